@@ -1,0 +1,13 @@
+// Builds the package into dist/: compiles src/, writes the JSON Schema files. Skips nothing and is quick, so start and test call it each time.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const run = (args) => {
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]);
+if (existsSync(`${root}dist/schema/write-json-schema.js`)) run(["dist/schema/write-json-schema.js"]);

@@ -1,0 +1,218 @@
+// The agent contract: what one folder under src/agents/ provides. The core knows agents only through these types.
+// Not here: how bytes become messages (transports) and how drafts become events (session).
+import type { Draft } from "../schema/draft.ts";
+import type { ModeInfo, ModelInfo, PermissionMode, StderrOutput } from "../schema/event-data.ts";
+
+/**
+ * Where a native message came from. `in`: we wrote it to the agent, `out`: the agent wrote it, `sse`/`http`: an event stream, a request or its answer,
+ * `err`: a line of stderr, `exit`: the process is gone. The same words stand in recorded traces.
+ */
+export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
+
+export type NativeMessage = {
+  dir: NativeDirection;
+  /** The parsed JSON; a string when the line was not JSON. */
+  data: unknown;
+};
+
+/** There is no fifth one. */
+export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
+
+/**
+ * What one native message means. Every message yields at least one of these.
+ */
+export type Translation = {
+  /**
+   * The native session it belongs to, null when it concerns the whole process (then every session on it gets it). A message that belongs to a
+   * session whose id is not known yet may use an address of the translator's own making; a later `bind` says which one it was.
+   */
+  session: string | null;
+  /** The native type, for the coverage table: `system/init`, `item/started:commandExecution`. Bounded in number: no ids in it. */
+  type: string;
+  disposition: Disposition;
+  drafts: Draft[];
+  /** Only for unparsed: what was not understood. */
+  error?: string;
+  /** Everything addressed to `from` so far belongs to `session`. */
+  bind?: { from: string };
+};
+
+/**
+ * Turns native messages into drafts. Stateful, but pure: no I/O, no clock, no randomness, so that the same messages always give the same drafts, live
+ * and in replay. Guaranteed by the caller: messages of both directions arrive in wire order, each once. A translator must accept any input: what it
+ * does not understand is `unparsed`, never dropped, never thrown. One translator serves one process with all sessions on it.
+ *
+ * Both directions matter: what we send opens the client's turn (`turn.start`), makes the user's message where the agent does not echo it, and resolves
+ * requests. In a recorded trace the client may have behaved otherwise than our connection does; it must still translate.
+ */
+export interface Translator {
+  translate(message: NativeMessage): Translation[];
+}
+
+export type AgentCapabilities = {
+  /** Can answer permissions while the turn waits. */
+  permissions: boolean;
+  questions: boolean;
+  /** A message can be put into a running turn. */
+  steer: boolean;
+  interrupt: boolean;
+  /** A session can be resumed in a new process. Resuming a session is not continuing a turn: an interrupted turn stays interrupted. */
+  resume: boolean;
+  fork: boolean;
+  images: boolean;
+  mcp_servers: boolean;
+  system_prompt: boolean;
+  /** Streams natively; otherwise each message gets one synthetic delta. */
+  deltas: boolean;
+  reasoning: boolean;
+  plans: boolean;
+  subagents: boolean;
+  /** Which parts of the configuration can change while the session lives. */
+  live: { model: boolean; variant: boolean; agent_mode: boolean; permission_mode: boolean };
+  permission_modes: PermissionMode[];
+};
+
+/** What the machine says about an agent. */
+export type AgentInspection = {
+  installed: boolean;
+  path: string | null;
+  version: string | null;
+  /** null: cannot be told without asking the provider. */
+  signed_in: boolean | null;
+  /** What to do next when it is not installed or not signed in. */
+  advice: string | null;
+};
+
+export type McpServer =
+  | { name: string; type: "stdio"; command: string; args?: string[]; env?: Record<string, string> }
+  | { name: string; type: "http" | "sse"; url: string; headers?: Record<string, string> };
+
+export type SessionConfig = {
+  session_id: string;
+  directory: string;
+  model: string | null;
+  variant: string | null;
+  agent_mode: string | null;
+  permission_mode: PermissionMode;
+  env: Record<string, string>;
+  mcp_servers: McpServer[];
+  system_prompt: string | null;
+  metadata: Record<string, unknown>;
+};
+
+export type ConfigPatch = Partial<Pick<SessionConfig, "model" | "variant" | "agent_mode" | "permission_mode">>;
+
+export type Attachment = { name: string; mime: string; bytes: Buffer; path: string | null };
+
+export type Prompt = {
+  /** Stable id of this message, a uuid: an agent that takes a message id gets this one. */
+  message_id: string;
+  text: string;
+  attachments: Attachment[];
+};
+
+export type PermissionReply = {
+  reply: "once" | "always" | "reject";
+  option_id: string | null;
+  message: string | null;
+  updated_input: unknown;
+};
+
+export type ExitInfo = { code: number | null; signal: string | null; stderr: StderrOutput };
+
+/**
+ * The session's end of the line, given to a connection. All calls are synchronous and cheap; the ledger and the events are written in the same tick.
+ */
+export interface Channel {
+  /** Records one native message, verbatim, and applies what it means. `raw` are the exact bytes; `data` is their parse. */
+  record(dir: NativeDirection, raw: Buffer | string, data: unknown): void;
+  /** A line that could not be parsed or was too large to keep: recorded (or its head is) and said as `agent.unparsed`. */
+  unparsed(dir: NativeDirection, raw: Buffer, error: string, rawHash?: string): void;
+  /** For processes that serve several sessions: from now on messages of this native session go to that session. Buffered ones are delivered first. */
+  attach(nativeSession: string, port: SessionPort): void;
+  detach(nativeSession: string): void;
+}
+
+/** What a session offers to the connection that serves it. */
+export interface SessionPort {
+  readonly session_id: string;
+  /** The agent is gone. `resumable`: the session can go on in a new process (it becomes dormant); otherwise it ends. */
+  closed(info: { exit: ExitInfo | null; resumable: boolean; message?: string }): void;
+  /** Drafts of the connection's own: something it knows that no native message says. They are synthetic. */
+  say(drafts: Draft[]): void;
+}
+
+export type Launch = {
+  config: SessionConfig;
+  /** The native session to go on with, or to branch from. */
+  resume: { native_session_id: string; fork: boolean } | null;
+  port: SessionPort;
+  host: AgentHost;
+};
+
+/** What the daemon gives every agent. One per agent id. */
+export interface AgentHost {
+  /** Command found by configuration, `DRAGOMAN_<ID>_COMMAND`, install directory, PATH (in this order); throws AgentNotFound with advice. */
+  resolveCommand(): Promise<{ command: string; args: string[] }>;
+  /** The child's environment: the daemon's, cleaned of its own secrets and of nested-agent variables, then the session's. */
+  environment(extra: Record<string, string>): Record<string, string>;
+  /** Configuration of this agent from the configuration file (`agents.<id>`). */
+  readonly settings: Record<string, unknown>;
+  /** A directory of the daemon for this agent's files. */
+  readonly stateDir: string;
+  /** Opens a channel with a fresh translator. Shared processes attach several sessions to it; a process of one session attaches one. */
+  openChannel(translator: Translator): Channel;
+  /** Folder where running child processes are recorded, so that a crash of the daemon leaves no orphan. */
+  readonly processDir: string;
+  readonly version: string;
+  log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void;
+}
+
+/** A live line between one session and its agent. */
+export interface Connection {
+  /** Sends a message: starts a turn, or joins the one that runs if the agent works so. Resolves when it is written; rejects when it cannot be. */
+  prompt(prompt: Prompt): Promise<void>;
+  /** Puts a message into the running turn. Absent: the agent cannot. */
+  steer?(prompt: Prompt): Promise<void>;
+  /** Stops the running turn. The turn's end comes as a native message. */
+  interrupt(): Promise<void>;
+  /** Rejects with a sentence what cannot be changed live. */
+  configure(patch: ConfigPatch): Promise<void>;
+  /** `native` is what the translator's draft carried. */
+  replyPermission(native: unknown, reply: PermissionReply): Promise<void>;
+  replyQuestion(native: unknown, answers: string[][] | null): Promise<void>;
+  /** Ends the line. No process of this session is left when it resolves; shared processes may live on for others. */
+  close(): Promise<void>;
+}
+
+export interface Agent {
+  readonly id: string;
+  readonly name: string;
+  readonly capabilities: AgentCapabilities;
+  /** npm package that `install` puts into the data directory; null when it cannot be installed so. */
+  readonly npmPackage: { name: string; version: string; bin: string } | null;
+  createTranslator(): Translator;
+  inspect(host: AgentHost): Promise<AgentInspection>;
+  models?(host: AgentHost, directory: string): Promise<ModelInfo[]>;
+  modes?(host: AgentHost, directory: string): Promise<ModeInfo[]>;
+  /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
+  connect(launch: Launch): Promise<Connection>;
+  /** Stops shared processes. */
+  shutdown?(): Promise<void>;
+}
+
+/** Why an agent cannot do it, with a stable code and a sentence that says what to do next. */
+export class AgentError extends Error {
+  readonly code:
+    | "agent_not_found"
+    | "agent_failed_to_start"
+    | "agent_auth_required"
+    | "agent_refused"
+    | "unsupported"
+    | "agent_gone";
+  constructor(code: AgentError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "AgentError";
+    this.code = code;
+  }
+}

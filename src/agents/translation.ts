@@ -1,0 +1,40 @@
+// Small constructors for translations, so that every translator says the same thing in the same words.
+import type { Draft } from "../schema/draft.ts";
+import type { Translation } from "./contract.ts";
+
+export const mapped = (session: string | null, type: string, drafts: Draft[] = []): Translation => ({
+  session,
+  type,
+  disposition: "mapped",
+  drafts,
+});
+
+/** Understood, but without universal meaning: shown as `agent.notice`. */
+export const noted = (
+  session: string | null,
+  type: string,
+  name: string,
+  detail?: unknown,
+  drafts: Draft[] = [],
+): Translation => ({
+  session,
+  type,
+  disposition: "noted",
+  drafts: [...drafts, { do: "event", type: "agent.notice", data: detail === undefined ? { name } : { name, detail } }],
+});
+
+export const heartbeat = (session: string | null, type: string): Translation => ({
+  session,
+  type,
+  disposition: "heartbeat",
+  drafts: [],
+});
+
+/** Not understood. The session says `agent.unparsed`; the bytes stay in the ledger. Drafts are for what was understood all the same. */
+export const unparsed = (session: string | null, type: string, error: string, drafts: Draft[] = []): Translation => ({
+  session,
+  type,
+  disposition: "unparsed",
+  drafts,
+  error,
+});

@@ -1,0 +1,122 @@
+// Content parts: what an item is made of. Bytes never travel in a part; media carries the path of an artifact or of a file.
+import Type from "typebox";
+
+/** Text the model wrote, or a person sent. */
+export const TextPart = Type.Object({ type: Type.Literal("text"), text: Type.String() });
+
+export const JsonPart = Type.Object({ type: Type.Literal("json"), json: Type.Unknown() });
+
+export const ToolKind = Type.Enum([
+  "shell",
+  "read",
+  "write",
+  "edit",
+  "delete",
+  "move",
+  "search",
+  "fetch",
+  "web_search",
+  "mcp",
+  "subagent",
+  "plan",
+  "question",
+  "skill",
+  "think",
+  "other",
+]);
+export type ToolKind = Type.Static<typeof ToolKind>;
+
+/** `name` and `arguments` are the agent's own; `tool_kind`, `title` and `paths` are the same words for every agent. */
+export const ToolCallPart = Type.Object({
+  type: Type.Literal("tool_call"),
+  name: Type.String(),
+  arguments: Type.String({ description: "JSON text" }),
+  call_id: Type.String(),
+  tool_kind: Type.Optional(ToolKind),
+  title: Type.Optional(Type.String()),
+  paths: Type.Optional(Type.Array(Type.String())),
+});
+
+/** Where the whole of something lies that was too large for an event. */
+export const ArtifactRef = Type.Object({
+  artifact_id: Type.String(),
+  path: Type.String({ description: "/v1/artifacts/{artifact_id}" }),
+  bytes: Type.Integer(),
+  mime: Type.Optional(Type.String()),
+});
+export type ArtifactRef = Type.Static<typeof ArtifactRef>;
+
+export const ToolResultPart = Type.Object({
+  type: Type.Literal("tool_result"),
+  call_id: Type.String(),
+  output: Type.String(),
+  is_error: Type.Optional(Type.Boolean()),
+  exit_code: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  duration_ms: Type.Optional(Type.Number()),
+  artifact: Type.Optional(ArtifactRef),
+});
+
+export const FileRefPart = Type.Object({
+  type: Type.Literal("file_ref"),
+  path: Type.String(),
+  action: Type.Enum(["read", "write", "patch"]),
+  diff: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+export const ReasoningPart = Type.Object({
+  type: Type.Literal("reasoning"),
+  text: Type.String(),
+  visibility: Type.Enum(["public", "private"]),
+});
+
+export const ImagePart = Type.Object({
+  type: Type.Literal("image"),
+  path: Type.String(),
+  mime: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+export const AudioPart = Type.Object({ type: Type.Literal("audio"), path: Type.String(), mime: Type.String() });
+
+export const StatusPart = Type.Object({
+  type: Type.Literal("status"),
+  label: Type.String(),
+  detail: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+});
+
+export const CodePart = Type.Object({ type: Type.Literal("code"), language: Type.Optional(Type.String()), code: Type.String() });
+
+export const RefusalPart = Type.Object({ type: Type.Literal("refusal"), text: Type.String() });
+
+export const PlanEntry = Type.Object({
+  text: Type.String(),
+  status: Type.Enum(["pending", "in_progress", "completed", "cancelled"]),
+  priority: Type.Optional(Type.Enum(["high", "medium", "low"])),
+});
+export type PlanEntry = Type.Static<typeof PlanEntry>;
+
+export const PlanPart = Type.Object({ type: Type.Literal("plan"), entries: Type.Array(PlanEntry) });
+
+export const ResourcePart = Type.Object({
+  type: Type.Literal("resource"),
+  uri: Type.String(),
+  mime: Type.Optional(Type.String()),
+  text: Type.Optional(Type.String()),
+});
+
+export const ContentPart = Type.Union([
+  TextPart,
+  JsonPart,
+  ToolCallPart,
+  ToolResultPart,
+  FileRefPart,
+  ReasoningPart,
+  ImagePart,
+  AudioPart,
+  StatusPart,
+  CodePart,
+  RefusalPart,
+  PlanPart,
+  ResourcePart,
+]);
+export type ContentPart = Type.Static<typeof ContentPart>;
+export type ContentPartType = ContentPart["type"];

@@ -1,0 +1,110 @@
+/**
+ * Who is running: pid, group, session and start time, from /proc on Linux and `ps` elsewhere. Pids are recycled, so a
+ * process is only the same one when its start time is the same too. It never looks at names or command lines.
+ */
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface ProcessRow {
+  pid: number;
+  pgid: number;
+  /** Session id; null where the system does not tell. */
+  sid: number | null;
+  /** A zombie is dead: only its parent has not yet looked. */
+  zombie: boolean;
+  /** Opaque; equal for the same process only. On Linux it names the boot too, since ticks start over with each boot. */
+  startTime: string;
+}
+
+const onLinux = process.platform === "linux";
+let bootIdCache: string | undefined;
+
+/** The process with this pid, or null when there is none (or the system does not let us see it). */
+export function readProcess(pid: number): ProcessRow | null {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return null;
+  return onLinux ? readProcStat(pid) : (readPs(["-p", String(pid)])[0] ?? null);
+}
+
+/** Start time of a live process, null when unknown. */
+export function readStartTime(pid: number): string | null {
+  return readProcess(pid)?.startTime ?? null;
+}
+
+export function listProcesses(): ProcessRow[] {
+  if (!onLinux) return readPs(["-ax"]);
+  const rows: ProcessRow[] = [];
+  for (const name of readdirSync("/proc")) {
+    if (!/^[0-9]+$/.test(name)) continue;
+    const row = readProcStat(Number(name));
+    if (row !== null) rows.push(row);
+  }
+  return rows;
+}
+
+/** True when `startTime` is surely not earlier than `since`; false when they cannot be compared. */
+export function startedSince(startTime: string, since: string): boolean {
+  const a = comparable(startTime);
+  const b = comparable(since);
+  return a !== null && b !== null && a.epoch === b.epoch && a.at >= b.at;
+}
+
+function readProcStat(pid: number): ProcessRow | null {
+  try {
+    return parseProcStat(pid, readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return null;
+  }
+}
+
+/** The command name (second field) may hold spaces and brackets: fields are counted after the last one. */
+export function parseProcStat(pid: number, stat: string): ProcessRow | null {
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const [state, , pgid, sid] = fields;
+  const ticks = fields[19];
+  if (state === undefined || pgid === undefined || sid === undefined || ticks === undefined) return null;
+  return {
+    pid,
+    pgid: Number(pgid),
+    sid: Number(sid),
+    zombie: state === "Z" || state === "X",
+    startTime: `${bootId()}/${ticks}`,
+  };
+}
+
+function bootId(): string {
+  if (bootIdCache === undefined) {
+    try {
+      bootIdCache = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+    } catch {
+      bootIdCache = "boot";
+    }
+  }
+  return bootIdCache;
+}
+
+function readPs(select: string[]): ProcessRow[] {
+  try {
+    const out = execFileSync("ps", [...select, "-o", "pid=,pgid=,stat=,lstart="], {
+      encoding: "utf8",
+      env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    return out.split("\n").flatMap((line) => parsePsLine(line) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+/** One line of `ps -o pid=,pgid=,stat=,lstart=`. */
+export function parsePsLine(line: string): ProcessRow | null {
+  const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/.exec(line);
+  const [, pid, pgid, stat, lstart] = match ?? [];
+  if (pid === undefined || pgid === undefined || stat === undefined || lstart === undefined) return null;
+  return { pid: Number(pid), pgid: Number(pgid), sid: null, zombie: stat.startsWith("Z"), startTime: lstart };
+}
+
+function comparable(startTime: string): { epoch: string; at: number } | null {
+  const slash = startTime.lastIndexOf("/");
+  const at = slash === -1 ? Date.parse(`${startTime} UTC`) : Number(startTime.slice(slash + 1));
+  return Number.isNaN(at) ? null : { epoch: slash === -1 ? "clock" : startTime.slice(0, slash), at };
+}
