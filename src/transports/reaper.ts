@@ -1,0 +1,191 @@
+/**
+ * No agent process outlives the daemon, not even when the daemon is killed with -9: each process group is recorded in a small
+ * file while it lives, and the next daemon reaps what the files still name. A process is ours only when pid and start time
+ * both match the record; names and command lines are never looked at.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { type ProcessRecorder, signalGroup } from "./child-process.ts";
+import { listProcesses, type ProcessRow, readProcess, readStartTime, startedSince } from "./process-table.ts";
+
+const POLL_MS = 20;
+const AFTER_SIGKILL_MS = 2_000;
+
+/** Arguments are left out of the record on purpose: they may hold secrets. */
+interface ProcessRecord {
+  pid: number;
+  start_time: string;
+  command: string;
+  owner_pid: number;
+  owner_start_time: string | null;
+}
+
+export type ReapOutcome =
+  /** It ran, and is gone now. */
+  | "killed"
+  /** It was signalled but still shows: its record stays, so that the next start tries again. */
+  | "survived"
+  | "already_gone"
+  /** The pid belongs to another process now: not touched. */
+  | "recycled"
+  /** The daemon that started it still runs: not an orphan, not touched. */
+  | "owner_alive"
+  /** The file was not a record. */
+  | "corrupt";
+
+export interface Reaped {
+  /** Null for a corrupt file. */
+  pid: number | null;
+  command: string | null;
+  outcome: ReapOutcome;
+}
+
+/** Writes are synchronous: between the start of a process and its record there must be no chance to be interrupted. */
+export class ProcessRegistry implements ProcessRecorder {
+  readonly #dir: string;
+  readonly #ownerStartTime = readStartTime(process.pid);
+  readonly #live = new Set<number>();
+
+  constructor(dir: string) {
+    this.#dir = dir;
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  }
+
+  /** Without a known start time it could never be told from a stranger, so it is not recorded. */
+  register(child: { pid: number; startTime: string | null; command: string }): void {
+    this.#live.add(child.pid);
+    if (child.startTime === null) return;
+    const record: ProcessRecord = {
+      pid: child.pid,
+      start_time: child.startTime,
+      command: child.command,
+      owner_pid: process.pid,
+      owner_start_time: this.#ownerStartTime,
+    };
+    const path = join(this.#dir, `${child.pid}.json`);
+    writeFileSync(`${path}.tmp`, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+    renameSync(`${path}.tmp`, path);
+  }
+
+  release(pid: number): void {
+    this.#live.delete(pid);
+    remove(join(this.#dir, `${pid}.json`));
+  }
+
+  /** For the last moment of a dying daemon (`process.on("exit")`): SIGKILL to every group that is still registered. */
+  killAllNow(): void {
+    for (const pid of this.#live) {
+      signalGroup(pid, "SIGKILL");
+      this.release(pid);
+    }
+  }
+}
+
+/** Kills what an earlier daemon left behind: SIGTERM to each group, SIGKILL after the grace. Call it before anything is spawned. */
+export async function reapOrphans(dir: string, options: { graceMs?: number } = {}): Promise<Reaped[]> {
+  const reaped: Reaped[] = [];
+  const targets: ProcessRecord[] = [];
+  const table = listProcesses();
+  for (const path of recordFiles(dir)) {
+    const record = readRecord(path);
+    const outcome = record === null ? "corrupt" : judge(record, table);
+    if (record !== null && outcome === "kill") {
+      targets.push(record);
+      continue;
+    }
+    if (outcome !== "owner_alive") remove(path);
+    if (outcome !== "kill") reaped.push({ pid: record?.pid ?? null, command: record?.command ?? null, outcome });
+  }
+  const survivors = await killGroups(targets, options.graceMs ?? 1_000);
+  for (const record of targets) {
+    const survived = survivors.includes(record);
+    if (!survived) remove(join(dir, `${record.pid}.json`));
+    reaped.push({ pid: record.pid, command: record.command, outcome: survived ? "survived" : "killed" });
+  }
+  return reaped;
+}
+
+function judge(record: ProcessRecord, table: readonly ProcessRow[]): Exclude<ReapOutcome, "killed" | "survived" | "corrupt"> | "kill" {
+  const owner = readProcess(record.owner_pid);
+  if (owner !== null && !owner.zombie && owner.startTime === record.owner_start_time) return "owner_alive";
+  if (liveMembers(record, table).length > 0) return "kill";
+  const holder = table.find((row) => row.pid === record.pid);
+  return holder !== undefined && holder.startTime !== record.start_time ? "recycled" : "already_gone";
+}
+
+/**
+ * Live processes of the recorded group. When its leader is dead, a member counts only if it is also of the leader's session
+ * (agents are session leaders) and not older than the record. When the pid has another start time the group is a stranger's.
+ */
+function liveMembers(record: ProcessRecord, table: readonly ProcessRow[]): ProcessRow[] {
+  const leader = table.find((row) => row.pid === record.pid);
+  if (leader !== undefined && leader.startTime !== record.start_time) return [];
+  return table.filter((row) => {
+    if (row.pgid !== record.pid || row.zombie) return false;
+    if (row.pid === record.pid) return true;
+    return (row.sid === null || row.sid === record.pid) && startedSince(row.startTime, record.start_time);
+  });
+}
+
+/** Returns those that are still there. All groups share one look at the process table per poll. */
+async function killGroups(targets: readonly ProcessRecord[], graceMs: number): Promise<ProcessRecord[]> {
+  let left = [...targets];
+  for (const [signal, patience] of [
+    ["SIGTERM", graceMs],
+    ["SIGKILL", AFTER_SIGKILL_MS],
+  ] as const) {
+    left = stillAlive(left);
+    for (const record of left) signalGroup(record.pid, signal);
+    const deadline = Date.now() + patience;
+    while (left.length > 0 && Date.now() < deadline) {
+      await delay(POLL_MS);
+      left = stillAlive(left);
+    }
+  }
+  return left;
+}
+
+function stillAlive(records: readonly ProcessRecord[]): ProcessRecord[] {
+  if (records.length === 0) return [];
+  const table = listProcesses();
+  return records.filter((record) => liveMembers(record, table).length > 0);
+}
+
+function recordFiles(dir: string): string[] {
+  try {
+    return readdirSync(dir).map((name) => join(dir, name));
+  } catch {
+    return [];
+  }
+}
+
+function readRecord(path: string): ProcessRecord | null {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return isRecord(value) && path.endsWith(`${value.pid}.json`) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is ProcessRecord {
+  if (typeof value !== "object" || value === null) return false;
+  const { pid, start_time, command, owner_pid, owner_start_time } = value as Partial<Record<keyof ProcessRecord, unknown>>;
+  return (
+    Number.isSafeInteger(pid) &&
+    Number(pid) > 1 &&
+    typeof start_time === "string" &&
+    typeof command === "string" &&
+    Number.isSafeInteger(owner_pid) &&
+    (owner_start_time === null || typeof owner_start_time === "string")
+  );
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A folder, or not ours to remove: the next start sees it again and judges it again.
+  }
+}
