@@ -1,0 +1,151 @@
+// The channel between one agent process and the sessions on it: records every native message in the ledger of the sessions it concerns and hands them
+// what it means. It keeps what arrives before its session is known, and loses nothing.
+import { createHash } from "node:crypto";
+import type { Channel, Disposition, NativeDirection, SessionPort, Translation, Translator } from "../agents/contract.ts";
+
+/** One native message as it was on the wire. */
+export type NativeRecord = { dir: NativeDirection; raw: Buffer | string };
+
+/** A session's intake. Whatever is given here is written to the ledger and to the log in the same tick. */
+export interface Intake {
+  ingest(record: NativeRecord, translations: Translation[], rawHash: () => string): void;
+}
+
+/** Kept for sessions nobody has claimed: bounded, oldest first out, so that a process gone wild cannot fill the memory. */
+const UNCLAIMED_LIMIT = 20_000;
+
+type Parcel = { record: NativeRecord; translations: Translation[]; rawHash: () => string };
+
+export class NativeChannel implements Channel {
+  readonly #translator: Translator;
+  readonly #intakeOf: (port: SessionPort) => Intake;
+  readonly #attached = new Map<string, Intake>();
+  readonly #unclaimed = new Map<string, Parcel[]>();
+  /** For the whole process, before any session is attached. */
+  readonly #early: Parcel[] = [];
+  #held = 0;
+
+  constructor(translator: Translator, intakeOf: (port: SessionPort) => Intake) {
+    this.#translator = translator;
+    this.#intakeOf = intakeOf;
+  }
+
+  record(dir: NativeDirection, raw: Buffer | string, data: unknown): void {
+    this.#deliver({ dir, raw }, translateSafely(this.#translator, dir, data), () => sha256(raw));
+  }
+
+  unparsed(dir: NativeDirection, raw: Buffer, error: string, rawHash?: string): void {
+    const translation: Translation = { session: null, type: "garbage", disposition: "unparsed", drafts: [], error };
+    this.#deliver({ dir, raw }, [translation], () => rawHash ?? sha256(raw));
+  }
+
+  attach(nativeSession: string, port: SessionPort): void {
+    const intake = this.#intakeOf(port);
+    this.#attached.set(nativeSession, intake);
+    for (const parcel of this.#early.splice(0)) this.#hand(intake, parcel);
+    this.#claim(nativeSession, intake);
+  }
+
+  detach(nativeSession: string): void {
+    this.#attached.delete(nativeSession);
+    this.#unclaimed.delete(nativeSession);
+  }
+
+  #deliver(record: NativeRecord, translations: Translation[], rawHash: () => string): void {
+    for (const { session, bind } of translations) if (bind && session !== null) this.#bind(bind.from, session);
+    for (const [session, group] of bySession(translations)) {
+      const parcel: Parcel = { record, translations: group, rawHash };
+      if (session === null) this.#broadcast(parcel);
+      else {
+        const intake = this.#attached.get(session);
+        if (intake) this.#hand(intake, parcel);
+        else this.#hold(session, parcel);
+      }
+    }
+  }
+
+  #broadcast(parcel: Parcel): void {
+    const intakes = new Set(this.#attached.values());
+    if (intakes.size === 0) {
+      this.#early.push(parcel);
+      if (this.#early.length > UNCLAIMED_LIMIT) this.#early.shift();
+      return;
+    }
+    for (const intake of intakes) this.#hand(intake, parcel);
+  }
+
+  #hold(session: string, parcel: Parcel): void {
+    const parcels = this.#unclaimed.get(session) ?? [];
+    parcels.push(parcel);
+    this.#unclaimed.set(session, parcels);
+    this.#held++;
+    if (this.#held <= UNCLAIMED_LIMIT) return;
+    const oldest = this.#unclaimed.keys().next();
+    if (!oldest.done) {
+      this.#held -= this.#unclaimed.get(oldest.value)?.length ?? 0;
+      this.#unclaimed.delete(oldest.value);
+    }
+  }
+
+  #bind(from: string, to: string): void {
+    const intake = this.#attached.get(to);
+    if (intake) return this.#claim(from, intake);
+    const parcels = this.#unclaimed.get(from);
+    if (!parcels || from === to) return;
+    this.#unclaimed.delete(from);
+    this.#unclaimed.set(to, [...(this.#unclaimed.get(to) ?? []), ...parcels]);
+  }
+
+  #claim(session: string, intake: Intake): void {
+    const parcels = this.#unclaimed.get(session) ?? [];
+    this.#unclaimed.delete(session);
+    this.#held -= parcels.length;
+    for (const parcel of parcels) this.#hand(intake, parcel);
+  }
+
+  #hand(intake: Intake, { record, translations, rawHash }: Parcel): void {
+    intake.ingest(record, translations, rawHash);
+  }
+}
+
+/** A translator must accept anything; if one throws all the same, the message is unparsed and the session goes on. */
+function translateSafely(translator: Translator, dir: NativeDirection, data: unknown): Translation[] {
+  try {
+    const translations = translator.translate({ dir, data });
+    return translations.length > 0
+      ? translations
+      : [{ session: null, type: "silent", disposition: "unparsed", drafts: [], error: "the translator said nothing" }];
+  } catch (error) {
+    return [
+      {
+        session: null,
+        type: "fault",
+        disposition: "unparsed",
+        drafts: [],
+        error: `the translator failed: ${error instanceof Error ? error.message : String(error)}`,
+      },
+    ];
+  }
+}
+
+function bySession(translations: Translation[]): Map<string | null, Translation[]> {
+  const groups = new Map<string | null, Translation[]>();
+  for (const translation of translations) {
+    const group = groups.get(translation.session);
+    if (group) group.push(translation);
+    else groups.set(translation.session, [translation]);
+  }
+  return groups;
+}
+
+const RANK: Record<Disposition, number> = { heartbeat: 0, mapped: 1, noted: 2, unparsed: 3 };
+
+/** The one disposition a message has in the ledger: the most telling of its translations. */
+export function dispositionOf(translations: Translation[]): { type: string; disposition: Disposition } {
+  let worst = translations[0];
+  for (const translation of translations)
+    if (worst && RANK[translation.disposition] > RANK[worst.disposition]) worst = translation;
+  return { type: worst?.type ?? "unknown", disposition: worst?.disposition ?? "unparsed" };
+}
+
+export const sha256 = (bytes: Buffer | string): string => createHash("sha256").update(bytes).digest("hex");

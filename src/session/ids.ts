@@ -1,0 +1,69 @@
+// Ids and time: everything a session needs that is not a function of its input. Replay and tests bring their own.
+import { randomBytes } from "node:crypto";
+
+export type IdKind = "evt" | "itm" | "turn" | "stp" | "prm" | "qst" | "sess" | "msg";
+
+export interface IdSource {
+  next(kind: IdKind): string;
+}
+
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+const base32 = (value: number, width: number): string => {
+  let text = "";
+  let rest = value;
+  for (let i = 0; i < width; i++) {
+    text = DIGITS.charAt(rest % 32) + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+};
+
+/**
+ * Time-ordered ids: milliseconds, a random part per process, a counter. Ids made by one process sort in the order they were made, also when the
+ * clock steps back.
+ */
+export function timeOrderedIds(now: () => number = Date.now): IdSource {
+  const process = base32(randomBytes(4).readUInt32BE() % 32 ** 5, 5);
+  let stamp = 0;
+  let prefix = "";
+  let counter = 0;
+  return {
+    next(kind) {
+      const time = now();
+      if (time > stamp) {
+        stamp = time;
+        prefix = base32(stamp, 10) + process;
+        counter = 0;
+      }
+      counter++;
+      return `${kind}_${prefix}${base32(counter, 5)}`;
+    },
+  };
+}
+
+/** 1, 2, 3 … per kind, for replays whose output is compared. */
+export function countingIds(prefix = ""): IdSource {
+  const counters = new Map<IdKind, number>();
+  return {
+    next(kind) {
+      const count = (counters.get(kind) ?? 0) + 1;
+      counters.set(kind, count);
+      return `${kind}_${prefix}${count}`;
+    },
+  };
+}
+
+/** Current time as RFC 3339 with milliseconds; the text of one millisecond is made once. */
+export function isoClock(now: () => number = Date.now): () => string {
+  let last = -1;
+  let text = "";
+  return () => {
+    const time = now();
+    if (time !== last) {
+      last = time;
+      text = new Date(time).toISOString();
+    }
+    return text;
+  };
+}

@@ -1,0 +1,318 @@
+// The item ledger: turns what translators say about items into item events that obey the grammar (G3 to G7): stub starts, deltas that add up,
+// results that have a call, everything closed in the end. It forgets finished items, but for a bounded memory of their ids.
+import type { ContentPart } from "../schema/content.ts";
+import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
+import type { DeltaPartType } from "../schema/event-data.ts";
+import { emptyPart } from "../schema/fold-items.ts";
+import type { Item, ItemStatus } from "../schema/item.ts";
+import { BoundedMap } from "./bounded-memory.ts";
+import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
+import type { PartStore } from "./part-store.ts";
+
+/** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
+const REMEMBERED = 20_000;
+/** Streamed output beyond this is not added up in memory: it was told as deltas, and the final content comes from the agent. */
+const STREAM_LIMIT = 8_388_608;
+
+type OpenItem = { key: ItemKey; item: Item; outlives: boolean };
+type Finished = { item_id: string; removed: boolean };
+
+export class ItemLedger {
+  readonly #writer: EventWriter;
+  readonly #parts: PartStore;
+  readonly #open = new Map<ItemKey, OpenItem>();
+  readonly #finished = new BoundedMap<ItemKey, Finished>(REMEMBERED);
+  /** call_id → key of its tool_call item. */
+  readonly #calls = new BoundedMap<string, ItemKey>(REMEMBERED);
+  #turnId: string | null = null;
+
+  constructor(writer: EventWriter, parts: PartStore) {
+    this.#writer = writer;
+    this.#parts = parts;
+  }
+
+  set turnId(id: string | null) {
+    this.#turnId = id;
+  }
+
+  get openCount(): number {
+    return this.#open.size;
+  }
+
+  itemId(key: ItemKey | null | undefined): string | null {
+    if (key === null || key === undefined) return null;
+    return this.#open.get(key)?.item.item_id ?? this.#finished.get(key)?.item_id ?? null;
+  }
+
+  start(draft: ItemDraft, origin: Origin): void {
+    const open = this.#open.get(draft.key);
+    if (open) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
+    if (this.#finished.has(draft.key)) return;
+    const content = this.#stored(draft.content ?? []);
+    this.#needCall(content, draft.parent ?? null, origin);
+    const item: Item = {
+      item_id: this.#writer.ids.next("itm"),
+      native_item_id: draft.native_item_id ?? null,
+      parent_id: this.itemId(draft.parent),
+      kind: draft.kind,
+      role: draft.role,
+      content: draft.kind === "message" ? content.map(withoutText) : content,
+      status: "in_progress",
+      turn_id: this.#turnId,
+      started_at: this.#writer.now(),
+      completed_at: null,
+    };
+    const entry: OpenItem = { key: draft.key, item, outlives: draft.outlives_turn ?? false };
+    this.#open.set(draft.key, entry);
+    for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, draft.key);
+    this.#writer.emit("item.started", { item }, origin);
+    if (draft.kind === "message") this.#catchUp(entry, content, origin);
+  }
+
+  delta(draft: DraftOf<"item.delta">, origin: Origin): void {
+    if (draft.delta === "") return;
+    const entry = this.#open.get(draft.key) ?? this.#stub(draft.key, draft.part_type, origin);
+    if (!entry) return;
+    const index = draft.part_index ?? partFor(entry.item.content, draft.part_type);
+    this.#say(entry, index, draft.part_type, draft.delta, origin);
+  }
+
+  update(draft: DraftOf<"item.update">, origin: Origin): void {
+    const entry = this.#open.get(draft.key);
+    if (!entry) return;
+    if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn;
+    const before = entry.item;
+    const parent_id = draft.parent === undefined ? before.parent_id : (this.itemId(draft.parent) ?? before.parent_id);
+    const native_item_id = draft.native_item_id ?? before.native_item_id;
+    const renamed = parent_id !== before.parent_id || native_item_id !== before.native_item_id;
+    if (renamed) entry.item = { ...before, parent_id, native_item_id };
+    if (draft.content) {
+      const content = this.#stored(draft.content);
+      this.#needCall(content, null, origin);
+      if (this.#catchUp(entry, content, origin) && !renamed) return;
+      if (!renamed && sameJson(entry.item.content, content)) return;
+      entry.item = { ...entry.item, content };
+      for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, draft.key);
+    } else if (!renamed) return;
+    this.#writer.emit("item.updated", { item: entry.item }, origin);
+  }
+
+  complete(draft: DraftOf<"item.complete">, origin: Origin): void {
+    const entry = this.#open.get(draft.key);
+    if (!entry) {
+      if (this.#finished.has(draft.key) || !draft.content) return;
+      this.start(itemOfParts(draft.key, draft.content), { ...origin, source: "daemon" });
+      if (this.#open.has(draft.key)) this.complete(draft, origin);
+      return;
+    }
+    if (draft.content) {
+      const content = this.#stored(draft.content);
+      if (entry.item.kind === "message" && !this.#catchUp(entry, content, origin)) {
+        entry.item = { ...entry.item, content };
+        this.#writer.emit("item.updated", { item: entry.item }, BY_DAEMON_AS(origin));
+      }
+      entry.item = { ...entry.item, content };
+    }
+    this.#finish(entry, draft.status ?? "completed", origin);
+  }
+
+  add(draft: DraftOf<"item.add">, origin: Origin): void {
+    this.start(draft.item, origin);
+    this.complete({ do: "item.complete", key: draft.item.key, ...(draft.status ? { status: draft.status } : {}) }, origin);
+  }
+
+  remove(key: ItemKey, reason: string, origin: Origin): void {
+    const open = this.#open.get(key);
+    const finished = this.#finished.get(key);
+    if ((!open && !finished) || finished?.removed) return;
+    const item_id = open?.item.item_id ?? finished?.item_id ?? "";
+    this.#open.delete(key);
+    this.#finished.set(key, { item_id, removed: true });
+    this.#writer.emit("item.removed", { item_id, native_item_id: open?.item.native_item_id ?? null, reason }, origin);
+  }
+
+  /** Closes what the turn left open; what outlives it stays. `cut`: the turn did not come to its own end. */
+  closeTurn(turnId: string, cut: boolean): void {
+    for (const entry of [...this.#open.values()].reverse())
+      if (entry.item.turn_id === turnId && !entry.outlives && this.#open.has(entry.key))
+        this.#finish(entry, cut ? "failed" : "completed", BY_DAEMON);
+  }
+
+  closeAll(): void {
+    for (const entry of [...this.#open.values()].reverse())
+      if (this.#open.has(entry.key)) this.#finish(entry, "failed", BY_DAEMON);
+  }
+
+  /** Takes up an item that was open when the daemon died, under a key of its own. */
+  restore(item: Item): void {
+    const key = `restored:${item.item_id}`;
+    this.#open.set(key, { key, item, outlives: true });
+    for (const part of item.content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
+  }
+
+  #finish(entry: OpenItem, status: Exclude<ItemStatus, "in_progress">, origin: Origin): void {
+    this.#needCall(entry.item.content, null, origin);
+    this.#open.delete(entry.key);
+    this.#finished.set(entry.key, { item_id: entry.item.item_id, removed: false });
+    const item: Item = {
+      ...entry.item,
+      content: entry.item.content.map((part) => this.#parts.stored(part)),
+      status,
+      completed_at: this.#writer.now(),
+    };
+    this.#writer.emit("item.completed", { item }, origin);
+    if (entry.item.kind === "tool_result") this.#closeCall(item, status, origin);
+  }
+
+  /** A call whose result is final is final itself, whether the agent says so or not. */
+  #closeCall(result: Item, status: "completed" | "failed", origin: Origin): void {
+    for (const part of result.content) {
+      if (part.type !== "tool_result") continue;
+      const key = this.#calls.get(part.call_id);
+      const call = key === undefined ? undefined : this.#open.get(key);
+      if (call && call.item.kind === "tool_call" && !call.outlives)
+        this.#finish(call, part.is_error ? "failed" : status, { source: "daemon", native: origin.native });
+    }
+  }
+
+  /** G6: a result must answer a call. One that was never announced is announced now. */
+  #needCall(content: ContentPart[], parent: ItemKey | null, origin: Origin): void {
+    for (const part of content) {
+      if (part.type !== "tool_result" || this.#calls.has(part.call_id)) continue;
+      this.start(
+        {
+          key: `call:${part.call_id}`,
+          parent,
+          kind: "tool_call",
+          role: "assistant",
+          content: [{ type: "tool_call", name: "unknown", arguments: "{}", call_id: part.call_id }],
+        },
+        { source: "daemon", native: origin.native },
+      );
+    }
+  }
+
+  #stub(key: ItemKey, type: DeltaPartType, origin: Origin): OpenItem | undefined {
+    if (this.#finished.has(key)) return undefined;
+    this.start(
+      { key, kind: kindOf(type), role: type === "tool_output" ? "tool" : "assistant" },
+      { source: "daemon", native: origin.native },
+    );
+    return this.#open.get(key);
+  }
+
+  #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin): void {
+    const content = entry.item.content;
+    while (content.length <= index) content.push(emptyPart(type));
+    grow(content, index, type, delta);
+    this.#writer.emit(
+      "item.delta",
+      { item_id: entry.item.item_id, native_item_id: entry.item.native_item_id, part_index: index, part_type: type, delta },
+      origin,
+    );
+  }
+
+  /**
+   * Says as deltas what `content` has beyond what was said. True when that made the item equal to it; false when the two contradict each other, or
+   * differ in more than text: then the caller replaces the item.
+   */
+  #catchUp(entry: OpenItem, content: ContentPart[], origin: Origin): boolean {
+    const streams = entry.item.kind === "message" || entry.item.kind === "tool_result";
+    if (!streams || !extendsContent(entry.item.content, content)) return false;
+    const synthetic: Origin = { source: "daemon", native: origin.native };
+    content.forEach((part, index) => {
+      const [type, text] = streamOf(part);
+      const said = entry.item.content[index];
+      if (type === undefined) {
+        if (said === undefined) entry.item.content[index] = part;
+        return;
+      }
+      const before = said ? streamOf(said)[1] : "";
+      if (said === undefined) entry.item.content[index] = withoutText(part);
+      else if (before.length === text.length) entry.item.content[index] = part;
+      if (text.length > before.length) this.#say(entry, index, type, text.slice(before.length), synthetic);
+    });
+    return true;
+  }
+
+  #stored(parts: DraftPart[]): ContentPart[] {
+    // Copied: parts grow in place here, and a translator may keep the one it gave us.
+    return parts.map((part) => ({ ...this.#parts.stored(part) }));
+  }
+}
+
+const BY_DAEMON_AS = (origin: Origin): Origin => ({ source: "daemon", native: origin.native });
+
+const updateOf = (draft: ItemDraft) => ({
+  ...(draft.content ? { content: draft.content } : {}),
+  ...(draft.native_item_id ? { native_item_id: draft.native_item_id } : {}),
+  ...(draft.parent ? { parent: draft.parent } : {}),
+  ...(draft.outlives_turn === undefined ? {} : { outlives_turn: draft.outlives_turn }),
+});
+
+const kindOf = (type: DeltaPartType): Item["kind"] =>
+  type === "tool_arguments" ? "tool_call" : type === "tool_output" ? "tool_result" : "message";
+
+/** What an item that was never announced must have been, by its content. */
+function itemOfParts(key: ItemKey, parts: DraftPart[]): ItemDraft {
+  const type = parts[0]?.type;
+  if (type === "tool_result") return { key, kind: "tool_result", role: "tool", content: parts };
+  if (type === "tool_call") return { key, kind: "tool_call", role: "assistant", content: parts };
+  if (type === "plan" || type === "status") return { key, kind: "status", role: null, content: parts };
+  return { key, kind: "message", role: "assistant", content: [] };
+}
+
+/** The last part deltas of this type go to, or the index of a new one. */
+function partFor(content: ContentPart[], type: DeltaPartType): number {
+  const last = content.length - 1;
+  const part = content[last];
+  return part && streamOf(part)[0] === type ? last : content.length;
+}
+
+function streamOf(part: ContentPart): [DeltaPartType | undefined, string] {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return [part.type, part.text];
+    case "tool_result":
+      return ["tool_output", part.output];
+    default:
+      return [undefined, ""];
+  }
+}
+
+function withoutText(part: ContentPart): ContentPart {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return { ...part, text: "" };
+    case "tool_result":
+      return { ...part, output: "" };
+    default:
+      return part;
+  }
+}
+
+function grow(content: ContentPart[], index: number, type: DeltaPartType, delta: string): void {
+  const part = content[index];
+  if (!part) return;
+  if ((part.type === "text" || part.type === "reasoning" || part.type === "refusal") && part.type === type) part.text += delta;
+  else if (part.type === "tool_call" && type === "tool_arguments") part.arguments += delta;
+  else if (part.type === "tool_result" && type === "tool_output" && part.output.length < STREAM_LIMIT) part.output += delta;
+}
+
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** True when every part said so far stands at its place in `content`, its text a beginning of the new text. */
+function extendsContent(said: ContentPart[], content: ContentPart[]): boolean {
+  return said.every((part, index) => {
+    const next = content[index];
+    if (!next || next.type !== part.type) return false;
+    const [type, text] = streamOf(part);
+    if (type === undefined) return sameJson(part, next);
+    if (part.type === "tool_result" && !sameJson({ ...withoutText(part) }, { ...withoutText(next) })) return false;
+    return streamOf(next)[1].startsWith(text);
+  });
+}
