@@ -1,0 +1,18 @@
+// Small readers for JSON of unknown shape, shared by all translators. They never throw: what has another type is absent.
+
+export type JsonRecord = Record<string, unknown>;
+
+export const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const str = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const num = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isFinite(value) ? value : undefined;
+export const bool = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
+export const arr = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+/** An empty record when it is none, so that fields can be read on. */
+export const rec = (value: unknown): JsonRecord => (isRecord(value) ? value : {});
+export const records = (value: unknown): JsonRecord[] => arr(value).filter(isRecord);
+
+/** JSON text of anything; what JSON cannot say is said as a string. */
+export const toJson = (value: unknown): string => JSON.stringify(value) ?? String(value);
