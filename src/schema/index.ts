@@ -1,0 +1,11 @@
+// The universal schema: types, JSON Schema, validators, the grammar and the fold. Runs anywhere; needs nothing of the daemon.
+export * from "./content.ts";
+export type * from "./draft.ts";
+export * from "./event.ts";
+export * from "./event-data.ts";
+export { foldItems, ItemFold } from "./fold-items.ts";
+export * from "./grammar.ts";
+export * from "./item.ts";
+export * from "./problem-codes.ts";
+export * from "./session.ts";
+export * from "./validate.ts";

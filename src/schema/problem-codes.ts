@@ -1,0 +1,150 @@
+// Every code a client can meet, with its HTTP status and what it means. HTTP, command line and SDK show the same code; the docs page is made from this table.
+
+export const problemCodes = {
+  invalid_json: { status: 400, title: "The body is not JSON", advice: "Send valid JSON with content-type application/json." },
+  invalid_request: {
+    status: 400,
+    title: "The request does not fit the schema",
+    advice: "See `errors`: each entry names the field.",
+  },
+  unauthorized: {
+    status: 401,
+    title: "No valid token",
+    advice: "Send `Authorization: Bearer <token>`; the token is printed by `dragoman serve` and lies in the data directory.",
+  },
+  forbidden: {
+    status: 403,
+    title: "Not allowed with this token",
+    advice: "An observe token can read only; use an operate token.",
+  },
+  forbidden_origin: {
+    status: 403,
+    title: "Foreign Host or Origin",
+    advice: "Call the daemon by its own address; add the host with --allow-host if a proxy stands before it.",
+  },
+  not_found: { status: 404, title: "No such route", advice: "See /openapi.json for all routes." },
+  session_not_found: { status: 404, title: "No such session", advice: "List the sessions with GET /v1/sessions." },
+  agent_unknown: { status: 404, title: "No such agent", advice: "List the agents with GET /v1/agents." },
+  permission_not_found: {
+    status: 404,
+    title: "No such permission",
+    advice: "List open requests with GET /v1/sessions/{id}/pending.",
+  },
+  question_not_found: {
+    status: 404,
+    title: "No such question",
+    advice: "List open requests with GET /v1/sessions/{id}/pending.",
+  },
+  artifact_not_found: { status: 404, title: "No such artifact", advice: "Artifact ids come from artifact.written events." },
+  method_not_allowed: { status: 405, title: "Wrong method", advice: "See /openapi.json for the methods of this route." },
+  session_exists: { status: 409, title: "The session id is taken", advice: "Choose another session_id or leave it out." },
+  session_ended: { status: 409, title: "The session has ended", advice: "Create a new session, or fork this one." },
+  session_busy: {
+    status: 409,
+    title: "A turn is running",
+    advice: "Wait for turn.ended, interrupt it, or send with when_busy: queue.",
+  },
+  steer_unsupported: {
+    status: 409,
+    title: "This agent cannot be steered",
+    advice: "Send with when_busy: queue, or interrupt first.",
+  },
+  already_answered: {
+    status: 409,
+    title: "Answered otherwise before",
+    advice: "The first answer counts; see the resolved event.",
+  },
+  idempotency_conflict: {
+    status: 409,
+    title: "The idempotency key was used for another request",
+    advice: "Use a new Idempotency-Key for each new request.",
+  },
+  not_resumable: { status: 409, title: "The session cannot be resumed", advice: "Create a new session." },
+  fork_unsupported: { status: 409, title: "This agent cannot fork", advice: "Create a new session instead." },
+  cursor_too_large: {
+    status: 409,
+    title: "The cursor lies beyond the stream",
+    advice: "The log was reset or this is another daemon: read again from after=0.",
+  },
+  precondition_failed: {
+    status: 412,
+    title: "The approved input is not the requested one",
+    advice: "Read the request again and answer that.",
+  },
+  body_too_large: {
+    status: 413,
+    title: "The body is too large",
+    advice: "Send less, or raise limits.body_bytes in the configuration.",
+  },
+  unsupported_media_type: { status: 415, title: "Only application/json is taken", advice: "Set content-type: application/json." },
+  range_not_satisfiable: {
+    status: 416,
+    title: "The range lies outside the artifact",
+    advice: "Ask for a range within its size.",
+  },
+  directory_not_found: {
+    status: 422,
+    title: "The directory does not exist",
+    advice: "Give an absolute path of a directory on the daemon's machine.",
+  },
+  attachment_not_found: {
+    status: 422,
+    title: "The attachment cannot be read",
+    advice: "Give a path inside the session's directory, or send the bytes as data.",
+  },
+  invalid_option: { status: 422, title: "The request does not offer that", advice: "Choose one of metadata.options." },
+  invalid_answers: {
+    status: 422,
+    title: "The answers do not fit the questions",
+    advice: "Send one list of strings per question.",
+  },
+  unsupported: { status: 422, title: "The agent cannot do that", advice: "See its capabilities with GET /v1/agents/{agent}." },
+  agent_not_found: {
+    status: 422,
+    title: "The agent is not installed",
+    advice: "Install it with POST /v1/agents/{agent}/install or `dragoman agents install`.",
+  },
+  agent_auth_required: {
+    status: 422,
+    title: "The agent is not signed in",
+    advice: "Sign in with the agent's own login, or pass its key in env.",
+  },
+  agent_failed_to_start: { status: 502, title: "The agent did not start", advice: "See detail and the session's stderr." },
+  agent_refused: { status: 502, title: "The agent refused", advice: "See detail." },
+  agent_gone: {
+    status: 502,
+    title: "The agent is gone",
+    advice: "Send the next message: the session is resumed if the agent can.",
+  },
+  rate_limited: { status: 429, title: "Too many failed attempts", advice: "Wait and use the right token." },
+  too_many_sessions: { status: 429, title: "Too many live sessions", advice: "Terminate some, or raise limits.sessions." },
+  too_many_subscribers: {
+    status: 429,
+    title: "Too many open streams",
+    advice: "Close some, or use /v1/events/sse for all sessions in one stream.",
+  },
+  queue_full: { status: 429, title: "Too many queued messages", advice: "Wait until the agent has worked some off." },
+  internal: { status: 500, title: "A fault of the daemon", advice: "Please report it with the daemon's log." },
+  install_failed: { status: 502, title: "The installation failed", advice: "See detail." },
+  disk_full: { status: 507, title: "The disk is full", advice: "Free some space; the daemon goes on by itself." },
+  not_ready: { status: 503, title: "Not ready", advice: "Try again in a moment." },
+} as const satisfies Record<string, { status: number; title: string; advice: string }>;
+
+export type ProblemCode = keyof typeof problemCodes;
+
+/** The one error class whose code reaches clients. */
+export class ProblemError extends Error {
+  readonly code: ProblemCode;
+  readonly errors: { path: string; message: string }[] | undefined;
+
+  constructor(code: ProblemCode, detail?: string, options?: ErrorOptions & { errors?: { path: string; message: string }[] }) {
+    super(detail ?? `${problemCodes[code].title}. ${problemCodes[code].advice}`, options);
+    this.name = "ProblemError";
+    this.code = code;
+    this.errors = options?.errors;
+  }
+
+  get status(): number {
+    return problemCodes[this.code].status;
+  }
+}

@@ -1,0 +1,211 @@
+// The session as clients see it, and what clients send: every request and reply body of the API, one schema each.
+import Type from "typebox";
+import {
+  ErrorCode,
+  ModeInfo,
+  ModelInfo,
+  PermissionData,
+  PermissionMode,
+  QuestionData,
+  SessionEnded,
+  Usage,
+} from "./event-data.ts";
+import { Item } from "./item.ts";
+
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const optional = Type.Optional;
+const Metadata = Type.Record(Type.String(), Type.Unknown());
+
+/** Names that travel to an agent's command line: never a leading dash, so that none can be taken for an option. */
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^-\\s][^\\u0000-\\u001f]*$" });
+export const SessionId = Type.String({ minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]*$" });
+
+export const SessionState = Type.Enum(["starting", "idle", "running", "waiting", "dormant", "ended"]);
+export type SessionState = Type.Static<typeof SessionState>;
+
+export const Session = Type.Object(
+  {
+    session_id: Type.String(),
+    agent: Type.String(),
+    agent_version: nullable(Type.String()),
+    native_session_id: nullable(Type.String()),
+    status: SessionState,
+    status_detail: optional(Type.String()),
+    directory: Type.String(),
+    model: nullable(Type.String()),
+    variant: nullable(Type.String()),
+    agent_mode: nullable(Type.String()),
+    permission_mode: PermissionMode,
+    title: nullable(Type.String()),
+    metadata: Metadata,
+    created_at: Type.String(),
+    updated_at: Type.String(),
+    last_sequence: Type.Integer(),
+    queued: Type.Integer(),
+    pending: Type.Object({ permissions: Type.Integer(), questions: Type.Integer() }),
+    usage: nullable(Usage),
+    forked_from: nullable(Type.String()),
+    ended: nullable(SessionEnded),
+  },
+  { title: "Session" },
+);
+export type Session = Type.Static<typeof Session>;
+
+export const McpServerConfig = Type.Union([
+  Type.Object({
+    name: Name,
+    type: Type.Literal("stdio"),
+    command: Type.String({ minLength: 1 }),
+    args: optional(Type.Array(Type.String())),
+    env: optional(Type.Record(Type.String(), Type.String())),
+  }),
+  Type.Object({
+    name: Name,
+    type: Type.Enum(["http", "sse"]),
+    url: Type.String({ minLength: 1 }),
+    headers: optional(Type.Record(Type.String(), Type.String())),
+  }),
+]);
+
+export const CreateSession = Type.Object(
+  {
+    agent: Name,
+    session_id: optional(SessionId),
+    directory: optional(Type.String({ minLength: 1 })),
+    model: optional(Name),
+    variant: optional(Name),
+    agent_mode: optional(Name),
+    permission_mode: optional(PermissionMode),
+    title: optional(Type.String({ maxLength: 500 })),
+    env: optional(Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.String())),
+    mcp_servers: optional(Type.Array(McpServerConfig)),
+    system_prompt: optional(Type.String()),
+    metadata: optional(Metadata),
+    resume_native: optional(Name),
+  },
+  { title: "CreateSession", additionalProperties: false },
+);
+export type CreateSession = Type.Static<typeof CreateSession>;
+
+export const UpdateSession = Type.Object(
+  {
+    model: optional(Name),
+    variant: optional(Name),
+    agent_mode: optional(Name),
+    permission_mode: optional(PermissionMode),
+    title: optional(Type.String({ maxLength: 500 })),
+  },
+  { title: "UpdateSession", additionalProperties: false, minProperties: 1 },
+);
+export type UpdateSession = Type.Static<typeof UpdateSession>;
+
+/** Either bytes in base64, or a file inside the session's directory. */
+export const AttachmentInput = Type.Union([
+  Type.Object({ data: Type.String(), mime: Type.String(), name: optional(Type.String()) }, { additionalProperties: false }),
+  Type.Object(
+    { path: Type.String(), mime: optional(Type.String()), name: optional(Type.String()) },
+    { additionalProperties: false },
+  ),
+]);
+export type AttachmentInput = Type.Static<typeof AttachmentInput>;
+
+export const WhenBusy = Type.Enum(["queue", "steer", "reject"]);
+
+export const SendMessage = Type.Object(
+  {
+    message: Type.String(),
+    attachments: optional(Type.Array(AttachmentInput, { maxItems: 50 })),
+    when_busy: optional(WhenBusy),
+  },
+  { title: "SendMessage", additionalProperties: false },
+);
+export type SendMessage = Type.Static<typeof SendMessage>;
+
+export const MessageAccepted = Type.Object({ turn_id: Type.String(), queued: Type.Boolean() }, { title: "MessageAccepted" });
+export type MessageAccepted = Type.Static<typeof MessageAccepted>;
+
+export const PermissionReplyBody = Type.Object(
+  {
+    reply: Type.Enum(["once", "always", "reject"]),
+    option_id: optional(Type.String()),
+    message: optional(Type.String()),
+    updated_input: optional(Type.Unknown()),
+  },
+  { title: "PermissionReply", additionalProperties: false },
+);
+export type PermissionReplyBody = Type.Static<typeof PermissionReplyBody>;
+
+export const QuestionReplyBody = Type.Object(
+  { answers: Type.Array(Type.Array(Type.String())) },
+  { title: "QuestionReply", additionalProperties: false },
+);
+export type QuestionReplyBody = Type.Static<typeof QuestionReplyBody>;
+
+export const ForkSession = Type.Object(
+  { session_id: optional(SessionId), title: optional(Type.String({ maxLength: 500 })) },
+  { title: "ForkSession", additionalProperties: false },
+);
+export type ForkSession = Type.Static<typeof ForkSession>;
+
+export const Pending = Type.Object(
+  { permissions: Type.Array(PermissionData), questions: Type.Array(QuestionData) },
+  { title: "Pending" },
+);
+export type Pending = Type.Static<typeof Pending>;
+
+export const Coverage = Type.Object(
+  {
+    totals: Type.Object({
+      mapped: Type.Integer(),
+      noted: Type.Integer(),
+      heartbeat: Type.Integer(),
+      unparsed: Type.Integer(),
+    }),
+    types: Type.Array(Type.Object({ type: Type.String(), disposition: Type.String(), count: Type.Integer() })),
+  },
+  { title: "Coverage" },
+);
+export type Coverage = Type.Static<typeof Coverage>;
+
+export const SessionList = Type.Object(
+  { sessions: Type.Array(Session), next: nullable(Type.String()) },
+  { title: "SessionList" },
+);
+export type SessionList = Type.Static<typeof SessionList>;
+
+export const ItemList = Type.Object({ items: Type.Array(Item), last_sequence: Type.Integer() }, { title: "ItemList" });
+export type ItemList = Type.Static<typeof ItemList>;
+
+export const AgentInfo = Type.Object(
+  {
+    agent: Type.String(),
+    name: Type.String(),
+    installed: Type.Boolean(),
+    path: nullable(Type.String()),
+    version: nullable(Type.String()),
+    signed_in: nullable(Type.Boolean()),
+    advice: nullable(Type.String()),
+    installable: Type.Boolean(),
+    capabilities: Metadata,
+  },
+  { title: "Agent" },
+);
+export type AgentInfo = Type.Static<typeof AgentInfo>;
+export const AgentList = Type.Object({ agents: Type.Array(AgentInfo) }, { title: "AgentList" });
+export const ModelList = Type.Object({ models: Type.Array(ModelInfo) }, { title: "ModelList" });
+export const ModeList = Type.Object({ modes: Type.Array(ModeInfo) }, { title: "ModeList" });
+
+/** RFC 9457. `code` is stable; `detail` says what to do next. */
+export const Problem = Type.Object(
+  {
+    type: Type.String(),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String(),
+    code: Type.String(),
+    errors: optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+    error_code: optional(ErrorCode),
+  },
+  { title: "Problem" },
+);
+export type Problem = Type.Static<typeof Problem>;
