@@ -3,7 +3,7 @@
  * when it ended, and that nothing it wrote is lost or waited for without bound. It does not read what the child says.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readStartTime } from "./process-table.ts";
+import { descendantsOf, listProcesses, type ProcessRow, readStartTime, signalSame } from "./process-table.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
 import { type StderrOutput, StderrTail } from "./stderr-tail.ts";
 
@@ -58,7 +58,10 @@ export interface AgentProcess {
   /** Stops reading, so the child blocks when its pipe is full. Ends by itself at exit: the little that is left is delivered. */
   pauseStdout(): void;
   resumeStdout(): void;
-  /** SIGTERM to the group, SIGKILL after the grace. Resolves with what `onExit` is told; may be called again at any time. */
+  /**
+   * SIGTERM to the group, SIGKILL after the grace. Descendants that left the group are killed too, once the leader is gone.
+   * Resolves with what `onExit` is told; may be called again at any time.
+   */
   stop(graceMs: number): Promise<ExitInfo>;
   /** To the whole group. False when there was nobody left to signal. */
   kill(signal: NodeJS.Signals): boolean;
@@ -81,6 +84,7 @@ class SpawnedAgent implements AgentProcess {
   #exit: { code: number | null; signal: string | null } = { code: null, signal: null };
   readonly #timers = new Set<NodeJS.Timeout>();
   #drainWaiters: (() => void)[] = [];
+  #strays: ProcessRow[] = [];
 
   constructor(options: SpawnAgentOptions) {
     this.#options = options;
@@ -101,7 +105,7 @@ class SpawnedAgent implements AgentProcess {
 
   write(data: string | Buffer): boolean {
     const stdin = this.#child?.stdin;
-    if (!stdin?.writable || this.#state !== "running") return false;
+    if (this.pid === null || !stdin?.writable || this.#state !== "running") return false;
     return stdin.write(data);
   }
 
@@ -112,7 +116,7 @@ class SpawnedAgent implements AgentProcess {
   }
 
   endStdin(): void {
-    this.#child?.stdin?.end();
+    if (this.#child?.stdin?.writable) this.#child.stdin.end();
   }
 
   pauseStdout(): void {
@@ -125,8 +129,12 @@ class SpawnedAgent implements AgentProcess {
 
   stop(graceMs: number): Promise<ExitInfo> {
     if (this.#state !== "running") return this.#ended;
+    this.#findStrays();
     this.kill("SIGTERM");
-    this.#after(graceMs, () => this.kill("SIGKILL"));
+    this.#after(graceMs, () => {
+      this.#findStrays();
+      this.kill("SIGKILL");
+    });
     return this.#ended;
   }
 
@@ -152,14 +160,14 @@ class SpawnedAgent implements AgentProcess {
       });
     } catch (error) {
       // Node throws instead of emitting for some causes (an argument list that is too long, a NUL byte).
-      queueMicrotask(() => this.#spawnFailed(error));
+      queueMicrotask(() => this.#spawnFailed(toSpawnError(command, cwd, error)));
       return null;
     }
   }
 
   #listen(child: ChildProcess): void {
-    child.once("error", (error) => {
-      if (this.pid === null) this.#spawnFailed(error);
+    child.on("error", (error) => {
+      if (this.pid === null) this.#spawnFailed(toSpawnError(this.#options.command, this.#options.cwd, error));
     });
     child.stdout?.on("data", (chunk: Buffer) => {
       if (this.#state !== "ended") this.#options.onStdout(chunk);
@@ -169,7 +177,9 @@ class SpawnedAgent implements AgentProcess {
     });
     child.stdout?.on("error", () => {});
     child.stderr?.on("error", () => {});
-    child.stdin?.on("error", (error) => this.#options.onStdinError?.(error));
+    child.stdin?.on("error", (error) => {
+      if (this.pid !== null && this.#state !== "ended") this.#options.onStdinError?.(error);
+    });
     child.stdin?.on("drain", () => this.#releaseWriters());
     child.stdin?.on("close", () => this.#releaseWriters());
     child.once("exit", (code, signal) => this.#leaderExited(code, signal));
@@ -183,22 +193,25 @@ class SpawnedAgent implements AgentProcess {
     } catch (error) {
       // Unrecorded, it would outlive a crash of ours: better not to have it at all.
       signalGroup(pid, "SIGKILL");
-      queueMicrotask(() => this.#spawnFailed(error));
+      const detail = error instanceof Error ? error.message : String(error);
+      const message = `${command} was not started because its process could not be recorded (${detail}): check the data directory.`;
+      queueMicrotask(() => this.#spawnFailed(new SpawnError("spawn_failed", command, message, error)));
     }
   }
 
-  #spawnFailed(cause: unknown): void {
+  #spawnFailed(error: SpawnError): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
     this.#resolveEnded({ ...this.#exit, stderr: this.#stderr.output() });
     this.#releaseWriters();
-    this.#options.onSpawnError(toSpawnError(this.#options.command, this.#options.cwd, cause));
+    this.#options.onSpawnError(error);
   }
 
   #leaderExited(code: number | null, signal: string | null): void {
     if (this.#state !== "running" || this.pid === null) return;
     // Grandchildren must not survive. The number is still theirs: a pid is not given out while a group bears it.
     signalGroup(this.pid, "SIGKILL");
+    for (const stray of this.#strays) signalSame(stray, "SIGKILL");
     this.#state = "exited";
     this.#exit = { code, signal };
     this.#clearTimers();
@@ -206,6 +219,13 @@ class SpawnedAgent implements AgentProcess {
     this.resumeStdout();
     // After a blocked event loop timers run before pending reads: two turns let those reads happen first.
     this.#after(PIPE_DRAIN_MS, () => setImmediate(() => setImmediate(() => this.#end())));
+  }
+
+  /** Agents start shells in sessions of their own, which no group signal reaches. They are known by descent while their parents live. */
+  #findStrays(): void {
+    const { pid } = this;
+    if (pid === null) return;
+    this.#strays.push(...descendantsOf([pid], listProcesses()).filter((row) => row.pgid !== pid));
   }
 
   #end(): void {
@@ -216,8 +236,8 @@ class SpawnedAgent implements AgentProcess {
     this.#stderr.end();
     if (this.pid !== null) this.#options.recorder?.release(this.pid);
     const exit: ExitInfo = { ...this.#exit, stderr: this.#stderr.output() };
-    this.#options.onExit(exit);
     this.#resolveEnded(exit);
+    this.#options.onExit(exit);
   }
 
   #releaseWriters(): void {

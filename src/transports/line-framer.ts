@@ -91,7 +91,10 @@ export class LineFramer {
   }
 
   #append(part: Buffer): void {
-    if (this.#oversize !== null) return this.#oversize.update(part);
+    if (this.#oversize !== null) {
+      this.#oversize.update(part);
+      return;
+    }
     const total = this.#pendingBytes + part.length;
     const last = part.length > 0 ? part[part.length - 1] : CR;
     // One byte over the cap is allowed to wait when it is a `\r`: it may belong to the line end.

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 
 export interface ProcessRow {
   pid: number;
+  ppid: number;
   pgid: number;
   /** Session id; null where the system does not tell. */
   sid: number | null;
@@ -41,6 +42,30 @@ export function listProcesses(): ProcessRow[] {
   return rows;
 }
 
+/** Children, their children and so on, of these processes; dead ones left out, and the given ones too. */
+export function descendantsOf(pids: Iterable<number>, table: readonly ProcessRow[]): ProcessRow[] {
+  const family = new Set(pids);
+  const found: ProcessRow[] = [];
+  for (let grew = true; grew; ) {
+    const next = table.filter((row) => family.has(row.ppid) && !family.has(row.pid));
+    for (const row of next) family.add(row.pid);
+    found.push(...next.filter((row) => !row.zombie));
+    grew = next.length > 0;
+  }
+  return found;
+}
+
+/** Signals this very process, not another one that got its pid meanwhile. False when it is gone. */
+export function signalSame(row: ProcessRow, signal: NodeJS.Signals): boolean {
+  const now = readProcess(row.pid);
+  if (now === null || now.zombie || now.startTime !== row.startTime) return false;
+  try {
+    return process.kill(row.pid, signal);
+  } catch {
+    return false;
+  }
+}
+
 /** True when `startTime` is surely not earlier than `since`; false when they cannot be compared. */
 export function startedSince(startTime: string, since: string): boolean {
   const a = comparable(startTime);
@@ -59,11 +84,12 @@ function readProcStat(pid: number): ProcessRow | null {
 /** The command name (second field) may hold spaces and brackets: fields are counted after the last one. */
 export function parseProcStat(pid: number, stat: string): ProcessRow | null {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state, , pgid, sid] = fields;
+  const [state, ppid, pgid, sid] = fields;
   const ticks = fields[19];
   if (state === undefined || pgid === undefined || sid === undefined || ticks === undefined) return null;
   return {
     pid,
+    ppid: Number(ppid),
     pgid: Number(pgid),
     sid: Number(sid),
     zombie: state === "Z" || state === "X",
@@ -84,7 +110,7 @@ function bootId(): string {
 
 function readPs(select: string[]): ProcessRow[] {
   try {
-    const out = execFileSync("ps", [...select, "-o", "pid=,pgid=,stat=,lstart="], {
+    const out = execFileSync("ps", [...select, "-o", "pid=,ppid=,pgid=,stat=,lstart="], {
       encoding: "utf8",
       env: { ...process.env, LC_ALL: "C", TZ: "UTC" },
       stdio: ["ignore", "pipe", "ignore"],
@@ -95,12 +121,19 @@ function readPs(select: string[]): ProcessRow[] {
   }
 }
 
-/** One line of `ps -o pid=,pgid=,stat=,lstart=`. */
+/** One line of `ps -o pid=,ppid=,pgid=,stat=,lstart=`. */
 export function parsePsLine(line: string): ProcessRow | null {
-  const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/.exec(line);
-  const [, pid, pgid, stat, lstart] = match ?? [];
+  const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S.*?)\s*$/.exec(line);
+  const [, pid, ppid, pgid, stat, lstart] = match ?? [];
   if (pid === undefined || pgid === undefined || stat === undefined || lstart === undefined) return null;
-  return { pid: Number(pid), pgid: Number(pgid), sid: null, zombie: stat.startsWith("Z"), startTime: lstart };
+  return {
+    pid: Number(pid),
+    ppid: Number(ppid),
+    pgid: Number(pgid),
+    sid: null,
+    zombie: stat.startsWith("Z"),
+    startTime: lstart,
+  };
 }
 
 function comparable(startTime: string): { epoch: string; at: number } | null {

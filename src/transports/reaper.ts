@@ -4,10 +4,18 @@
  * both match the record; names and command lines are never looked at.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ProcessRecorder, signalGroup } from "./child-process.ts";
-import { listProcesses, type ProcessRow, readProcess, readStartTime, startedSince } from "./process-table.ts";
+import {
+  descendantsOf,
+  listProcesses,
+  type ProcessRow,
+  readProcess,
+  readStartTime,
+  signalSame,
+  startedSince,
+} from "./process-table.ts";
 
 const POLL_MS = 20;
 const AFTER_SIGKILL_MS = 2_000;
@@ -100,13 +108,16 @@ export async function reapOrphans(dir: string, options: { graceMs?: number } = {
   const survivors = await killGroups(targets, options.graceMs ?? 1_000);
   for (const record of targets) {
     const survived = survivors.includes(record);
-    if (!survived) remove(join(dir, `${record.pid}.json`));
+    if (!survived) for (const end of ["json", "json.tmp"]) remove(join(dir, `${record.pid}.${end}`));
     reaped.push({ pid: record.pid, command: record.command, outcome: survived ? "survived" : "killed" });
   }
   return reaped;
 }
 
-function judge(record: ProcessRecord, table: readonly ProcessRow[]): Exclude<ReapOutcome, "killed" | "survived" | "corrupt"> | "kill" {
+function judge(
+  record: ProcessRecord,
+  table: readonly ProcessRow[],
+): Exclude<ReapOutcome, "killed" | "survived" | "corrupt"> | "kill" {
   const owner = readProcess(record.owner_pid);
   if (owner !== null && !owner.zombie && owner.startTime === record.owner_start_time) return "owner_alive";
   if (liveMembers(record, table).length > 0) return "kill";
@@ -128,33 +139,51 @@ function liveMembers(record: ProcessRecord, table: readonly ProcessRow[]): Proce
   });
 }
 
+/** One recorded group, with the descendants that left it for a session of their own. */
+interface Target {
+  record: ProcessRecord;
+  strays: ProcessRow[];
+}
+
 /** Returns those that are still there. All groups share one look at the process table per poll. */
-async function killGroups(targets: readonly ProcessRecord[], graceMs: number): Promise<ProcessRecord[]> {
-  let left = [...targets];
+async function killGroups(records: readonly ProcessRecord[], graceMs: number): Promise<ProcessRecord[]> {
+  const table = records.length === 0 ? [] : listProcesses();
+  let left: Target[] = records.map((record) => {
+    const members = liveMembers(record, table).map(({ pid }) => pid);
+    return { record, strays: descendantsOf(members, table) };
+  });
   for (const [signal, patience] of [
     ["SIGTERM", graceMs],
     ["SIGKILL", AFTER_SIGKILL_MS],
   ] as const) {
-    left = stillAlive(left);
-    for (const record of left) signalGroup(record.pid, signal);
+    for (const target of left) signalTarget(target, signal);
     const deadline = Date.now() + patience;
-    while (left.length > 0 && Date.now() < deadline) {
-      await delay(POLL_MS);
-      left = stillAlive(left);
-    }
+    for (left = stillAlive(left); left.length > 0 && Date.now() < deadline; left = stillAlive(left)) await delay(POLL_MS);
   }
-  return left;
+  return left.map(({ record }) => record);
 }
 
-function stillAlive(records: readonly ProcessRecord[]): ProcessRecord[] {
-  if (records.length === 0) return [];
+function signalTarget({ record, strays }: Target, signal: NodeJS.Signals): void {
+  if (liveMembers(record, listProcesses()).length > 0) signalGroup(record.pid, signal);
+  for (const stray of strays) signalSame(stray, signal);
+}
+
+function stillAlive(targets: readonly Target[]): Target[] {
+  if (targets.length === 0) return [];
   const table = listProcesses();
-  return records.filter((record) => liveMembers(record, table).length > 0);
+  const alive = new Set(table.flatMap((row) => (row.zombie ? [] : [`${row.pid} ${row.startTime}`])));
+  return targets.filter(
+    ({ record, strays }) =>
+      liveMembers(record, table).length > 0 || strays.some((row) => alive.has(`${row.pid} ${row.startTime}`)),
+  );
 }
 
+/** Only names that we give: a mistaken directory must not lose its files. A `.tmp` is a record whose rename was cut off. */
 function recordFiles(dir: string): string[] {
   try {
-    return readdirSync(dir).map((name) => join(dir, name));
+    return readdirSync(dir)
+      .filter((name) => /^[0-9]+\.json(\.tmp)?$/.test(name))
+      .map((name) => join(dir, name));
   } catch {
     return [];
   }
@@ -163,7 +192,7 @@ function recordFiles(dir: string): string[] {
 function readRecord(path: string): ProcessRecord | null {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isRecord(value) && path.endsWith(`${value.pid}.json`) ? value : null;
+    return isRecord(value) && basename(path).startsWith(`${value.pid}.json`) ? value : null;
   } catch {
     return null;
   }
@@ -171,14 +200,15 @@ function readRecord(path: string): ProcessRecord | null {
 
 function isRecord(value: unknown): value is ProcessRecord {
   if (typeof value !== "object" || value === null) return false;
-  const { pid, start_time, command, owner_pid, owner_start_time } = value as Partial<Record<keyof ProcessRecord, unknown>>;
+  if (!("pid" in value && "start_time" in value && "command" in value)) return false;
+  if (!("owner_pid" in value && "owner_start_time" in value)) return false;
   return (
-    Number.isSafeInteger(pid) &&
-    Number(pid) > 1 &&
-    typeof start_time === "string" &&
-    typeof command === "string" &&
-    Number.isSafeInteger(owner_pid) &&
-    (owner_start_time === null || typeof owner_start_time === "string")
+    Number.isSafeInteger(value.pid) &&
+    Number(value.pid) > 1 &&
+    typeof value.start_time === "string" &&
+    typeof value.command === "string" &&
+    Number.isSafeInteger(value.owner_pid) &&
+    (value.owner_start_time === null || typeof value.owner_start_time === "string")
   );
 }
 

@@ -1,0 +1,104 @@
+/**
+ * JSON messages, one a line, over the stdin and stdout of a child process. Every line comes out as exactly one of message,
+ * garbage or oversize: nothing is swallowed, and nothing that a child prints can make it throw.
+ */
+import { type AgentProcess, type ExitInfo, type SpawnAgentOptions, spawnAgent } from "./child-process.ts";
+import { encodeJsonLine, withoutLineEnd } from "./json-line.ts";
+import { LineFramer, type OversizeLine } from "./line-framer.ts";
+
+/** `raw` is the line without its line end; it may share memory with its neighbours, so copy it to keep it for long. */
+export interface NdjsonMessage {
+  raw: Buffer;
+  value: unknown;
+}
+
+export interface NdjsonGarbage {
+  raw: Buffer;
+  error: string;
+}
+
+export interface NdjsonHandlers {
+  onMessage(message: NdjsonMessage): void;
+  onGarbage(garbage: NdjsonGarbage): void;
+  onOversize(oversize: OversizeLine): void;
+  maxLineBytes?: number;
+}
+
+export interface NdjsonChannelOptions extends NdjsonHandlers {
+  write(line: Buffer): boolean;
+}
+
+/** The protocol without the process: feed it bytes, give it somewhere to write. */
+export class NdjsonChannel {
+  readonly #options: NdjsonChannelOptions;
+  readonly #framer: LineFramer;
+
+  constructor(options: NdjsonChannelOptions) {
+    this.#options = options;
+    this.#framer = new LineFramer({
+      ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
+      onLine: (raw) => this.#take(raw),
+      onOversize: (oversize) => options.onOversize(oversize),
+    });
+  }
+
+  feed(chunk: Buffer): void {
+    this.#framer.push(chunk);
+  }
+
+  end(): void {
+    this.#framer.end();
+  }
+
+  /** Returns the bytes that were written, without the line end, as the ledger keeps them. Throws only for what JSON cannot say. */
+  send(value: unknown): Buffer {
+    const line = encodeJsonLine(value);
+    this.#options.write(line);
+    return withoutLineEnd(line);
+  }
+
+  /** Writes a line made by `encodeJsonLine`, as it is. */
+  sendLine(line: Buffer): boolean {
+    return this.#options.write(line);
+  }
+
+  #take(raw: Buffer): void {
+    let value: unknown;
+    try {
+      value = JSON.parse(raw.toString("utf8"));
+    } catch (error) {
+      this.#options.onGarbage({ raw, error: error instanceof Error ? error.message : String(error) });
+      return;
+    }
+    this.#options.onMessage({ raw, value });
+  }
+}
+
+export interface NdjsonStdioOptions extends Omit<SpawnAgentOptions, "onStdout">, NdjsonHandlers {}
+
+export interface NdjsonStdio {
+  readonly process: AgentProcess;
+  /** See `NdjsonChannel.send`. A dead child is no error here: its exit is told through `onExit`. */
+  send(value: unknown): Buffer;
+  sendLine(line: Buffer): boolean;
+}
+
+/** Starts the child and joins it to a channel. The last, unfinished line is delivered before `onExit`. */
+export function openNdjsonStdio(options: NdjsonStdioOptions): NdjsonStdio {
+  const channel = new NdjsonChannel({
+    onMessage: options.onMessage,
+    onGarbage: options.onGarbage,
+    onOversize: options.onOversize,
+    ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
+    write: (line) => child.write(line),
+  });
+  const child = spawnAgent({
+    ...options,
+    onStdout: (chunk) => channel.feed(chunk),
+    onExit: (exit: ExitInfo) => {
+      channel.end();
+      options.onExit(exit);
+    },
+  });
+  return { process: child, send: (value) => channel.send(value), sendLine: (line) => channel.sendLine(line) };
+}
