@@ -97,7 +97,9 @@ const NativeEventBlock = Type.Object({
   type: Type.Literal("native_event"),
   event: Type.Optional(Text),
   data: Type.Unknown(),
-  only: Type.Optional(Type.Array(Type.Union([Type.Literal("anthropic"), Type.Literal("responses"), Type.Literal("chat"), Type.Literal("gemini")]))),
+  only: Type.Optional(
+    Type.Array(Type.Union([Type.Literal("anthropic"), Type.Literal("responses"), Type.Literal("chat"), Type.Literal("gemini")])),
+  ),
 });
 
 export const Block = Type.Union([
@@ -191,8 +193,9 @@ export const ModelStep = Type.Object({
 });
 export type ModelStep = Type.Static<typeof ModelStep>;
 
-/** When the runner acts: at once, or the first time something is seen in this turn's events. */
+/** When the runner acts: the first time something is seen in this turn's events (for a delivery: in those of the turn before). */
 export const When = Type.Union([
+  /** Before the prompt of this turn is sent. */
   Type.Object({ on: Type.Literal("start") }),
   /** The text streamed by the agent so far contains this. */
   Type.Object({ on: Type.Literal("text"), text: Text }),
@@ -278,7 +281,7 @@ export const SessionSettings = Type.Object({
 export type SessionSettings = Type.Static<typeof SessionSettings>;
 
 export const Expectation = Type.Object({
-  /** How the last turn ends: `end_turn`, `interrupted`, `error`, `refusal`, `max_tokens`, … */
+  /** How the last turn ends: `end_turn`, `interrupted`, `error`, `refusal`, `output_length`, …; a list allows any of them. */
   stop_reason: Type.Optional(Type.Union([Text, Type.Array(Text)])),
   error_code: Type.Optional(Type.Union([Text, Type.Array(Text)])),
   /** Event types that must occur, in any order. */

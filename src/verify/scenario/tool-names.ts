@@ -128,7 +128,13 @@ const codexCodeMode: Partial<Record<LogicalTool, Mapping>> = {
     kind: "json",
     name: "spawn_agent",
     namespace: "collaboration",
-    input: { message: str(i.prompt), task_name: str(i.description).toLowerCase().replaceAll(/[^a-z0-9]+/g, "_") || "sub_task" },
+    input: {
+      message: str(i.prompt),
+      task_name:
+        str(i.description)
+          .toLowerCase()
+          .replaceAll(/[^a-z0-9]+/g, "_") || "sub_task",
+    },
   }),
   web_fetch: (i) => script("exec_command", { cmd: `curl -s ${quote(str(i.url))}` }),
   mcp: (i) => script(mcpName(i), args(i)),
@@ -145,7 +151,10 @@ const opencode: Partial<Record<LogicalTool, Mapping>> = {
     json("todowrite", { todos: list(i.items).map((item) => ({ content: item.text, status: item.status, priority: "medium" })) }),
   ask: (i) =>
     json("question", {
-      questions: questions(i).map(({ multiSelect, ...question }) => ({ ...question, ...(multiSelect ? { multiple: true } : {}) })),
+      questions: questions(i).map(({ multiSelect, ...question }) => ({
+        ...question,
+        ...(multiSelect ? { multiple: true } : {}),
+      })),
     }),
   subagent: (i) => json("task", { description: i.description, prompt: i.prompt, subagent_type: i.type ?? "general" }),
   plan: () => json("plan_exit", {}),
@@ -185,6 +194,7 @@ const qwen: Partial<Record<LogicalTool, Mapping>> = {
   ask: (i) => json("ask_user_question", { questions: questions(i) }),
   subagent: (i) => json("agent", { description: i.description, prompt: i.prompt, subagent_type: i.type ?? "general-purpose" }),
   plan: (i) => json("exit_plan_mode", { plan: i.text }),
+  enter_plan: () => json("enter_plan_mode", {}),
   web_fetch: (i) => json("web_fetch", { url: i.url, prompt: i.prompt ?? "What does it say?" }),
   web_search: (i) => json("web_search", { query: i.query }),
   mcp: (i) => json(mcpName(i), args(i)),
@@ -199,7 +209,12 @@ const amp: Partial<Record<LogicalTool, Mapping>> = {
   glob: (i) => json("glob", { filePattern: i.pattern }),
   todo: (i) =>
     json("todo_write", {
-      todos: list(i.items).map((item, index) => ({ id: String(index + 1), content: item.text, status: item.status, priority: "medium" })),
+      todos: list(i.items).map((item, index) => ({
+        id: String(index + 1),
+        content: item.text,
+        status: item.status,
+        priority: "medium",
+      })),
     }),
   subagent: (i) => json("Task", { description: i.description, prompt: i.prompt }),
   web_fetch: (i) => json("read_web_page", { url: i.url }),

@@ -1,0 +1,218 @@
+// A model provider on loopback that plays scenarios: real agents talk to it as if it were Anthropic, OpenAI or Google.
+// It needs no account and reaches no network.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Scenario } from "../scenario/scenario.ts";
+import type { ToolProfile } from "../scenario/tool-names.ts";
+import { deliver, sendJson } from "./deliver.ts";
+import { isObject, parseJson } from "./json.ts";
+import { estimateTokens, type HttpCall, type ModelRequest, type ProtocolName } from "./model-request.ts";
+import { Playbook } from "./playbook.ts";
+import { callId, type Position } from "./position.ts";
+import { anthropic } from "./protocols/anthropic.ts";
+import { chat } from "./protocols/chat.ts";
+import { gemini } from "./protocols/gemini.ts";
+import type { Protocol } from "./protocols/protocol.ts";
+import { responses } from "./protocols/responses.ts";
+import { readBody } from "./read-body.ts";
+import { type RecordedRequest, RequestLog } from "./recorded-request.ts";
+import { makeReply } from "./reply.ts";
+import { type Route, route } from "./route.ts";
+import { modelList, tokenCount } from "./side-answers.ts";
+import { toolProfile } from "./tool-profile.ts";
+import { variablesFor } from "./variables.ts";
+
+const PROTOCOLS: Record<ProtocolName, Protocol> = { anthropic, responses, chat, gemini };
+
+export interface ModelServerOptions {
+  readonly scenarios: Iterable<Scenario> | ReadonlyMap<string, Scenario>;
+  /** The scenario of prompts without a marker. */
+  readonly default?: string;
+  /** Loopback unless said otherwise. */
+  readonly host?: string;
+  readonly port?: number;
+  /** Values for `{{name}}` in scenarios. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Name tools for this agent, instead of telling it from the tools on offer. */
+  readonly profile?: ToolProfile;
+  /** How many requests are remembered (default 1000). */
+  readonly remember?: number;
+  readonly log?: (request: RecordedRequest) => void;
+}
+
+export interface ModelServer {
+  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** The newest requests, oldest first. */
+  readonly requests: readonly RecordedRequest[];
+  waitForRequest(predicate: (request: RecordedRequest) => boolean, signal?: AbortSignal): Promise<RecordedRequest>;
+  /** Ends every connection, the hanging ones too. */
+  close(): Promise<void>;
+}
+
+export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
+  const host = options.host ?? "127.0.0.1";
+  const desk = new Desk(options);
+  const server = createServer((request, response) => {
+    desk.handle(request, response).catch((error: unknown) => fail(response, error));
+  });
+  const port = await listen(server, host, options.port ?? 0);
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    port,
+    requests: desk.log.requests,
+    waitForRequest: (predicate, signal) => desk.log.wait(predicate, signal),
+    close: () => {
+      desk.log.close();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      return closed;
+    },
+  };
+}
+
+class Desk {
+  readonly log: RequestLog;
+  readonly #options: ModelServerOptions;
+  readonly #playbook: Playbook;
+  #serial = 0;
+
+  constructor(options: ModelServerOptions) {
+    this.#options = options;
+    this.#playbook = new Playbook(byName(options.scenarios), options.default);
+    this.log = new RequestLog(options.remember ?? 1000);
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await readBody(request);
+    const url = new URL(request.url ?? "/", "http://localhost");
+    const asked = route(request.method ?? "GET", url.pathname);
+    const body = text === "" ? undefined : (parseJson(text) ?? text);
+    const call: HttpCall = {
+      path: url.pathname,
+      query: url.searchParams,
+      headers: plainHeaders(request),
+      body: isObject(body) ? body : {},
+    };
+    const facts: Facts = { method: request.method ?? "GET", path: request.url ?? "/", headers: call.headers, body };
+    if (asked.kind === "generate") return this.#generate(PROTOCOLS[asked.protocol], call, facts, response);
+    this.#record(facts, {});
+    this.#simple(asked, call, response);
+  }
+
+  async #generate(protocol: Protocol, call: HttpCall, facts: Facts, response: ServerResponse): Promise<void> {
+    if (!isObject(facts.body)) {
+      this.#record(facts, { protocol: protocol.name });
+      return sendJson(response, 400, protocol.error(400, "The body is not a JSON object."));
+    }
+    const request = protocol.parse(call);
+    const play = this.#playbook.play(request);
+    const seen = {
+      protocol: protocol.name,
+      model: request.model,
+      history: request.history,
+      tools: request.tools.map((tool) => tool.name),
+    };
+    if (play.kind === "none") {
+      this.#record(facts, { ...seen, scenario: play.scenario });
+      return sendJson(response, 400, protocol.error(400, play.message));
+    }
+    const { step, fault, attempt, position, side, past_end } = play;
+    const reply = makeReply(step, this.#replyContext(protocol, request, position, call));
+    this.#record(facts, { ...seen, side, scenario: position?.scenario, position, attempt, past_end });
+    await deliver({ response, protocol, request, reply, step, fault });
+  }
+
+  #replyContext(protocol: Protocol, request: ModelRequest, position: Position | undefined, call: HttpCall) {
+    const place = position ?? { turn: 0, step: 0 };
+    return {
+      protocol: protocol.name,
+      profile: this.#options.profile ?? toolProfile(request, call.headers["user-agent"] ?? ""),
+      model: request.model,
+      input_tokens: estimateTokens(request),
+      variables: variablesFor(request, this.#options.variables ?? {}),
+      id: (kind: "reply" | "call", block: number): string => {
+        this.#serial += 1;
+        if (kind === "call") return callId(protocol.callPrefix, place, block, this.#serial);
+        return `${protocol.replyPrefix}_${String(this.#serial).padStart(6, "0")}`;
+      },
+    };
+  }
+
+  #simple(asked: Exclude<Route, { kind: "generate" }>, call: HttpCall, response: ServerResponse): void {
+    switch (asked.kind) {
+      case "count_tokens":
+        sendJson(response, 200, tokenCount(asked.protocol, estimateTokens(PROTOCOLS[asked.protocol].parse(call))));
+        break;
+      case "models":
+        sendJson(response, 200, modelList(asked.model, call));
+        break;
+      case "embed":
+        sendJson(response, 200, { embedding: { values: [0, 0, 0] }, embeddings: [{ values: [0, 0, 0] }] });
+        break;
+      case "health":
+        sendJson(response, 200, { status: "ok" });
+        break;
+      case "unknown":
+        sendJson(response, 404, {
+          type: "error",
+          error: { type: "not_found_error", code: 404, message: `Nothing at ${call.path}.` },
+        });
+        break;
+      default:
+        asked satisfies never;
+    }
+  }
+
+  #record(facts: Facts, known: Partial<RecordedRequest>): void {
+    const request = this.log.add({
+      ...facts,
+      protocol: undefined,
+      model: undefined,
+      side: undefined,
+      scenario: undefined,
+      position: undefined,
+      attempt: 1,
+      past_end: false,
+      history: [],
+      tools: [],
+      ...known,
+    });
+    this.#options.log?.(request);
+  }
+}
+
+type Facts = Pick<RecordedRequest, "method" | "path" | "headers" | "body">;
+
+function byName(scenarios: ModelServerOptions["scenarios"]): ReadonlyMap<string, Scenario> {
+  const list = scenarios instanceof Map ? [...scenarios.values()] : [...scenarios];
+  const named = new Map<string, Scenario>();
+  for (const scenario of list) {
+    if (named.has(scenario.name)) throw new Error(`Two scenarios are called "${scenario.name}": rename one.`);
+    named.set(scenario.name, scenario);
+  }
+  return named;
+}
+
+const plainHeaders = (request: IncomingMessage): Record<string, string | undefined> =>
+  Object.fromEntries(
+    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+  );
+
+function fail(response: ServerResponse, error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  if (response.headersSent) response.destroy();
+  else sendJson(response, 400, { type: "error", error: { type: "invalid_request_error", message } });
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      if (address === null || typeof address === "string") reject(new Error("The model server got no port."));
+      else resolve(address.port);
+    });
+  });
+}

@@ -1,0 +1,217 @@
+// Scenarios in which a person decides: permissions, questions, plans.
+
+import type { ModelStep, PermissionReply, QuestionReply, Scenario } from "../scenario.ts";
+
+const ask = { permission_mode: "ask" };
+const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
+const touch = (file: string): ModelStep => ({
+  blocks: [{ type: "tool", name: "shell", input: { command: `touch ${file} && echo made-${file}` } }],
+});
+
+function permission(name: string, title: string, replies: PermissionReply[], made: boolean, last: string): Scenario {
+  return {
+    name,
+    title,
+    session: ask,
+    turns: [{ prompt: "Make a file with a command.", steps: [touch("made.txt"), say(last)] }],
+    replies: { permissions: replies },
+    expect: {
+      events: ["permission.requested", "permission.resolved"],
+      files: { "made.txt": made ? "" : null },
+      ...(made ? { stop_reason: "end_turn", final_text: [last] } : {}),
+    },
+    // amp has no dialogue about permissions.
+    skip: ["amp"],
+  };
+}
+
+interface Asked {
+  readonly question: string;
+  readonly header: string;
+  readonly multi?: boolean;
+  readonly options: readonly { readonly label: string; readonly description: string }[];
+}
+
+const colour: Asked = {
+  question: "Which colour?",
+  header: "Colour",
+  options: [
+    { label: "Red", description: "a warm one" },
+    { label: "Blue", description: "a cool one" },
+  ],
+};
+const features: Asked = {
+  question: "Which features?",
+  header: "Features",
+  multi: true,
+  options: [
+    { label: "Search", description: "find things" },
+    { label: "Export", description: "take things away" },
+    { label: "Import", description: "bring things in" },
+  ],
+};
+
+function question(name: string, title: string, asked: Asked[], replies: QuestionReply[], seen: string[]): Scenario {
+  return {
+    name,
+    title,
+    session: ask,
+    turns: [
+      {
+        prompt: "Ask me before you start.",
+        steps: [{ blocks: [{ type: "tool", name: "ask", input: { questions: asked } }] }, say("Thank you for the answer.")],
+      },
+    ],
+    replies: { questions: replies },
+    expect: { events: ["question.requested", "question.resolved"], ...(seen.length > 0 ? { model_saw: seen } : {}) },
+    skip: ["amp", "copilot"],
+  };
+}
+
+export const decisionScenarios: readonly Scenario[] = [
+  permission("permission-allow", "a command is allowed once", [{ reply: "once" }], true, "Made it."),
+  permission("permission-deny", "a command is denied", [{ reply: "reject" }], false, "I was not allowed."),
+  permission(
+    "permission-deny-message",
+    "a command is denied, with words for the model",
+    [{ reply: "reject", message: "Use a heron instead." }],
+    false,
+    "A heron, then.",
+  ),
+  {
+    name: "permission-always",
+    title: "a command is allowed for good; the next one of its kind is not asked about",
+    session: ask,
+    turns: [
+      { prompt: "Make a file.", steps: [touch("made.txt"), say("Made it.")] },
+      { prompt: "Make it again.", steps: [touch("made.txt"), say("Made it again.")] },
+    ],
+    replies: { permissions: [{ reply: "always" }] },
+    expect: {
+      stop_reason: "end_turn",
+      events: ["permission.requested", "permission.resolved"],
+      files: { "made.txt": "" },
+      final_text: ["Made it again."],
+    },
+    skip: ["amp"],
+  },
+  {
+    name: "permission-parallel",
+    title: "two calls of one answer ask; the first is allowed, the second is not",
+    session: ask,
+    turns: [
+      {
+        prompt: "Make two files.",
+        steps: [
+          {
+            blocks: [
+              { type: "tool", name: "shell", input: { command: "touch one.txt" } },
+              { type: "tool", name: "shell", input: { command: "touch two.txt" } },
+            ],
+          },
+          say("One of two."),
+        ],
+      },
+    ],
+    replies: {
+      permissions: [
+        { reply: "once", matching: "one.txt" },
+        { reply: "reject", matching: "two.txt" },
+      ],
+    },
+    expect: { events: ["permission.requested", "permission.resolved"], files: { "two.txt": null } },
+    skip: ["amp"],
+  },
+  {
+    name: "permission-write",
+    title: "writing a file is asked about and allowed",
+    session: ask,
+    turns: [
+      {
+        prompt: "Write a file.",
+        steps: [
+          { blocks: [{ type: "tool", name: "write", input: { path: "{{cwd}}/asked.txt", content: "asked\n" } }] },
+          say("Written."),
+        ],
+      },
+    ],
+    replies: { permissions: [{ reply: "once" }] },
+    expect: { stop_reason: "end_turn", files: { "asked.txt": "asked" }, final_text: ["Written."] },
+    skip: ["amp"],
+  },
+  {
+    name: "permission-interrupt",
+    title: "the turn is interrupted while a permission is open",
+    session: ask,
+    turns: [
+      {
+        prompt: "Make a file, or rather not.",
+        steps: [touch("made.txt"), say("This is not reached.")],
+        actions: [{ do: "interrupt", when: { on: "event", type: "permission.requested" } }],
+      },
+    ],
+    replies: { permissions: [{ reply: "none" }] },
+    expect: { stop_reason: "interrupted", events: ["permission.requested", "permission.resolved"], files: { "made.txt": null } },
+    skip: ["amp"],
+  },
+  question("question-single", "one question, one answer", [colour], [{ answers: [["Blue"]] }], ["Blue"]),
+  question(
+    "question-multi-select",
+    "a question with several answers",
+    [features],
+    [{ answers: [["Search", "Import"]] }],
+    ["Search", "Import"],
+  ),
+  question(
+    "question-free-text",
+    "an answer that was not offered",
+    [colour],
+    [{ answers: [["Ultramarine, please"]] }],
+    ["Ultramarine, please"],
+  ),
+  question(
+    "question-several",
+    "two questions at once",
+    [colour, features],
+    [{ answers: [["Red"], ["Export"]] }],
+    ["Red", "Export"],
+  ),
+  question("question-reject", "the question is not answered", [colour], [{ reject: true, message: "Decide yourself." }], []),
+  {
+    name: "plan-approve",
+    title: "a plan is shown and approved",
+    session: { permission_mode: "plan" },
+    turns: [
+      {
+        prompt: "Plan it first.",
+        steps: [
+          { blocks: [{ type: "tool", name: "plan", input: { text: "# Plan\n1. Look\n2. Change" } }] },
+          say("The plan is approved."),
+        ],
+      },
+    ],
+    replies: { questions: [{ answers: [["approve"]] }], permissions: [{ reply: "once" }] },
+    only: ["claude", "claude-sdk", "qwen"],
+    expect: { stop_reason: "end_turn", final_text: ["The plan is approved."] },
+  },
+  {
+    name: "plan-reject",
+    title: "a plan is sent back with a remark",
+    session: { permission_mode: "plan" },
+    turns: [
+      {
+        prompt: "Plan it first.",
+        steps: [
+          { blocks: [{ type: "tool", name: "plan", input: { text: "# Plan\n1. Guess" } }] },
+          say("I will make a better plan."),
+        ],
+      },
+    ],
+    replies: {
+      questions: [{ reject: true, message: "Guessing is no plan." }],
+      permissions: [{ reply: "reject", message: "Guessing is no plan." }],
+    },
+    only: ["claude", "claude-sdk", "qwen"],
+    expect: { events: ["turn.ended"] },
+  },
+];
