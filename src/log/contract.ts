@@ -1,0 +1,235 @@
+/**
+ * What a log is: the types that the rest of the daemon builds on. Streams of events, each gapless from 1, beside a ledger of native messages;
+ * nothing here knows about SQLite, and nothing here knows what an event means.
+ */
+import type { Readable } from "node:stream";
+import type { LogError } from "./log-error.ts";
+
+export type StreamKind = "session" | "task" | "thread" | "artifact";
+
+/** The words of recorded traces. */
+export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
+export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
+
+export type EventEntry = {
+  /** The complete envelope, serialized on one line, with `"raw":null`. These very bytes are stored and sent. */
+  json: string;
+  /** Must be the stream's `last` + 1. */
+  sequence: number;
+  type: string;
+  /** The ledger entry this event was made from. */
+  native: number | null;
+  /** True: the transaction that carries this event is fsynced before anybody sees it. For commands, permissions and ends. */
+  sync?: boolean;
+};
+
+export type NativeEntry = {
+  dir: NativeDirection;
+  /** Milliseconds since the stream began. */
+  t_ms: number;
+  /** The native type, for coverage. Bounded in number. */
+  type: string;
+  disposition: Disposition;
+  /** Verbatim. A Buffer is kept by reference until it is committed: do not write into it. */
+  raw: Buffer | string;
+};
+
+export type NativeRow = {
+  native_seq: number;
+  dir: NativeDirection;
+  t_ms: number;
+  type: string;
+  disposition: Disposition;
+  body: Buffer;
+};
+
+/** A run of events of one stream, shared by all who receive it. Everything is computed at most once, on first use. */
+export interface Batch {
+  readonly stream_id: string;
+  readonly first: number;
+  readonly last: number;
+  readonly events: readonly string[];
+  readonly types: readonly string[];
+  readonly natives: readonly (number | null)[];
+  /** `id: <sequence>\ndata: <json>\n\n` for every event. One Buffer for all subscribers: never write into it. */
+  sse(): Buffer;
+}
+
+/** The same in the stream of all sessions; `sse()` carries cursors as ids. */
+export interface GlobalBatch extends Batch {
+  /** Cursor of the last event: pass it as `after` to go on behind this batch. */
+  readonly cursor: string;
+  cursorOf(index: number): string;
+}
+
+export type SubscribeOptions<B> = {
+  /**
+   * Gets batches in order, each event exactly once, only after commit. False means: this batch is taken, send no more until `resume()`. Meanwhile
+   * nothing is kept for this subscriber; it continues from the log. A throw closes the subscription and goes to `onError` of the log.
+   */
+  onBatch(batch: B): boolean | undefined;
+  /** Each time the subscriber has everything there is, and follows live. */
+  onLive?(): void;
+  /** The stream was deleted, the log closed, or reading failed. Not called after `close()`. */
+  onEnd?(reason: "deleted" | "closed" | "failed"): void;
+};
+
+export interface Subscription {
+  /** After `onBatch` said false. Harmless otherwise. */
+  resume(): void;
+  close(): void;
+  readonly state: "catching_up" | "live" | "stopped" | "closed";
+}
+
+export type ReadOptions = {
+  /** Only events with a greater sequence. Default 0. */
+  after?: number;
+  /** Only events with a smaller sequence. */
+  before?: number;
+  /** At most this many events; default 1000. A page ends earlier when it grows past `maxBytes` (default 8 MB), but never without any event. */
+  limit?: number;
+  maxBytes?: number;
+  types?: readonly string[];
+  /** Newest first: `events` is in descending order, `next` is the `before` of the following page. */
+  reverse?: boolean;
+};
+
+export type ReadPage = {
+  events: string[];
+  sequences: number[];
+  types: string[];
+  natives: (number | null)[];
+  /** Pass it as `after` (or `before` when reversed) for the following page. */
+  next: number;
+  /** The last committed sequence of the stream. */
+  last: number;
+  /** A page with `types` can be empty and have more: the scan of one call is bounded. */
+  has_more: boolean;
+};
+
+export type NativePage = { messages: NativeRow[]; next: number; has_more: boolean };
+
+export type CoverageRow = { type: string; disposition: Disposition; count: number };
+
+export type StreamRow = {
+  kind: StreamKind;
+  id: string;
+  created_at: number;
+  updated_at: number;
+  last_sequence: number;
+  last_native: number;
+  open_since: number | null;
+  state: string;
+};
+
+export interface Stream {
+  readonly kind: StreamKind;
+  readonly id: string;
+  readonly created_at: number;
+  /** Sequence of the last appended event, committed or not; 0 when there is none. */
+  readonly last: number;
+  readonly lastCommitted: number;
+  readonly lastNative: number;
+
+  /** Throws `sequence_gap`, `invalid_entry`, `stream_deleted`, `disk_full` (too much is waiting), `log_closed`; then nothing was appended. */
+  append(entry: EventEntry): void;
+  /** Returns the native_seq: 1, 2, 3 … */
+  appendNative(entry: NativeEntry): number;
+  /** The newest state, committed or not. */
+  state(): string;
+  setState(json: string, options?: { sync?: boolean }): void;
+  openSince(): number | null;
+  setOpenSince(sequence: number | null): void;
+
+  read(options?: ReadOptions): ReadPage;
+  readRaw(nativeSeqs: Iterable<number>): Map<number, NativeRow>;
+  readNative(options?: { after?: number; limit?: number; maxBytes?: number }): NativePage;
+  /** Committed counts only. */
+  coverage(): CoverageRow[];
+  subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription;
+}
+
+export type ListOptions = {
+  limit?: number;
+  /** `created` (default): the newest created first. `updated`: the last written first. */
+  order?: "created" | "updated";
+  /** The `next` of the page before. */
+  before?: string;
+  /** Only streams in which something was open when they were last written. For recovery at start. */
+  onlyOpen?: boolean;
+};
+
+export type StreamPage = { streams: StreamRow[]; next: string | null };
+
+export type GlobalEvent = { cursor: string; stream_id: string; type: string; native: number | null; json: string };
+export type GlobalPage = { events: GlobalEvent[]; next: string; has_more: boolean };
+
+/** Small JSON documents that commit together with the events of the same tick. */
+export interface Documents {
+  get(kind: string, id: string): string | undefined;
+  put(kind: string, id: string, body: string, options?: { expiresAt?: number; sync?: boolean }): void;
+  delete(kind: string, id: string): void;
+  /** In order of id. Expired ones are not there. */
+  list(kind: string, options?: { prefix?: string; limit?: number }): { id: string; body: string }[];
+}
+
+export type ArtifactInfo = {
+  artifact_id: string;
+  /** Where the API serves it. */
+  path: string;
+  bytes: number;
+  digest: string;
+  mime: string;
+  kind: string;
+  name: string | null;
+  created_at: number;
+};
+
+/** Content-addressed: the same bytes have the same id. The first description (mime, kind, name) of some bytes stays. */
+export interface Artifacts {
+  /** The file is on the disk (fsynced) when this returns; its description commits with the tick. Throws `disk_full`. */
+  put(bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo & { existed: boolean };
+  stat(artifactId: string): ArtifactInfo | undefined;
+  /** `end` is inclusive, as in HTTP ranges. Undefined when there is no such artifact. */
+  openRead(artifactId: string, range?: { start?: number; end?: number }): Readable | undefined;
+}
+
+export type LogHealth =
+  | { state: "ok"; pending_bytes: number }
+  | { state: "failing"; code: LogError["code"]; message: string; since: number; pending_bytes: number };
+
+export interface Log {
+  readonly dataDir: string;
+  readonly documents: Documents;
+  readonly artifacts: Artifacts;
+
+  createStream(kind: StreamKind, id: string, state: string): Stream;
+  stream(kind: StreamKind, id: string): Stream | undefined;
+  listStreams(kind: StreamKind, options?: ListOptions): StreamPage;
+  /** False when there is none. Gone for readers at once; its rows are removed in the background. */
+  deleteStream(kind: StreamKind, id: string): boolean;
+
+  /** Events of all sessions, in the order of their commit. `after` is a cursor; absent means from the beginning. */
+  readGlobal(options?: { after?: string; limit?: number }): GlobalPage;
+  /** Cursor of the last committed event. */
+  globalCursor(): string;
+  subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription;
+
+  /** Commits now. Throws when that fails; then everything is kept and tried again. */
+  flush(): void;
+  /** Resolves when everything appended so far is committed; rejects only when the log is closed before. While the disk is full it waits. */
+  committed(): Promise<void>;
+  health(): LogHealth;
+  /** Commits, ends subscriptions, gives the lock back. */
+  close(): Promise<void>;
+}
+
+export type OpenLogOptions = {
+  dataDir: string;
+  /** Failed commits, and subscribers that threw. Called once per change of the failing code, and with null when it works again. */
+  onError?(error: LogError | null): void;
+  /** Appends are refused with `disk_full` once this much waits for a disk that does not take it. Default 64 MB. */
+  maxPendingBytes?: number;
+  /** Only for those who know that WAL works there. */
+  allowNetworkFileSystem?: boolean;
+};

@@ -1,0 +1,41 @@
+/**
+ * The one place that knows which SQLite binding runs: `node:sqlite` where the runtime has it without a flag (Node 22.13 and later), else
+ * `@photostructure/sqlite`, which has the same API. Only the calls this room uses are typed.
+ */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+export type SqlRow = Record<string, SqlValue>;
+
+export interface Statement {
+  run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+  iterate(...values: SqlValue[]): IterableIterator<SqlRow>;
+}
+
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+type Binding = { DatabaseSync: new (path: string) => Database };
+
+let binding: Binding | undefined;
+
+export async function openDatabase(path: string): Promise<Database> {
+  binding ??= builtin() ?? (await import("@photostructure/sqlite"));
+  return new binding.DatabaseSync(path);
+}
+
+/** Node 22.13 to 23 print an ExperimentalWarning on first load: it would stand in the middle of the command line's output. */
+function builtin(): Binding | undefined {
+  const load: unknown = Reflect.get(process, "getBuiltinModule");
+  if (typeof load !== "function") return undefined;
+  const emitWarning = process.emitWarning;
+  process.emitWarning = () => undefined;
+  try {
+    return load.call(process, "node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

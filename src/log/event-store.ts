@@ -1,0 +1,228 @@
+/**
+ * The table of event chunks: writes the chunks of a tick, reads ranges of a stream in bounded pages. It knows rows, not who waits for them.
+ */
+import { EventBatch, parseNatives, type StoredEvents } from "./batch.ts";
+import { blob, int, text } from "./columns.ts";
+import type { ReadOptions, ReadPage } from "./contract.ts";
+import type { Database, SqlRow, Statement } from "./driver.ts";
+
+export const CHUNK_EVENTS = 1000;
+export const CHUNK_CHARS = 512 * 1024;
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** Rows that one read with `types` looks at before it returns what it has. */
+const SCAN_ROWS = 20_000;
+const HEADS = 1000;
+
+/** Events of one stream that wait for their commit. Becomes one row, then one batch. */
+export type PendingChunk = {
+  first: number;
+  events: string[];
+  types: string[];
+  natives: (number | null)[];
+  chars: number;
+  position: number;
+};
+
+export function pendingChunk(first: number): PendingChunk {
+  return { first, events: [], types: [], natives: [], chars: 0, position: 0 };
+}
+
+export type Head = { position: number; first: number; last: number; types: string; bytes: number };
+export type GlobalRow = { position: number; streamId: string; batch: EventBatch };
+
+type Range = { after: number; before: number; limit: number; maxBytes: number };
+
+export class EventStore {
+  readonly #insert: Statement;
+  readonly #headsUp: Statement;
+  readonly #headsDown: Statement;
+  readonly #chunkOf: Statement;
+  readonly #rowsUp: Statement;
+  readonly #rowsDown: Statement;
+  readonly #row: Statement;
+  readonly #global: Statement;
+  readonly #lastPosition: Statement;
+  readonly #purge: Statement;
+
+  constructor(db: Database) {
+    const heads = "SELECT position, first, last, types, length(body) AS bytes FROM event_chunks WHERE stream = ?";
+    const rows = "SELECT first, last, types, natives, body FROM event_chunks";
+    this.#insert = db.prepare("INSERT INTO event_chunks (stream, first, last, types, natives, body) VALUES (?, ?, ?, ?, ?, ?)");
+    this.#headsUp = db.prepare(`${heads} AND last > ? ORDER BY last LIMIT ?`);
+    this.#headsDown = db.prepare(`${heads} AND last <= ? ORDER BY last DESC LIMIT ?`);
+    this.#chunkOf = db.prepare("SELECT min(last) AS last FROM event_chunks WHERE stream = ? AND last >= ?");
+    this.#rowsUp = db.prepare(`${rows} WHERE stream = ? AND last BETWEEN ? AND ? ORDER BY last`);
+    this.#rowsDown = db.prepare(`${rows} WHERE stream = ? AND last BETWEEN ? AND ? ORDER BY last DESC`);
+    this.#row = db.prepare(`${rows} WHERE position = ?`);
+    this.#global = db.prepare(`
+      SELECT e.position, s.id, e.first, e.last, e.types, e.natives, e.body FROM event_chunks e JOIN streams s ON s.no = e.stream
+      WHERE e.position >= ? AND s.kind = 'session' AND s.deleted = 0 ORDER BY e.position LIMIT ?`);
+    this.#lastPosition = db.prepare("SELECT max(position) AS position FROM event_chunks");
+    this.#purge = db.prepare(
+      "DELETE FROM event_chunks WHERE position IN (SELECT position FROM event_chunks WHERE stream = ? LIMIT ?)",
+    );
+  }
+
+  insert(stream: number, chunk: PendingChunk): void {
+    const body = Buffer.from(chunk.events.join("\n"), "utf8");
+    const last = chunk.first + chunk.events.length - 1;
+    const done = this.#insert.run(stream, chunk.first, last, chunk.types.join(" "), chunk.natives.join(","), body);
+    chunk.position = Number(done.lastInsertRowid);
+  }
+
+  /** The next run of whole chunks behind `after`, merged into one batch of about a chunk's size. */
+  nextBatch(stream: number, streamId: string, after: number): EventBatch | undefined {
+    const heads = this.#heads(this.#headsUp, stream, after, CHUNK_EVENTS);
+    const taken = within(heads, { after, before: Number.POSITIVE_INFINITY, limit: CHUNK_EVENTS, maxBytes: CHUNK_CHARS });
+    const [firstHead, lastHead] = [taken[0], taken.at(-1)];
+    if (firstHead === undefined || lastHead === undefined) return undefined;
+    const rows = this.#rowsUp.all(stream, firstHead.last, lastHead.last);
+    return EventBatch.stored(streamId, firstHead.first, lastHead.last, merge(rows)).tail(after);
+  }
+
+  /** Chunks of sessions from this position on. */
+  globalRows(position: number, limit: number): GlobalRow[] {
+    return this.#global.all(position, limit).map((row) => {
+      const streamId = text(row, "id");
+      return {
+        position: int(row, "position"),
+        streamId,
+        batch: EventBatch.stored(streamId, int(row, "first"), int(row, "last"), storedOf(row)),
+      };
+    });
+  }
+
+  lastPosition(): number {
+    const row = this.#lastPosition.get();
+    return row === undefined || row.position === null ? 0 : int(row, "position");
+  }
+
+  /** Removes up to `limit` chunks; how many there were. */
+  purge(stream: number, limit: number): number {
+    return Number(this.#purge.run(stream, limit).changes);
+  }
+
+  read(stream: number, last: number, options: ReadOptions): ReadPage {
+    const range: Range = {
+      after: Math.max(0, options.after ?? 0),
+      before: Math.min(options.before ?? Number.POSITIVE_INFINITY, last + 1),
+      limit: Math.max(1, options.limit ?? 1000),
+      maxBytes: options.maxBytes ?? PAGE_BYTES,
+    };
+    const reverse = options.reverse === true;
+    const page: ReadPage = {
+      events: [],
+      sequences: [],
+      types: [],
+      natives: [],
+      next: reverse ? range.before : range.after,
+      last,
+      has_more: false,
+    };
+    if (range.after + 1 >= range.before) return page;
+    if (options.types === undefined) this.#readAll(stream, range, reverse, page);
+    else this.#readTypes(stream, range, reverse, new Set(options.types), page);
+    page.has_more = reverse ? page.next > range.after + 1 : page.next < range.before - 1;
+    return page;
+  }
+
+  #readAll(stream: number, range: Range, reverse: boolean, page: ReadPage): void {
+    const heads = within(this.#headsFrom(stream, range, reverse, Math.min(range.limit + 1, 10_000)), range);
+    const [one, other] = [heads[0], heads.at(-1)];
+    if (one === undefined || other === undefined) return;
+    const rows = reverse ? this.#rowsDown.all(stream, other.last, one.last) : this.#rowsUp.all(stream, one.last, other.last);
+    for (const row of rows) take(page, row, range, reverse, undefined);
+  }
+
+  #readTypes(stream: number, range: Range, reverse: boolean, types: ReadonlySet<string>, page: ReadPage): void {
+    let bytes = 0;
+    for (let scanned = 0; scanned < SCAN_ROWS; scanned += HEADS) {
+      const from: Range = reverse ? { ...range, before: page.next } : { ...range, after: page.next };
+      const heads = this.#headsFrom(stream, from, reverse, HEADS);
+      for (const head of heads) {
+        if (reverse ? head.last <= range.after : head.first >= range.before) return;
+        if (!head.types.split(" ").some((type) => types.has(type))) {
+          page.next = reverse ? Math.max(head.first, range.after + 1) : Math.min(head.last, range.before - 1);
+          continue;
+        }
+        bytes += head.bytes;
+        if (page.events.length > 0 && bytes > range.maxBytes) return;
+        const row = this.#row.get(head.position);
+        if (row === undefined || !take(page, row, range, reverse, types)) return;
+      }
+      if (heads.length < HEADS) return;
+    }
+  }
+
+  #headsFrom(stream: number, range: Range, reverse: boolean, limit: number): Head[] {
+    if (!reverse) return this.#heads(this.#headsUp, stream, range.after, limit);
+    const row = this.#chunkOf.get(stream, range.before - 1);
+    if (row === undefined || row.last === null) return [];
+    return this.#heads(this.#headsDown, stream, int(row, "last"), limit);
+  }
+
+  #heads(statement: Statement, stream: number, bound: number, limit: number): Head[] {
+    return statement.all(stream, bound, limit).map((row) => ({
+      position: int(row, "position"),
+      first: int(row, "first"),
+      last: int(row, "last"),
+      types: text(row, "types"),
+      bytes: int(row, "bytes"),
+    }));
+  }
+}
+
+/** As many rows as the limits allow, but at least one. A row counts with its events inside the range. */
+function within(heads: Head[], range: Range): Head[] {
+  let events = 0;
+  let bytes = 0;
+  let count = 0;
+  for (const head of heads) {
+    if (head.last <= range.after || head.first >= range.before) break;
+    if (count > 0 && (events >= range.limit || bytes + head.bytes > range.maxBytes)) break;
+    events += Math.min(head.last, range.before - 1) - Math.max(head.first, range.after + 1) + 1;
+    bytes += head.bytes;
+    count++;
+  }
+  return heads.slice(0, count);
+}
+
+/** Adds what is wanted of one row to the page; false when the page is full. */
+function take(page: ReadPage, row: SqlRow, range: Range, reverse: boolean, types: ReadonlySet<string> | undefined): boolean {
+  const first = int(row, "first");
+  const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
+  const to = Math.min(int(row, "last"), reverse ? page.next - 1 : range.before - 1);
+  const stored = storedOf(row);
+  const events = stored.body.toString("utf8").split("\n");
+  const kinds = stored.types.split(" ");
+  const natives = parseNatives(stored.natives);
+  for (let sequence = reverse ? to : from; reverse ? sequence >= from : sequence <= to; sequence += reverse ? -1 : 1) {
+    if (page.events.length >= range.limit) return false;
+    const index = sequence - first;
+    const [event, type] = [events[index], kinds[index]];
+    page.next = sequence;
+    if (event === undefined || type === undefined || types?.has(type) === false) continue;
+    page.events.push(event);
+    page.sequences.push(sequence);
+    page.types.push(type);
+    page.natives.push(natives[index] ?? null);
+  }
+  return page.events.length < range.limit;
+}
+
+function merge(rows: SqlRow[]): StoredEvents {
+  const parts = rows.map(storedOf);
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  const newline = Buffer.from("\n");
+  const bodies = parts.flatMap((part, index) => (index === 0 ? [part.body] : [newline, part.body]));
+  return {
+    types: parts.map((part) => part.types).join(" "),
+    natives: parts.map((part) => part.natives).join(","),
+    body: Buffer.concat(bodies),
+  };
+}
+
+function storedOf(row: SqlRow): StoredEvents {
+  return { types: text(row, "types"), natives: text(row, "natives"), body: blob(row, "body") };
+}

@@ -1,0 +1,79 @@
+/**
+ * What the log refuses, with a code that HTTP and the command line show as it is. The message says what to do next.
+ */
+export type LogErrorCode =
+  // Opening the data directory.
+  | "data_dir_locked"
+  | "data_dir_unreadable"
+  | "network_file_system"
+  | "disk_full"
+  | "database_corrupt"
+  | "database_newer"
+  | "migration_failed"
+  // Using the log.
+  | "stream_exists"
+  | "stream_deleted"
+  | "sequence_gap"
+  | "invalid_entry"
+  | "invalid_artifact_id"
+  | "write_failed"
+  | "log_closed";
+
+export class LogError extends Error {
+  override readonly name = "LogError";
+  readonly code: LogErrorCode;
+  /** Structured facts for the one who handles it: `pid` of the holder, `path` of what was moved aside, … */
+  readonly details: Readonly<Record<string, string | number>>;
+
+  constructor(code: LogErrorCode, message: string, details: Record<string, string | number> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.details = details;
+  }
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_IOERR = 10;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_READONLY = 8;
+const SQLITE_PERM = 3;
+const SQLITE_NOTADB = 26;
+/** Extended codes of SQLITE_IOERR that a full disk makes: a short write, and growing the WAL index (-shm). */
+const FULL_IO = new Set([SQLITE_IOERR | (3 << 8), SQLITE_IOERR | (19 << 8)]);
+
+/** Gives an error of SQLite or of the file system the code that belongs to it. */
+export function toLogError(error: unknown, doing: string): LogError {
+  if (error instanceof LogError) return error;
+  const { code, errcode, message } = facts(error);
+  const primary = errcode === undefined ? undefined : errcode & 0xff;
+  if (code === "ENOSPC" || code === "EDQUOT" || primary === SQLITE_FULL || (errcode !== undefined && FULL_IO.has(errcode))) {
+    return new LogError("disk_full", `${doing}: the disk is full. Free some space; writing goes on by itself.`, {}, error);
+  }
+  if (primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB) {
+    return new LogError(
+      "database_corrupt",
+      `${doing}: the database file is damaged (${message}). Restart to have it checked.`,
+      {},
+      error,
+    );
+  }
+  const denied = primary === SQLITE_CANTOPEN || primary === SQLITE_READONLY || primary === SQLITE_PERM;
+  if (denied || code === "EACCES" || code === "EPERM" || code === "EROFS" || code === "ENOTDIR" || code === "EEXIST") {
+    return new LogError(
+      "data_dir_unreadable",
+      `${doing}: ${message}. Check owner and permissions of the data directory.`,
+      {},
+      error,
+    );
+  }
+  return new LogError("write_failed", `${doing}: ${message}. See the cause; it is tried again.`, {}, error);
+}
+
+function facts(error: unknown): { code?: string; errcode?: number; message: string } {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const found: { code?: string; errcode?: number; message: string } = { message: error.message };
+  if ("code" in error && typeof error.code === "string") found.code = error.code;
+  if ("errcode" in error && typeof error.errcode === "number") found.errcode = error.errcode;
+  return found;
+}

@@ -1,0 +1,270 @@
+/**
+ * The log: opens a data directory and gives out streams. All that is written in one tick commits at once, over all streams, and is published after that.
+ * The only door to the database; other rooms see the types in `contract.ts`.
+ */
+import { SqliteArtifacts } from "./artifacts.ts";
+import { type EventBatch, parseCursor, SessionsBatch, splitCursor } from "./batch.ts";
+import { BatchCache } from "./batch-cache.ts";
+import { Committer } from "./committer.ts";
+import type {
+  GlobalBatch,
+  GlobalPage,
+  ListOptions,
+  Log,
+  LogHealth,
+  OpenLogOptions,
+  Stream,
+  StreamKind,
+  StreamPage,
+  SubscribeOptions,
+  Subscription,
+} from "./contract.ts";
+import { prepareDataDir } from "./data-dir.ts";
+import { openLogDatabase } from "./database.ts";
+import { SqliteDocuments } from "./documents.ts";
+import type { Database } from "./driver.ts";
+import { EventStore } from "./event-store.ts";
+import { acquireLock, type Lock } from "./lock.ts";
+import { LogError, toLogError } from "./log-error.ts";
+import { NativeStore } from "./native-store.ts";
+import { Removal } from "./removal.ts";
+import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
+import { StreamStore } from "./stream-store.ts";
+import { Pump, Tail } from "./tail.ts";
+
+export type * from "./contract.ts";
+export { LogError, type LogErrorCode } from "./log-error.ts";
+
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+
+export async function openLog(options: OpenLogOptions): Promise<Log> {
+  prepareDataDir(options.dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
+  const lock = await acquireLock(options.dataDir);
+  let db: Database | undefined;
+  try {
+    db = await openLogDatabase(options.dataDir);
+    return new SqliteLog(options, db, lock);
+  } catch (error) {
+    db?.close();
+    lock.release();
+    throw toLogError(error, `Opening the log in ${options.dataDir}`);
+  }
+}
+
+type Published = { stream: SqliteStream; batch: EventBatch; position: number };
+
+class SqliteLog implements Log {
+  readonly dataDir: string;
+  readonly documents: SqliteDocuments;
+  readonly artifacts: SqliteArtifacts;
+  readonly #db: Database;
+  readonly #lock: Lock;
+  readonly #committer: Committer;
+  readonly #context: StreamContext;
+  readonly #onError: (error: LogError | null) => void;
+  readonly #streams = new Map<string, SqliteStream>();
+  /** Deleted, but perhaps not yet in the database. */
+  readonly #removed = new Set<number>();
+  readonly #all: Tail<SessionsBatch>;
+  readonly #pump = new Pump();
+  #queue: Published[] = [];
+  #lastNo: number;
+  /** Global position of the last committed event. */
+  #end: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: OpenLogOptions, db: Database, lock: Lock) {
+    this.dataDir = options.dataDir;
+    this.#db = db;
+    this.#lock = lock;
+    this.#onError = (error) => options.onError?.(error);
+    this.#committer = new Committer(db, {
+      publish: () => this.#publish(),
+      onError: this.#onError,
+      maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
+    });
+    this.#context = this.#makeContext();
+    this.documents = new SqliteDocuments(db, this.#committer);
+    this.artifacts = new SqliteArtifacts(db, options.dataDir, this.#committer);
+    this.#lastNo = this.#context.streams.lastNo();
+    this.#end = this.#lastPosition();
+    this.#all = new Tail<SessionsBatch>(
+      {
+        end: () => this.#end,
+        next: (after) => this.#nextGlobal(after, 1)[0],
+        from: (batch) => batch.from,
+        to: (batch) => batch.to,
+      },
+      this.#pump,
+      this.#context.onThrow,
+    );
+    for (const no of this.#context.streams.deleted()) this.#remove(no);
+  }
+
+  createStream(kind: StreamKind, id: string, state: string): Stream {
+    this.#committer.admit();
+    if (this.stream(kind, id) !== undefined) {
+      throw new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
+    }
+    const now = Date.now();
+    const row = {
+      no: ++this.#lastNo,
+      kind,
+      id,
+      created_at: now,
+      updated_at: now,
+      last_sequence: 0,
+      last_native: 0,
+      open_since: null,
+      state,
+    };
+    const stream = new SqliteStream(this.#context, row, true);
+    this.#streams.set(key(kind, id), stream);
+    this.#committer.enlist(stream, state.length, false);
+    return stream;
+  }
+
+  stream(kind: StreamKind, id: string): SqliteStream | undefined {
+    const open = this.#streams.get(key(kind, id));
+    if (open !== undefined) return open;
+    const row = this.#context.streams.find(kind, id);
+    if (row === undefined || this.#removed.has(row.no)) return undefined;
+    const stream = new SqliteStream(this.#context, row, false);
+    this.#streams.set(key(kind, id), stream);
+    return stream;
+  }
+
+  listStreams(kind: StreamKind, options: ListOptions = {}): StreamPage {
+    return this.#context.streams.list(kind, options);
+  }
+
+  deleteStream(kind: StreamKind, id: string): boolean {
+    this.#committer.admit();
+    const stream = this.stream(kind, id);
+    if (stream === undefined) return false;
+    stream.delete();
+    this.#streams.delete(key(kind, id));
+    this.#remove(stream.no);
+    try {
+      this.#committer.flush();
+    } catch {
+      // The disk does not take it now: it was reported, and is tried again with the rest.
+    }
+    return true;
+  }
+
+  readGlobal(options: { after?: string; limit?: number } = {}): GlobalPage {
+    const limit = Math.max(1, options.limit ?? 1000);
+    const page: GlobalPage = { events: [], next: options.after ?? "0.0", has_more: false };
+    for (let at = parseCursor(options.after); ; ) {
+      const batches = this.#nextGlobal(at, 8);
+      for (const batch of batches) {
+        for (const [index, json] of batch.events.entries()) {
+          if (page.events.length >= limit) return { ...page, has_more: true };
+          const cursor = batch.cursorOf(index);
+          page.events.push({
+            cursor,
+            stream_id: batch.stream_id,
+            type: batch.types[index] ?? "",
+            native: batch.natives[index] ?? null,
+            json,
+          });
+          page.next = cursor;
+        }
+        at = batch.to;
+      }
+      if (batches.length === 0) return page;
+    }
+  }
+
+  globalCursor(): string {
+    const { position, index } = splitCursor(this.#end);
+    return `${position}.${index}`;
+  }
+
+  subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription {
+    return this.#all.subscribe(parseCursor(options.after), options);
+  }
+
+  flush(): void {
+    this.#committer.flush();
+  }
+
+  committed(): Promise<void> {
+    return this.#committer.committed();
+  }
+
+  health(): LogHealth {
+    return this.#committer.health();
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const failure = this.#committer.close();
+    this.#publish();
+    for (const stream of this.#streams.values()) stream.tail.end("closed");
+    this.#all.end("closed");
+    this.#pump.stop();
+    this.#db.close();
+    this.#lock.release();
+    if (failure !== undefined) throw failure;
+  }
+
+  #makeContext(): StreamContext {
+    return {
+      committer: this.#committer,
+      streams: new StreamStore(this.#db),
+      events: new EventStore(this.#db),
+      natives: new NativeStore(this.#db),
+      cache: new BatchCache(),
+      pump: this.#pump,
+      published: (stream, batch, position) => this.#committed(stream, batch, position),
+      onThrow: (error) => this.#onError(toLogError(error, "Passing events on")),
+    };
+  }
+
+  #committed(stream: SqliteStream, batch: EventBatch, position: number): void {
+    this.#queue.push({ stream, batch, position });
+    if (stream.kind === "session") this.#end = new SessionsBatch(batch, position).to;
+  }
+
+  /** Walks by index: what a subscriber commits while it is told something is appended behind, and told after it. */
+  #publish(): void {
+    const queue = this.#queue;
+    for (let index = 0; index < queue.length; index++) {
+      const { stream, batch, position } = queue[index]!;
+      stream.publish(batch);
+      if (this.#all.hasLive && stream.kind === "session") this.#all.publish(new SessionsBatch(batch, position));
+    }
+    this.#queue = [];
+  }
+
+  #nextGlobal(after: number, limit: number): SessionsBatch[] {
+    const { position, index } = splitCursor(after);
+    return this.#context.events.globalRows(position, limit + 1).flatMap((row) => {
+      const skip = row.position === position ? index : 0;
+      if (skip > row.batch.last - row.batch.first) return [];
+      return [new SessionsBatch(row.batch.tail(row.batch.first + skip - 1), row.position, skip)];
+    });
+  }
+
+  #lastPosition(): number {
+    const position = this.#context.events.lastPosition();
+    const [last] = this.#context.events.globalRows(position, 1);
+    return last === undefined ? position * 1024 : new SessionsBatch(last.batch, position).to;
+  }
+
+  #remove(no: number): void {
+    this.#removed.add(no);
+    const { committer, streams, events, natives } = this.#context;
+    committer.enlist(new Removal(no, { committer, streams, events, natives }), 0, true);
+  }
+}
+
+function key(kind: StreamKind, id: string): string {
+  return `${kind}/${id}`;
+}

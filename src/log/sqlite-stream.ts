@@ -1,0 +1,247 @@
+/**
+ * One stream: takes entries into memory, writes them when the tick commits, and hands committed batches on. It does not read the events it stores.
+ */
+import { EventBatch } from "./batch.ts";
+import type { BatchCache } from "./batch-cache.ts";
+import type { Committer, Writer } from "./committer.ts";
+import type {
+  Batch,
+  CoverageRow,
+  EventEntry,
+  NativeEntry,
+  NativePage,
+  NativeRow,
+  ReadOptions,
+  ReadPage,
+  Stream,
+  StreamKind,
+  SubscribeOptions,
+  Subscription,
+} from "./contract.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, type EventStore, type PendingChunk, pendingChunk } from "./event-store.ts";
+import { LogError } from "./log-error.ts";
+import type { NativeStore } from "./native-store.ts";
+import type { NumberedRow, StreamStore } from "./stream-store.ts";
+import { type Pump, Tail } from "./tail.ts";
+
+/** What all streams of a log share. */
+export type StreamContext = {
+  committer: Committer;
+  streams: StreamStore;
+  events: EventStore;
+  natives: NativeStore;
+  cache: BatchCache;
+  pump: Pump;
+  /** A committed batch, in order of commit; the log publishes it at the end of the tick. */
+  published(stream: SqliteStream, batch: EventBatch, position: number): void;
+  onThrow(error: unknown): void;
+};
+
+const ENTRY_OVERHEAD = 64;
+
+export class SqliteStream implements Stream, Writer {
+  readonly kind: StreamKind;
+  readonly id: string;
+  readonly no: number;
+  readonly created_at: number;
+  readonly tail: Tail<Batch>;
+  readonly #context: StreamContext;
+  #last: number;
+  #lastCommitted: number;
+  #lastNative: number;
+  #chunks: PendingChunk[] = [];
+  #open: PendingChunk | undefined;
+  #natives: NativeEntry[] = [];
+  #knownTypes: Set<string> | undefined;
+  /** Waiting to be written; undefined when the row has it. */
+  #state: string | undefined;
+  #openSince: number | null;
+  #isNew: boolean;
+  #deleted = false;
+
+  constructor(context: StreamContext, row: NumberedRow, isNew: boolean) {
+    this.#context = context;
+    this.kind = row.kind;
+    this.id = row.id;
+    this.no = row.no;
+    this.created_at = row.created_at;
+    this.#last = row.last_sequence;
+    this.#lastCommitted = row.last_sequence;
+    this.#lastNative = row.last_native;
+    this.#openSince = row.open_since;
+    this.#isNew = isNew;
+    if (isNew) this.#state = row.state;
+    const source = {
+      end: () => this.#lastCommitted,
+      next: (after: number) => this.#next(after),
+      from: (batch: Batch) => batch.first,
+      to: (batch: Batch) => batch.last,
+    };
+    this.tail = new Tail<Batch>(source, context.pump, context.onThrow);
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+  get lastCommitted(): number {
+    return this.#lastCommitted;
+  }
+  get lastNative(): number {
+    return this.#lastNative;
+  }
+
+  append(entry: EventEntry): void {
+    this.#admit();
+    const { json, sequence, type } = entry;
+    if (sequence !== this.#last + 1) throw gap(this, sequence);
+    if (json.includes("\n") || type.includes(" ")) {
+      throw new LogError(
+        "invalid_entry",
+        `Event ${sequence} of ${this.id}: an event is one line of JSON, and its type one word. Serialize it with JSON.stringify.`,
+      );
+    }
+    let chunk = this.#open;
+    if (chunk === undefined || chunk.events.length >= CHUNK_EVENTS || chunk.chars + json.length > CHUNK_CHARS) {
+      chunk = pendingChunk(sequence);
+      this.#open = chunk;
+      this.#chunks.push(chunk);
+    }
+    chunk.events.push(json);
+    chunk.types.push(type);
+    chunk.natives.push(entry.native);
+    chunk.chars += json.length;
+    this.#last = sequence;
+    this.#context.committer.enlist(this, json.length + ENTRY_OVERHEAD, entry.sync);
+  }
+
+  appendNative(entry: NativeEntry): number {
+    this.#admit();
+    this.#natives.push(entry);
+    this.#lastNative++;
+    this.#context.committer.enlist(this, entry.raw.length + ENTRY_OVERHEAD, false);
+    return this.#lastNative;
+  }
+
+  state(): string {
+    return this.#state ?? this.#context.streams.state(this.no);
+  }
+
+  setState(json: string, options?: { sync?: boolean }): void {
+    this.#admit();
+    this.#state = json;
+    this.#context.committer.enlist(this, json.length, options?.sync);
+  }
+
+  openSince(): number | null {
+    return this.#openSince;
+  }
+
+  setOpenSince(sequence: number | null): void {
+    if (sequence === this.#openSince) return;
+    this.#admit();
+    this.#openSince = sequence;
+    this.#context.committer.enlist(this, 0, false);
+  }
+
+  read(options: ReadOptions = {}): ReadPage {
+    return this.#context.events.read(this.no, this.#lastCommitted, options);
+  }
+
+  readRaw(nativeSeqs: Iterable<number>): Map<number, NativeRow> {
+    return this.#context.natives.pick(this.no, nativeSeqs);
+  }
+
+  readNative(options: { after?: number; limit?: number; maxBytes?: number } = {}): NativePage {
+    return this.#context.natives.read(this.no, options.after ?? 0, Math.max(1, options.limit ?? 1000), options.maxBytes);
+  }
+
+  coverage(): CoverageRow[] {
+    return this.#context.natives.coverage(this.no);
+  }
+
+  subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription {
+    if (this.#deleted) throw deleted(this);
+    return this.tail.subscribe(Math.max(0, options.after ?? 0), options);
+  }
+
+  write(): void {
+    const { streams, events, natives } = this.#context;
+    if (this.#deleted) return;
+    const now = Date.now();
+    if (this.#isNew) streams.insert(this.#row(now));
+    else streams.update(this.no, now, this.#last, this.#lastNative, this.#openSince);
+    if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
+    for (const chunk of this.#chunks) events.insert(this.no, chunk);
+    if (this.#natives.length === 0) return;
+    natives.insert(this.no, this.#lastNative - this.#natives.length + 1, this.#natives);
+    this.#knownTypes ??= natives.knownTypes(this.no);
+    natives.count(this.no, this.#knownTypes, this.#natives);
+  }
+
+  settle(): void {
+    const chunks = this.#chunks;
+    this.#isNew = false;
+    this.#state = undefined;
+    this.#natives = [];
+    this.#chunks = [];
+    this.#open = undefined;
+    if (this.#deleted) return;
+    this.#lastCommitted = this.#last;
+    for (const chunk of chunks) {
+      const batch = EventBatch.fresh(this.id, chunk.first, chunk.events, chunk.types, chunk.natives, chunk.chars);
+      this.#context.published(this, batch, chunk.position);
+    }
+  }
+
+  /** Called at the end of the tick, for each committed batch. */
+  publish(batch: EventBatch): void {
+    if (this.tail.size === 0) return;
+    this.#context.cache.put(this.no, batch);
+    this.tail.publish(batch);
+  }
+
+  /** What was not committed yet is dropped; nothing can be added any more. */
+  delete(): void {
+    this.#deleted = true;
+    this.#chunks = [];
+    this.#natives = [];
+    this.tail.end("deleted");
+  }
+
+  #next(after: number): Batch | undefined {
+    const { cache, events } = this.#context;
+    const known = cache.get(this.no, after);
+    if (known !== undefined) return known;
+    const batch = events.nextBatch(this.no, this.id, after);
+    if (batch !== undefined) cache.put(this.no, batch);
+    return batch;
+  }
+
+  #admit(): void {
+    if (this.#deleted) throw deleted(this);
+    this.#context.committer.admit();
+  }
+
+  #row(now: number): NumberedRow {
+    return {
+      no: this.no,
+      kind: this.kind,
+      id: this.id,
+      created_at: this.created_at,
+      updated_at: now,
+      last_sequence: this.#last,
+      last_native: this.#lastNative,
+      open_since: this.#openSince,
+      state: this.#state ?? "",
+    };
+  }
+}
+
+function gap(stream: Stream, sequence: number): LogError {
+  const message = `Event ${sequence} of ${stream.id} does not follow ${stream.last}: the next sequence is ${stream.last + 1}.`;
+  return new LogError("sequence_gap", message, { expected: stream.last + 1, got: sequence });
+}
+
+function deleted(stream: Stream): LogError {
+  return new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
+}
