@@ -1,0 +1,70 @@
+// Permission modes as `amp.permissions` rules. Amp cannot ask on its wire, so what may run is decided before: first rule that matches wins,
+// and what no rule names is left to Amp's built-in rules. Not here: where the rules are written (launch).
+import type { PermissionMode } from "../../schema/event-data.ts";
+
+export type PermissionRule = { tool: string; action: "allow" | "reject"; message?: string };
+
+const READING = [
+  "Read",
+  "look_at",
+  "read_mcp_resource",
+  "read_thread",
+  "read_github",
+  "get_diagnostics",
+  "glob",
+  "Glob",
+  "Grep",
+  "file_tree",
+  "finder",
+  "find_thread",
+  "search_documents",
+  "get_document",
+  "search_github",
+  "commit_search",
+  "list_directory_github",
+  "list_repositories",
+  "glob_github",
+  "read_web_page",
+  "web_search",
+  "oracle",
+  "librarian",
+  // What a sub-agent does is subject to the same rules.
+  "Task",
+  "todo_write",
+  "todo_read",
+  "task_list",
+  "mermaid",
+  "chart",
+  "skill",
+];
+
+const EDITING = ["create_file", "edit_file", "apply_patch", "undo_edit", "delete_file", "format_file"];
+
+/** Begins every refusal of ours, so that a refused tool is known as a denied permission. */
+const RULE_MESSAGE = "Not allowed in plan mode:";
+const PLAN_MESSAGE = `${RULE_MESSAGE} only reading and searching is. Say what you would do instead of doing it.`;
+
+const allow = (tool: string): PermissionRule => ({ tool, action: "allow" });
+
+/** Null: Amp's own rules and the user's apply as they are. A rule without a message would end the turn; with one the model reads it and goes on. */
+export function permissionRules(mode: PermissionMode): PermissionRule[] | null {
+  switch (mode) {
+    case "default":
+    // `--dangerously-allow-all` says it.
+    case "bypass":
+      return null;
+    case "accept_edits":
+      return EDITING.map(allow);
+    case "plan":
+      return [...READING.map(allow), { tool: "*", action: "reject", message: PLAN_MESSAGE }];
+    default:
+      return mode satisfies never;
+  }
+}
+
+/** Whether a failed tool's text says that a rule held it back. */
+export const isRuleMessage = (text: string): boolean =>
+  text.startsWith(RULE_MESSAGE) || /^Tool execution rejected by user\b|^This tool call was rejected by the user/.test(text);
+
+export const APPROVAL_ADVICE =
+  "Amp cannot ask for approval here. Send the message again with permission_mode `bypass`, or allow the tool in `amp.permissions` of Amp's settings.";
