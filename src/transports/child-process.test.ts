@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ExitInfo } from "./child-process.ts";
 import { readStartTime } from "./process-table.ts";
-import { isAlive, PIDS, start, startNode, until, withGrandchild } from "./test-processes.ts";
+import { endStrays, isAlive, PIDS, start, startNode, until, withGrandchild } from "./test-processes.ts";
 
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "transports-"));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => {
+  endStrays();
+  rmSync(dir, { recursive: true, force: true });
+});
 
 describe("a child's end", () => {
   it("tells code and stderr once, after all of stdout", async () => {

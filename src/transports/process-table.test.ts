@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import {
   descendantsOf,
   listProcesses,
+  liveGroup,
+  type ProcessRow,
   parseProcStat,
   parsePsLine,
   readProcess,
@@ -39,6 +41,21 @@ describe("the process table", () => {
       startTime: "Tue Mar  3 10:11:12 2026",
     });
     expect(parsePsLine("")).toBeNull();
+  });
+
+  it("finds the live group of a leader, dead or alive, and no stranger", () => {
+    const row = (pid: number, ticks: number, change: Partial<ProcessRow> = {}): ProcessRow => ({
+      ...{ pid, ppid: 1, pgid: 10, sid: 10, zombie: false, startTime: `b/${ticks}` },
+      ...change,
+    });
+    const pids = (table: ProcessRow[]) => liveGroup({ pid: 10, startTime: "b/5" }, table).map(({ pid }) => pid);
+    const members = [row(11, 5), row(12, 9)];
+    const otherGroup = [row(14, 9, { sid: 7 }), row(15, 9, { pgid: 8 })];
+    const strangers = [row(13, 4), ...otherGroup, row(16, 9, { zombie: true }), row(17, 9, { startTime: "c/9" })];
+    expect(pids([row(10, 5), ...members, ...strangers])).toEqual([10, 11, 12]);
+    expect(pids([row(10, 5, { zombie: true }), ...members, ...strangers])).toEqual([11, 12]);
+    expect(pids([...members, ...strangers])).toEqual([11, 12]);
+    expect(pids([row(10, 6), ...members, ...strangers])).toEqual([]);
   });
 
   it("finds descendants, over dead ones too", () => {

@@ -42,6 +42,20 @@ export function listProcesses(): ProcessRow[] {
   return rows;
 }
 
+/**
+ * Live processes of the group that this leader started. When the leader is dead, a member counts only if it is also of the leader's
+ * session (agents are session leaders) and not older. When the pid has another start time by now, the group is a stranger's.
+ */
+export function liveGroup(leader: { pid: number; startTime: string }, table: readonly ProcessRow[]): ProcessRow[] {
+  const holder = table.find((row) => row.pid === leader.pid);
+  if (holder !== undefined && holder.startTime !== leader.startTime) return [];
+  return table.filter((row) => {
+    if (row.pgid !== leader.pid || row.zombie) return false;
+    if (row.pid === leader.pid) return true;
+    return (row.sid === null || row.sid === leader.pid) && startedSince(row.startTime, leader.startTime);
+  });
+}
+
 /** Children, their children and so on, of these processes; dead ones left out, and the given ones too. */
 export function descendantsOf(pids: Iterable<number>, table: readonly ProcessRow[]): ProcessRow[] {
   const family = new Set(pids);

@@ -7,12 +7,11 @@ import { build } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { readStartTime } from "./process-table.ts";
 import { ProcessRegistry, reapOrphans } from "./reaper.ts";
-import { isAlive, PIDS, startNode, until, withGrandchild } from "./test-processes.ts";
+import { endStrays, isAlive, noteStrays, PIDS, startNode, until, withGrandchild } from "./test-processes.ts";
 
 let root: string;
 let room: string;
 let dir: string;
-const strays = new Set<number>();
 
 /** A helper daemon is a process of its own, so it needs this room as plain JavaScript. */
 beforeAll(async () => {
@@ -33,8 +32,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(root, "records-"));
 });
 afterEach(() => {
-  for (const pid of strays) if (isAlive(pid)) process.kill(pid, "SIGKILL");
-  strays.clear();
+  endStrays();
 });
 
 /** Starts a daemon that owns one agent, and tells the pids of agent and grandchild. */
@@ -56,7 +54,7 @@ async function startDaemon(agentScript: string): Promise<{ daemon: ChildProcess;
       if (match !== null) resolve([Number(match[1]), Number(match[2])]);
     });
   });
-  strays.add(agent).add(inner);
+  noteStrays(agent, inner);
   return { daemon, agent, inner };
 }
 
@@ -133,18 +131,6 @@ describe("reapOrphans", () => {
     expect(isAlive(child.pid ?? 0)).toBe(true);
     expect(existsSync(join(dir, `${child.pid}.json`))).toBe(true);
     await child.stop(1_000);
-  });
-
-  it("does not touch a member that is older than the record", async () => {
-    const { daemon, agent, inner } = await startDaemon(withGrandchild(STUBBORN));
-    await killNow(daemon);
-    process.kill(agent, "SIGKILL");
-    await until(() => !isAlive(agent));
-    const [bootId, ticks] = (readStartTime(inner) ?? "").split("/");
-    record(agent, { start_time: `${bootId}/${Number(ticks) + 1}` });
-    await reapOrphans(dir, { graceMs: 50 });
-    expect(isAlive(inner)).toBe(true);
-    expect(readdirSync(dir)).toEqual([]);
   });
 
   it("removes records of what is gone and files that are none, and leaves strangers' files", async () => {

@@ -10,11 +10,11 @@ import { type ProcessRecorder, signalGroup } from "./child-process.ts";
 import {
   descendantsOf,
   listProcesses,
+  liveGroup,
   type ProcessRow,
   readProcess,
   readStartTime,
   signalSame,
-  startedSince,
 } from "./process-table.ts";
 
 const POLL_MS = 20;
@@ -125,18 +125,8 @@ function judge(
   return holder !== undefined && holder.startTime !== record.start_time ? "recycled" : "already_gone";
 }
 
-/**
- * Live processes of the recorded group. When its leader is dead, a member counts only if it is also of the leader's session
- * (agents are session leaders) and not older than the record. When the pid has another start time the group is a stranger's.
- */
 function liveMembers(record: ProcessRecord, table: readonly ProcessRow[]): ProcessRow[] {
-  const leader = table.find((row) => row.pid === record.pid);
-  if (leader !== undefined && leader.startTime !== record.start_time) return [];
-  return table.filter((row) => {
-    if (row.pgid !== record.pid || row.zombie) return false;
-    if (row.pid === record.pid) return true;
-    return (row.sid === null || row.sid === record.pid) && startedSince(row.startTime, record.start_time);
-  });
+  return liveGroup({ pid: record.pid, startTime: record.start_time }, table);
 }
 
 /** One recorded group, with the descendants that left it for a session of their own. */

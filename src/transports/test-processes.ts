@@ -1,7 +1,7 @@
 /** Helpers for the tests of this room: real child processes, and waiting for what they do. Not part of the product. */
 import { setTimeout as delay } from "node:timers/promises";
 import { type AgentProcess, type ExitInfo, type SpawnAgentOptions, spawnAgent } from "./child-process.ts";
-import { readProcess } from "./process-table.ts";
+import { type ProcessRow, readProcess, signalSame } from "./process-table.ts";
 import type { SpawnError } from "./spawn-error.ts";
 
 export interface Started {
@@ -44,15 +44,29 @@ export function start(options: Partial<SpawnAgentOptions> & { command: string })
     onSpawnError: (error) => onFailed(error),
     ...options,
   });
+  if (child.pid !== null) noteStrays(child.pid);
   const said = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve) => {
       listener = () => {
         const match = pattern.exec(text);
-        if (match !== null) resolve(match);
+        if (match === null) return;
+        if (pattern === PIDS) noteStrays(Number(match[1]), Number(match[2]));
+        resolve(match);
       };
       listener();
     });
   return { child, exits, exited, failed, stdout: () => text, said };
+}
+
+const strays: ProcessRow[] = [];
+
+/** Processes to end after the test, should it fail to. */
+export function noteStrays(...pids: number[]): void {
+  strays.push(...pids.flatMap((pid) => readProcess(pid) ?? []));
+}
+
+export function endStrays(): void {
+  for (const row of strays.splice(0)) signalSame(row, "SIGKILL");
 }
 
 export function isAlive(pid: number): boolean {
