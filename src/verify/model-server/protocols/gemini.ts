@@ -37,7 +37,12 @@ export const gemini: Protocol = {
   replyPrefix: "resp",
   parse,
   frames,
-  body: (reply) => response(reply, parts(reply), true),
+  body: (reply) =>
+    response(
+      reply,
+      reply.blocks.flatMap((block) => parts(block, false)),
+      true,
+    ),
   error: (status, message, type) => ({
     error: {
       code: status,
@@ -104,14 +109,14 @@ function entries(content: JsonObject): HistoryEntry[] {
   return [...results, { role: "user", text: said, images }];
 }
 
-const parts = (reply: Reply): JsonObject[] => reply.blocks.flatMap((block) => wholeParts(block));
-
-function wholeParts(block: ReplyBlock): JsonObject[] {
+/** A part for each piece when streamed, else one for the whole block. */
+function parts(block: ReplyBlock, streamed: boolean): JsonObject[] {
+  const texts = (pieces: readonly string[]): readonly string[] => (streamed ? pieces : [pieces.join("")]);
   switch (block.type) {
     case "text":
-      return block.pieces.map((text) => ({ text }));
+      return texts(block.pieces).map((text) => ({ text }));
     case "thinking":
-      return block.pieces.map((text) => ({ text, thought: true }));
+      return texts(block.pieces).map((text) => ({ text, thought: true }));
     case "tool":
       return [{ functionCall: { id: block.id, name: block.name, args: block.input }, thoughtSignature: SIGNATURE }];
     case "native":
@@ -134,7 +139,7 @@ function frames(reply: Reply): Frame[] {
       out.push({ ...(block.event === undefined ? {} : { event: block.event }), data: block.data });
       continue;
     }
-    for (const part of wholeParts(block)) out.push({ data: response(reply, [part], false), content: true });
+    for (const part of parts(block, true)) out.push({ data: response(reply, [part], false), content: true });
   }
   out.push({ data: response(reply, [{ text: "" }], true) });
   return out;

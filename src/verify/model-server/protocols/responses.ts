@@ -82,12 +82,24 @@ function entry(item: JsonObject): HistoryEntry[] {
       return [{ role: "tool", call_id: stringOf(item.call_id), text: output(item), is_error: false }];
     case "additional_tools":
       return [];
+    case "agent_message":
+      return [agentMessage(item)];
     default: {
-      // codex 0.166: a sub-agent of a code-mode model gets its task in an item of its own kind, not in a user message.
-      const text = textOf(item.content) || stringOf(item.text) || stringOf(item.message);
+      const text = textOf(item.content) || stringOf(item.text);
       return text === "" ? [] : [{ role: "user", text, images: 0 }];
     }
   }
+}
+
+/**
+ * codex 0.166 with code-mode models: agents write to each other in items of this kind. A new task is what a user message is elsewhere;
+ * the task itself stands in a part called encrypted. Everything else is news, like the result of a tool.
+ */
+function agentMessage(item: JsonObject): HistoryEntry {
+  const parts = objectsOf(item.content).map((part) => stringOf(part.text) || stringOf(part.encrypted_content));
+  const text = parts.join("");
+  if (/Message Type: (NEW_TASK|FOLLOW)/.test(text)) return { role: "user", text, images: 0 };
+  return { role: "tool", call_id: stringOf(item.author), text, is_error: false };
 }
 
 function message(item: JsonObject): HistoryEntry {
