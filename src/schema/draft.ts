@@ -51,6 +51,17 @@ export type PlainEventType =
   | "skill.loaded"
   | "skill.invoked"
   | "skill.warning"
+  | "checkpoint.created"
+  | "checkpoint.rewound"
+  | "checkpoint.failed"
+  | "task.spawned"
+  | "task.status"
+  | "task.output"
+  | "task.stdin"
+  | "task.resized"
+  | "task.signalled"
+  | "task.cancel_requested"
+  | "task.cancelled"
   | "agent.notice";
 
 export type PlainEventDraft = { [T in PlainEventType]: { do: "event"; type: T; data: EventDataOf[T] } }[PlainEventType];

@@ -1,0 +1,92 @@
+// What the daemon gives every agent: its command, its environment, a place for files, channels into sessions.
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { type Agent, AgentError, type AgentHost, type Channel, type Translator } from "../agents/contract.ts";
+import type { AgentSettings } from "./config.ts";
+import { version } from "./version.ts";
+
+/** Variables that would tell an agent that it runs inside another one, or let it reach the daemon that watches it. */
+const WITHHELD = [
+  /^DRAGOMAN_/,
+  /^CLAUDECODE$/,
+  /^CLAUDE_CODE_(ENTRYPOINT|SSE_PORT|SESSION_ID|EXECPATH|REMOTE|CHILD_SESSION)/,
+  /^(npm_|INIT_CWD$)/,
+  /^VITEST/,
+];
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export type HostOptions = {
+  agent: Pick<Agent, "id" | "name" | "npmPackage">;
+  settings: AgentSettings;
+  dataDir: string;
+  env: NodeJS.ProcessEnv;
+  openChannel(translator: Translator): Channel;
+  log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
+};
+
+export function createAgentHost({ agent, settings, dataDir, env, openChannel, log }: HostOptions): AgentHost {
+  const stateDir = join(dataDir, "agents", agent.id);
+  const processDir = join(dataDir, "processes");
+  mkdirSync(processDir, { recursive: true, mode: 0o700 });
+  return {
+    settings,
+    stateDir,
+    processDir,
+    version,
+    openChannel,
+    log,
+    async resolveCommand() {
+      const found = findCommand(agent, settings, stateDir, env);
+      if (found) return found;
+      throw new AgentError("agent_not_found", notFound(agent));
+    },
+    environment: (extra) => ({ ...cleaned(env), ...settings.env, ...extra }),
+  };
+}
+
+export const notFound = (agent: Pick<Agent, "id" | "name" | "npmPackage">): string =>
+  agent.npmPackage
+    ? `${agent.name} is not installed. Run \`dragoman agents install ${agent.id}\`, put \`${agent.npmPackage.bin}\` on the PATH, or set ${commandVariable(agent.id)}.`
+    : `${agent.name} is not installed. Put its program on the PATH or set ${commandVariable(agent.id)}.`;
+
+export const commandVariable = (id: string): string => `DRAGOMAN_${id.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_COMMAND`;
+
+/** In this order: configuration file, environment variable, what `install` put into the data directory, PATH. */
+function findCommand(
+  agent: Pick<Agent, "id" | "npmPackage">,
+  settings: AgentSettings,
+  stateDir: string,
+  env: NodeJS.ProcessEnv,
+): { command: string; args: string[] } | undefined {
+  const args = settings.args ?? [];
+  if (settings.command) return { command: settings.command, args };
+  const fromEnv = env[commandVariable(agent.id)];
+  if (fromEnv) return { command: fromEnv, args };
+  const bin = agent.npmPackage?.bin ?? agent.id;
+  const installed = join(stateDir, "node_modules", ".bin", bin);
+  if (existsSync(installed)) return { command: installed, args };
+  const onPath = whichSync(bin, env.PATH ?? "");
+  return onPath ? { command: onPath, args } : undefined;
+}
+
+function whichSync(name: string, path: string): string | undefined {
+  for (const directory of path.split(delimiter)) {
+    const file = join(directory, name);
+    try {
+      accessSync(file, constants.X_OK);
+      if (statSync(file).isFile()) return file;
+    } catch {
+      // not here
+    }
+  }
+  return undefined;
+}
+
+function cleaned(env: NodeJS.ProcessEnv): Record<string, string> {
+  const child: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value !== undefined && !WITHHELD.some((pattern) => pattern.test(name))) child[name] = value;
+  }
+  return child;
+}

@@ -1,0 +1,104 @@
+// The configuration file and the environment, parsed once. Agents' commands come from here and never from the API.
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+
+const AgentSettings = Type.Object({
+  command: Type.Optional(Type.String({ minLength: 1 })),
+  args: Type.Optional(Type.Array(Type.String())),
+  env: Type.Optional(Type.Record(Type.String(), Type.String())),
+});
+
+export const Config = Type.Object(
+  {
+    /** `agents.<id>`: how to start one; `agents.acp.<name>`: a further agent that speaks ACP. */
+    agents: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          sessions: Type.Optional(Type.Integer({ minimum: 1 })),
+          subscribers: Type.Optional(Type.Integer({ minimum: 1 })),
+          queued: Type.Optional(Type.Integer({ minimum: 1 })),
+          body_bytes: Type.Optional(Type.Integer({ minimum: 1024 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    times: Type.Optional(
+      Type.Object(
+        {
+          idle_ms: Type.Optional(Type.Integer({ minimum: 1000 })),
+          stall_ms: Type.Optional(Type.Integer({ minimum: 1000 })),
+          interrupt_ms: Type.Optional(Type.Integer({ minimum: 100 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    allow_hosts: Type.Optional(Type.Array(Type.String())),
+    allow_origins: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: "Config", additionalProperties: false },
+);
+export type Config = Type.Static<typeof Config>;
+
+export const defaults = {
+  limits: { sessions: 200, subscribers: 5_000, queued: 100, body_bytes: 32 * 1024 * 1024 },
+  times: { idle_ms: 30 * 60_000, stall_ms: 5 * 60_000, interrupt_ms: 15_000 },
+};
+
+export class ConfigError extends Error {
+  readonly code = "invalid_config";
+}
+
+export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string =>
+  env.DRAGOMAN_DATA_DIR ?? join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dragoman");
+
+export const defaultConfigFile = (env: NodeJS.ProcessEnv = process.env): string =>
+  env.DRAGOMAN_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "dragoman", "config.json");
+
+const validator = Compile(Config);
+
+/** A missing file is an empty configuration; a broken one is an error that names the place. */
+export function readConfig(file: string): Config {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    throw new ConfigError(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ConfigError(
+      `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}. Correct it or move it away.`,
+    );
+  }
+  if (validator.Check(value)) return value;
+  const [fault] = validator.Errors(value);
+  throw new ConfigError(`${file}: ${fault?.instancePath || "/"} ${fault?.message ?? "is invalid"}.`);
+}
+
+const settingsValidator = Compile(AgentSettings);
+
+export type AgentSettings = { command?: string; args?: string[]; env?: Record<string, string> } & Record<string, unknown>;
+
+/** What the file says about one agent; `acp` entries are agents of their own. */
+export function agentSettings(config: Config, id: string): AgentSettings {
+  const own = config.agents?.[id];
+  const acp = config.agents?.acp;
+  const entry = own ?? (typeof acp === "object" && acp !== null ? (acp as Record<string, unknown>)[id] : undefined);
+  if (entry === undefined) return {};
+  if (!settingsValidator.Check(entry))
+    throw new ConfigError(`agents.${id} needs the form {"command": "…", "args": ["…"], "env": {"NAME": "value"}}.`);
+  return entry as AgentSettings;
+}
+
+/** Names of the ACP agents the file adds. */
+export function acpNames(config: Config): string[] {
+  const acp = config.agents?.acp;
+  return typeof acp === "object" && acp !== null ? Object.keys(acp) : [];
+}
