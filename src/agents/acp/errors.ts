@@ -1,0 +1,139 @@
+// Faults in the canonical words. Agents say them as HTTP numbers, JSON-RPC codes, vendor data or plain text; the most exact one decides.
+import type { ErrorCode, ErrorData, StopReason } from "../../schema/event-data.ts";
+import { isRecord, num, rec, str } from "../json.ts";
+import type { RpcError } from "./rpc.ts";
+
+/** `stop` is how the turn ended; `error` is null when the fault is no more than that end. */
+export type Fault = { error: ErrorData | null; stop: StopReason };
+
+export function faultOf(error: RpcError): Fault {
+  const detail = detailOf(error);
+  const message = detail || error.message || "The agent failed without saying why.";
+  const code = codeOf(error, message);
+  if (code === "aborted") return { error: null, stop: "interrupted" };
+  return {
+    error: {
+      message,
+      code,
+      details: { error_source: sourceOf(code, error), native_code: nativeCode(error), retryable: RETRYABLE.has(code) },
+    },
+    stop: STOPS[code] ?? "error",
+  };
+}
+
+/** A fault said only as text. */
+export const faultOfText = (text: string): Fault => faultOf({ code: null, message: text.trim(), data: undefined });
+
+const STOPS: Partial<Record<ErrorCode, StopReason>> = {
+  output_length: "output_length",
+  max_turns: "max_turns",
+  max_budget: "max_budget",
+};
+const RETRYABLE = new Set<ErrorCode>(["rate_limit", "api_error"]);
+
+/** "Internal error" says nothing; the reason is in the data (zed `message`, qwen `details`). */
+function detailOf(error: RpcError): string {
+  const data = rec(error.data);
+  const inner = str(data.message) ?? str(data.details);
+  if (inner !== undefined) return innermost(inner);
+  return error.message.replace(/^Internal error: /, "");
+}
+
+/** codex passes the provider's JSON body on as the message. */
+function innermost(text: string): string {
+  if (!text.startsWith("{")) return text;
+  try {
+    const body: unknown = JSON.parse(text);
+    return str(rec(rec(body).error).message) ?? text;
+  } catch {
+    return text;
+  }
+}
+
+function codeOf(error: RpcError, message: string): ErrorCode {
+  const data = rec(error.data);
+  return (
+    byKind(str(data.errorKind)) ??
+    byKind(str(data.errorName)) ??
+    byCodex(data.codex_error_info) ??
+    byNumber(error.code) ??
+    byText(message) ??
+    (error.code === -32603 || error.code === null ? "api_error" : "execution_error")
+  );
+}
+
+/** claude-agent-acp's errorKind and opencode's errorName. */
+const KINDS: Record<string, ErrorCode> = {
+  rate_limit: "rate_limit",
+  server_error: "api_error",
+  overloaded: "api_error",
+  invalid_request: "api_error",
+  authentication_failed: "provider_auth",
+  authentication_error: "provider_auth",
+  billing_error: "provider_auth",
+  oauth_org_not_allowed: "provider_auth",
+  max_output_tokens: "output_length",
+  model_not_found: "api_error",
+  ProviderAuthError: "provider_auth",
+  ContextOverflowError: "context_overflow",
+  MessageOutputLengthError: "output_length",
+  MessageAbortedError: "aborted",
+};
+const byKind = (kind: string | undefined): ErrorCode | undefined => (kind === undefined ? undefined : KINDS[kind]);
+
+const CODEX: Record<string, ErrorCode> = {
+  context_window_exceeded: "context_overflow",
+  contextWindowExceeded: "context_overflow",
+  usage_limit_exceeded: "rate_limit",
+  usageLimitExceeded: "rate_limit",
+  unauthorized: "provider_auth",
+};
+
+function byCodex(info: unknown): ErrorCode | undefined {
+  if (typeof info === "string") return CODEX[info];
+  if (!isRecord(info)) return undefined;
+  for (const [name, value] of Object.entries(info)) {
+    const known = CODEX[name];
+    if (known) return known;
+    const status = num(rec(value).http_status_code) ?? num(rec(value).httpStatusCode);
+    if (status !== undefined) return byNumber(status);
+  }
+  return undefined;
+}
+
+function byNumber(code: number | string | null): ErrorCode | undefined {
+  const value = typeof code === "string" ? Number(code) : code;
+  if (value === null) return undefined;
+  if (value === 401 || value === 403 || value === -32000) return "provider_auth";
+  if (value === 429) return "rate_limit";
+  if (value === -32800) return "aborted";
+  if (value === 413) return "context_overflow";
+  if (value >= 500 && value < 600) return "api_error";
+  // 400 can be anything: the text may say what.
+  return undefined;
+}
+
+const TEXTS: readonly [RegExp, ErrorCode][] = [
+  [
+    /context (?:window|length)|prompt is too long|input token count.*exceeds|maximum context|too many tokens/i,
+    "context_overflow",
+  ],
+  [/output token maximum|max_output_tokens|max(?:imum)? output tokens|finish_reason.*length/i, "output_length"],
+  [/\b429\b|rate.?limit|too many requests|quota|slow down/i, "rate_limit"],
+  [/\b40[13]\b|unauthori[sz]ed|api key|authenticat|credential|log ?in\b/i, "provider_auth"],
+  [/loop.?detected|max(?:imum)? (?:session )?turns/i, "max_turns"],
+  [/\b(?:abort|cancel)(?:ed|led)\b/i, "aborted"],
+];
+
+const byText = (message: string): ErrorCode | undefined => TEXTS.find(([pattern]) => pattern.test(message))?.[1];
+
+function sourceOf(code: ErrorCode, error: RpcError): ErrorData["details"]["error_source"] {
+  if (code === "execution_error" || code === "max_turns") return "agent";
+  return typeof error.code === "number" && PROTOCOL.has(error.code) ? "agent" : "provider";
+}
+const PROTOCOL = new Set([-32700, -32600, -32601, -32602, -32002]);
+
+function nativeCode(error: RpcError): string | number | null {
+  const data = rec(error.data);
+  return str(data.errorKind) ?? str(data.errorName) ?? error.code;
+}
