@@ -14,7 +14,6 @@ export const NOTED_SYSTEM: readonly string[] = [
   "worker_shutting_down",
   "session_writes_lost",
   "control_request_progress",
-  "background_tasks_changed",
   "agents_killed",
   "away_summary",
   "cloud_session_delta",

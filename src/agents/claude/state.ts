@@ -100,6 +100,8 @@ export class ClaudeState {
   readonly opened = new Map<string, number>();
   readonly tools = new Map<string, ToolState>();
   readonly tasks = new Map<string, TaskState>();
+  /** Agents by task id: the call that first started them, and their name in the team. */
+  readonly roots = new Map<string, { scope: string | null; member: string | null }>();
   /** Calls whose work goes on behind the turns. */
   readonly background = new Set<string>();
   readonly requests = new Map<string, RequestState>();

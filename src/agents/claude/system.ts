@@ -35,7 +35,9 @@ export function system(state: ClaudeState, frame: JsonRecord): Translation {
     case "compact_boundary":
       compacted(frame, drafts);
       return mapped(ADDRESS, type, drafts);
+    // What these two say is already known from turns, requests and task frames.
     case "session_state_changed":
+    case "background_tasks_changed":
       return mapped(ADDRESS, type);
     case "session_title_changed":
       return mapped(ADDRESS, type, [{ do: "event", type: "session.updated", data: { title: str(frame.title) ?? "" } }]);

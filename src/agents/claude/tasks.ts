@@ -3,6 +3,7 @@ import type { Draft } from "../../schema/draft.ts";
 import type { Translation } from "../contract.ts";
 import { bool, type JsonRecord, num, rec, str } from "../json.ts";
 import { mapped, noted } from "../translation.ts";
+import { closeMessage } from "./messages.ts";
 import { ADDRESS, type ClaudeState, type TaskState, toolKey } from "./state.ts";
 import { setMember } from "./team.ts";
 
@@ -17,11 +18,15 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
     tool,
     label: str(frame.description) ?? id,
     background,
-    member: str(call?.input.name) ?? state.tasks.get(id)?.member ?? null,
+    member: (call?.name === "SendMessage" ? undefined : str(call?.input.name)) ?? state.roots.get(id)?.member ?? null,
   };
   const drafts: Draft[] = [];
   state.tasks.set(id, task);
+  // Kept for good: a message may wake the agent again, and its frames then still name the first call.
+  const root = { scope: state.roots.get(id)?.scope ?? tool, member: task.member };
+  if (str(frame.task_type) !== "local_bash") state.roots.set(id, root);
   if (background) toBackground(state, task, drafts);
+  if (background && root.scope !== null) state.background.add(root.scope);
   drafts.push({
     do: "item.start",
     item: {
@@ -79,18 +84,19 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   const status = outcome === "completed" ? "completed" : "failed";
   const file = str(frame.output_file);
   const label = str(frame.summary) || task.label;
-  const drafts: Draft[] = [
-    { do: "item.complete", key: task.key, status, content: [statusPart(label, file ? `${outcome}: ${file}` : outcome)] },
-  ];
+  const drafts: Draft[] = [];
+  const scope = state.roots.get(id)?.scope ?? null;
+  const last = scope === null ? undefined : state.messages.get(scope);
+  if (last && !last.streamed) closeMessage(state, last, drafts);
+  const part = statusPart(label, file ? `${outcome}: ${file}` : outcome);
+  drafts.push({ do: "item.complete", key: task.key, status, content: [part] });
   if (task.background && task.tool !== null) {
     state.background.delete(task.tool);
+    if (scope !== null) state.background.delete(scope);
     state.tools.delete(task.tool);
     drafts.push({ do: "item.complete", key: toolKey(task.tool), status });
   }
-  if (task.member) {
-    setMember(state, task.member, status === "completed" ? "idle" : outcome, null, drafts);
-    // The member may be resumed by a message: its name stays known through the team.
-  }
+  if (task.member) setMember(state, task.member, status === "completed" ? "idle" : outcome, null, drafts);
   return mapped(ADDRESS, type, drafts);
 }
 

@@ -25,6 +25,8 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
   const uuid = str(frame.uuid);
   if (frame.isReplay === true) return replayed(state, frame, text, drafts);
   if (frame.isSynthetic === true) {
+    const before = state.messages.get(scope);
+    if (before) closeMessage(state, before, drafts);
     systemItem(state, text, uuid, scope, drafts);
     return mapped(ADDRESS, "user:synthetic", drafts);
   }
