@@ -220,6 +220,7 @@ function toolOf(message: Message, callId: string): { part: ToolPart; fresh: bool
     resultStarted: false,
     open: true,
     failed: false,
+    hidden: false,
     call: [],
     result: null,
     child: null,

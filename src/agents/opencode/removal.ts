@@ -41,7 +41,7 @@ export function partRemoved(session: Session, messageId: string | undefined, id:
   if (!message || !part || id === undefined) return [];
   message.parts.delete(id);
   if (message.hidden || message.removed) return [];
-  if (part.kind === "tool") return removeTool(part, "removed");
+  if (part.kind === "tool") return part.hidden ? [] : removeTool(part, "removed");
   if (!message.slots.includes(part)) return [];
   message.slots = message.slots.filter((slot) => slot !== part);
   if (!message.done) return [{ do: "item.update", key: message.key, content: contentOf(message) }];
@@ -82,8 +82,10 @@ function hideFrom(session: Session, revert: JsonRecord): Draft[] {
   for (const message of session.messages.values()) {
     if (message.id === revert.messageID) {
       reached = true;
-      // Only its parts from there on go, and these are said one by one when it happens.
-      if (partId !== undefined) continue;
+      if (partId !== undefined) {
+        drafts.unshift(...hideTools(message, partId));
+        continue;
+      }
     }
     if (!reached || message.hidden || message.removed) continue;
     drafts.unshift(...hideItems(message, "reverted"));
@@ -93,10 +95,26 @@ function hideFrom(session: Session, revert: JsonRecord): Draft[] {
   return drafts;
 }
 
+/** Of the message itself only the calls from that part on go at once; its text is said to be gone when it is. */
+function hideTools(message: Message, from: string): Draft[] {
+  const drafts: Draft[] = [];
+  let reached = false;
+  for (const part of message.parts.values()) {
+    reached ||= part.id === from;
+    if (!reached || part.kind !== "tool") continue;
+    part.hidden = true;
+    drafts.unshift(...removeTool(part, "reverted"));
+  }
+  return drafts;
+}
+
 function bringBack(session: Session): Draft[] {
   const drafts: Draft[] = [];
   for (const message of session.messages.values()) {
-    if (!message.hidden) continue;
+    if (!message.hidden) {
+      drafts.push(...bringBackTools(message));
+      continue;
+    }
     message.hidden = false;
     if (message.removed) continue;
     message.generation += 1;
@@ -107,7 +125,14 @@ function bringBack(session: Session): Draft[] {
   return drafts;
 }
 
+function bringBackTools(message: Message): Draft[] {
+  const hidden = [...message.parts.values()].filter((part) => part.kind === "tool").filter((part) => part.hidden);
+  if (hidden.length > 0) message.generation += 1;
+  return hidden.flatMap((part) => addTool(message, part));
+}
+
 function addTool(message: Message, part: ToolPart): Draft[] {
+  part.hidden = false;
   part.callKey = `call:${part.id}#${message.generation}`;
   part.resultKey = `result:${part.id}#${message.generation}`;
   const item = (key: string, kind: "tool_call" | "tool_result", content: DraftPart[]): Draft => ({

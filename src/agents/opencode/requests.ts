@@ -154,6 +154,7 @@ export const readAnswers = (answers: unknown): string[][] =>
 
 /** After an abort nobody says what became of the requests: the session closes them with the turn. */
 export function forgetRequests(world: World, root: Session): void {
+  for (const [id, answer] of world.answers) if (answer.session === root.id) world.answers.delete(id);
   for (const [id, pending] of world.pending) {
     const session = world.sessions.get(pending.session);
     if (session && world.root(session) === root) world.pending.delete(id);

@@ -35,14 +35,19 @@ function adopt(world: World, session: Session, parentId: string | undefined): vo
 const pendingCreation = (world: World, parentId: string | undefined): boolean =>
   [...world.requests.values()].some((r) => r.method === "POST" && r.path === "/session" && rec(r.body).parentID === parentId);
 
+const METADATA = ["slug", "projectID", "directory", "version", "parentID", "metadata", "permission", "share", "workspaceID"];
+
 function announce(session: Session, info: JsonRecord): Draft[] {
-  if (session.announced) return [];
   const metadata: Record<string, unknown> = {};
-  for (const key of ["slug", "projectID", "directory", "version", "parentID", "metadata", "permission", "share"])
-    if (info[key] !== undefined) metadata[key] = info[key];
+  for (const key of METADATA) if (info[key] !== undefined) metadata[key] = info[key];
+  const archived = num(rec(info.time).archived);
+  if (archived !== undefined) metadata.archived = new Date(archived).toISOString();
+  const told = toJson(Object.entries(metadata).sort());
+  const same = told === session.metadata || (session.announced && Object.keys(metadata).length === 0);
+  session.metadata = told;
   return [
-    { do: "native_session", id: session.id },
-    { do: "event", type: "session.updated", data: { metadata } },
+    ...(session.announced ? [] : [{ do: "native_session", id: session.id } as const]),
+    ...(same ? [] : [{ do: "event", type: "session.updated", data: { metadata } } as const]),
   ];
 }
 

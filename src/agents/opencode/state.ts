@@ -23,6 +23,8 @@ export type ToolPart = {
   resultStarted: boolean;
   open: boolean;
   failed: boolean;
+  /** Reverted: its items are gone, but may come back. */
+  hidden: boolean;
   call: DraftPart[];
   result: DraftPart[] | null;
   /** The session the task tool runs in. */
@@ -75,6 +77,7 @@ export type Turn = {
   busy: boolean;
   aborting: boolean;
   retrying: boolean;
+  attempt: number | undefined;
   compacting: "auto" | "manual" | null;
   error: ErrorData | null;
   errorName: string | null;
@@ -97,6 +100,7 @@ export type Session = {
   model: string | null;
   variant: string | null;
   usage: string;
+  metadata: string;
   diff: string;
   /** The mark of a revert as JSON; empty when there is none. */
   revert: string;
@@ -194,6 +198,7 @@ const newSession = (id: string): Session => ({
   model: null,
   variant: null,
   usage: "",
+  metadata: "",
   diff: "",
   revert: "",
   knownUntil: 0,
@@ -254,6 +259,7 @@ export const newTurn = (request: string | null): Turn => ({
   busy: false,
   aborting: false,
   retrying: false,
+  attempt: undefined,
   compacting: null,
   error: null,
   errorName: null,

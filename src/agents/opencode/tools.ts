@@ -21,8 +21,11 @@ export function toolPart(world: World, session: Session, message: Message, nativ
   part.last = last;
   if (status !== "pending") part.input = input(part, native, state);
   const call = callPart(part, state);
-  if (fresh || toJson(call) !== toJson(part.call[0])) {
-    part.call = [call];
+  const ends = status === "completed" || status === "error";
+  const changed = toJson(call) !== toJson(part.call[0]);
+  part.call = [call];
+  // The end of a call carries its last form: no update just before it.
+  if (fresh || (changed && !ends)) {
     drafts.unshift(
       fresh
         ? {
@@ -71,6 +74,7 @@ function newToolPart(message: Message, native: JsonRecord, id: string): ToolPart
     resultStarted: false,
     open: true,
     failed: false,
+    hidden: false,
     call: [],
     result: null,
     child: null,

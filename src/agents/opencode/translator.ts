@@ -138,7 +138,7 @@ export class OpencodeTranslator implements Translator {
     const id = str(data.sessionID) ?? str(rec(data.part).sessionID) ?? str(rec(data.info).sessionID) ?? str(rec(data.info).id);
     // Idle is said even for a session that does not exist (an abort of an unknown id).
     if (id === undefined || ((name === "session.status" || name === "session.idle") && !world.sessions.has(id)))
-      return isSessionEvent(name) ? [mapped(null, type)] : null;
+      return isSessionEvent(name) ? [name === "session.error" ? noted(null, type, name, data) : mapped(null, type)] : null;
     if (!isSessionEvent(name)) return null;
     const session = world.session(id);
     const open = world.root(session).turn;

@@ -71,9 +71,11 @@ function backToWork(root: Session): Draft[] {
 }
 
 function retry(root: Session, native: JsonRecord): Draft[] {
-  if (root.turn) root.turn.retrying = true;
   const attempt = num(native.attempt);
   const next = num(native.next);
+  const same = root.turn?.retrying === true && root.turn.attempt === attempt;
+  if (same) return [];
+  if (root.turn) Object.assign(root.turn, { retrying: true, attempt });
   const detail = str(native.message) ?? str(rec(native.action).message);
   return [
     {
@@ -190,6 +192,8 @@ export function readUsage(tokens: unknown, cost: unknown): Usage | null {
 export function sessionError(session: Session, native: unknown): Draft[] {
   const named = readError(native);
   const turn = session.turn;
+  // The abort that a deletion causes is no news.
+  if (session.deleted) return [];
   if (named.name === "ContextOverflowError" && turn) {
     turn.held = named;
     return [];
