@@ -2,7 +2,7 @@
 
 import { formatMarker } from "../scenario/marker.ts";
 import type { Fault, ModelStep, Scenario } from "../scenario/scenario.ts";
-import type { ModelRequest } from "./model-request.ts";
+import { lastUserText, type ModelRequest } from "./model-request.ts";
 import { locate, type Position } from "./position.ts";
 import { schemaInstance } from "./schema-instance.ts";
 import { type SideCall, sideCall } from "./side-call.ts";
@@ -90,7 +90,10 @@ function sideStep(
     case "summary": {
       // The summary replaces the history, so it has to carry the place in the script.
       const marker = position ? ` ${formatMarker(position.scenario, position.turn, position.step)}` : "";
-      return scenario?.side?.summary ?? say(`Summary of the conversation so far: the script has been followed.${marker}`);
+      return (
+        scenario?.side?.summary ??
+        say(inTags(`Summary of the conversation so far: the script has been followed.${marker}`, request))
+      );
     }
     case "suggestion":
       return say("run the tests");
@@ -98,6 +101,8 @@ function sideStep(
       return say("ok");
     case "label":
       return say("Ran a command");
+    case "memory":
+      return say("Nothing to remember.");
     case "page":
       return say("The page says hello.");
     case "structured":
@@ -109,6 +114,13 @@ function sideStep(
     default:
       return side satisfies never;
   }
+}
+
+/** claude 2.1.325 asks a second time when the summary does not stand in the tags it has asked for. */
+function inTags(text: string, request: ModelRequest): string {
+  const asked = `${request.system}\n${lastUserText(request)}`;
+  const tag = ["summary", "state_snapshot"].find((name) => asked.includes(`<${name}>`));
+  return tag === undefined ? text : `<${tag}>\n${text}\n</${tag}>`;
 }
 
 const structured = (request: ModelRequest): string => JSON.stringify(schemaInstance(request.json_schema ?? {}));

@@ -33,11 +33,14 @@ describe("side calls", () => {
     const messages = [
       { role: "user", content: marked },
       { role: "assistant", content: "from the script" },
-      { role: "user", content: "Your task is to create a detailed summary of the conversation so far, paying close attention" },
+      {
+        role: "user",
+        content: "Your task is to create a detailed summary of the conversation so far, paying close attention. <summary>",
+      },
     ];
     const { side, answer } = await ask("/v1/messages", { messages, tools });
     expect(side).toBe("summary");
-    expect(answer).toContain("[[scenario:main#1+1]]");
+    expect(answer).toContain("[[scenario:main#1+1]]\\n</summary>");
   });
 
   it("a scenario may bring its own summary", async () => {
@@ -85,6 +88,16 @@ describe("side calls", () => {
     });
     expect(side).toBe("structured");
     expect(answer).toContain('\\"next_speaker\\":\\"user\\"');
+  });
+
+  it("qwen: the memory sub-agent has tools and the user's history, and is no part of the script", async () => {
+    const messages = [
+      { role: "system", content: "You are now acting as the managed memory extraction subagent for an AI coding assistant." },
+      { role: "user", content: marked },
+      { role: "assistant", content: "from the script" },
+      { role: "user", content: "Managed memory has TWO directories." },
+    ];
+    expect(await ask("/v1/chat/completions", { messages, tools: functions })).toMatchObject({ side: "memory" });
   });
 
   it("amp: the one tool the client insists on is called", async () => {

@@ -10,7 +10,8 @@ const TOLD: readonly RegExp[] = [
   // codex
   /<cwd>([^<]+)<\/cwd>/,
   // gemini, qwen
-  /(?:current working directory is|currently working in the directory|workspace directories?:?\s*(?:\n\s*-)?)[:\s]*`?(\/[^\s`<>"]+)/i,
+  /Workspace Directories:\**\s*-\s*(\/[^\s`<>"]+)/i,
+  /(?:current working directory is|currently working in the directory)[:\s]*`?(\/[^\s`<>"]+)/i,
 ];
 
 export function variablesFor(request: ModelRequest, given: Readonly<Record<string, string>>): Record<string, string> {

@@ -3,6 +3,8 @@
 
 import Type from "typebox";
 import { Value } from "typebox/value";
+import { ErrorCode, PermissionMode, StopReason } from "../../schema/event-data.ts";
+import { McpServerConfig } from "../../schema/session.ts";
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -213,7 +215,7 @@ export const Action = Type.Union([
   Type.Object({ do: Type.Literal("kill_agent"), when: When, signal: Type.Optional(Text) }),
   Type.Object({ do: Type.Literal("terminate"), when: When }),
   Type.Object({ do: Type.Literal("set_model"), when: When, model: Text }),
-  Type.Object({ do: Type.Literal("set_permission_mode"), when: When, mode: Text }),
+  Type.Object({ do: Type.Literal("set_permission_mode"), when: When, mode: PermissionMode }),
   Type.Object({ do: Type.Literal("compact"), when: When }),
   /** Something only this agent knows; its own runner gives it a meaning. */
   Type.Object({ do: Type.Literal("native"), when: When, name: Text, input: Type.Optional(Type.Unknown()) }),
@@ -267,10 +269,13 @@ export const QuestionReply = Type.Union([
 export type QuestionReply = Type.Static<typeof QuestionReply>;
 
 export const SessionSettings = Type.Object({
-  permission_mode: Type.Optional(Text),
+  permission_mode: Type.Optional(PermissionMode),
   model: Type.Optional(Text),
   system_prompt: Type.Optional(Text),
-  mcp_servers: Type.Optional(Type.Record(Type.String(), Json)),
+  /** `builtin: "echo"` is `mcp-echo-server.ts`, which the runner starts. */
+  mcp_servers: Type.Optional(
+    Type.Array(Type.Union([McpServerConfig, Type.Object({ name: Text, builtin: Type.Literal("echo") })])),
+  ),
   env: Type.Optional(Type.Record(Type.String(), Type.String())),
   /** Files in the working folder before the session starts: path → content. */
   files: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -282,8 +287,8 @@ export type SessionSettings = Type.Static<typeof SessionSettings>;
 
 export const Expectation = Type.Object({
   /** How the last turn ends: `end_turn`, `interrupted`, `error`, `refusal`, `output_length`, …; a list allows any of them. */
-  stop_reason: Type.Optional(Type.Union([Text, Type.Array(Text)])),
-  error_code: Type.Optional(Type.Union([Text, Type.Array(Text)])),
+  stop_reason: Type.Optional(Type.Union([StopReason, Type.Array(StopReason)])),
+  error_code: Type.Optional(Type.Union([ErrorCode, Type.Array(ErrorCode)])),
   /** Event types that must occur, in any order. */
   events: Type.Optional(Type.Array(Text)),
   /** Event types that must not occur. */

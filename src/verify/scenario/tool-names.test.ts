@@ -90,6 +90,8 @@ describe("tool names", () => {
     expect(JSON.stringify(await ask(server.url, "[[scenario:r]]", " - Primary working directory: /told/here\n"))).toContain(
       "/told/here/a.txt",
     );
+    const gemini = " The context.\n- **Workspace Directories:**\n  - /told/by-gemini\n- **Directory Structure:**";
+    expect(JSON.stringify(await ask(server.url, "[[scenario:r]]", gemini))).toContain("/told/by-gemini/a.txt");
     await server.close();
     const given = await startModelServer({ scenarios: [read], variables: { cwd: "/given" } });
     expect(JSON.stringify(await ask(given.url, "[[scenario:r]]"))).toContain("/given/a.txt");

@@ -1,6 +1,6 @@
 // Scenarios in which the person does not wait: interrupts, queued and steering prompts, kills, compaction, live settings.
 
-import type { ModelStep, Scenario } from "../scenario.ts";
+import type { ModelStep, Scenario, SessionSettings } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const count = Array.from({ length: 120 }, (_, index) => `number ${index + 1}`).join(", ");
@@ -8,7 +8,7 @@ const slow: ModelStep = { blocks: [{ type: "text", text: `Counting: ${count}.`, 
 const sleeper: ModelStep = {
   blocks: [{ type: "tool", name: "shell", input: { command: "echo sleeper-started; sleep 30; echo never" } }],
 };
-const free = { permission_mode: "bypass" };
+const free: SessionSettings = { permission_mode: "bypass" };
 
 export const controlScenarios: readonly Scenario[] = [
   {

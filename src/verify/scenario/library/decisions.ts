@@ -1,8 +1,8 @@
 // Scenarios in which a person decides: permissions, questions, plans.
 
-import type { ModelStep, PermissionReply, QuestionReply, Scenario } from "../scenario.ts";
+import type { ModelStep, PermissionReply, QuestionReply, Scenario, SessionSettings } from "../scenario.ts";
 
-const ask = { permission_mode: "ask" };
+const ask: SessionSettings = { permission_mode: "default" };
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const touch = (file: string): ModelStep => ({
   blocks: [{ type: "tool", name: "shell", input: { command: `touch ${file} && echo made-${file}` } }],

@@ -1,5 +1,6 @@
 // Scenarios in which the provider fails: errors, broken streams, limits. A turn after each shows that the session lives on.
 
+import type { ErrorCode } from "../../../schema/event-data.ts";
 import type { Expectation, Fault, ModelStep, Scenario } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
@@ -14,7 +15,7 @@ function fault(name: string, title: string, steps: ModelStep[], expect: Expectat
 
 const http = (status: number, more: Partial<Extract<Fault, { kind: "http" }>> = {}): Fault => ({ kind: "http", status, ...more });
 const soon = { "retry-after": "1", "retry-after-ms": "50" };
-const failed = (...codes: string[]): Expectation => ({ stop_reason: "error", error_code: codes });
+const failed = (...codes: ErrorCode[]): Expectation => ({ stop_reason: "error", error_code: codes });
 
 export const faultScenarios: readonly Scenario[] = [
   fault("http-400", "the request is refused", [failing(http(400))], failed("api_error", "execution_error", "unknown")),

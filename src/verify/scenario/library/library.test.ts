@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { startModelServer } from "../../model-server/index.ts";
 import { bodies, paths, post } from "../../model-server/test-client.ts";
 import { promptFor } from "../marker.ts";
-import { expectationFor, runsOn, scenarioErrors } from "../scenario.ts";
+import { expectationFor, runsOn, type Scenario, scenarioErrors } from "../scenario.ts";
 import { commonScenarios } from "./index.ts";
 
 describe("the common library", () => {
@@ -51,7 +51,7 @@ describe("the common library", () => {
   });
 
   it("is filtered and adjusted per agent", () => {
-    const base = { name: "x", title: "x", turns: [], expect: { stop_reason: "end_turn", final_text: ["a"] } };
+    const base: Scenario = { name: "x", title: "x", turns: [], expect: { stop_reason: "end_turn", final_text: ["a"] } };
     expect(runsOn({ ...base, only: ["claude"] }, "codex")).toBe(false);
     expect(runsOn({ ...base, skip: ["amp"] }, "codex")).toBe(true);
     const adjusted = expectationFor({ ...base, expect_for: { amp: { stop_reason: "error" } } }, "amp");

@@ -338,7 +338,7 @@ export const toolScenarios: readonly Scenario[] = [
   {
     name: "mcp-tool",
     title: "a tool of an MCP server the runner provides under the name lab",
-    session: { ...free, mcp_servers: { lab: { builtin: "echo" } } },
+    session: { ...free, mcp_servers: [{ name: "lab", builtin: "echo" }] },
     turns: [
       {
         prompt: "Use the MCP tool.",
@@ -349,6 +349,36 @@ export const toolScenarios: readonly Scenario[] = [
       },
     ],
     expect: { stop_reason: "end_turn", final_text: ["The MCP server echoed."] },
+  },
+  {
+    name: "mcp-fail",
+    title: "a tool of an MCP server that fails",
+    session: { ...free, mcp_servers: [{ name: "lab", builtin: "echo" }] },
+    turns: [
+      {
+        prompt: "Use the failing MCP tool.",
+        steps: [
+          { blocks: [{ type: "tool", name: "mcp", input: { server: "lab", tool: "fail", arguments: { message: "no" } } }] },
+          { blocks: [{ type: "text", text: "The MCP server failed." }] },
+        ],
+      },
+    ],
+    expect: { stop_reason: "end_turn", final_text: ["The MCP server failed."] },
+  },
+  {
+    name: "mcp-image",
+    title: "a tool of an MCP server that returns an image",
+    session: { ...free, mcp_servers: [{ name: "lab", builtin: "echo" }] },
+    turns: [
+      {
+        prompt: "Use the MCP tool that draws.",
+        steps: [
+          { blocks: [{ type: "tool", name: "mcp", input: { server: "lab", tool: "image", arguments: {} } }] },
+          { blocks: [{ type: "text", text: "The MCP server drew a dot." }] },
+        ],
+      },
+    ],
+    expect: { stop_reason: "end_turn", final_text: ["The MCP server drew a dot."] },
   },
   {
     name: "web-fetch",
