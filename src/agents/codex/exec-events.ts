@@ -79,7 +79,7 @@ export class ExecEvents {
         return [mapped(at, "exec:turn.started", [{ do: "turn.start", initiator: "client" }])];
       case "turn.completed":
         this.#turnOpen = false;
-        return [mapped(at, "exec:turn.completed", [{ do: "turn.end", stop_reason: "end_turn" }, ...usage(rec(event.usage))])];
+        return [mapped(at, "exec:turn.completed", [...usage(rec(event.usage)), { do: "turn.end", stop_reason: "end_turn" }])];
       case "turn.failed": {
         const error = errorData(event.error);
         this.#turnOpen = false;

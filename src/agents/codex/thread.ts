@@ -114,6 +114,8 @@ export class Thread {
     this.turn = null;
     this.message = null;
     this.lastDiff = "";
+    // A revert may bring the same totals again in a later turn.
+    this.lastTotals = "";
     this.refused = false;
   }
 

@@ -173,9 +173,11 @@ export function threadLost(thread: Thread, message: string): Draft[] {
   drafts.push({
     do: "error",
     error: { message, code: "execution_error", details: { error_source: "agent", native_code: null, retryable: true } },
+    synthetic: true,
   });
   drafts.push({
     do: "turn.end",
+    synthetic: true,
     stop_reason: "error",
     error_code: "execution_error",
     ...(open.usage ? { usage: open.usage } : {}),
