@@ -18,7 +18,7 @@ export async function acquireLock(dataDir: string): Promise<Lock> {
   let db: Database | undefined;
   try {
     db = await openDatabase(join(dataDir, "lock"));
-    db.exec("BEGIN EXCLUSIVE");
+    db.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     chmodSync(join(dataDir, "lock"), 0o600);
     // Where a file system pretends to lock, the content still tells who wrote it last.
     writeFileSync(

@@ -70,10 +70,19 @@ export function toLogError(error: unknown, doing: string): LogError {
   return new LogError("write_failed", `${doing}: ${message}. See the cause; it is tried again.`, {}, error);
 }
 
+/** @photostructure/sqlite 1.2: errors of `all()` come without `errcode`, only with SQLite's own words. */
+const BY_MESSAGE: readonly (readonly [string, number])[] = [
+  ["database disk image is malformed", SQLITE_CORRUPT],
+  ["file is not a database", SQLITE_NOTADB],
+  ["database or disk is full", SQLITE_FULL],
+];
+
 function facts(error: unknown): { code?: string; errcode?: number; message: string } {
   if (!(error instanceof Error)) return { message: String(error) };
   const found: { code?: string; errcode?: number; message: string } = { message: error.message };
   if ("code" in error && typeof error.code === "string") found.code = error.code;
+  const byMessage = BY_MESSAGE.find(([words]) => error.message.includes(words))?.[1];
   if ("errcode" in error && typeof error.errcode === "number") found.errcode = error.errcode;
+  else if (byMessage !== undefined) found.errcode = byMessage;
   return found;
 }

@@ -1,0 +1,282 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { networkFileSystem, prepareDataDir } from "./data-dir.ts";
+import { openLogDatabase } from "./database.ts";
+import { openDatabase } from "./driver.ts";
+import { LogError, openLog } from "./log.ts";
+import { appendMany, codeOf } from "./log-contract.ts";
+import { migrate, migrations } from "./migrations.ts";
+import { runModule } from "./run-module.ts";
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), "dragoman-open-"));
+  cleanups.push(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+async function refusal(opening: Promise<unknown>): Promise<LogError> {
+  const error = await opening.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof LogError)) throw new Error(`expected a LogError, got ${String(error)}`);
+  return error;
+}
+
+const isRoot = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+describe("the lock on the data directory", () => {
+  it("refuses a second daemon, names the first, and lets the next one in when it is gone", async () => {
+    const dataDir = tempDir();
+    const first = await openLog({ dataDir });
+    const error = await refusal(openLog({ dataDir }));
+    expect([error.code, error.details.pid]).toEqual(["data_dir_locked", process.pid]);
+    expect(error.message).toContain(String(process.pid));
+    await first.close();
+    await (await openLog({ dataDir })).close();
+  });
+
+  it("refuses while another process holds it, and takes it over when that one was killed", async () => {
+    const dataDir = tempDir();
+    const child = runModule(new URL("./crash-child.ts", import.meta.url), "appendUntilKilled", [dataDir, 1]);
+    cleanups.push(() => void child.kill("SIGKILL"));
+    await once(child.stdout!, "data");
+    child.stdout?.resume();
+    const error = await refusal(openLog({ dataDir }));
+    expect([error.code, error.details.pid]).toEqual(["data_dir_locked", child.pid]);
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+    expect(existsSync(join(dataDir, "lock.json"))).toBe(true);
+    await (await openLog({ dataDir })).close();
+  });
+
+  it("is not fooled by a lock file of a process that does live", async () => {
+    const dataDir = tempDir();
+    writeFileSync(join(dataDir, "lock.json"), JSON.stringify({ pid: process.ppid }));
+    await (await openLog({ dataDir })).close();
+  });
+});
+
+describe("a data directory that cannot be used", () => {
+  it("refuses a file in its place", async () => {
+    const path = join(tempDir(), "file");
+    writeFileSync(path, "");
+    const error = await refusal(openLog({ dataDir: path }));
+    expect(error.code).toBe("data_dir_unreadable");
+    expect(error.message).toContain("--data-dir");
+  });
+
+  it("refuses a directory without permission", async () => {
+    const dataDir = tempDir();
+    chmodSync(dataDir, isRoot ? 0o700 : 0o000);
+    const identity = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+    const child = runModule(new URL("./open-child.ts", import.meta.url), "printRefusal", [dataDir], identity);
+    let [out, err] = ["", ""];
+    child.stdout?.on("data", (data) => {
+      out += data;
+    });
+    child.stderr?.on("data", (data) => {
+      err += data;
+    });
+    await once(child, "close");
+    chmodSync(dataDir, 0o700);
+    expect({ out, err }).toEqual({ out: "data_dir_unreadable\n", err: "" });
+  });
+
+  it("refuses network file systems by their Linux type", () => {
+    expect([0x6969, 0xff534d42, -11317950, 0x01021997, 0x65735546].map((type) => networkFileSystem(type, "linux"))).toEqual([
+      "nfs",
+      "cifs",
+      "cifs",
+      "9p",
+      "fuse or virtiofs",
+    ]);
+    expect([0xef53, 0x01021994, 0x9123683e, 0x794c7630].map((type) => networkFileSystem(type, "linux"))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const dir = tempDir();
+    if (process.platform !== "linux") return;
+    expect(codeOf(() => prepareDataDir(dir, { allowNetworkFileSystem: false, typeOf: () => 0x6969 }))).toBe(
+      "network_file_system",
+    );
+    expect(() => prepareDataDir(dir, { allowNetworkFileSystem: true, typeOf: () => 0x6969 })).not.toThrow();
+  });
+});
+
+describe("a damaged database", () => {
+  async function filled(): Promise<string> {
+    const dataDir = tempDir();
+    const log = await openLog({ dataDir });
+    appendMany(log.createStream("session", "ses_1", "{}"), 5000);
+    await log.close();
+    return dataDir;
+  }
+
+  async function expectMovedAside(dataDir: string): Promise<void> {
+    const size = statSync(join(dataDir, "dragoman.db")).size;
+    const error = await refusal(openLog({ dataDir }));
+    expect(error.code).toBe("database_corrupt");
+    const aside = readdirSync(dataDir).find((name) => /^dragoman\.db\.corrupt-[^.]*\.[^-]*$/.test(name)) ?? "";
+    expect(error.message).toContain(aside);
+    expect(statSync(join(dataDir, aside)).size).toBe(size);
+    const log = await openLog({ dataDir });
+    expect(log.listStreams("session").streams).toEqual([]);
+    await log.close();
+  }
+
+  it("is moved aside when it is no database at all", async () => {
+    const dataDir = tempDir();
+    writeFileSync(join(dataDir, "dragoman.db"), "not a database, ".repeat(1000));
+    await expectMovedAside(dataDir);
+  });
+
+  it("is moved aside when the check after an unclean stop finds damage", async () => {
+    const dataDir = await filled();
+    const path = join(dataDir, "dragoman.db");
+    const fd = openSync(path, "r+");
+    for (let page = 1; page < 20; page++) writeSync(fd, Buffer.alloc(64, 0xa5), 0, 64, page * 4096);
+    closeSync(fd);
+    writeFileSync(`${path}-wal`, "");
+    await expectMovedAside(dataDir);
+  });
+
+  it("is not suspected when the stop was clean", async () => {
+    const dataDir = await filled();
+    const log = await openLog({ dataDir });
+    expect(log.stream("session", "ses_1")?.last).toBe(5000);
+    await log.close();
+  });
+});
+
+describe("migrations", () => {
+  const newer = [...migrations, "CREATE TABLE added (id INTEGER PRIMARY KEY); INSERT INTO added VALUES (42)"];
+
+  it("update an existing database, with a copy of the old one beside it", async () => {
+    const dataDir = tempDir();
+    const log = await openLog({ dataDir });
+    appendMany(log.createStream("session", "ses_1", "{}"), 10);
+    await log.close();
+    const db = await openLogDatabase(dataDir, { migrations: newer });
+    expect({ ...db.prepare("SELECT id FROM added").get() }).toEqual({ id: 42 });
+    db.close();
+    const [snapshot] = readdirSync(join(dataDir, "backups"));
+    const copy = await openDatabase(join(dataDir, "backups", snapshot ?? ""));
+    expect({ ...copy.prepare("PRAGMA user_version").get() }).toEqual({ user_version: migrations.length });
+    expect({ ...copy.prepare("SELECT last_sequence FROM streams").get() }).toEqual({ last_sequence: 10 });
+    copy.close();
+    const error = await refusal(openLog({ dataDir }));
+    expect(error.code).toBe("database_newer");
+  });
+
+  it("undo everything when a step fails", async () => {
+    const dataDir = tempDir();
+    await (await openLog({ dataDir })).close();
+    const broken = [...newer, "CREATE TABLE half (id); INSERT INTO no_such_table VALUES (1)"];
+    expect((await refusal(openLogDatabase(dataDir, { migrations: broken }))).code).toBe("migration_failed");
+    const log = await openLog({ dataDir });
+    appendMany(log.createStream("session", "ses_1", "{}"), 1);
+    await log.close();
+    const db = await openDatabase(join(dataDir, "dragoman.db"));
+    expect(db.prepare("SELECT name FROM sqlite_master WHERE name IN ('added', 'half')").all()).toEqual([]);
+    db.close();
+  });
+
+  it("run in order from nothing, without a copy", async () => {
+    const dataDir = tempDir();
+    const db = await openDatabase(join(dataDir, "x.db"));
+    expect(migrate(db, dataDir, newer)).toEqual({ from: 0, to: newer.length, snapshot: null });
+    expect(migrate(db, dataDir, newer)).toEqual({ from: newer.length, to: newer.length, snapshot: null });
+    db.close();
+    expect(existsSync(join(dataDir, "backups"))).toBe(false);
+  });
+});
+
+/** A file system of two megabytes, undefined where mounting is not permitted. */
+function smallDisk(): string | undefined {
+  const dir = tempDir();
+  const disk = join(dir, "disk");
+  mkdirSync(disk);
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], { stdio: "ignore" });
+  } catch {
+    return undefined;
+  }
+  cleanups.push(() => void execFileSync("umount", ["-l", disk]));
+  return disk;
+}
+
+describe("a full disk", () => {
+  it("shows nothing that is not stored, keeps reading, bounds what waits, and goes on when there is space", async ({ skip }) => {
+    const disk = smallDisk();
+    if (disk === undefined) return skip("needs the right to mount a tmpfs");
+    const ballast = join(disk, "ballast");
+    writeFileSync(ballast, Buffer.alloc(1_000_000));
+    const reports: (string | undefined)[] = [];
+    const log = await openLog({
+      dataDir: join(disk, "data"),
+      maxPendingBytes: 300_000,
+      onError: (error) => void reports.push(error?.code),
+    });
+    const stream = log.createStream("session", "ses_1", "{}");
+    const seen: number[] = [];
+    stream.subscribe({ onBatch: (batch) => void seen.push(batch.first, batch.last) });
+    while (log.health().state === "ok") {
+      appendMany(stream, 100);
+      await Promise.race([log.committed(), new Promise((resolve) => setTimeout(resolve, 20))]);
+    }
+    expect(log.health()).toMatchObject({ state: "failing", code: "disk_full" });
+    expect(reports).toEqual(["disk_full"]);
+    const stored = stream.lastCommitted;
+    expect(stored).toBeGreaterThan(0);
+    expect(stream.read({ reverse: true, limit: 1 }).sequences).toEqual([stored]);
+    expect(codeOf(() => log.flush())).toBe("disk_full");
+    expect(codeOf(() => log.artifacts.put(Buffer.alloc(1_500_000), { kind: "image", mime: "image/png" }))).toBe("disk_full");
+    expect(codeOf(() => appendMany(stream, 100_000))).toBe("disk_full");
+    expect(seen.at(-1) ?? 0).toBeLessThanOrEqual(stored);
+    const { last } = stream;
+    rmSync(ballast);
+    await log.committed();
+    expect([stream.lastCommitted, log.health().state, reports.at(-1)]).toEqual([last, "ok", undefined]);
+    await new Promise(setImmediate);
+    expect(seen.at(-1)).toBe(last);
+    appendMany(stream, 1);
+    await log.close();
+  });
+
+  it("is named when the log cannot even be opened", async ({ skip }) => {
+    const disk = smallDisk();
+    if (disk === undefined) return skip("needs the right to mount a tmpfs");
+    try {
+      writeFileSync(join(disk, "ballast"), Buffer.alloc(4_000_000));
+    } catch {
+      // Full: that is what was wanted.
+    }
+    expect((await refusal(openLog({ dataDir: disk }))).code).toBe("disk_full");
+  });
+});
