@@ -42,7 +42,7 @@ const RULES: Rule[] = [
   },
   { says: /^Model Stream Timed Out/i, code: "api_error", native: "stream_timeout", retryable: true, source: "provider" },
   {
-    says: /^Network Error|ECONNREFUSED|ECONNRESET|ENOTFOUND|fetch failed|terminated$|socket hang up/i,
+    says: /^Network Error|ECONNREFUSED|ECONNRESET|ENOTFOUND|fetch failed|terminated$|socket hang up|Connection error|stream ended without/i,
     code: "api_error",
     native: "network",
     retryable: true,
@@ -50,7 +50,7 @@ const RULES: Rule[] = [
   },
   {
     says: /^Out of Credits|insufficient (?:balance|credit|funds)/i,
-    code: "max_budget",
+    code: "api_error",
     native: "out_of_credits",
     retryable: false,
     source: "provider",
@@ -108,7 +108,6 @@ function fromStatus(status: number, rest: string, whole: string): ErrorData {
 function statusCode(status: number, text: string): ErrorData["code"] {
   if (status === 401 || status === 403) return "provider_auth";
   if (status === 429) return "rate_limit";
-  if (status === 402) return "max_budget";
   if (status === 413 || OVERFLOW.test(text)) return "context_overflow";
   return "api_error";
 }

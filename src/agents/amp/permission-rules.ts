@@ -46,13 +46,13 @@ const PLAN_MESSAGE = `${RULE_MESSAGE} only reading and searching is. Say what yo
 
 const allow = (tool: string): PermissionRule => ({ tool, action: "allow" });
 
-/** Null: Amp's own rules and the user's apply as they are. A rule without a message would end the turn; with one the model reads it and goes on. */
-export function permissionRules(mode: PermissionMode): PermissionRule[] | null {
+/** Stand before the user's own rules. With a message the model reads why and goes on; without one the turn would end. */
+export function permissionRules(mode: PermissionMode): PermissionRule[] {
   switch (mode) {
     case "default":
     // `--dangerously-allow-all` says it.
     case "bypass":
-      return null;
+      return [];
     case "accept_edits":
       return EDITING.map(allow);
     case "plan":

@@ -1,0 +1,86 @@
+// Amp, driven by its command line in stream JSON. What it can do, how it is found and whether somebody is signed in; driving it is the connection's work.
+import { access, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Agent, type AgentCapabilities, AgentError, type AgentHost, type AgentInspection } from "../contract.ts";
+import { rec } from "../json.ts";
+import { connectAmp } from "./connection.ts";
+import { LOGIN_ADVICE } from "./plain-text.ts";
+import { AmpTranslator } from "./translator.ts";
+import { ampVersion } from "./version.ts";
+
+const capabilities: AgentCapabilities = {
+  permissions: false,
+  questions: false,
+  steer: true,
+  interrupt: true,
+  resume: true,
+  fork: false,
+  images: true,
+  mcp_servers: true,
+  system_prompt: false,
+  deltas: false,
+  reasoning: true,
+  plans: true,
+  // Sub-agents run, but what they do inside is not on the wire.
+  subagents: false,
+  live: { model: false, variant: false, agent_mode: true, permission_mode: true },
+  permission_modes: ["default", "plan", "accept_edits", "bypass"],
+};
+
+/** Modes by build: local-loop builds first, then those of the newest. The installed one refuses what it does not know with a clear sentence. */
+const MODES = [
+  { id: "smart", name: "Smart", description: "the best model; builds up to mid 2026" },
+  { id: "rush", name: "Rush", description: "faster and cheaper; builds up to mid 2026, not January 2026" },
+  { id: "large", name: "Large", description: "a larger context window; builds up to mid 2026" },
+  { id: "deep", name: "Deep", description: "long thinking; builds of spring and mid 2026" },
+  { id: "low", name: "Low", description: "newest builds" },
+  { id: "medium", name: "Medium", description: "newest builds" },
+  { id: "high", name: "High", description: "newest builds" },
+  { id: "ultra", name: "Ultra", description: "newest builds" },
+];
+
+export const ampAgent: Agent = {
+  id: "amp",
+  name: "Amp",
+  capabilities,
+  npmPackage: { name: "@ampcode/cli", version: "0.0.1790712063-gb89205", bin: "amp" },
+  createTranslator: () => new AmpTranslator(),
+  inspect,
+  modes: async () => MODES,
+  connect: connectAmp,
+};
+
+async function inspect(host: AgentHost): Promise<AgentInspection> {
+  try {
+    const { command, args } = await host.resolveCommand();
+    const env = host.environment({});
+    const [version, signed_in] = await Promise.all([ampVersion(command, args, env), signedIn(env)]);
+    if (version === null)
+      return {
+        installed: true,
+        path: command,
+        version,
+        signed_in,
+        advice: `${command} --version does not answer: reinstall Amp.`,
+      };
+    return { installed: true, path: command, version, signed_in, advice: signed_in === false ? LOGIN_ADVICE : null };
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    return { installed: false, path: null, version: null, signed_in: null, advice: error.message };
+  }
+}
+
+/** Only whether there is a key for this server, never the key. Builds that keep it in the system's keyring cannot be told. */
+async function signedIn(env: Record<string, string>): Promise<boolean | null> {
+  if (env.AMP_API_KEY) return true;
+  const base = env.XDG_DATA_HOME || (env.HOME ? join(env.HOME, ".local", "share") : undefined);
+  if (base === undefined) return null;
+  const file = join(base, "amp", "secrets.json");
+  try {
+    await access(join(base, "amp"));
+    const names = Object.keys(rec(JSON.parse(await readFile(file, "utf8"))));
+    return names.some((name) => name.startsWith("apiKey")) ? true : null;
+  } catch {
+    return false;
+  }
+}
