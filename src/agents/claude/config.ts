@@ -80,6 +80,14 @@ export function modelList(value: unknown) {
   });
 }
 
+/** Sub-agents that can lead a session (`--agent`) are its modes. */
+export function agentList(value: unknown) {
+  return records(value).map((agent) => ({
+    id: str(agent.name) ?? "",
+    ...(str(agent.description) ? { description: str(agent.description) ?? "" } : {}),
+  }));
+}
+
 export function commandsChanged(state: ClaudeState, value: unknown, drafts: Draft[]): void {
   const commands = commandList(value);
   state.config.richCommands = true;
@@ -107,10 +115,7 @@ export function mcpServersChanged(state: ClaudeState, value: unknown, drafts: Dr
 export function initialized(state: ClaudeState, answer: JsonRecord, drafts: Draft[]): void {
   commandsChanged(state, answer.commands, drafts);
   const models = modelList(answer.models);
-  const modes = records(answer.agents).map((agent) => ({
-    id: str(agent.name) ?? "",
-    ...(str(agent.description) ? { description: str(agent.description) ?? "" } : {}),
-  }));
+  const modes = agentList(answer.agents);
   if (models.length > 0 || modes.length > 0)
     drafts.push(changed({ ...(models.length > 0 ? { models } : {}), ...(modes.length > 0 ? { modes } : {}) }));
   modeChanged(state, answer.current_permission_mode, drafts);

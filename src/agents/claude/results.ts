@@ -3,7 +3,7 @@ import type { Draft } from "../../schema/draft.ts";
 import type { ErrorData, StopReason, Usage } from "../../schema/event-data.ts";
 import type { Translation } from "../contract.ts";
 import { isRecord, type JsonRecord, num, str } from "../json.ts";
-import { mapped } from "../translation.ts";
+import { mapped, noted } from "../translation.ts";
 import { apiError, resultError } from "./errors.ts";
 import { closeMessages } from "./messages.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
@@ -13,6 +13,12 @@ import { apiUsage, modelUsage } from "./usage.ts";
 export function result(state: ClaudeState, frame: JsonRecord): Translation {
   const drafts: Draft[] = [];
   const subtype = str(frame.subtype) ?? "unknown";
+  // A start that failed before any turn: the connection says why, with the message that could not be sent.
+  if (!state.turnOpen && !state.sawInit && frame.is_error === true)
+    return noted(ADDRESS, `result/${subtype}`, "startup_failure", {
+      errors: frame.errors ?? [],
+      reason: frame.startup_failure_reason ?? null,
+    });
   if (!state.turnOpen) openTurn(state, frame, drafts);
   closeMessages(state, drafts);
   const end = endOf(state, frame);
@@ -104,7 +110,9 @@ export function exited(state: ClaudeState, data: unknown): Translation {
   const signal = str(info.signal);
   if (state.turnOpen) {
     closeMessages(state, drafts);
-    const gentle = (thrown === null && code === 0) || info.$sdk === "done" || /aborted by user/.test(thrown ?? "");
+    // 143 and 130: somebody asked it to end (SIGTERM, SIGINT).
+    const asked = code === 0 || code === 143 || code === 130 || signal === "SIGTERM" || signal === "SIGINT";
+    const gentle = (thrown === null && asked) || info.$sdk === "done" || /aborted by user/.test(thrown ?? "");
     if (gentle) drafts.push({ do: "turn.end", stop_reason: state.plain ? "end_turn" : "interrupted" });
     else drafts.push(...crash(state, thrown ?? exitText(state, code, signal)));
     state.endTurn();

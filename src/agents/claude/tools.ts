@@ -1,5 +1,4 @@
 // Tool calls and their outcomes as items. A call is in progress until its result is known; background work goes on after it.
-import type { ContentPart } from "../../schema/content.ts";
 import type { Draft } from "../../schema/draft.ts";
 import { isRecord, type JsonRecord, rec, str, toJson } from "../json.ts";
 import { settleCall } from "./permissions.ts";
@@ -100,7 +99,7 @@ export function toolResult(state: ClaudeState, block: JsonRecord, detail: unknow
       parent: tool.message ?? (scope === "" ? null : toolKey(scope)),
       kind: "tool_result",
       role: "tool",
-      content: resultParts(outcome) as ContentPart[],
+      content: resultParts(outcome),
     },
     status,
   });

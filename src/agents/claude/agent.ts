@@ -1,0 +1,35 @@
+// Claude Code, driven through its stream-json interface.
+import type { Agent } from "../contract.ts";
+import { agentList, modelList } from "./config.ts";
+import { connectClaude } from "./connection.ts";
+import { initializeAnswer, inspectClaude } from "./probe.ts";
+import { ClaudeTranslator } from "./translator.ts";
+
+export const claudeAgent: Agent = {
+  id: "claude",
+  name: "Claude Code",
+  npmPackage: { name: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude" },
+  capabilities: {
+    permissions: true,
+    questions: true,
+    steer: true,
+    interrupt: true,
+    resume: true,
+    fork: true,
+    images: true,
+    mcp_servers: true,
+    system_prompt: true,
+    deltas: true,
+    reasoning: true,
+    plans: true,
+    subagents: true,
+    // Effort (`variant`) and agent are start arguments: the session resumes with new ones.
+    live: { model: true, variant: false, agent_mode: false, permission_mode: true },
+    permission_modes: ["default", "plan", "accept_edits", "bypass"],
+  },
+  createTranslator: () => new ClaudeTranslator(),
+  inspect: inspectClaude,
+  models: async (host, directory) => modelList((await initializeAnswer(host, directory)).models),
+  modes: async (host, directory) => agentList((await initializeAnswer(host, directory)).agents),
+  connect: connectClaude,
+};

@@ -1,0 +1,175 @@
+// One live Claude Code process for one session: started, greeted, spoken to over stdin until the session lets it go.
+import { type NdjsonStdio, openNdjsonStdio, ProcessRegistry } from "../../transports/index.ts";
+import {
+  AgentError,
+  type Channel,
+  type ConfigPatch,
+  type Connection,
+  type ExitInfo,
+  type Launch,
+  type PermissionReply,
+  type Prompt,
+} from "../contract.ts";
+import { isRecord, type JsonRecord, str } from "../json.ts";
+import { ControlClient } from "./control-client.ts";
+import { type Arguments, launchArguments } from "./launch.ts";
+import { toNativeMode } from "./modes.ts";
+import type { NativeRequest } from "./permissions.ts";
+import { userFrame } from "./prompt-content.ts";
+import { permissionResponse, questionResponse } from "./replies.ts";
+import { ADDRESS } from "./state.ts";
+import { ClaudeTranslator } from "./translator.ts";
+
+/** After SIGTERM the CLI writes its transcript and ends; what does not is killed. */
+const STOP_GRACE_MS = 5_000;
+/** Start-up takes a second; slow MCP servers and big machines' disks take more. */
+const START_MS = 60_000;
+
+export async function connectClaude(launch: Launch): Promise<Connection> {
+  const { command, args } = await launch.host.resolveCommand();
+  const env = launch.host.environment(launch.config.env);
+  const connection = new ClaudeConnection(launch, { command, args, env });
+  await connection.greet();
+  return connection;
+}
+
+type Program = { command: string; args: string[]; env: Record<string, string> };
+
+class ClaudeConnection implements Connection {
+  readonly #launch: Launch;
+  readonly #channel: Channel;
+  readonly #arguments: Arguments;
+  readonly #stdio: NdjsonStdio;
+  readonly #control: ControlClient;
+  #gone = false;
+  #greeted = false;
+  /** Why a start failed, in the CLI's own words (a result without a turn). */
+  #complaint = "";
+
+  constructor(launch: Launch, program: Program) {
+    this.#launch = launch;
+    this.#channel = launch.host.openChannel(new ClaudeTranslator());
+    this.#channel.attach(ADDRESS, launch.port);
+    this.#arguments = launchArguments(launch, program.env);
+    this.#control = new ControlClient((frame) => this.#send(frame));
+    this.#stdio = openNdjsonStdio({
+      command: program.command,
+      args: [...program.args, ...this.#arguments.args],
+      cwd: launch.config.directory,
+      env: program.env,
+      recorder: new ProcessRegistry(launch.host.processDir),
+      onMessage: ({ raw, value }) => this.#received(raw, value),
+      onGarbage: ({ raw, error }) => this.#channel.unparsed("out", raw, error),
+      onOversize: ({ head, bytes, sha256 }) => this.#channel.unparsed("out", head, `a line of ${bytes} bytes`, sha256),
+      onStderrLine: (line) => this.#channel.record("err", line, line),
+      onSpawnError: (error) => this.#ended(new AgentError("agent_failed_to_start", error.message, { cause: error }), null),
+      onExit: (exit) => this.#exited(exit),
+    });
+  }
+
+  /** The handshake: commands, models and account come with its answer. The CLI answers when it has started. */
+  async greet(): Promise<void> {
+    let late: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      late = setTimeout(
+        () => reject(new AgentError("agent_failed_to_start", `Claude Code did not answer within ${START_MS / 1000} s.`)),
+        START_MS,
+      );
+    });
+    try {
+      await Promise.race([this.#control.request("initialize", { forwardSubagentText: true }), timeout]);
+      this.#greeted = true;
+    } catch (error) {
+      await this.close();
+      throw error;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  async prompt(prompt: Prompt): Promise<void> {
+    this.#mustLive();
+    this.#send(userFrame(prompt));
+    await this.#stdio.process.drained();
+  }
+
+  /** The CLI itself folds it into the running turn at the next tool round, or makes it the next turn. */
+  steer(prompt: Prompt): Promise<void> {
+    return this.prompt(prompt);
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#control.request("interrupt");
+  }
+
+  async configure({ model, permission_mode, variant, agent_mode }: ConfigPatch): Promise<void> {
+    if (variant !== undefined || agent_mode !== undefined)
+      throw new AgentError("unsupported", "Claude Code takes effort and agent only when it starts. Change them between turns.");
+    if (permission_mode === "bypass" && !this.#arguments.mayBypass)
+      throw new AgentError(
+        "agent_refused",
+        "Claude Code does not allow bypass for root. Set IS_SANDBOX=1 in a sandbox, or run it as another user.",
+      );
+    if (permission_mode !== undefined)
+      await this.#control.request("set_permission_mode", { mode: toNativeMode(permission_mode) });
+    if (model !== undefined) await this.#control.request("set_model", { model });
+  }
+
+  async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
+    const request = nativeRequest(native);
+    this.#control.respond(request.request_id, permissionResponse(request, reply));
+  }
+
+  async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
+    const request = nativeRequest(native);
+    this.#control.respond(request.request_id, questionResponse(request, answers));
+  }
+
+  async close(): Promise<void> {
+    await this.#stdio.process.stop(STOP_GRACE_MS);
+    this.#arguments.clean();
+  }
+
+  #mustLive(): void {
+    if (this.#gone)
+      throw new AgentError("agent_gone", "Claude Code is not running any more. Send the message again to start it anew.");
+  }
+
+  #send(frame: JsonRecord): void {
+    if (this.#gone) return;
+    this.#channel.record("in", this.#stdio.send(frame), frame);
+  }
+
+  #received(raw: Buffer, value: unknown): void {
+    this.#channel.record("out", raw, value);
+    if (!this.#greeted && isRecord(value) && value.type === "result") this.#complaint = complaintOf(value);
+    this.#control.take(value);
+  }
+
+  #exited(exit: ExitInfo): void {
+    const { code, signal } = exit;
+    this.#channel.record("exit", JSON.stringify({ code, signal }), { code, signal });
+    const how = signal ? `was ended by ${signal}` : `exited with code ${code}`;
+    const said = this.#complaint || lastLines(exit) || "It said nothing.";
+    this.#ended(new AgentError(this.#greeted ? "agent_gone" : "agent_failed_to_start", `Claude Code ${how}. ${said}`), exit);
+  }
+
+  #ended(error: AgentError, exit: ExitInfo | null): void {
+    this.#gone = true;
+    this.#arguments.clean();
+    this.#control.close(error);
+    this.#launch.port.closed({ exit, resumable: false, message: error.message });
+  }
+}
+
+function nativeRequest(native: unknown): NativeRequest {
+  if (isRecord(native) && typeof native.request_id === "string") return native as NativeRequest;
+  throw new AgentError("agent_refused", "This request cannot be answered any more.");
+}
+
+function complaintOf(result: JsonRecord): string {
+  const errors = Array.isArray(result.errors) ? result.errors.filter((text) => typeof text === "string") : [];
+  return errors.join("\n") || str(result.result) || "";
+}
+
+const lastLines = ({ stderr }: ExitInfo): string => (stderr.tail ?? stderr.head ?? "").trim().split("\n").slice(-5).join("\n");
