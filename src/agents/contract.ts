@@ -160,8 +160,12 @@ export interface AgentHost {
   readonly settings: Record<string, unknown>;
   /** A directory of the daemon for this agent's files. */
   readonly stateDir: string;
-  /** Opens a channel with a fresh translator. Shared processes attach several sessions to it; a process of one session attaches one. */
-  openChannel(translator: Translator): Channel;
+  /**
+   * Opens a channel with a fresh translator. Shared processes attach several sessions to it; a process of one session attaches one.
+   * `keys`: whether item keys hold for this process only (default: a later process may count from one again) or for the whole life of the session,
+   * because they are the agent's own lasting ids: then an item told again after a restart is recognised and not shown twice.
+   */
+  openChannel(translator: Translator, options?: { keys: "process" | "session" }): Channel;
   /** Folder where running child processes are recorded, so that a crash of the daemon leaves no orphan. */
   readonly processDir: string;
   readonly version: string;

@@ -1,7 +1,7 @@
 // What the daemon gives every agent: its command, its environment, a place for files, channels into sessions.
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Agent, AgentError, type AgentHost, type Channel, type Translator } from "../agents/contract.ts";
+import { type Agent, AgentError, type AgentHost } from "../agents/contract.ts";
 import type { AgentSettings } from "./config.ts";
 import { version } from "./version.ts";
 
@@ -21,7 +21,7 @@ export type HostOptions = {
   settings: AgentSettings;
   dataDir: string;
   env: NodeJS.ProcessEnv;
-  openChannel(translator: Translator): Channel;
+  openChannel: AgentHost["openChannel"];
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
 };
 

@@ -15,7 +15,7 @@ import type {
 } from "./event-data.ts";
 import type { ItemKind, ItemRole } from "./item.ts";
 
-/** A translator's own name of an item. Unique in the session for ever: never reuse one for a second item. */
+/** A translator's own name of an item: never reuse one for a second item of the same process. */
 export type ItemKey = string;
 
 /** Bytes that came as base64. The session writes them to the artifact store and puts an image, audio or resource part in place. */

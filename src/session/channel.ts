@@ -8,6 +8,8 @@ export type NativeRecord = { dir: NativeDirection; raw: Buffer | string };
 
 /** A session's intake. Whatever is given here is written to the ledger and to the log in the same tick. */
 export interface Intake {
+  /** Before the first message of a process. `freshKeys`: its item keys are its own. */
+  attached(freshKeys: boolean): void;
   ingest(record: NativeRecord, translations: Translation[], rawHash: () => string): void;
 }
 
@@ -19,13 +21,19 @@ type Parcel = { record: NativeRecord; translations: Translation[]; rawHash: () =
 export class NativeChannel implements Channel {
   readonly #translator: Translator;
   readonly #intakeOf: (port: SessionPort) => Intake;
+  readonly #freshKeys: boolean;
   readonly #attached = new Map<string, Intake>();
   readonly #unclaimed = new Map<string, Parcel[]>();
   /** For the whole process, before any session is attached. */
   readonly #early: Parcel[] = [];
   #held = 0;
 
-  constructor(translator: Translator, intakeOf: (port: SessionPort) => Intake) {
+  constructor(
+    translator: Translator,
+    intakeOf: (port: SessionPort) => Intake,
+    options: { keys: "process" | "session" } = { keys: "process" },
+  ) {
+    this.#freshKeys = options.keys === "process";
     this.#translator = translator;
     this.#intakeOf = intakeOf;
   }
@@ -41,6 +49,7 @@ export class NativeChannel implements Channel {
 
   attach(nativeSession: string, port: SessionPort): void {
     const intake = this.#intakeOf(port);
+    if (![...this.#attached.values()].includes(intake)) intake.attached(this.#freshKeys);
     this.#attached.set(nativeSession, intake);
     for (const parcel of this.#early.splice(0)) this.#hand(intake, parcel);
     this.#claim(nativeSession, intake);

@@ -25,10 +25,19 @@ export class ItemLedger {
   /** call_id → key of its tool_call item. */
   readonly #calls = new BoundedMap<string, ItemKey>(REMEMBERED);
   #turnId: string | null = null;
+  /** Put before every key, so that a new process may count its keys from one again. Empty for the first. */
+  #scope = "";
+  #scopes = 0;
 
   constructor(writer: EventWriter, parts: PartStore) {
     this.#writer = writer;
     this.#parts = parts;
+  }
+
+  /** From now on keys are those of a new process: none of them names an item of the one before. */
+  newScope(): void {
+    this.#scopes++;
+    this.#scope = this.#scopes === 1 ? "" : `${this.#scopes}|`;
   }
 
   set turnId(id: string | null) {
@@ -41,13 +50,18 @@ export class ItemLedger {
 
   itemId(key: ItemKey | null | undefined): string | null {
     if (key === null || key === undefined) return null;
-    return this.#open.get(key)?.item.item_id ?? this.#finished.get(key)?.item_id ?? null;
+    return this.#idOf(this.#scope + key) ?? this.#idOf(key);
+  }
+
+  #idOf(scoped: string): string | null {
+    return this.#open.get(scoped)?.item.item_id ?? this.#finished.get(scoped)?.item_id ?? null;
   }
 
   start(draft: ItemDraft, origin: Origin): void {
-    const open = this.#open.get(draft.key);
+    const key = this.#scope + draft.key;
+    const open = this.#open.get(key);
     if (open) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
-    if (this.#finished.has(draft.key)) return;
+    if (this.#finished.has(key)) return;
     const content = this.#stored(draft.content ?? []);
     this.#needCall(content, draft.parent ?? null, origin);
     const item: Item = {
@@ -62,23 +76,23 @@ export class ItemLedger {
       started_at: this.#writer.now(),
       completed_at: null,
     };
-    const entry: OpenItem = { key: draft.key, item, outlives: draft.outlives_turn ?? false };
-    this.#open.set(draft.key, entry);
-    for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, draft.key);
+    const entry: OpenItem = { key, item, outlives: draft.outlives_turn ?? false };
+    this.#open.set(key, entry);
+    for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
     this.#writer.emit("item.started", { item }, origin);
     if (draft.kind === "message") this.#catchUp(entry, content, origin);
   }
 
   delta(draft: DraftOf<"item.delta">, origin: Origin): void {
     if (draft.delta === "") return;
-    const entry = this.#open.get(draft.key) ?? this.#stub(draft.key, draft.part_type, origin);
+    const entry = this.#open.get(this.#scope + draft.key) ?? this.#stub(draft.key, draft.part_type, origin);
     if (!entry) return;
     const index = draft.part_index ?? partFor(entry.item.content, draft.part_type);
     this.#say(entry, index, draft.part_type, draft.delta, origin);
   }
 
   update(draft: DraftOf<"item.update">, origin: Origin): void {
-    const entry = this.#open.get(draft.key);
+    const entry = this.#open.get(this.#scope + draft.key);
     if (!entry) return;
     if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn;
     const before = entry.item;
@@ -92,17 +106,18 @@ export class ItemLedger {
       if (this.#catchUp(entry, content, origin) && !renamed) return;
       if (!renamed && sameJson(entry.item.content, content)) return;
       entry.item = { ...entry.item, content };
-      for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, draft.key);
+      for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, entry.key);
     } else if (!renamed) return;
     this.#writer.emit("item.updated", { item: entry.item }, origin);
   }
 
   complete(draft: DraftOf<"item.complete">, origin: Origin): void {
-    const entry = this.#open.get(draft.key);
+    const key = this.#scope + draft.key;
+    const entry = this.#open.get(key);
     if (!entry) {
-      if (this.#finished.has(draft.key) || !draft.content) return;
+      if (this.#finished.has(key) || !draft.content) return;
       this.start(itemOfParts(draft.key, draft.content), { ...origin, source: "daemon" });
-      if (this.#open.has(draft.key)) this.complete(draft, origin);
+      if (this.#open.has(key)) this.complete(draft, origin);
       return;
     }
     if (draft.content) {
@@ -121,7 +136,8 @@ export class ItemLedger {
     this.complete({ do: "item.complete", key: draft.item.key, ...(draft.status ? { status: draft.status } : {}) }, origin);
   }
 
-  remove(key: ItemKey, reason: string, origin: Origin): void {
+  remove(name: ItemKey, reason: string, origin: Origin): void {
+    const key = this.#idOf(this.#scope + name) === null ? name : this.#scope + name;
     const open = this.#open.get(key);
     const finished = this.#finished.get(key);
     if ((!open && !finished) || finished?.removed) return;
@@ -193,12 +209,12 @@ export class ItemLedger {
   }
 
   #stub(key: ItemKey, type: DeltaPartType, origin: Origin): OpenItem | undefined {
-    if (this.#finished.has(key)) return undefined;
+    if (this.#finished.has(this.#scope + key)) return undefined;
     this.start(
       { key, kind: kindOf(type), role: type === "tool_output" ? "tool" : "assistant" },
       { source: "daemon", native: origin.native },
     );
-    return this.#open.get(key);
+    return this.#open.get(this.#scope + key);
   }
 
   #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin): void {

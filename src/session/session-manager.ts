@@ -51,8 +51,9 @@ export class SessionManager {
       const state = parseRow(row.state);
       if (state.status === "ended" && row.open_since === null) continue;
       if (state.status === "dormant" && row.open_since === null && !this.#hasQueued(row.id)) continue;
-      const session = this.#load(row.id);
-      if (!session) continue;
+      const stream = this.#options.log.stream("session", row.id);
+      if (!stream) continue;
+      const session = this.#hold(stream);
       session.recover();
       recovered++;
       if (session.view().queued > 0) {
@@ -162,8 +163,8 @@ export class SessionManager {
   }
 
   /** A channel that hands native messages to sessions of this manager. */
-  openChannel(translator: Translator): NativeChannel {
-    return new NativeChannel(translator, (port: SessionPort) => this.get(port.session_id));
+  openChannel(translator: Translator, options?: { keys: "process" | "session" }): NativeChannel {
+    return new NativeChannel(translator, (port: SessionPort) => this.get(port.session_id), options);
   }
 
   /** Every agent is stopped, every session stays resumable. */
@@ -193,13 +194,18 @@ export class SessionManager {
     const loaded = this.#sessions.get(id);
     if (loaded) return loaded;
     const stream = this.#options.log.stream("session", id);
-    return stream && this.#hold(stream);
+    if (!stream) return undefined;
+    const session = this.#hold(stream);
+    // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
+    if (stream.openSince() !== null) session.recover();
+    return session;
   }
 
   #hold(stream: Stream): Session {
     const { log, ids, clock, now, times, limits } = this.#options;
     const { agent, host } = this.#agentOf(parseRow(stream.state()).agent);
-    const session = new Session(stream, { log, ids, clock, now, times, limits, agent, host });
+    const lost = () => void this.#sessions.delete(stream.id);
+    const session = new Session(stream, { log, ids, clock, now, times, limits, agent, host, lost });
     this.#sessions.set(stream.id, session);
     return session;
   }

@@ -43,6 +43,8 @@ export type SessionContext = {
   host: AgentHost;
   times: SessionTimes;
   limits: { queued: number };
+  /** The session's object is of no use any more; forget it. */
+  lost(session: Session): void;
 };
 
 type Line = { connection: Connection; closing: boolean };
@@ -56,6 +58,9 @@ export class Session implements SessionPort, Intake {
   #line: Line | null = null;
   #connecting: Promise<Line> | null = null;
   #pumping = false;
+  /** The daemon is going: nothing new begins. */
+  #suspended = false;
+  #lost = false;
   #lastSign: number;
   #interrupting: NodeJS.Timeout | null = null;
 
@@ -185,7 +190,7 @@ export class Session implements SessionPort, Intake {
 
   /** Gives the next queued message to the agent when it can take one. Called whenever that may have become true. */
   async pump(): Promise<void> {
-    if (this.#pumping || this.#scribe.ended || this.#scribe.turn) return;
+    if (this.#pumping || this.#suspended || this.#scribe.ended || this.#scribe.turn) return;
     const message = this.#queue.peek();
     if (!message) return;
     this.#pumping = true;
@@ -360,6 +365,7 @@ export class Session implements SessionPort, Intake {
 
   /** For the daemon's own end: what is open is closed, the session stays resumable. */
   async suspend(): Promise<void> {
+    this.#suspended = true;
     if (this.#scribe.ended) return;
     await this.#hangUp();
     this.#scribe.cut("interrupted");
@@ -389,8 +395,35 @@ export class Session implements SessionPort, Intake {
 
   // ── the agent's side ────────────────────────────────────────────────────────────────────────────────────────────────
 
+  attached(freshKeys: boolean): void {
+    if (freshKeys) this.#scribe.items.newScope();
+  }
+
   ingest(record: NativeRecord, translations: Translation[], rawHash: () => string): void {
-    if (this.#scribe.ended) return;
+    if (this.#scribe.ended || this.#lost) return;
+    try {
+      this.#ingest(record, translations, rawHash);
+    } catch (error) {
+      this.#lose(error);
+    }
+  }
+
+  /**
+   * The log takes nothing any more (a disk that stays full). What is committed is true; what this object believes may not be. So the agent is stopped
+   * and the object given up: whoever asks for the session next gets one that is read from the log and recovered.
+   */
+  #lose(error: unknown): void {
+    this.#lost = true;
+    this.#suspended = true;
+    this.#context.host.log("error", "the log refused a message; the session is suspended", {
+      session_id: this.session_id,
+      error: String(error),
+    });
+    this.#context.lost(this);
+    void this.#hangUp();
+  }
+
+  #ingest(record: NativeRecord, translations: Translation[], rawHash: () => string): void {
     const before = this.stream.last;
     this.#lastSign = this.#context.now();
     const { type, disposition } = dispositionOf(translations);

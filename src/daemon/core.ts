@@ -1,0 +1,67 @@
+// The daemon without its network: log, agents and sessions, put together. What embeds dragoman and what serves it both start here.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Agent, AgentHost } from "../agents/contract.ts";
+import type { Log, LogError } from "../log/log.ts";
+import { openLog } from "../log/log.ts";
+import { isoClock, timeOrderedIds } from "../session/ids.ts";
+import { SessionManager } from "../session/session-manager.ts";
+import { type Reaped, reapOrphans } from "../transports/index.ts";
+import { createAgentHost, type LogLevel } from "./agent-host.ts";
+import { agentSettings, type Config, defaults } from "./config.ts";
+
+export type CoreOptions = {
+  dataDir: string;
+  config: Config;
+  agents: readonly Agent[];
+  env: NodeJS.ProcessEnv;
+  defaultDirectory: string;
+  log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
+  /** Told when the log cannot write, and with null when it can again. */
+  onLogError?(error: LogError | null): void;
+};
+
+export type HostedAgent = { agent: Agent; host: AgentHost };
+
+export type Core = {
+  log: Log;
+  manager: SessionManager;
+  agents: ReadonlyMap<string, HostedAgent>;
+  reaped: Reaped[];
+  recovered: number;
+  /** Stops every agent, leaves every session resumable, closes the log. */
+  close(): Promise<void>;
+};
+
+/** In this order: the lock, the orphans of a crashed daemon, the sessions it left open. Only then may anything new begin. */
+export async function openCore(options: CoreOptions): Promise<Core> {
+  const log = await openLog({ dataDir: options.dataDir, ...(options.onLogError ? { onError: options.onLogError } : {}) });
+  const processDir = join(options.dataDir, "processes");
+  mkdirSync(processDir, { recursive: true, mode: 0o700 });
+  const reaped = await reapOrphans(processDir);
+  const agents = new Map<string, HostedAgent>();
+  const manager = new SessionManager({
+    log,
+    ids: timeOrderedIds(),
+    clock: isoClock(),
+    now: Date.now,
+    agent: (id) => agents.get(id),
+    times: { ...defaults.times, ...options.config.times },
+    limits: { ...defaults.limits, ...options.config.limits },
+    defaultDirectory: options.defaultDirectory,
+  });
+  const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
+  for (const agent of options.agents) {
+    const settings = agentSettings(options.config, agent.id);
+    const { dataDir, env } = options;
+    agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
+  }
+  const { recovered } = manager.recover();
+  return { log, manager, agents, reaped, recovered, close: () => closeCore(manager, agents, log) };
+}
+
+async function closeCore(manager: SessionManager, agents: ReadonlyMap<string, HostedAgent>, log: Log): Promise<void> {
+  await manager.shutdown();
+  await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+  await log.close();
+}

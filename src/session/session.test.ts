@@ -1,0 +1,222 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { mockAgent } from "../agents/mock/agent.ts";
+import { type Core, openCore } from "../daemon/core.ts";
+import { eventTypes, type UniversalEvent } from "../schema/event.ts";
+import type { EventType } from "../schema/event-data.ts";
+import { foldItems } from "../schema/fold-items.ts";
+import { checkGrammar } from "../schema/grammar.ts";
+import type { Session } from "./session.ts";
+
+let dataDir: string;
+let core: Core;
+
+const open = () =>
+  openCore({
+    dataDir,
+    config: { times: { interrupt_ms: 500 } },
+    agents: [mockAgent],
+    env: process.env,
+    defaultDirectory: dataDir,
+    log: () => {},
+  });
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "dragoman-session-"));
+  core = await open();
+});
+
+afterEach(async () => {
+  await core.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const events = (session: Session): UniversalEvent[] =>
+  session.stream.read({ limit: 1_000_000, maxBytes: 1e9 }).events.map((json) => JSON.parse(json) as UniversalEvent);
+
+/** Waits until a committed event fits, and returns it. */
+const until = (session: Session, fits: (event: UniversalEvent) => boolean, after = 0): Promise<UniversalEvent> =>
+  new Promise((resolve) => {
+    const subscription = session.stream.subscribe({
+      after,
+      onBatch: (batch) => {
+        const found = batch.events.map((json) => JSON.parse(json) as UniversalEvent).find(fits);
+        if (!found) return;
+        setImmediate(() => subscription.close());
+        resolve(found);
+      },
+    });
+  });
+
+const turnEnd = (session: Session, turnId: string) =>
+  until(session, (event) => event.type === "turn.ended" && event.data.turn_id === turnId);
+
+const start = async (): Promise<Session> =>
+  core.manager.get((await core.manager.create({ agent: "mock", directory: dataDir })).session_id);
+
+const play = async (session: Session, text: string): Promise<UniversalEvent[]> => {
+  const { turn_id } = await session.send(text, [], "queue");
+  await turnEnd(session, turn_id);
+  return events(session);
+};
+
+const answer = (all: UniversalEvent[]): string =>
+  foldItems(all)
+    .filter((item) => item.kind === "message" && item.role === "assistant")
+    .map((item) => item.content.map((part) => ("text" in part ? part.text : "")).join(""))
+    .at(-1) ?? "";
+
+describe("a session with the mock agent", () => {
+  it("tells one turn from the user's message to the end", async () => {
+    const all = await play(await start(), "say Hello there.");
+    expect(checkGrammar(all)).toEqual([]);
+    expect(all.map((event) => event.type)).toEqual(
+      [
+        "session.started",
+        "session.updated",
+        "turn.started",
+        "item.started",
+        "item.delta",
+        "item.completed",
+        "session.status",
+        "item.started",
+        "item.delta",
+        "item.delta",
+        "item.completed",
+        "turn.ended",
+        "session.status",
+      ].slice(0, all.length),
+    );
+    expect(answer(all)).toBe("Hello there.");
+  });
+
+  it("acts out every event type of the schema, and the grammar holds", async () => {
+    const session = await start();
+    await play(session, "all");
+    await play(session, "garbage");
+    await play(session, "error rate_limit");
+    const asked = until(session, (event) => event.type === "permission.requested");
+    const { turn_id } = await session.send("ask\nquestion", [], "queue");
+    const permission = await asked;
+    if (permission.type !== "permission.requested") throw new Error("no permission");
+    await session.replyPermission(permission.data.permission_id, { reply: "once" });
+    const question = await until(session, (event) => event.type === "question.requested");
+    if (question.type !== "question.requested") throw new Error("no question");
+    await session.replyQuestion(question.data.question_id, [["Blue"], ["Cheese", "Basil"]]);
+    await turnEnd(session, turn_id);
+    await session.terminate();
+    const all = events(session);
+    expect(checkGrammar(all)).toEqual([]);
+    expect(answer(all)).toBe("You chose Blue; Cheese and Basil.");
+    const seen = new Set<EventType>(all.map((event) => event.type));
+    expect(eventTypes.filter((type) => !seen.has(type))).toEqual([]);
+  });
+
+  it("queues a message that comes while a turn runs, and sends it after", async () => {
+    const session = await start();
+    const first = await session.send("slow 5 one two three", [], "queue");
+    const second = await session.send("say second", [], "queue");
+    expect([first.queued, second.queued]).toEqual([false, true]);
+    await turnEnd(session, second.turn_id);
+    const turns = events(session).filter((event) => event.type === "turn.started");
+    expect(turns.map((event) => event.data.turn_id)).toEqual([first.turn_id, second.turn_id]);
+  });
+
+  it("steers, rejects when busy, and interrupts", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("hang", [], "queue");
+    await until(session, (event) => event.type === "turn.started");
+    await expect(session.send("x", [], "reject")).rejects.toMatchObject({ code: "session_busy" });
+    expect(await session.send("left", [], "steer")).toEqual({ turn_id, queued: false });
+    await session.interrupt();
+    const end = await turnEnd(session, turn_id);
+    expect(end.data).toMatchObject({ stop_reason: "interrupted" });
+    expect(checkGrammar(events(session))).toEqual([]);
+  });
+
+  it("[G6] takes the first answer, the same again, and refuses another", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("ask", [], "queue");
+    const asked = await until(session, (event) => event.type === "permission.requested");
+    if (asked.type !== "permission.requested") throw new Error("no permission");
+    const id = asked.data.permission_id;
+    expect(session.view()).toMatchObject({ status: "waiting", pending: { permissions: 1, questions: 0 } });
+    await expect(session.replyPermission(id, { reply: "once", option_id: "maybe" })).rejects.toMatchObject({
+      code: "invalid_option",
+    });
+    await session.replyPermission(id, { reply: "reject", message: "not now" });
+    await session.replyPermission(id, { reply: "reject", message: "not now" });
+    await expect(session.replyPermission(id, { reply: "once" })).rejects.toMatchObject({ code: "already_answered" });
+    await expect(session.replyPermission("prm_none", { reply: "once" })).rejects.toMatchObject({ code: "permission_not_found" });
+    await turnEnd(session, turn_id);
+    expect(answer(events(session))).toBe("You said no: not now.");
+  });
+
+  it("[G8] ends with the agent's stderr when the agent crashes, everything closed", async () => {
+    const session = await start();
+    await session.send("crash 7", [], "queue");
+    const end = await until(session, (event) => event.type === "session.ended");
+    expect(end.data).toMatchObject({
+      reason: "error",
+      terminated_by: "agent",
+      exit_code: 7,
+      stderr: { head: "mock: crashing as told", truncated: false },
+    });
+    expect(checkGrammar(events(session))).toEqual([]);
+    await expect(session.send("x", [], "queue")).rejects.toMatchObject({ code: "session_ended" });
+  });
+
+  it("resumes natively after rest, with the conversation intact", async () => {
+    const session = await start();
+    await play(session, "say the word is owl");
+    await session.rest();
+    expect(session.view().status).toBe("dormant");
+    const all = await play(session, "remember");
+    expect(answer(all)).toContain("say the word is owl");
+    expect(checkGrammar(all)).toEqual([]);
+  });
+
+  it("goes on with an accepted message after the daemon was stopped", async () => {
+    const session = await start();
+    await play(session, "say before");
+    const { turn_id } = await session.send("hang", [], "queue");
+    await until(session, (event) => event.type === "turn.started" && event.data.turn_id === turn_id);
+    const waiting = await session.send("remember", [], "queue");
+    await core.close();
+    core = await open();
+    const again = core.manager.get(session.session_id);
+    await turnEnd(again, waiting.turn_id);
+    const all = events(again);
+    expect(checkGrammar(all)).toEqual([]);
+    expect(answer(all)).toContain("say before");
+  });
+
+  it("keeps events small: a megabyte of output goes to the artifact store", async () => {
+    const session = await start();
+    const all = await play(session, "big 1000000");
+    const written = all.find((event) => event.type === "artifact.written");
+    expect(written?.data).toMatchObject({ kind: "tool_output", bytes: 1_000_000 });
+    expect(Math.max(...all.map((event) => JSON.stringify(event).length))).toBeLessThan(20_000);
+  });
+
+  it("accounts for garbage, verbatim, and goes on", async () => {
+    const session = await start();
+    const all = await play(session, "garbage");
+    expect(all.filter((event) => event.type === "agent.unparsed")).toHaveLength(4);
+    const natives = session.stream.readNative({ limit: 1000 }).messages;
+    expect(natives.some(({ body }) => body.equals(Buffer.from([0xff, 0xfe, 0x00])))).toBe(true);
+    expect(answer(all)).toBe("That was garbage.");
+  });
+
+  it("forks a conversation into a session of its own", async () => {
+    const session = await start();
+    await play(session, "say the word is owl");
+    const fork = core.manager.get((await core.manager.fork(session.session_id, {})).session_id);
+    const all = await play(fork, "remember");
+    expect(answer(all)).toContain("owl");
+    expect(fork.nativeSessionId).not.toBe(session.nativeSessionId);
+    expect(fork.view().forked_from).toBe(session.session_id);
+  });
+});
