@@ -1,0 +1,22 @@
+// Finds the daemon of this machine through the 0600 file it leaves in its data directory. Node only.
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+export type Discovery = { url: string; token: string; pid: number };
+
+export const discoveryFile = (dataDir: string): string => join(dataDir, "daemon.json");
+
+const defaultDataDir = (): string =>
+  process.env.DRAGOMAN_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dragoman");
+
+/** Undefined when there is no file, or the daemon that wrote it is gone. */
+export async function discover(dataDir: string = defaultDataDir()): Promise<Discovery | undefined> {
+  try {
+    const found = JSON.parse(await readFile(discoveryFile(dataDir), "utf8")) as Discovery;
+    process.kill(found.pid, 0);
+    return found;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,93 @@
+// Requests to the daemon: JSON in, JSON out, problems as DragomanError. Works wherever fetch does.
+import type { Problem } from "../schema/session.ts";
+import { DragomanError } from "./error.ts";
+
+export type HttpOptions = {
+  url: string;
+  /** Absent in a page the daemon serves: there the cookie speaks. */
+  token?: string;
+  fetch?: typeof fetch;
+};
+
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+
+export type RequestOptions = {
+  query?: Query;
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+  headers?: Record<string, string>;
+};
+
+export class Http {
+  readonly #options: HttpOptions;
+
+  constructor(options: HttpOptions) {
+    this.#options = { ...options, url: options.url.replace(/\/+$/, "") };
+  }
+
+  get url(): string {
+    return this.#options.url;
+  }
+
+  address(path: string, query: Query = {}): string {
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined) search.set(name, typeof value === "object" ? value.join(",") : String(value));
+    }
+    const text = search.toString();
+    return `${this.#options.url}${path}${text ? `?${text}` : ""}`;
+  }
+
+  /** The answer itself, for streams and files; throws for every status that is not success. */
+  async open(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
+    const { token } = this.#options;
+    const headers: Record<string, string> = { ...options.headers };
+    if (token !== undefined) headers.authorization = `Bearer ${token}`;
+    if (options.body !== undefined) headers["content-type"] = "application/json";
+    let response: Response;
+    try {
+      response = await (this.#options.fetch ?? fetch)(this.address(path, options.query), {
+        method,
+        headers,
+        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+        ...(options.signal ? { signal: options.signal } : {}),
+      });
+    } catch (error) {
+      if (options.signal?.aborted) throw new DragomanError("aborted", "The request was aborted.", { cause: error });
+      throw new DragomanError(
+        "unreachable",
+        `No answer from ${this.#options.url}. Is the daemon running? Start it with \`dragoman serve\`.`,
+        { cause: error },
+      );
+    }
+    if (response.ok) return response;
+    throw await problemOf(response);
+  }
+
+  async json<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+    const response = await this.open(method, path, options);
+    if (response.status === 204) return undefined as T;
+    try {
+      return (await response.json()) as T;
+    } catch (error) {
+      throw new DragomanError("bad_answer", `${method} ${path} did not answer with JSON. Is there a proxy between?`, {
+        status: response.status,
+        cause: error,
+      });
+    }
+  }
+}
+
+async function problemOf(response: Response): Promise<DragomanError> {
+  const text = await response.text().catch(() => "");
+  try {
+    const problem = JSON.parse(text) as Problem;
+    if (typeof problem.code === "string")
+      return new DragomanError(problem.code, problem.detail, { status: response.status, problem });
+  } catch {
+    // not a problem document: told below
+  }
+  return new DragomanError("bad_answer", `The daemon answered ${response.status}: ${text.slice(0, 200)}`, {
+    status: response.status,
+  });
+}
