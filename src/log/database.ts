@@ -18,8 +18,7 @@ const CHECKPOINT_PAGES = 4000;
 
 export async function openLogDatabase(dataDir: string, options: { migrations?: readonly string[] } = {}): Promise<Database> {
   const path = join(dataDir, DATABASE_FILE);
-  // The last connection to close removes the WAL: if there is one, nobody closed.
-  const unclean = existsSync(`${path}-wal`);
+  const unclean = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   let db: Database | undefined;
   try {
     db = await openDatabase(path);
@@ -33,6 +32,19 @@ export async function openLogDatabase(dataDir: string, options: { migrations?: r
     const known = toLogError(error, `Opening ${path}`);
     throw known.code === "database_corrupt" ? moveAside(path, known) : known;
   }
+}
+
+/**
+ * Leaves an empty WAL behind, which is how the next start knows that this stop was clean. @photostructure/sqlite 1.2: `close()` leaves the connection, and
+ * so the WAL, until all its statements are garbage; SQLite alone would have removed the file.
+ */
+export function closeLogDatabase(db: Database): void {
+  try {
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } catch {
+    // A full disk: the WAL stays, and the next start checks.
+  }
+  db.close();
 }
 
 function setUp(db: Database, dataDir: string): void {

@@ -40,7 +40,7 @@ export async function acquireLock(dataDir: string): Promise<Lock> {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY;
+  return error instanceof Error && "errcode" in error && Number(error.errcode) % 256 === SQLITE_BUSY;
 }
 
 function locked(dataDir: string, who: string): LogError {

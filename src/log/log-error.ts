@@ -82,7 +82,9 @@ function facts(error: unknown): { code?: string; errcode?: number; message: stri
   const found: { code?: string; errcode?: number; message: string } = { message: error.message };
   if ("code" in error && typeof error.code === "string") found.code = error.code;
   const byMessage = BY_MESSAGE.find(([words]) => error.message.includes(words))?.[1];
-  if ("errcode" in error && typeof error.errcode === "number") found.errcode = error.errcode;
+  // node:sqlite has the extended code in `errcode`; @photostructure/sqlite has it in a property of its own.
+  if ("sqliteExtendedCode" in error && typeof error.sqliteExtendedCode === "number") found.errcode = error.sqliteExtendedCode;
+  else if ("errcode" in error && typeof error.errcode === "number") found.errcode = error.errcode;
   else if (byMessage !== undefined) found.errcode = byMessage;
   return found;
 }

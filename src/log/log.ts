@@ -20,7 +20,7 @@ import type {
   Subscription,
 } from "./contract.ts";
 import { prepareDataDir } from "./data-dir.ts";
-import { openLogDatabase } from "./database.ts";
+import { closeLogDatabase, openLogDatabase } from "./database.ts";
 import { SqliteDocuments } from "./documents.ts";
 import type { Database } from "./driver.ts";
 import { EventStore } from "./event-store.ts";
@@ -209,7 +209,7 @@ class SqliteLog implements Log {
     for (const stream of this.#streams.values()) stream.tail.end("closed");
     this.#all.end("closed");
     this.#pump.stop();
-    this.#db.close();
+    closeLogDatabase(this.#db);
     this.#lock.release();
     if (failure !== undefined) throw failure;
   }

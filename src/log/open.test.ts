@@ -162,12 +162,13 @@ describe("a damaged database", () => {
     const fd = openSync(path, "r+");
     for (let page = 1; page < 20; page++) writeSync(fd, Buffer.alloc(64, 0xa5), 0, 64, page * 4096);
     closeSync(fd);
-    writeFileSync(`${path}-wal`, "");
+    writeFileSync(`${path}-wal`, "what a killed process leaves");
     await expectMovedAside(dataDir);
   });
 
   it("is not suspected when the stop was clean", async () => {
     const dataDir = await filled();
+    expect(statSync(join(dataDir, "dragoman.db-wal"), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
     const log = await openLog({ dataDir });
     expect(log.stream("session", "ses_1")?.last).toBe(5000);
     await log.close();
