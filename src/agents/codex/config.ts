@@ -75,6 +75,16 @@ export const modelsOf = (result: JsonRecord): ModelInfo[] =>
       is_default: model.isDefault === true,
     }));
 
+/** Commands the connection itself understands. */
+const OWN_COMMANDS = [
+  { name: "compact", description: "Summarise the conversation to free context" },
+  {
+    name: "review",
+    description: "Review uncommitted changes, a branch or a commit",
+    input_hint: "[base BRANCH | commit SHA | instructions]",
+  },
+];
+
 /** `skills/list`: what can be called by `$name` in a message. */
 export function skillsOf(result: JsonRecord): Draft[] {
   const skills = records(result.data)
@@ -87,7 +97,7 @@ export function skillsOf(result: JsonRecord): Draft[] {
   const roots = [...new Set(skills.flatMap((skill) => str(skill.path)?.replace(/\/[^/]+\/SKILL\.md$/, "") ?? []))];
   const faults = records(result.data).flatMap((entry) => records(entry.errors));
   return [
-    { do: "event", type: "config.changed", data: { commands } },
+    { do: "event", type: "config.changed", data: { commands: [...OWN_COMMANDS, ...commands] } },
     { do: "event", type: "skill.catalog_updated", data: { count: skills.length, roots } },
     ...faults.map(
       (fault): Draft => ({

@@ -2,15 +2,15 @@
 import type { Draft } from "../../schema/draft.ts";
 import type { ErrorData } from "../../schema/event-data.ts";
 import type { Translation } from "../contract.ts";
-import { type JsonRecord, num, rec, str } from "../json.ts";
+import { type JsonRecord, num, rec, str, toJson } from "../json.ts";
 import { mapped, noted } from "../translation.ts";
 import { configChanged, modelsOf, settingsOf, skillsOf } from "./config.ts";
 import type { Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
 import { turnAnswered, turnRefused, turnRequested } from "./turns.ts";
-import { idKey, type RpcId, typeName } from "./wire.ts";
+import { idKey, type RpcId, strings, typeName } from "./wire.ts";
 
-type Sent = { method: string; thread: Thread | null; address: string | null };
+type Sent = { method: string; thread: Thread | null; address: string | null; cwds: string[] };
 
 /** These make a new thread, whose id only the answer tells. */
 const MAKES_THREAD = new Set(["thread/start", "thread/fork"]);
@@ -35,7 +35,7 @@ export class OurRequests {
     const makesThread = MAKES_THREAD.has(method);
     const thread = threadId === undefined || makesThread ? null : this.#threads.own(threadId);
     const address = makesThread ? this.#newAddress(id) : thread && this.#threads.address(thread);
-    this.#open.set(idKey(id), { method, thread, address });
+    this.#open.set(idKey(id), { method, thread, address, cwds: strings(params.cwds) });
     const type = `client:${typeName(method)}`;
     if (!thread) return mapped(address, type);
     if (method === "thread/compact/start") thread.compactRequested = true;
@@ -52,7 +52,24 @@ export class OurRequests {
     return address;
   }
 
-  answered(id: RpcId, result: unknown): Translation {
+  answered(id: RpcId, result: unknown): Translation[] {
+    const sent = this.#open.get(idKey(id));
+    if (sent?.method !== "skills/list") return [this.#answered(id, result)];
+    this.#open.delete(idKey(id));
+    return this.#skills(sent, rec(result));
+  }
+
+  /** Skills are those of a directory: told to the sessions that work in it. */
+  #skills(sent: Sent, value: JsonRecord): Translation[] {
+    const type = `answer:${typeName(sent.method)}`;
+    const here = [...this.#threads.all()].filter(
+      (thread) => thread.child === null && thread.cwd !== null && sent.cwds.includes(thread.cwd),
+    );
+    if (here.length === 0) return [mapped(null, type, sent.cwds.length === 0 ? skillsOf(value) : [])];
+    return here.map((thread) => mapped(this.#threads.address(thread), type, newsOf(thread, skillsOf(value))));
+  }
+
+  #answered(id: RpcId, result: unknown): Translation {
     const sent = this.#open.get(idKey(id));
     this.#open.delete(idKey(id));
     if (!sent) return noted(null, "answer:unknown", "unknown_answer", { id });
@@ -64,7 +81,6 @@ export class OurRequests {
       return mapped(sent.address, type, turnAnswered(thread, turnIn(sent.method, value, thread)));
     if (sent.method === "model/list")
       return mapped(null, type, [{ do: "event", type: "config.changed", data: { models: modelsOf(value) } }]);
-    if (sent.method === "skills/list") return mapped(null, type, skillsOf(value));
     return mapped(sent.address, type);
   }
 
@@ -105,4 +121,12 @@ export class OurRequests {
 function turnIn(method: string, value: JsonRecord, thread: Thread): string | undefined {
   const elsewhere = method === "review/start" && (str(value.reviewThreadId) ?? thread.id) !== thread.id;
   return elsewhere ? undefined : str(rec(value.turn).id);
+}
+
+/** The list is asked for by every session of the directory; each is told once. */
+function newsOf(thread: Thread, drafts: Draft[]): Draft[] {
+  const text = toJson(drafts);
+  if (thread.config.get("skills") === text) return [];
+  thread.config.set("skills", text);
+  return drafts;
 }

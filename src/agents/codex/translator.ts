@@ -62,7 +62,7 @@ export class CodexTranslator implements Translator {
       case "notification":
         return [this.#withBind(this.#notified(message.method, message.params))];
       case "result":
-        return [this.#ours.answered(message.id, message.result)];
+        return this.#ours.answered(message.id, message.result);
       case "error":
         return [this.#ours.failed(message.id, message.error, rpcErrorData(message.error))];
       case "garbage":

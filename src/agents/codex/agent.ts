@@ -1,0 +1,96 @@
+// Codex as an agent of the daemon: what it can do, how it is found, and how sessions get their line to it.
+import { execFile } from "node:child_process";
+import { access } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { ModelInfo } from "../../schema/event-data.ts";
+import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
+import { str } from "../json.ts";
+import { modelsOf } from "./config.ts";
+import { connect } from "./connection.ts";
+import { ServerPool } from "./server-pool.ts";
+import { CodexTranslator } from "./translator.ts";
+
+const VERSION_TIMEOUT_MS = 10_000;
+const MODEL_PAGES = 20;
+
+const pool = new ServerPool();
+
+export const codexAgent: Agent = {
+  id: "codex",
+  name: "Codex",
+  capabilities: {
+    permissions: true,
+    questions: true,
+    steer: true,
+    interrupt: true,
+    resume: true,
+    fork: true,
+    images: true,
+    mcp_servers: true,
+    system_prompt: true,
+    deltas: true,
+    reasoning: true,
+    plans: true,
+    subagents: true,
+    live: { model: true, variant: true, agent_mode: true, permission_mode: true },
+    permission_modes: ["default", "plan", "accept_edits", "bypass"],
+  },
+  npmPackage: { name: "@openai/codex", version: "0.166.0", bin: "codex" },
+  createTranslator: () => new CodexTranslator(),
+  inspect,
+  models,
+  modes: async () => [
+    { id: "default", name: "Default" },
+    { id: "plan", name: "Plan", description: "Codex makes a plan with you and changes nothing." },
+  ],
+  connect: (launch) => connect(pool, launch),
+  shutdown: () => pool.shutdown(),
+};
+
+async function inspect(host: AgentHost): Promise<AgentInspection> {
+  try {
+    const { command, args } = await host.resolveCommand();
+    const env = host.environment({});
+    const { stdout } = await promisify(execFile)(command, [...args, "--version"], { env, timeout: VERSION_TIMEOUT_MS });
+    const signedIn = await hasLogin(host, env);
+    return {
+      installed: true,
+      path: command,
+      version: stdout.trim().split(/\s+/).at(-1) ?? null,
+      // Without a login of its own Codex may still use a provider of its configuration.
+      signed_in: signedIn ? true : null,
+      advice: signedIn ? null : "Run `codex login`, or configure a model provider in config.toml.",
+    };
+  } catch (error) {
+    const advice = error instanceof Error ? error.message : String(error);
+    return { installed: false, path: null, version: null, signed_in: null, advice };
+  }
+}
+
+async function hasLogin(host: AgentHost, env: Record<string, string>): Promise<boolean> {
+  if (env.OPENAI_API_KEY || env.CODEX_API_KEY) return true;
+  const home = str(host.settings.home) ?? env.CODEX_HOME ?? join(env.HOME ?? homedir(), ".codex");
+  return access(join(home, "auth.json")).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function models(host: AgentHost): Promise<ModelInfo[]> {
+  const { server, release } = await pool.acquire(host, {});
+  try {
+    const found: ModelInfo[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MODEL_PAGES; page++) {
+      const answer = await server.request("model/list", cursor === undefined ? {} : { cursor });
+      found.push(...modelsOf(answer));
+      cursor = str(answer.nextCursor);
+      if (cursor === undefined) break;
+    }
+    return found;
+  } finally {
+    await release();
+  }
+}

@@ -1,0 +1,250 @@
+// A session's line to Codex: one thread on an app-server that may serve others too.
+import {
+  AgentError,
+  type ConfigPatch,
+  type Connection,
+  type Launch,
+  type PermissionReply,
+  type Prompt,
+  type SessionConfig,
+} from "../contract.ts";
+import { isRecord, type JsonRecord, rec, records, str } from "../json.ts";
+import type { AppServer, ThreadWatch } from "./app-server.ts";
+import { needsMode, settingsParams, threadParams, turnParams } from "./launch-params.ts";
+import { type NativePermission, permissionResult } from "./permissions.ts";
+import { promptInput, type Skill } from "./prompt-input.ts";
+import { type NativeQuestion, questionResult } from "./questions.ts";
+import type { ServerLease, ServerPool } from "./server-pool.ts";
+
+/** MCP servers that must be up are waited for in thread/start. */
+const THREAD_TIMEOUT_MS = 120_000;
+const CLOSE_TIMEOUT_MS = 2_000;
+
+export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
+  const lease = await pool.acquire(launch.host, launch.config.env);
+  try {
+    const line = new CodexConnection(lease, launch);
+    await line.open();
+    return line;
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+}
+
+class CodexConnection implements Connection, ThreadWatch {
+  readonly #lease: ServerLease;
+  readonly #server: AppServer;
+  readonly #launch: Launch;
+  readonly #config: SessionConfig;
+  #threadId = "";
+  /** The model the thread really has. */
+  #model: string | null = null;
+  #turnId: string | null = null;
+  /** Commands of the running turn: an interrupt ends them too. */
+  #commands = new Set<string>();
+  #interrupted = false;
+  #skills: Skill[] = [];
+  #closed = false;
+
+  constructor(lease: ServerLease, launch: Launch) {
+    this.#lease = lease;
+    this.#server = lease.server;
+    this.#launch = launch;
+    this.#config = { ...launch.config };
+  }
+
+  async open(): Promise<void> {
+    const { resume } = this.#launch;
+    const params = threadParams(this.#config);
+    const answer = resume === null ? await this.#start(params) : await this.#resume(resume, params);
+    this.#model = str(answer.model) ?? this.#config.model;
+    if (needsMode(this.#config)) await this.#settings({ permission_mode: this.#config.permission_mode });
+    void this.#learnSkills();
+  }
+
+  async #start(params: JsonRecord): Promise<JsonRecord> {
+    // Raw events are the only trace of tool calls for which Codex makes no item. They can be asked for here only.
+    return this.#thread("thread/start", { ...params, experimentalRawEvents: true });
+  }
+
+  async #resume({ native_session_id, fork }: NonNullable<Launch["resume"]>, params: JsonRecord): Promise<JsonRecord> {
+    const again = { ...params, threadId: native_session_id, excludeTurns: true };
+    if (fork) return this.#thread("thread/fork", again);
+    this.#attach(native_session_id);
+    try {
+      return await this.#server.request("thread/resume", again, THREAD_TIMEOUT_MS);
+    } catch (error) {
+      this.#server.detach(native_session_id);
+      // codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost.
+      if (error instanceof AgentError && /no rollout found/i.test(error.message)) return this.#start(params);
+      throw error;
+    }
+  }
+
+  async #thread(method: string, params: JsonRecord): Promise<JsonRecord> {
+    const answer = await this.#server.request(method, params, THREAD_TIMEOUT_MS);
+    const id = str(rec(answer.thread).id);
+    if (id === undefined)
+      throw new AgentError("agent_refused", `Codex answered ${method} without a thread. Its version may be too new.`);
+    this.#attach(id);
+    return answer;
+  }
+
+  #attach(id: string): void {
+    this.#threadId = id;
+    this.#server.attach(id, this.#launch.port, this);
+  }
+
+  notified(method: string, params: JsonRecord): void {
+    const turnId = str(rec(params.turn).id) ?? null;
+    if (method === "turn/started") this.#turnId ??= turnId;
+    if (method === "item/started" && rec(params.item).type === "commandExecution")
+      this.#commands.add(str(rec(params.item).id) ?? "");
+    if (method === "thread/settings/updated") this.#model = str(rec(params.threadSettings).model) ?? this.#model;
+    if (method === "skills/changed") void this.#learnSkills();
+    if (method === "turn/completed" && (this.#turnId === null || this.#turnId === turnId)) this.#turnEnded();
+  }
+
+  #turnEnded(): void {
+    const commands = this.#commands;
+    const stop = this.#interrupted && commands.size > 0;
+    this.#turnId = null;
+    this.#interrupted = false;
+    this.#commands = new Set();
+    if (stop) void this.#endCommands(commands);
+  }
+
+  /** codex 0.166 lets the command of an interrupted turn run on in the background; whoever interrupts wants it to end. */
+  async #endCommands(items: Set<string>): Promise<void> {
+    try {
+      const running = await this.#server.request("thread/backgroundTerminals/list", { threadId: this.#threadId });
+      for (const terminal of records(running.data))
+        if (items.has(str(terminal.itemId) ?? ""))
+          await this.#server.request("thread/backgroundTerminals/terminate", {
+            threadId: this.#threadId,
+            processId: terminal.processId,
+          });
+    } catch (error) {
+      this.#launch.host.log("debug", "codex: the commands of an interrupted turn could not be ended", { error: String(error) });
+    }
+  }
+
+  async #learnSkills(): Promise<void> {
+    try {
+      const answer = await this.#server.request("skills/list", { cwds: [this.#config.directory] });
+      this.#skills = records(answer.data)
+        .flatMap((entry) => records(entry.skills))
+        .flatMap(({ name, path }) => (typeof name === "string" && typeof path === "string" ? [{ name, path }] : []));
+    } catch (error) {
+      this.#launch.host.log("debug", "codex: skills could not be listed", { error: String(error) });
+    }
+  }
+
+  async prompt(prompt: Prompt): Promise<void> {
+    this.#mustLive();
+    const command = /^\/(compact|review)(?:\s+([\s\S]+))?$/.exec(prompt.text.trim());
+    if (command?.[1] === "compact") return this.#work("thread/compact/start", {});
+    if (command?.[1] === "review") return this.#work("review/start", { target: reviewTarget(command[2]), delivery: "inline" });
+    return this.#work("turn/start", {
+      clientUserMessageId: prompt.message_id,
+      input: promptInput(prompt, this.#skills),
+      ...turnParams(this.#config, this.#model),
+    });
+  }
+
+  /** Written is enough: the translator tells the answer, a refusal as the error of the turn that it ends. */
+  async #work(method: string, params: JsonRecord): Promise<void> {
+    this.#server
+      .request(method, { threadId: this.#threadId, ...params })
+      .then((answer) => {
+        this.#turnId ??= str(rec(answer.turn).id) ?? null;
+      })
+      .catch((error) => this.#launch.host.log("debug", `codex: ${method} was refused`, { error: String(error) }));
+  }
+
+  async steer(prompt: Prompt): Promise<void> {
+    this.#mustLive();
+    if (this.#turnId === null) return this.prompt(prompt);
+    await this.#server.request("turn/steer", {
+      threadId: this.#threadId,
+      expectedTurnId: this.#turnId,
+      clientUserMessageId: prompt.message_id,
+      input: promptInput(prompt, this.#skills),
+    });
+  }
+
+  async interrupt(): Promise<void> {
+    this.#mustLive();
+    this.#interrupted = true;
+    // An empty turn id interrupts whatever runs: right when the turn has been asked for and not named yet.
+    await this.#server.request("turn/interrupt", { threadId: this.#threadId, turnId: this.#turnId ?? "" });
+  }
+
+  async configure(patch: ConfigPatch): Promise<void> {
+    this.#mustLive();
+    if (patch.model === null || patch.variant === null)
+      throw new AgentError(
+        "unsupported",
+        "Codex cannot go back to its default model or effort in a running session. Name the one you want.",
+      );
+    Object.assign(this.#config, patch);
+    if (patch.model) this.#model = patch.model;
+    await this.#settings(patch);
+  }
+
+  async #settings(patch: ConfigPatch): Promise<void> {
+    await this.#server.request("thread/settings/update", {
+      threadId: this.#threadId,
+      ...settingsParams(patch, this.#config, this.#model),
+    });
+  }
+
+  async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
+    if (!isNative<NativePermission>(native, "results")) throw new AgentError("unsupported", "Codex decided this one itself.");
+    this.#server.answer(native.request_id, permissionResult(native, reply));
+  }
+
+  async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
+    if (!isNative<NativeQuestion>(native, "kind")) throw new AgentError("unsupported", "This question takes no answer.");
+    this.#server.answer(native.request_id, questionResult(native, answers));
+  }
+
+  /** The thread stays on disk. What it still runs is ended; the server lives on for other sessions. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (!this.#server.gone) await this.#leave();
+    this.#server.detach(this.#threadId);
+    await this.#lease.release();
+  }
+
+  async #leave(): Promise<void> {
+    const threadId = this.#threadId;
+    const ask = (method: string, params: JsonRecord = {}) =>
+      this.#server.request(method, { threadId, ...params }, CLOSE_TIMEOUT_MS).catch(() => {});
+    await Promise.all([
+      ...(this.#turnId === null ? [] : [ask("turn/interrupt", { turnId: this.#turnId })]),
+      ask("thread/backgroundTerminals/clean"),
+      ask("thread/unsubscribe"),
+    ]);
+  }
+
+  #mustLive(): void {
+    if (this.#closed || this.#server.gone)
+      throw new AgentError("agent_gone", "The Codex app-server is gone. Send the message again.");
+  }
+}
+
+/** `/review`, `/review base main`, `/review commit abc123`, or `/review` with instructions. */
+function reviewTarget(text: string | undefined): JsonRecord {
+  if (!text) return { type: "uncommittedChanges" };
+  const [word, name] = text.trim().split(/\s+/, 2);
+  if (word === "base" && name) return { type: "baseBranch", branch: name };
+  if (word === "commit" && name) return { type: "commit", sha: name };
+  return { type: "custom", instructions: text.trim() };
+}
+
+/** What we put into a draft comes back untouched; null marks what cannot be answered. */
+const isNative = <T extends { request_id: unknown }>(value: unknown, member: string): value is T =>
+  isRecord(value) && "request_id" in value && member in value;
