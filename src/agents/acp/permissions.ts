@@ -70,8 +70,7 @@ function permissionDraft(
   native: NativePermission,
 ): Draft {
   const content = records(told.content);
-  const input =
-    told.rawInput ?? call?.input ?? (str(subject.command) === undefined ? {} : { command: subject.command, cwd: subject.cwd });
+  const input = told.rawInput ?? call?.input ?? askedInput(call, subject);
   const reason = str(params.description) ?? contentText(content);
   const diff = fileParts(content.length > 0 ? content : (call?.content ?? []))
     .map((part) => (part.type === "file_ref" ? (part.diff ?? "") : ""))
@@ -90,6 +89,14 @@ function permissionDraft(
     options,
     native,
   };
+}
+
+/** gemini 0.61 says no input; what it shows is what is approved. */
+function askedInput(call: Call | undefined, subject: JsonRecord): unknown {
+  if (str(subject.command) !== undefined) return { command: subject.command, cwd: subject.cwd ?? null };
+  if (call === undefined) return {};
+  if (kindOf(call) === "shell") return { command: call.title };
+  return { title: call.title, ...(call.paths.length === 0 ? {} : { paths: call.paths }) };
 }
 
 /** What it wants to do, for a person. */

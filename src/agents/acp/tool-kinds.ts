@@ -51,7 +51,8 @@ const BY_NAME: Record<string, ToolKind> = {
   activateskill: "skill",
 };
 
-const MCP_NAME = /^(?:mcp__(?!acp__)|mcp_|mcp\.)/;
+// `mcp__acp__Bash` is claude 0.16's own tool, run through the client.
+const MCP_NAME = /^mcp(?:__(?!acp__)|_(?!_)|\.)/;
 const MCP_TITLE = /\(.+ MCP Server\)$|^Tool: [^/\s]+\/\S+$|^mcp\./;
 
 export function toolKind(name: string | undefined, kind: string | undefined, title: string, mcp: boolean): ToolKind {

@@ -99,6 +99,7 @@ function merge(call: Call, around: Surroundings, update: JsonRecord, sighting: S
   const title = str(update.title);
   if (title && (sighting !== "permission" || call.title === "")) call.title = title;
   if (isFilled(update.rawInput) && (sighting !== "permission" || !isFilled(call.input))) call.input = update.rawInput;
+  if (sighting === "permission" && !isFilled(call.input)) call.input = shownArguments(update);
   if (update.rawOutput !== undefined && update.rawOutput !== null) call.raw = update.rawOutput;
   const paths = records(update.locations).flatMap((location) => str(location.path) ?? []);
   if (paths.length > 0) call.paths = [...new Set(paths)];
@@ -123,6 +124,18 @@ const diffPaths = (content: JsonRecord): string[] => {
   const own = str(content.path);
   return own === undefined ? records(content.changes).flatMap((change) => str(change.path) ?? []) : [own];
 };
+
+/** gemini 0.61 shows an MCP call's arguments as JSON text in the permission request, and nowhere else. */
+function shownArguments(update: JsonRecord): unknown {
+  const text = contentText(records(update.content));
+  if (!text.startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 const isFilled = (input: unknown): boolean =>
   isRecord(input) ? Object.keys(input).length > 0 : input !== undefined && input !== null;

@@ -96,6 +96,11 @@ export class AcpTranslator implements Translator, Surroundings {
     return [];
   }
 
+  /** The key under which a request of the agent was told, while it waits for its answer. */
+  keyOf(id: RpcId): string | null {
+    return this.#asked.get(idKey(id))?.open?.key ?? null;
+  }
+
   // What we wrote.
 
   #onSent(data: unknown): Translation[] {

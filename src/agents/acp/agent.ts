@@ -1,0 +1,125 @@
+// ACP agents: one implementation for all. The built-in ones, and `createAcpAgent` for those a configuration names.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { LATER } from "../../transports/index.ts";
+import type { Agent, AgentCapabilities, AgentHost, AgentInspection } from "../contract.ts";
+import { rec, str } from "../json.ts";
+import { connectAcp } from "./connection.ts";
+import { type AcpDefinition, acpDefinitions, geminiDefinition } from "./definitions.ts";
+import { AcpLine } from "./line.ts";
+import { LiveSettings } from "./live-settings.ts";
+import { PLAIN, quirksOf } from "./quirks.ts";
+import { AcpTranslator } from "./translator.ts";
+
+const VERSION_TIMEOUT_MS = 20_000;
+
+export function createAcpAgent(definition: AcpDefinition): Agent {
+  return {
+    id: definition.id,
+    name: definition.name,
+    npmPackage: definition.npmPackage,
+    capabilities: capabilitiesOf(definition),
+    createTranslator: () => new AcpTranslator({ quirks: quirksOf(definition.quirks) }),
+    inspect: (host) => inspect(definition, host),
+    models: async (host, directory) => (await probe(definition, host, directory)).models(),
+    modes: async (host, directory) => (await probe(definition, host, directory)).modes(),
+    connect: (launch) => connectAcp(definition, launch),
+  };
+}
+
+/** An agent from `agents.acp.<name>`: its command, arguments, environment and `auth` (a method id) are in the host's settings. */
+export function configuredAcpAgent(name: string, settings: Record<string, unknown> = {}): Agent {
+  return createAcpAgent({
+    id: name,
+    name: str(settings.name) ?? name,
+    quirks: str(settings.quirks) ?? PLAIN.id,
+    args: [],
+    auth: [],
+    npmPackage: null,
+    able: {},
+  });
+}
+
+export const geminiAgent: Agent = createAcpAgent(geminiDefinition);
+
+/** Every built-in agent that speaks ACP, Gemini first. */
+export const acpAgents: readonly Agent[] = acpDefinitions.map((definition) =>
+  definition === geminiDefinition ? geminiAgent : createAcpAgent(definition),
+);
+
+/** For traces of any ACP agent: it tells from the first answer which one it is. */
+export const createAcpTranslator = (): AcpTranslator => new AcpTranslator();
+
+function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
+  return {
+    permissions: true,
+    questions: true,
+    steer: false,
+    interrupt: true,
+    resume: true,
+    fork: false,
+    images: true,
+    mcp_servers: true,
+    system_prompt: false,
+    deltas: true,
+    reasoning: true,
+    plans: false,
+    subagents: false,
+    ...definition.able,
+    live: { model: true, variant: true, agent_mode: true, permission_mode: true, ...definition.live },
+    permission_modes: ["default", "plan", "accept_edits", "bypass"],
+  };
+}
+
+async function inspect(definition: AcpDefinition, host: AgentHost): Promise<AgentInspection> {
+  let command: string;
+  try {
+    command = (await host.resolveCommand()).command;
+  } catch (error) {
+    return {
+      installed: false,
+      path: null,
+      version: null,
+      signed_in: null,
+      advice: error instanceof Error ? error.message : String(error),
+    };
+  }
+  const env = host.environment({});
+  const version = await promisify(execFile)(command, ["--version"], { env, timeout: VERSION_TIMEOUT_MS })
+    .then(({ stdout }) => /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? null)
+    .catch(() => null);
+  const signedIn = definition.auth.some(({ variable }) => env[variable]) ? true : null;
+  return { installed: true, path: command, version, signed_in: signedIn, advice: null };
+}
+
+/** A short-lived session, to learn what it offers. */
+async function probe(definition: AcpDefinition, host: AgentHost, directory: string): Promise<LiveSettings> {
+  const { line, abilities } = await AcpLine.open(
+    host,
+    definition,
+    directory,
+    {},
+    {
+      channel: null,
+      onRequest: (_method, _params, _id, respond) => {
+        respond.error(new Error("This session is only a question for settings."));
+        return LATER;
+      },
+      onUpdate: () => {},
+      onCancel: () => {},
+      onExit: () => {},
+    },
+  );
+  try {
+    const result = rec(await line.ask("session/new", { cwd: directory, mcpServers: [] }, VERSION_TIMEOUT_MS * 3));
+    const settings = new LiveSettings(str(result.sessionId) ?? "", abilities.version, (method, params) =>
+      line.ask(method, params),
+    );
+    settings.learn(result);
+    return settings;
+  } catch (error) {
+    throw line.explain(error);
+  } finally {
+    await line.stop();
+  }
+}

@@ -1,0 +1,250 @@
+// One session on one ACP process: opened or taken up, prompted, interrupted, configured, closed.
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { PermissionMode } from "../../schema/event-data.ts";
+import { ProcessRegistry } from "../../transports/index.ts";
+import {
+  AgentError,
+  type Channel,
+  type ConfigPatch,
+  type Connection,
+  type Launch,
+  type PermissionReply,
+  type Prompt,
+} from "../contract.ts";
+import { type JsonRecord, rec, str } from "../json.ts";
+import type { Abilities } from "./abilities.ts";
+import { AcpClient, type Policy } from "./client.ts";
+import { ClientFiles } from "./client-files.ts";
+import { ClientTerminals } from "./client-terminals.ts";
+import type { AcpDefinition } from "./definitions.ts";
+import { AcpLine } from "./line.ts";
+import { LiveSettings } from "./live-settings.ts";
+import { quirksOf } from "./quirks.ts";
+import { promptBlocks, sessionParams } from "./requests.ts";
+import { AcpTranslator } from "./translator.ts";
+
+const OPEN_TIMEOUT_MS = 120_000;
+const CLOSE_TIMEOUT_MS = 1_500;
+/** A replay after the answer is over when nothing has come for so long. */
+const REPLAY_QUIET_MS = 250;
+const REPLAY_LIMIT_MS = 10_000;
+
+export async function connectAcp(definition: AcpDefinition, launch: Launch): Promise<Connection> {
+  const connection = new AcpConnection(definition, launch);
+  await connection.open();
+  return connection;
+}
+
+class AcpConnection implements Connection {
+  readonly #definition: AcpDefinition;
+  readonly #launch: Launch;
+  readonly #translator: AcpTranslator;
+  readonly #channel: Channel;
+  readonly #client: AcpClient;
+  readonly #terminals: ClientTerminals;
+  #line: AcpLine | null = null;
+  #abilities: Abilities | null = null;
+  #settings: LiveSettings | null = null;
+  #sessionId = "";
+  #policy: Policy = "ask";
+  #ready = false;
+  #closing = false;
+  #lastUpdate = 0;
+
+  constructor(definition: AcpDefinition, launch: Launch) {
+    this.#definition = definition;
+    this.#launch = launch;
+    const { config, host } = launch;
+    const quirks = quirksOf(definition.quirks);
+    this.#translator = new AcpTranslator({ quirks, space: `${randomUUID().slice(0, 8)}:` });
+    this.#channel = host.openChannel(this.#translator);
+    const files = new ClientFiles(config.directory, quirks.missingFile ?? "error");
+    this.#terminals = new ClientTerminals({
+      directory: (asked) => files.directory(asked),
+      environment: host.environment(config.env),
+      recorder: new ProcessRegistry(host.processDir),
+      onOutput: (id, data) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, { data })),
+      onExit: (id, exit) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, exit)),
+    });
+    this.#client = new AcpClient({
+      files,
+      terminals: this.#terminals,
+      policy: () => this.#policy,
+      onPolicy: (id, option) => {
+        const key = this.#translator.keyOf(id);
+        if (key !== null)
+          this.#say([
+            { do: "permission.resolve", key, status: "approved", resolved_by: "policy", reply: "once", option_id: option.id },
+          ]);
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    const { config, host } = this.#launch;
+    const { line, abilities } = await AcpLine.open(host, this.#definition, config.directory, config.env, {
+      channel: this.#channel,
+      onRequest: (method, params, id, respond) => this.#client.handle(method, params, id, respond),
+      onUpdate: (params) => this.#onUpdate(params),
+      onCancel: (id) => this.#client.withdraw(id),
+      onExit: (exit) => {
+        void this.#terminals.closeAll();
+        if (this.#ready && !this.#closing) this.#launch.port.closed({ exit, resumable: false });
+      },
+    });
+    this.#line = line;
+    this.#abilities = abilities;
+    try {
+      await this.#openSession(line, abilities);
+      await this.#applyConfig();
+      if (!line.alive) throw new AgentError("agent_failed_to_start", `${this.#definition.name} ended while it started.`);
+      this.#ready = true;
+    } catch (error) {
+      const explained = line.explain(error);
+      await this.#shutDown();
+      throw explained;
+    }
+  }
+
+  async prompt(prompt: Prompt): Promise<void> {
+    const line = this.#alive();
+    const blocks = promptBlocks(prompt, this.#mustKnow());
+    // The answer is the end of the turn: the translator tells it, and the exit if there is none.
+    line.ask("session/prompt", { sessionId: this.#sessionId, prompt: blocks }).catch(() => {});
+  }
+
+  async interrupt(): Promise<void> {
+    this.#alive().peer.notify("session/cancel", { sessionId: this.#sessionId });
+    this.#client.cancelAll();
+  }
+
+  async configure(patch: ConfigPatch): Promise<void> {
+    this.#alive();
+    const settings = this.#mustSettings();
+    if (patch.model) await settings.setModel(patch.model);
+    if (patch.variant) await settings.setVariant(patch.variant);
+    if (patch.agent_mode) await settings.setMode(patch.agent_mode);
+    if (patch.permission_mode) await this.#setPermissionMode(patch.permission_mode);
+  }
+
+  async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
+    this.#client.replyPermission(native, reply);
+  }
+
+  async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
+    this.#client.replyQuestion(native, answers);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing) return;
+    this.#closing = true;
+    const line = this.#line;
+    if (line?.alive) {
+      line.peer.notify("session/cancel", { sessionId: this.#sessionId });
+      this.#client.cancelAll();
+      if (this.#abilities?.close)
+        await line.ask("session/close", { sessionId: this.#sessionId }, CLOSE_TIMEOUT_MS).catch(() => {});
+    }
+    await this.#shutDown();
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#closing = true;
+    await Promise.all([this.#terminals.closeAll(), this.#line?.stop()]);
+  }
+
+  async #openSession(line: AcpLine, abilities: Abilities): Promise<void> {
+    const { config, resume } = this.#launch;
+    const params = sessionParams(config, abilities);
+    if (resume === null) return this.#entered(line, rec(await line.ask("session/new", params, OPEN_TIMEOUT_MS)));
+    const sessionId = resume.native_session_id;
+    if (resume.fork) {
+      if (!abilities.fork) throw new AgentError("unsupported", `${this.#definition.name} cannot branch a session.`);
+      return this.#entered(line, rec(await line.ask("session/fork", { ...params, sessionId }, OPEN_TIMEOUT_MS)));
+    }
+    const method = abilities.resume ? "session/resume" : abilities.load ? "session/load" : null;
+    if (method === null) throw new AgentError("unsupported", `${this.#definition.name} cannot take up an earlier session.`);
+    this.#channel.attach(sessionId, this.#launch.port);
+    this.#enter(line, sessionId, rec(await line.ask(method, { ...params, sessionId }, OPEN_TIMEOUT_MS)));
+    if (method === "session/load" && this.#translator.quirks.lateReplay) await this.#replayOver();
+  }
+
+  #entered(line: AcpLine, result: JsonRecord): void {
+    const id = str(result.sessionId);
+    if (id === undefined)
+      throw new AgentError("agent_refused", `${this.#definition.name} opened a session but did not say which.`);
+    this.#enter(line, id, result);
+    this.#channel.attach(id, this.#launch.port);
+  }
+
+  #enter(line: AcpLine, id: string, result: JsonRecord): void {
+    this.#sessionId = id;
+    this.#settings = new LiveSettings(id, this.#mustKnow().version, (method, params) =>
+      line.ask(method, params, OPEN_TIMEOUT_MS),
+    );
+    this.#settings.learn(result);
+  }
+
+  /** gemini 0.61 answers session/load and then replays: a prompt sent now would mix with it. */
+  async #replayOver(): Promise<void> {
+    const end = Date.now() + REPLAY_LIMIT_MS;
+    do await delay(REPLAY_QUIET_MS);
+    while (Date.now() - this.#lastUpdate < REPLAY_QUIET_MS && Date.now() < end);
+  }
+
+  /** Settings are said again at every start: an agent may forget them, and a permission mode must not widen by a resume. */
+  async #applyConfig(): Promise<void> {
+    const { model, variant, agent_mode, permission_mode } = this.#launch.config;
+    const settings = this.#mustSettings();
+    if (model !== null) await settings.setModel(model);
+    if (variant !== null) await settings.setVariant(variant);
+    const meant = agent_mode === null ? undefined : this.#translator.quirks.permissionModes?.[agent_mode];
+    const ownMode = agent_mode !== null && (meant === undefined || meant === permission_mode);
+    if (ownMode) await settings.setMode(agent_mode);
+    if (!ownMode || meant === undefined) await this.#setPermissionMode(permission_mode, ownMode);
+  }
+
+  /** `keepMode`: the mode was chosen by name and means no permission mode, so only the policy follows. */
+  async #setPermissionMode(wanted: PermissionMode, keepMode = false): Promise<void> {
+    const settings = this.#mustSettings();
+    const { quirks } = this.#translator;
+    const mode = settings.modeFor(quirks, wanted);
+    if (mode !== undefined && !keepMode) {
+      await settings.setMode(mode);
+      this.#policy = "ask";
+      return;
+    }
+    if (wanted === "plan" && !keepMode) throw new AgentError("unsupported", `${this.#definition.name} has no plan mode.`);
+    const asking = settings.modeFor(quirks, "default");
+    if (asking !== undefined && !keepMode) await settings.setMode(asking);
+    this.#policy = wanted === "bypass" ? "all" : wanted === "accept_edits" ? "edits" : "ask";
+    // No message of the agent says what our own policy is.
+    this.#say([{ do: "event", type: "config.changed", data: { permission_mode: wanted } }]);
+  }
+
+  #onUpdate(params: JsonRecord): void {
+    this.#lastUpdate = Date.now();
+    if (str(params.sessionId) === this.#sessionId) this.#settings?.learn(rec(params.update));
+  }
+
+  #say(drafts: Parameters<Launch["port"]["say"]>[0]): void {
+    if (drafts.length > 0) this.#launch.port.say(drafts);
+  }
+
+  #alive(): AcpLine {
+    if (this.#line === null || !this.#line.alive || this.#closing)
+      throw new AgentError("agent_gone", `${this.#definition.name} is gone. Send the message again to start it anew.`);
+    return this.#line;
+  }
+
+  #mustKnow(): Abilities {
+    if (this.#abilities === null) throw new AgentError("agent_gone", `${this.#definition.name} has not started.`);
+    return this.#abilities;
+  }
+
+  #mustSettings(): LiveSettings {
+    if (this.#settings === null) throw new AgentError("agent_gone", `${this.#definition.name} has no session.`);
+    return this.#settings;
+  }
+}

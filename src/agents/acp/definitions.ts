@@ -1,0 +1,91 @@
+// The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
+import type { AgentCapabilities } from "../contract.ts";
+
+export type AcpDefinition = {
+  id: string;
+  name: string;
+  /** Which quirks hold until the agent says its name. */
+  quirks: string;
+  /** Arguments that make the program speak ACP; the configuration's arguments replace them. */
+  args: string[];
+  env?: Record<string, string>;
+  /** The first variable that is set decides how to sign in. */
+  auth: { variable: string; method: string }[];
+  npmPackage: { name: string; version: string; bin: string } | null;
+  /** What the agent can do beyond the rest, known before it runs. */
+  able: Partial<Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images">>;
+  live?: Partial<AgentCapabilities["live"]>;
+};
+
+export const geminiDefinition: AcpDefinition = {
+  id: "gemini",
+  name: "Gemini CLI",
+  quirks: "gemini",
+  args: ["--acp"],
+  auth: [
+    { variable: "GEMINI_API_KEY", method: "gemini-api-key" },
+    { variable: "GOOGLE_API_KEY", method: "vertex-ai" },
+  ],
+  npmPackage: { name: "@google/gemini-cli", version: "0.61.0", bin: "gemini" },
+  able: { questions: false },
+  live: { variant: false },
+};
+
+export const acpDefinitions: readonly AcpDefinition[] = [
+  geminiDefinition,
+  {
+    id: "claude-agent-acp",
+    name: "Claude Agent (ACP)",
+    quirks: "claude-agent-acp",
+    args: [],
+    auth: [],
+    npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", bin: "claude-agent-acp" },
+    able: { fork: true, system_prompt: true, plans: true },
+  },
+  {
+    id: "codex-acp",
+    name: "Codex (ACP)",
+    quirks: "codex-acp",
+    args: [],
+    auth: [],
+    npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0", bin: "codex-acp" },
+    able: { fork: true, system_prompt: true, plans: true },
+  },
+  {
+    id: "opencode-acp",
+    name: "OpenCode (ACP)",
+    quirks: "opencode",
+    args: ["acp"],
+    auth: [],
+    npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
+    able: { fork: true, questions: false },
+  },
+  {
+    id: "qwen",
+    name: "Qwen Code",
+    quirks: "qwen",
+    args: ["--acp"],
+    auth: [{ variable: "OPENAI_API_KEY", method: "openai" }],
+    npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4", bin: "qwen" },
+    able: {},
+    live: { variant: false },
+  },
+  {
+    id: "copilot",
+    name: "GitHub Copilot CLI",
+    quirks: "copilot",
+    args: ["--acp", "--stdio"],
+    auth: [],
+    npmPackage: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
+    able: { questions: false },
+  },
+  {
+    id: "goose",
+    name: "Goose",
+    quirks: "goose",
+    args: ["acp"],
+    auth: [],
+    npmPackage: null,
+    able: {},
+  },
+];
