@@ -104,7 +104,8 @@ export function unanswered(world: World, id: string | null, message: string): Tr
 
 function refused(world: World, sent: Request, id: string, message: string): Draft[] {
   const session = sent.session === null ? undefined : world.sessions.get(sent.session);
-  return session ? promptRefused(session, id, message) : [];
+  const said = records(rec(sent.body).parts).flatMap((part) => str(part.text) ?? []);
+  return session ? promptRefused(session, id, message, said.join("\n") || undefined) : [];
 }
 
 function failure(frame: ResponseFrame): string {

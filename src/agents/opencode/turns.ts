@@ -27,16 +27,15 @@ function beginTurn(session: Session, request: string | null): Turn {
   return turn;
 }
 
-/** A prompt of ours that the server refused: the turn it opened is over. */
-export function promptRefused(session: Session, request: string, message: string): Draft[] {
+/** A prompt of ours that the server refused: the turn it opened is over. The message exists nowhere else, so it is told here. */
+export function promptRefused(session: Session, request: string, message: string, text: string | undefined): Draft[] {
   if (session.turn?.request !== request || session.turn.busy) return [];
-  const error: NamedError = {
-    name: "Refused",
-    error: { message, code: "execution_error", details: { error_source: "agent", native_code: "refused" } },
-  };
-  session.turn.error = error.error;
-  session.turn.errorName = error.name;
-  return [{ do: "error", error: error.error }, ...endTurn(session)];
+  const details = { error_source: "agent" as const, native_code: "refused" };
+  const drafts = tell(session, { name: "Refused", error: { message, code: "execution_error", details } });
+  const item = { key: `refused:${session.turns}:${request}`, kind: "message" as const, role: "user" as const };
+  if (text)
+    drafts.unshift({ do: "item.add", item: { ...item, content: [{ type: "text", text }] }, status: "failed", synthetic: true });
+  return [...drafts, ...endTurn(session)];
 }
 
 export function status(world: World, session: Session, native: JsonRecord): Draft[] | null {

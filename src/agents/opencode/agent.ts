@@ -1,0 +1,92 @@
+// OpenCode as an agent: what it can do, how it is found, and how sessions connect to it.
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { ModeInfo, ModelInfo } from "../../schema/event-data.ts";
+import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
+import { num, rec, records, str } from "../json.ts";
+import { connect } from "./connection.ts";
+import { lease, stopAll } from "./server-pool.ts";
+import { OpencodeTranslator } from "./translator.ts";
+
+const run = promisify(execFile);
+const VERSION_MS = 20_000;
+
+export const opencodeAgent: Agent = {
+  id: "opencode",
+  name: "OpenCode",
+  npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
+  capabilities: {
+    permissions: true,
+    questions: true,
+    steer: true,
+    interrupt: true,
+    resume: true,
+    fork: true,
+    images: true,
+    mcp_servers: true,
+    system_prompt: true,
+    deltas: true,
+    reasoning: true,
+    plans: true,
+    subagents: true,
+    live: { model: true, variant: true, agent_mode: true, permission_mode: true },
+    permission_modes: ["default", "plan", "accept_edits", "bypass"],
+  },
+  createTranslator: () => new OpencodeTranslator(),
+  inspect,
+  models,
+  modes,
+  connect,
+  shutdown: stopAll,
+};
+
+async function inspect(host: AgentHost): Promise<AgentInspection> {
+  const nothing = { installed: false, path: null, version: null, signed_in: null };
+  try {
+    const { command, args } = await host.resolveCommand();
+    const { stdout } = await run(command, [...args, "--version"], { env: host.environment({}), timeout: VERSION_MS });
+    return { installed: true, path: command, version: stdout.trim().split("\n").at(-1) ?? null, signed_in: null, advice: null };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...nothing, advice: `Install OpenCode with "npm install -g opencode-ai" or through the daemon. (${reason})` };
+  }
+}
+
+async function ask(host: AgentHost, directory: string, path: string): Promise<unknown> {
+  const { server, release } = lease(host, {});
+  try {
+    return (await server.request("GET", path, { directory, secret: true })).body;
+  } finally {
+    await release();
+  }
+}
+
+async function models(host: AgentHost, directory: string): Promise<ModelInfo[]> {
+  const body = rec(await ask(host, directory, "/config/providers"));
+  const preferred = rec(body.default);
+  return records(body.providers).flatMap((provider) => {
+    const providerId = str(provider.id) ?? "";
+    return Object.entries(rec(provider.models)).map(([id, model]): ModelInfo => {
+      const { name, variants, limit } = rec(model);
+      const window = num(rec(limit).context);
+      const variantNames = Object.keys(rec(variants));
+      return {
+        id: `${providerId}/${id}`,
+        ...(typeof name === "string" ? { name } : {}),
+        ...(variantNames.length > 0 ? { variants: variantNames } : {}),
+        ...(preferred[providerId] === id ? { is_default: true } : {}),
+        ...(window === undefined ? {} : { context_window: window }),
+      };
+    });
+  });
+}
+
+/** Sub-agents and hidden ones (titles, compaction) are no modes. */
+async function modes(host: AgentHost, directory: string): Promise<ModeInfo[]> {
+  return records(await ask(host, directory, "/agent"))
+    .filter((agent) => agent.mode !== "subagent" && agent.hidden !== true)
+    .map((agent) => {
+      const description = str(agent.description);
+      return { id: str(agent.name) ?? "", ...(description === undefined ? {} : { description }) };
+    });
+}

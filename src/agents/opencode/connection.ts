@@ -1,0 +1,271 @@
+// The line between one session and the server it shares: messages, commands, replies. It says nothing itself: what happens comes back on the stream.
+import {
+  AgentError,
+  type ConfigPatch,
+  type Connection,
+  type Launch,
+  type McpServer,
+  type PermissionReply,
+  type Prompt,
+  type SessionConfig,
+} from "../contract.ts";
+import { arr, isRecord, rec, records, str } from "../json.ts";
+import { agentFor, permissionRules } from "./permission-mode.ts";
+import { fileInput, promptParts, readIntent, readModel } from "./prompt.ts";
+import type { NativeRequest } from "./requests.ts";
+import { type Answer, type OpencodeServer, refusalOf } from "./server.ts";
+import { lease } from "./server-pool.ts";
+
+/** Routes that answer only when the work is done. */
+const BLOCKING_MS = 24 * 3_600_000;
+const ABORT_MS = 10_000;
+
+export async function connect(launch: Launch): Promise<Connection> {
+  const { server, release } = lease(launch.host, launch.config.env);
+  try {
+    await server.start();
+    const line = new OpencodeConnection(server, launch.config, release);
+    await line.open(launch);
+    return line;
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+class OpencodeConnection implements Connection {
+  readonly #server: OpencodeServer;
+  readonly #release: () => Promise<void>;
+  readonly #directory: string;
+  readonly #config: SessionConfig;
+  #id = "";
+  #port: Launch["port"] | null = null;
+  #commands: ReadonlySet<string> = new Set();
+  /** The person's configuration has permission rules of its own. */
+  #configured = false;
+  #defaultModel: string | null = null;
+  #closed = false;
+
+  constructor(server: OpencodeServer, config: SessionConfig, release: () => Promise<void>) {
+    this.#server = server;
+    this.#release = release;
+    this.#directory = config.directory;
+    this.#config = { ...config };
+  }
+
+  async open({ resume, port }: Launch): Promise<void> {
+    this.#port = port;
+    const settings = await this.#server.request("GET", "/config", { directory: this.#directory, secret: true });
+    this.#configured = isRecord(rec(settings.body).permission) || typeof rec(settings.body).permission === "string";
+    this.#defaultModel = str(rec(settings.body).model) ?? null;
+    this.#id = await this.#session(resume);
+    this.#server.attach(this.#id, port, this.#directory);
+    for (const mcp of this.#config.mcp_servers) await this.#addMcp(mcp);
+    const commands = await this.#call("GET", "/command");
+    this.#commands = new Set(records(commands.body).flatMap((command) => str(command.name) ?? []));
+  }
+
+  async #session(resume: Launch["resume"]): Promise<string> {
+    const permission = this.#rules();
+    if (!resume) {
+      const created = await this.#call("POST", "/session", permission.length > 0 ? { permission } : {});
+      return this.#idOf(created, "refused to create a session");
+    }
+    const path = `/session/${resume.native_session_id}`;
+    if (resume.fork) return this.#idOf(await this.#call("POST", `${path}/fork`, {}), "refused to fork the session");
+    const id = this.#idOf(await this.#call("GET", path), "does not know the session any more");
+    if (permission.length > 0) await this.#call("PATCH", path, { permission });
+    return id;
+  }
+
+  #rules() {
+    return permissionRules(this.#config.permission_mode, this.#config, this.#configured);
+  }
+
+  #idOf(answer: Answer, complaint: string): string {
+    const id = str(rec(answer.body).id);
+    if (answer.status < 300 && id !== undefined) return id;
+    throw new AgentError("agent_refused", `OpenCode ${complaint}: ${refusalOf(answer)}`);
+  }
+
+  async #addMcp(server: McpServer): Promise<void> {
+    const config =
+      server.type === "stdio"
+        ? { type: "local", command: [server.command, ...(server.args ?? [])], environment: server.env ?? {}, enabled: true }
+        : { type: "remote", url: server.url, headers: server.headers ?? {}, enabled: true };
+    const answer = await this.#call("POST", "/mcp", { name: server.name, config });
+    if (answer.status >= 300)
+      throw new AgentError("agent_refused", `OpenCode refused the MCP server ${server.name}: ${refusalOf(answer)}`);
+  }
+
+  #call(method: string, path: string, body?: unknown, timeoutMs?: number): Promise<Answer> {
+    return this.#server.request(method, path, {
+      directory: this.#directory,
+      ...(body === undefined ? {} : { body }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
+  }
+
+  async prompt(prompt: Prompt): Promise<void> {
+    this.#mustBeOpen();
+    const intent = readIntent(prompt.text, this.#commands);
+    const files = prompt.attachments.map(fileInput);
+    const path = `/session/${this.#id}`;
+    switch (intent.kind) {
+      case "prompt":
+        // A refusal is recorded like any answer, and told as a failed turn.
+        await this.#call("POST", `${path}/prompt_async`, { ...this.#choice(), parts: promptParts(prompt) });
+        return;
+      case "command": {
+        const { agent, model, variant } = this.#choice();
+        const named = {
+          ...(agent ? { agent } : {}),
+          ...(variant ? { variant } : {}),
+          ...(model ? { model: this.#config.model } : {}),
+        };
+        const body = {
+          command: intent.command,
+          arguments: intent.arguments,
+          ...named,
+          ...(files.length > 0 ? { parts: files } : {}),
+        };
+        return this.#start(`${path}/command`, body);
+      }
+      case "shell": {
+        const { model, agent } = this.#choice();
+        return this.#start(`${path}/shell`, { agent: agent ?? "build", command: intent.command, ...(model ? { model } : {}) });
+      }
+      case "compact":
+        return this.#start(`${path}/summarize`, await this.#model());
+      case "undo":
+        return this.#undo(path);
+      case "redo":
+        return this.#aside(() => this.#call("POST", `${path}/unrevert`, {}));
+      default:
+        return intent satisfies never;
+    }
+  }
+
+  /** Model, variant and agent are chosen with every message. */
+  #choice(): { model?: { providerID: string; modelID: string }; agent?: string; variant?: string; system?: string } {
+    const { permission_mode, agent_mode, variant, system_prompt } = this.#config;
+    const model = readModel(this.#config.model);
+    const agent = agentFor(permission_mode, agent_mode);
+    return {
+      ...(model ? { model } : {}),
+      ...(agent ? { agent } : {}),
+      ...(variant && variant !== "default" ? { variant } : {}),
+      ...(system_prompt ? { system: system_prompt } : {}),
+    };
+  }
+
+  /** The answer comes when the work is done; the message is given with the request. */
+  #start(path: string, body: unknown): Promise<void> {
+    this.#call("POST", path, body, BLOCKING_MS).catch(() => {});
+    return Promise.resolve();
+  }
+
+  async #model(): Promise<{ providerID: string; modelID: string }> {
+    const chosen = readModel(this.#config.model) ?? readModel(this.#defaultModel);
+    if (chosen) return chosen;
+    const { model } = rec((await this.#call("GET", `/session/${this.#id}`)).body);
+    const { id, providerID } = rec(model);
+    if (typeof id === "string" && typeof providerID === "string") return { modelID: id, providerID };
+    throw new AgentError("agent_refused", "There is nothing to compact yet. Send a message first.");
+  }
+
+  async #undo(path: string): Promise<void> {
+    await this.#aside(async () => {
+      const { body: session } = await this.#call("GET", path);
+      const before = str(rec(rec(session).revert).messageID);
+      const list = arr((await this.#call("GET", `${path}/message`)).body).map((message) => rec(rec(message).info));
+      const user = list.filter(({ role, id }) => role === "user" && (before === undefined || String(id) < before)).at(-1);
+      if (!user) throw new AgentError("agent_refused", "There is no message to undo.");
+      return this.#call("POST", `${path}/revert`, { messageID: user.id });
+    });
+  }
+
+  /** For what is no turn to OpenCode: it says nothing before and after. */
+  async #aside(work: () => Promise<Answer>): Promise<void> {
+    this.#port?.say([{ do: "turn.start", initiator: "client" }]);
+    try {
+      const answer = await work();
+      if (answer.status >= 300) throw new AgentError("agent_refused", `OpenCode refused: ${refusalOf(answer)}`);
+      this.#port?.say([{ do: "turn.end", stop_reason: "end_turn" }]);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const details = { error_source: "agent" as const, native_code: "refused" };
+      this.#port?.say([
+        { do: "error", error: { message, code: "execution_error", details } },
+        { do: "turn.end", stop_reason: "error", error_code: "execution_error" },
+      ]);
+    }
+  }
+
+  /** A prompt sent while it works is taken up in the same run. */
+  async steer(prompt: Prompt): Promise<void> {
+    this.#mustBeOpen();
+    const body = { ...this.#choice(), parts: promptParts(prompt) };
+    const answer = await this.#call("POST", `/session/${this.#id}/prompt_async`, body);
+    if (answer.status >= 300) throw new AgentError("agent_refused", `OpenCode refused the message: ${refusalOf(answer)}`);
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#call("POST", `/session/${this.#id}/abort`);
+  }
+
+  async configure(patch: ConfigPatch): Promise<void> {
+    this.#mustBeOpen();
+    if (patch.model && !readModel(patch.model))
+      throw new AgentError("agent_refused", `Write the model as provider/model, not ${patch.model}.`);
+    const { permission_mode } = patch;
+    const leavesPlan = this.#config.permission_mode === "plan" && permission_mode !== undefined && permission_mode !== "plan";
+    Object.assign(this.#config, patch);
+    if (leavesPlan && this.#config.agent_mode === "plan" && patch.agent_mode === undefined) this.#config.agent_mode = "build";
+    if (permission_mode === undefined) return;
+    const answer = await this.#call("PATCH", `/session/${this.#id}`, { permission: this.#rules() });
+    if (answer.status >= 300) throw new AgentError("agent_refused", `OpenCode refused the mode: ${refusalOf(answer)}`);
+  }
+
+  async replyPermission(native: unknown, { reply, message }: PermissionReply): Promise<void> {
+    const { request_id, session_id, version } = readNative(native);
+    const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
+    await this.#answer(path, { reply, ...(message ? { message } : {}) });
+  }
+
+  async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
+    const { request_id, session_id, version } = readNative(native);
+    const path = version === 2 ? `/api/session/${session_id}/question/${request_id}` : `/question/${request_id}`;
+    if (answers === null) await this.#answer(`${path}/reject`);
+    else await this.#answer(`${path}/reply`, { answers });
+  }
+
+  /** Not found: somebody else was faster, or it went with an abort. */
+  async #answer(path: string, body?: unknown): Promise<void> {
+    const answer = await this.#call("POST", path, body);
+    if (answer.status >= 300 && answer.status !== 404)
+      throw new AgentError("agent_refused", `OpenCode refused the answer: ${refusalOf(answer)}`);
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new AgentError("agent_gone", "The connection is closed. Send the message again.");
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    // The server would work on for nobody.
+    if (this.#server.isBusy(this.#id))
+      await this.#call("POST", `/session/${this.#id}/abort`, undefined, ABORT_MS).catch(() => null);
+    this.#server.detach(this.#id);
+    if (!this.#server.sharesDirectory(this.#directory))
+      for (const { name } of this.#config.mcp_servers)
+        await this.#call("POST", `/mcp/${encodeURIComponent(name)}/disconnect`, undefined, ABORT_MS).catch(() => null);
+    await this.#release();
+  }
+}
+
+function readNative(native: unknown): NativeRequest {
+  const { request_id, session_id, version } = rec(native);
+  return { request_id: str(request_id) ?? "", session_id: str(session_id) ?? "", version: version === 2 ? 2 : 1 };
+}

@@ -1,0 +1,73 @@
+// The event stream of one server: records every frame, and knows from it which sessions are at work and whether the stream is really open.
+import { openSse, type SseConnection } from "../../transports/index.ts";
+import type { Channel } from "../contract.ts";
+import { rec, str } from "../json.ts";
+
+const STREAM = "/global/event";
+/** The server beats every ten seconds. */
+const SILENCE_MS = 35_000;
+
+export class StreamListener {
+  /** A session that does not exist; see `OpencodeServer`. */
+  static readonly PROBE = "ses_00000000000000000000000000";
+
+  /** Native sessions that work now, sub-agents among them. */
+  readonly busy = new Set<string>();
+  readonly #channel: Channel;
+  #probed: (() => void)[] = [];
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+  }
+
+  /** Resolves when the next sign of a probe arrives. */
+  nextProbe(): Promise<void> {
+    return new Promise((resolve) => this.#probed.push(resolve));
+  }
+
+  open(url: string, headers: Record<string, string>, on: { onReopened(): void }): SseConnection {
+    this.#record("http", { phase: "sse-open", method: "GET", path: STREAM, stream: STREAM });
+    return openSse({
+      url: `${url}${STREAM}`,
+      headers,
+      idleTimeoutMs: SILENCE_MS,
+      maxRetryMs: 2_000,
+      onOpen: ({ reconnected }) => {
+        this.#record("http", { phase: "sse-headers", stream: STREAM, status: 200 });
+        if (reconnected) on.onReopened();
+      },
+      onEvent: ({ data }) => this.#frame(data),
+      onOversize: (bytes) => this.#channel.unparsed("sse", Buffer.alloc(0), `an event of ${bytes} bytes was left out`),
+      onDisconnect: (reason) => this.#record("err", { phase: "sse-error", stream: STREAM, ...reason }),
+    });
+  }
+
+  #frame(text: string): void {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch (error) {
+      this.#channel.unparsed("sse", Buffer.from(text), error instanceof Error ? error.message : String(error));
+      return;
+    }
+    this.#channel.record("sse", `{"stream":${JSON.stringify(STREAM)},"json":${text}}`, { stream: STREAM, json });
+    this.#watch(json);
+  }
+
+  #watch(json: unknown): void {
+    const payload = rec(rec(json).payload);
+    if (payload.type !== "session.status") return;
+    const properties = rec(payload.properties);
+    const session = str(properties.sessionID) ?? "";
+    if (session === StreamListener.PROBE) {
+      for (const resolve of this.#probed.splice(0)) resolve();
+      return;
+    }
+    if (rec(properties.status).type === "idle") this.busy.delete(session);
+    else this.busy.add(session);
+  }
+
+  #record(dir: "http" | "err", data: unknown): void {
+    this.#channel.record(dir, JSON.stringify(data), data);
+  }
+}
