@@ -68,13 +68,20 @@ export class EventBatch implements Batch {
     return this.#sse;
   }
 
-  /** SSE frames with ids of the caller's making. Stored bytes are framed as latin1: a byte-exact copy without decoding UTF-8. */
+  /** SSE frames with ids of the caller's making. */
   frames(idOf: (index: number) => string): Buffer {
-    const known = this.#events;
-    const events = known ?? this.#stored?.body.toString("latin1").split("\n") ?? [];
+    const events = this.#events;
+    if (events === undefined) return this.#storedFrames(idOf);
     let text = "";
     for (let index = 0; index < events.length; index++) text += `id: ${idOf(index)}\ndata: ${events[index]}\n\n`;
-    return Buffer.from(text, known === undefined ? "latin1" : "utf8");
+    return Buffer.from(text, "utf8");
+  }
+
+  /** As latin1, which copies bytes exactly: a replay need not decode UTF-8. Every line end is the border of two events. */
+  #storedFrames(idOf: (index: number) => string): Buffer {
+    let index = 0;
+    const inner = this.#stored?.body.toString("latin1").replaceAll("\n", () => `\n\nid: ${idOf(++index)}\ndata: `);
+    return Buffer.from(`id: ${idOf(0)}\ndata: ${inner}\n\n`, "latin1");
   }
 
   /** The part with sequence > after. */

@@ -12,6 +12,8 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows that one read with `types` looks at before it returns what it has. */
 const SCAN_ROWS = 20_000;
 const HEADS = 1000;
+const FEW_HEADS = 24;
+const MAX_HEADS = 10_000;
 
 /** Events of one stream that wait for their commit. Becomes one row, then one batch. */
 export type PendingChunk = {
@@ -45,7 +47,8 @@ export class EventStore {
   readonly #purge: Statement;
 
   constructor(db: Database) {
-    const heads = "SELECT position, first, last, types, length(body) AS bytes FROM event_chunks WHERE stream = ?";
+    const heads =
+      "SELECT position, first, last, iif(?, types, '') AS types, length(body) AS bytes FROM event_chunks WHERE stream = ?";
     const rows = "SELECT first, last, types, natives, body FROM event_chunks";
     this.#insert = db.prepare("INSERT INTO event_chunks (stream, first, last, types, natives, body) VALUES (?, ?, ?, ?, ?, ?)");
     this.#headsUp = db.prepare(`${heads} AND last > ? ORDER BY last LIMIT ?`);
@@ -72,8 +75,11 @@ export class EventStore {
 
   /** The next run of whole chunks behind `after`, merged into one batch of about a chunk's size. */
   nextBatch(stream: number, streamId: string, after: number): EventBatch | undefined {
-    const heads = this.#heads(this.#headsUp, stream, after, CHUNK_EVENTS);
-    const taken = within(heads, { after, before: Number.POSITIVE_INFINITY, limit: CHUNK_EVENTS, maxBytes: CHUNK_CHARS });
+    const taken = this.#fitting(
+      stream,
+      { after, before: Number.POSITIVE_INFINITY, limit: CHUNK_EVENTS, maxBytes: CHUNK_CHARS },
+      false,
+    );
     const [firstHead, lastHead] = [taken[0], taken.at(-1)];
     if (firstHead === undefined || lastHead === undefined) return undefined;
     const rows = this.#rowsUp.all(stream, firstHead.last, lastHead.last);
@@ -127,7 +133,7 @@ export class EventStore {
   }
 
   #readAll(stream: number, range: Range, reverse: boolean, page: ReadPage): void {
-    const heads = within(this.#headsFrom(stream, range, reverse, Math.min(range.limit + 1, 10_000)), range);
+    const heads = this.#fitting(stream, range, reverse);
     const [one, other] = [heads[0], heads.at(-1)];
     if (one === undefined || other === undefined) return;
     const rows = reverse ? this.#rowsDown.all(stream, other.last, one.last) : this.#rowsUp.all(stream, one.last, other.last);
@@ -138,7 +144,7 @@ export class EventStore {
     let bytes = 0;
     for (let scanned = 0; scanned < SCAN_ROWS; scanned += HEADS) {
       const from: Range = reverse ? { ...range, before: page.next } : { ...range, after: page.next };
-      const heads = this.#headsFrom(stream, from, reverse, HEADS);
+      const heads = this.#headsFrom(stream, from, reverse, HEADS, true);
       for (const head of heads) {
         if (reverse ? head.last <= range.after : head.first >= range.before) return;
         if (!head.types.split(" ").some((type) => types.has(type))) {
@@ -154,15 +160,22 @@ export class EventStore {
     }
   }
 
-  #headsFrom(stream: number, range: Range, reverse: boolean, limit: number): Head[] {
-    if (!reverse) return this.#heads(this.#headsUp, stream, range.after, limit);
-    const row = this.#chunkOf.get(stream, range.before - 1);
-    if (row === undefined || row.last === null) return [];
-    return this.#heads(this.#headsDown, stream, int(row, "last"), limit);
+  /** The rows of one page. Most often a few are enough; many small ones are looked for only then. */
+  #fitting(stream: number, range: Range, reverse: boolean): Head[] {
+    const few = within(this.#headsFrom(stream, range, reverse, FEW_HEADS, false), range);
+    if (few.length < FEW_HEADS) return few;
+    return within(this.#headsFrom(stream, range, reverse, Math.min(range.limit, MAX_HEADS), false), range);
   }
 
-  #heads(statement: Statement, stream: number, bound: number, limit: number): Head[] {
-    return statement.all(stream, bound, limit).map((row) => ({
+  #headsFrom(stream: number, range: Range, reverse: boolean, limit: number, types: boolean): Head[] {
+    if (!reverse) return this.#heads(this.#headsUp, stream, range.after, limit, types);
+    const row = this.#chunkOf.get(stream, range.before - 1);
+    if (row === undefined || row.last === null) return [];
+    return this.#heads(this.#headsDown, stream, int(row, "last"), limit, types);
+  }
+
+  #heads(statement: Statement, stream: number, bound: number, limit: number, types: boolean): Head[] {
+    return statement.all(types ? 1 : 0, stream, bound, limit).map((row) => ({
       position: int(row, "position"),
       first: int(row, "first"),
       last: int(row, "last"),
