@@ -25,6 +25,8 @@ const RULES: readonly Rule[] = [
   { kind: "label", where: "system", pattern: /Write a short summary label describing what these tool calls/ },
   { kind: "page", where: "user", pattern: /^\s*Web page content:/ },
   { kind: "quota", where: "user", pattern: /^\s*quota\s*$/ },
+  // set_model asks a model it does not know for one token.
+  { kind: "quota", where: "user", pattern: /^\s*Hi\s*$/ },
   { kind: "title", where: "system", pattern: /Analyze if this message indicates a new conversation topic|sentence-case title/i },
   // codex 0.166
   { kind: "summary", where: "user", pattern: /You are performing a CONTEXT CHECKPOINT COMPACTION/ },

@@ -83,7 +83,11 @@ function parse(call: HttpCall): ModelRequest {
 }
 
 function entries(message: JsonObject): HistoryEntry[] {
-  if (message.role === "system") return [{ role: "system", text: textOf(message.content) }];
+  if (message.role === "system") {
+    const text = textOf(message.content);
+    // claude 2.1.325: a message sent in mid-turn is folded into it so.
+    return [text.startsWith("The user sent a new message") ? { role: "user", text, images: 0 } : { role: "system", text }];
+  }
   const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : objectsOf(message.content);
   if (message.role === "assistant") {
     const calls = blocks
