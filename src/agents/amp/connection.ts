@@ -20,6 +20,7 @@ import {
 import { inputMessage, planRun, RUN_FILES, takesImages } from "./launch.ts";
 import { AmpRun } from "./run.ts";
 import { AMP_ADDRESS, AmpTranslator } from "./translator.ts";
+import { UnstoredPrompts } from "./unstored-prompts.ts";
 import { ampVersion } from "./version.ts";
 import { watchdogTimes } from "./watchdog.ts";
 
@@ -37,6 +38,7 @@ class AmpConnection implements Connection {
   readonly #recorder: ProcessRegistry;
   readonly #dir: string;
   #config: SessionConfig;
+  readonly #unstored: UnstoredPrompts;
   #thread: string | null;
   #run: AmpRun | null = null;
   #inlineImages: boolean | null = null;
@@ -47,8 +49,10 @@ class AmpConnection implements Connection {
     this.#command = command;
     this.#baseArgs = baseArgs;
     this.#config = launch.config;
-    this.#thread = launch.resume?.native_session_id ?? null;
     this.#dir = join(launch.host.stateDir, "sessions", safeName(launch.config.session_id));
+    this.#unstored = new UnstoredPrompts(join(this.#dir, "unstored.json"));
+    const thread = launch.resume?.native_session_id ?? null;
+    this.#thread = thread !== null && this.#unstored.has(thread) ? null : thread;
     this.#recorder = new ProcessRegistry(launch.host.processDir);
     this.#channel = launch.host.openChannel(new AmpTranslator());
     this.#channel.attach(AMP_ADDRESS, launch.port);
@@ -63,7 +67,9 @@ class AmpConnection implements Connection {
     if (this.#closed) throw new AgentError("agent_gone", "The session was closed while the message waited.");
     const env = this.#launch.host.environment(this.#config.env);
     const { args } = await planRun(this.#config, this.#thread, env, this.#dir);
-    const message = await inputMessage(prompt, { dir: this.#dir, inlineImages: await this.#images(prompt, env) });
+    const inlineImages = await this.#images(prompt, env);
+    const carried = this.#thread === null ? this.#unstored.texts : [];
+    const message = await inputMessage(prompt, { dir: this.#dir, inlineImages, carried });
     const run = new AmpRun({
       command: this.#command,
       args: [...this.#baseArgs, ...args],
@@ -73,8 +79,9 @@ class AmpConnection implements Connection {
       recorder: this.#recorder,
       times: watchdogTimes(this.#launch.host.settings.watchdog),
       say: (drafts) => this.#launch.port.say(drafts),
-      onThread: (id) => {
-        this.#thread = id;
+      onThread: (id, answered) => this.#sawThread(id, answered),
+      onThreadLost: () => {
+        this.#thread = null;
       },
     });
     this.#run = run;
@@ -83,7 +90,15 @@ class AmpConnection implements Connection {
       throw new AgentError(error.code === "agent_not_found" ? "agent_not_found" : "agent_failed_to_start", error.message, {
         cause: error,
       });
+    if (this.#thread === null) this.#unstored.add(prompt.text);
     run.send(message);
+  }
+
+  #sawThread(id: string, answered: boolean): void {
+    if (id === this.#thread) return;
+    if (!answered) return this.#unstored.began(id);
+    this.#thread = id;
+    this.#unstored.clear();
   }
 
   /** Amp cancels the tool that runs and turns to the new message. */

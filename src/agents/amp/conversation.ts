@@ -10,7 +10,7 @@ import { resultParts, type ToolCall } from "./tool-results.ts";
 export type OpenCall = ToolCall & { key: ItemKey; parent: ItemKey };
 
 /** A message we sent that Amp has not echoed yet. */
-type Sent = { key: ItemKey; text: string; media: DraftPart[] };
+type Sent = { key: ItemKey; text: string; media: DraftPart[]; carried: string[] };
 
 /** What one message gave, with what in it was not understood. */
 export type Reading = { drafts: Draft[]; unknown: string[] };
@@ -61,9 +61,12 @@ export class Conversation {
       this.#serial = 0;
     }
     const content = isRecord(message) ? rec(message.message).content : message;
-    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : arr(content).filter(isRecord);
+    const all = typeof content === "string" ? [{ type: "text", text: content }] : arr(content).filter(isRecord);
+    const carried = isRecord(message) ? (num(message.carried) ?? 0) : 0;
+    const blocks = all.slice(carried);
     this.#sent.push({
       key: this.key("user"),
+      carried: all.slice(0, carried).flatMap((block) => str(block.text) ?? []),
       text: blocks.flatMap((block) => str(block.text) ?? []).join("\n"),
       media: blocks.flatMap((block) => imagePart(block) ?? []),
     });
@@ -97,12 +100,14 @@ export class Conversation {
   }
 
   #echo(said: DraftPart[], parent: ItemKey | null): Draft {
-    const text = said.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
-    const at = parent === null ? this.#sent.findIndex((sent) => sent.text === text) : -1;
+    const texts = said.flatMap((part) => (part.type === "text" ? part.text : []));
+    const fits = (sent: Sent): boolean => texts.slice(sent.carried.length).join("\n") === sent.text;
     // Amp may trim or wrap the text: the echo of something else is then the echo of the oldest.
-    const [sent] = parent === null ? this.#sent.splice(Math.max(at, 0), 1) : [];
+    const [sent] = parent === null ? this.#sent.splice(Math.max(this.#sent.findIndex(fits), 0), 1) : [];
+    // What was carried along was shown in the turn it belongs to.
+    const own = sent?.carried.every((text, at) => texts[at] === text) ? said.slice(sent.carried.length) : said;
     const media = said.some((part) => part.type === "media") ? [] : (sent?.media ?? []);
-    return userItem(sent?.key ?? this.key("user"), [...said, ...media], parent);
+    return userItem(sent?.key ?? this.key("user"), [...own, ...media], parent);
   }
 
   /** An `assistant` message: one item for the message, one for each tool it calls. */

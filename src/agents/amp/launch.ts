@@ -63,14 +63,15 @@ export type InputMessage = {
   type: "user";
   request_id: string;
   steer?: true;
+  /** How many of the first blocks repeat messages of earlier turns. Amp does not look at it; the translator does. */
+  carried?: number;
   message: { role: "user"; content: InputBlock[] };
 };
 
+export type InputOptions = { dir: string; inlineImages: boolean; steer?: boolean; carried?: readonly string[] };
+
 /** `request_id` makes the message idempotent in the newest builds; older ones ignore it, and our keys are made of it. */
-export async function inputMessage(
-  prompt: Prompt,
-  options: { dir: string; inlineImages: boolean; steer?: boolean },
-): Promise<InputMessage> {
+export async function inputMessage(prompt: Prompt, options: InputOptions): Promise<InputMessage> {
   const images: InputBlock[] = [];
   const named: string[] = [];
   for (const attachment of prompt.attachments) {
@@ -78,12 +79,13 @@ export async function inputMessage(
     else named.push(attachment.path ?? (await keep(attachment, join(options.dir, "attachments", prompt.message_id))));
   }
   const text = [prompt.text, ...named.map((path) => `Attached file: ${path}`)].join("\n\n");
-  const content: InputBlock[] = [{ type: "text", text }, ...images];
+  const carried = (options.carried ?? []).map((text): InputBlock => ({ type: "text", text }));
   return {
     type: "user",
     request_id: prompt.message_id,
     ...(options.steer ? { steer: true } : {}),
-    message: { role: "user", content },
+    ...(carried.length > 0 ? { carried: carried.length } : {}),
+    message: { role: "user", content: [...carried, { type: "text", text }, ...images] },
   };
 }
 

@@ -11,7 +11,7 @@ import {
   withoutLineEnd,
 } from "../../transports/index.ts";
 import type { Channel } from "../contract.ts";
-import { rec, str } from "../json.ts";
+import { type JsonRecord, rec, str } from "../json.ts";
 import type { InputMessage } from "./launch.ts";
 import { readPlainLine, withoutEscapes } from "./plain-text.ts";
 import { Watchdog, type WatchdogAlarm, type WatchdogTimes } from "./watchdog.ts";
@@ -29,8 +29,10 @@ export type RunOptions = {
   times: WatchdogTimes;
   /** Says what no native message says. */
   say(drafts: Draft[]): void;
-  /** The thread's id, each time a message of the conversation proves that it exists. */
-  onThread(id: string): void;
+  /** `answered`: the model has answered in it, so Amp has it stored and can continue it. */
+  onThread(id: string, answered: boolean): void;
+  /** Amp has no such thread (any more). */
+  onThreadLost(): void;
 };
 
 export class AmpRun {
@@ -123,7 +125,7 @@ export class AmpRun {
   #message(raw: Buffer, value: unknown): void {
     const data = rec(value);
     const id = str(data.session_id);
-    if (id !== undefined && (data.type === "user" || data.type === "assistant")) this.#options.onThread(id);
+    if (id !== undefined) this.#options.onThread(id, answered(data));
     this.#watchdog.saw(value);
     this.#options.channel.record("out", raw, value);
     if (this.#watchdog.phase === "done" || this.#watchdog.phase === "leaving") this.closeInput();
@@ -137,6 +139,7 @@ export class AmpRun {
   }
 
   #stderr(line: string): void {
+    if (/^Thread T-\S+ does not exist/.test(line)) this.#options.onThreadLost();
     this.#watchdog.touch();
     this.#options.channel.record("err", line, line);
   }
@@ -178,6 +181,9 @@ export class AmpRun {
     if (this.#stopping) clearTimeout(this.#stopping);
   }
 }
+
+const answered = (data: JsonRecord): boolean =>
+  (data.type === "assistant" && rec(data.message).stop_reason !== null) || (data.type === "result" && data.is_error !== true);
 
 /** What people are told when a run stops talking. The run is then stopped, so nothing else will say it. */
 export function alarmDrafts({ phase, after_ms }: WatchdogAlarm): Draft[] {

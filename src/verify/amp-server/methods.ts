@@ -50,9 +50,8 @@ export function answerMethod(method: string, raw: unknown, threads: ThreadStore)
     case "getThread": {
       const thread = threads.get(params.thread ?? params.threadID ?? params.id);
       // Anything but this code is taken for a thread that could not be loaded.
-      return thread === undefined
-        ? { ok: false, error: { code: "thread-not-found", message: "No such thread." } }
-        : ok({ thread, data: thread });
+      if (thread === undefined) return { ok: false, error: { code: "thread-not-found", message: "No such thread." } };
+      return ok({ thread: { data: thread } });
     }
     case "deleteThread":
       threads.delete(params.thread ?? params.threadID ?? params.id);
@@ -60,8 +59,9 @@ export function answerMethod(method: string, raw: unknown, threads: ThreadStore)
     case "loadPlugins":
     case "listPlugins":
     case "getThreadSummaries":
-    case "listThreads":
       return ok([]);
+    case "listThreads":
+      return ok({ threads: [] });
     case "getUserFreeTierStatus":
       return ok({ canUseAmpFree: false, isDailyGrantEnabled: false, features: [] });
     case "createTask":
