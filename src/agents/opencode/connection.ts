@@ -23,7 +23,7 @@ const ABORT_MS = 10_000;
 export async function connect(launch: Launch): Promise<Connection> {
   const { server, release } = lease(launch.host, launch.config.env);
   try {
-    await server.start();
+    await server.start(launch.config.directory);
     const line = new OpencodeConnection(server, launch.config, release);
     await line.open(launch);
     return line;

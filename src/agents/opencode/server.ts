@@ -44,11 +44,13 @@ export class OpencodeServer {
   #stopping = false;
   #deaths = 0;
   #requests = 0;
+  /** Any request wakes an instance of its directory: the probe wakes one that is needed anyway. */
+  #probeIn: string | null = null;
 
   constructor(host: AgentHost, env: Record<string, string>) {
     this.#host = host;
     this.#env = env;
-    this.channel = host.openChannel(new OpencodeTranslator());
+    this.channel = host.openChannel(new OpencodeTranslator(), { keys: "session" });
     this.#listener = new StreamListener(this.channel);
   }
 
@@ -80,7 +82,8 @@ export class OpencodeServer {
   }
 
   /** Resolves when requests can be sent and nothing that follows from them can be missed. */
-  async start(): Promise<void> {
+  async start(directory: string): Promise<void> {
+    this.#probeIn ??= directory;
     await this.#alive();
   }
 
@@ -189,6 +192,7 @@ export class OpencodeServer {
    */
   async #confirm(life: Life): Promise<void> {
     const heard = this.#listener.nextProbe();
+    const directory = [...this.#attached.values()][0]?.directory ?? this.#probeIn ?? this.#host.stateDir;
     for (let tries = 0; tries < 100; tries++) {
       await this.#send(life, "POST", `/session/${StreamListener.PROBE}/abort`, { directory: this.#host.stateDir }).catch(
         () => null,

@@ -130,7 +130,8 @@ export function todoUpdated(world: World, session: Session, todos: unknown): Dra
   const content = [{ type: "plan" as const, entries }];
   if (session.plan !== null) return [{ do: "item.update", key: session.plan, content }];
   const root = world.root(session);
-  const key = `plan:${session.id}:${root.turns}`;
+  // Keys last as long as the session, so they hang on an id that does.
+  const key = `plan:${[...session.messages.keys()].at(-1) ?? session.id}:${root.turns}`;
   const item = {
     key,
     native_item_id: null,

@@ -32,7 +32,11 @@ export function promptRefused(session: Session, request: string, message: string
   if (session.turn?.request !== request || session.turn.busy) return [];
   const details = { error_source: "agent" as const, native_code: "refused" };
   const drafts = tell(session, { name: "Refused", error: { message, code: "execution_error", details } });
-  const item = { key: `refused:${session.turns}:${request}`, kind: "message" as const, role: "user" as const };
+  const item = {
+    key: `refused:${[...session.messages.keys()].at(-1) ?? ""}:${session.turns}:${request}`,
+    kind: "message" as const,
+    role: "user" as const,
+  };
   if (text)
     drafts.unshift({ do: "item.add", item: { ...item, content: [{ type: "text", text }] }, status: "failed", synthetic: true });
   return [...drafts, ...endTurn(session)];
