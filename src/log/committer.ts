@@ -35,6 +35,7 @@ export class Committer {
   #waiter: Waiter | undefined;
   #closed = false;
   #commits = 0;
+  #failedCommits = 0;
 
   constructor(db: Database, options: { publish(): void; onError(error: LogError | null): void; maxPendingBytes: number }) {
     this.#db = db;
@@ -43,8 +44,8 @@ export class Committer {
     this.#maxPendingBytes = options.maxPendingBytes;
   }
 
-  get commits(): number {
-    return this.#commits;
+  get counts(): { commits: number; failed_commits: number; pending_bytes: number } {
+    return { commits: this.#commits, failed_commits: this.#failedCommits, pending_bytes: this.#pendingBytes };
   }
 
   /** Call before anything is changed: throws when nothing can be taken. Too much in one tick is committed on the spot instead. */
@@ -133,6 +134,7 @@ export class Committer {
 
   #fail(error: LogError): void {
     const before = this.#failure;
+    this.#failedCommits++;
     const retryMs = before === undefined ? RETRY_MIN_MS : Math.min(before.retryMs * 2, RETRY_MAX_MS);
     this.#failure = { error, since: before?.since ?? Date.now(), retryMs };
     clearTimeout(this.#retry);

@@ -198,6 +198,8 @@ export type LogHealth =
   | { state: "ok"; pending_bytes: number }
   | { state: "failing"; code: LogError["code"]; message: string; since: number; pending_bytes: number };
 
+export type LogStats = { commits: number; failed_commits: number; events: number; subscribers: number; pending_bytes: number };
+
 export interface Log {
   readonly dataDir: string;
   readonly documents: Documents;
@@ -220,6 +222,8 @@ export interface Log {
   /** Resolves when everything appended so far is committed; rejects only when the log is closed before. While the disk is full it waits. */
   committed(): Promise<void>;
   health(): LogHealth;
+  /** For metrics: since the log was opened. */
+  stats(): LogStats;
   /** Commits, ends subscriptions, gives the lock back. */
   close(): Promise<void>;
 }

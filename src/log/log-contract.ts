@@ -235,6 +235,17 @@ function readsContract(open: () => Promise<OpenedLog>): void {
     expect([...(first?.messages ?? []), ...(second?.messages ?? [])].map((row) => row.body)).toEqual(bodies);
   });
 
+  it("counts types without number as one", async () => {
+    const { log } = await open();
+    const stream = log.createStream("session", "ses_1", "{}");
+    for (const n of numbers(1, 5000))
+      stream.appendNative({ dir: "out", t_ms: 0, type: `type_${n}`, disposition: "unparsed", raw: "" });
+    log.flush();
+    const rows = stream.coverage();
+    expect(rows.length).toBeLessThan(2500);
+    expect(rows.reduce((sum, row) => sum + row.count, 0)).toBe(5000);
+  });
+
   it("reads all sessions in the order of their commits, from any cursor", async () => {
     const { log } = await open();
     const [a, b, task] = [
@@ -346,11 +357,13 @@ function tailContract(open: () => Promise<OpenedLog>): void {
     const seen: GlobalBatch[] = [];
     const live = new Promise<void>((resolve) => log.subscribeAll({ onBatch: (batch) => void seen.push(batch), onLive: resolve }));
     await live;
+    const { commits } = log.stats();
     for (const stream of streams) appendMany(stream, 2);
     const committed = log.committed();
     for (const stream of streams) appendMany(stream, 1);
     expect(log.committed()).toBe(committed);
     await committed;
+    expect(log.stats()).toMatchObject({ commits: commits + 1, events: 150, subscribers: 1, pending_bytes: 0 });
     expect(streams.map((stream) => stream.lastCommitted)).toEqual(streams.map(() => 3));
     await new Promise(setImmediate);
     expect(seen.map((batch) => [batch.stream_id, batch.first, batch.last])).toEqual(streams.map((stream) => [stream.id, 1, 3]));

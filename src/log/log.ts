@@ -12,6 +12,7 @@ import type {
   ListOptions,
   Log,
   LogHealth,
+  LogStats,
   OpenLogOptions,
   Stream,
   StreamKind,
@@ -36,6 +37,7 @@ export type * from "./contract.ts";
 export { LogError, type LogErrorCode } from "./log-error.ts";
 
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+const PAGE_CHARS = 8 * 1024 * 1024;
 
 export async function openLog(options: OpenLogOptions): Promise<Log> {
   prepareDataDir(options.dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
@@ -69,6 +71,7 @@ class SqliteLog implements Log {
   readonly #pump = new Pump();
   #queue: Published[] = [];
   #lastNo: number;
+  #events = 0;
   /** Global position of the last committed event. */
   #end: number;
   #closing: Promise<void> | undefined;
@@ -156,11 +159,13 @@ class SqliteLog implements Log {
   readGlobal(options: { after?: string; limit?: number } = {}): GlobalPage {
     const limit = Math.max(1, options.limit ?? 1000);
     const page: GlobalPage = { events: [], next: options.after ?? "0.0", has_more: false };
+    let chars = 0;
     for (let at = parseCursor(options.after); ; ) {
       const batches = this.#nextGlobal(at, 8);
       for (const batch of batches) {
         for (const [index, json] of batch.events.entries()) {
-          if (page.events.length >= limit) return { ...page, has_more: true };
+          if (page.events.length >= limit || chars > PAGE_CHARS) return { ...page, has_more: true };
+          chars += json.length;
           const cursor = batch.cursorOf(index);
           page.events.push({
             cursor,
@@ -198,6 +203,12 @@ class SqliteLog implements Log {
     return this.#committer.health();
   }
 
+  stats(): LogStats {
+    let subscribers = this.#all.size;
+    for (const stream of this.#streams.values()) subscribers += stream.tail.size;
+    return { ...this.#committer.counts, events: this.#events, subscribers };
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -229,6 +240,7 @@ class SqliteLog implements Log {
 
   #committed(stream: SqliteStream, batch: EventBatch, position: number): void {
     this.#queue.push({ stream, batch, position });
+    this.#events += batch.last - batch.first + 1;
     if (stream.kind === "session") this.#end = new SessionsBatch(batch, position).to;
   }
 

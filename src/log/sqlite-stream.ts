@@ -38,6 +38,8 @@ export type StreamContext = {
 };
 
 const ENTRY_OVERHEAD = 64;
+/** SQLite takes values up to 1 GB. What it can never take must not get into a transaction: it would be tried for ever. */
+const MAX_ENTRY = 128 * 1024 * 1024;
 
 export class SqliteStream implements Stream, Writer {
   readonly kind: StreamKind;
@@ -94,6 +96,7 @@ export class SqliteStream implements Stream, Writer {
     this.#admit();
     const { json, sequence, type } = entry;
     if (sequence !== this.#last + 1) throw gap(this, sequence);
+    if (json.length > MAX_ENTRY) throw tooLarge(this, json.length);
     if (json.includes("\n") || type.includes(" ")) {
       throw new LogError(
         "invalid_entry",
@@ -116,6 +119,7 @@ export class SqliteStream implements Stream, Writer {
 
   appendNative(entry: NativeEntry): number {
     this.#admit();
+    if (entry.raw.length > MAX_ENTRY) throw tooLarge(this, entry.raw.length);
     this.#natives.push(entry);
     this.#lastNative++;
     this.#context.committer.enlist(this, entry.raw.length + ENTRY_OVERHEAD, false);
@@ -244,4 +248,12 @@ function gap(stream: Stream, sequence: number): LogError {
 
 function deleted(stream: Stream): LogError {
   return new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
+}
+
+function tooLarge(stream: Stream, size: number): LogError {
+  return new LogError(
+    "invalid_entry",
+    `An entry of ${stream.id} has ${size} bytes, more than the log can take. Store it as an artifact.`,
+    { size },
+  );
 }
