@@ -12,6 +12,7 @@ export type Violation = { rule: GrammarRule; sequence: number; event_type: strin
 type SeenItem = {
   state: "open" | "completed" | "removed";
   kind: Item["kind"];
+  nested: boolean;
   turn_id: string | null;
   /** What a reader that adds up deltas has in hand, per part. */
   said: Map<number, string>;
@@ -121,7 +122,13 @@ export class Grammar {
     if (item.turn_id !== null && item.turn_id !== this.#turn)
       blame("G7", `item ${item.item_id} names turn ${item.turn_id}, which is not open`);
     const said = new Map<number, string>();
-    this.#items.set(item.item_id, { state: "open", kind: item.kind, turn_id: item.turn_id, said });
+    this.#items.set(item.item_id, {
+      state: "open",
+      kind: item.kind,
+      nested: item.parent_id !== null,
+      turn_id: item.turn_id,
+      said,
+    });
     if (item.kind === "message" && item.content.some((part) => streamedText(part)))
       blame("G4", "a message starts empty: its text comes as deltas");
     this.#links(item, blame);
@@ -150,6 +157,9 @@ export class Grammar {
   #itemUpdated(item: Item, blame: Blame): void {
     const seen = this.#still(item.item_id, blame);
     this.#links(item, blame);
+    if (item.parent_id !== null && !this.#items.has(item.parent_id)) blame("G5", `parent ${item.parent_id} was never announced`);
+    if (seen) seen.nested = item.parent_id !== null;
+    seen?.said.clear();
     item.content.forEach((part, index) => {
       const text = streamedText(part);
       if (text !== undefined) seen?.said.set(index, text);
@@ -186,7 +196,7 @@ export class Grammar {
     if (this.#turn !== turn) return blame("G7", `turn ${turn} ends but ${this.#turn ?? "none"} is open`);
     for (const [id, state] of this.#steps) if (state === "open") blame("G7", `step ${id} is open at the end of its turn`);
     for (const [id, item] of this.#items)
-      if (item.state === "open" && item.turn_id === turn && item.kind === "message")
+      if (item.state === "open" && item.turn_id === turn && item.kind === "message" && !item.nested)
         blame("G7", `message ${id} is open at the end of its turn`);
     this.#turn = null;
   }

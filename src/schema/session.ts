@@ -1,5 +1,6 @@
 // The session as clients see it, and what clients send: every request and reply body of the API, one schema each.
 import Type from "typebox";
+import { Event } from "./event.ts";
 import {
   ErrorCode,
   ModeInfo,
@@ -172,6 +173,12 @@ export const SessionList = Type.Object(
   { title: "SessionList" },
 );
 export type SessionList = Type.Static<typeof SessionList>;
+
+/** A page of events. `next` is the `after` (or `before`, newest first) of the following page; `last_sequence` is the newest there is. */
+export const EventList = Type.Object(
+  { events: Type.Array(Event), has_more: Type.Boolean(), next: Type.Integer(), last_sequence: Type.Integer() },
+  { title: "EventList" },
+);
 
 export const ItemList = Type.Object({ items: Type.Array(Item), last_sequence: Type.Integer() }, { title: "ItemList" });
 export type ItemList = Type.Static<typeof ItemList>;

@@ -53,6 +53,12 @@ export class ItemLedger {
     return this.#idOf(this.#scope + key) ?? this.#idOf(key);
   }
 
+  /** Nothing is its own parent. */
+  #parentOf(key: ItemKey, item: Item): string | null {
+    const parent = this.itemId(key);
+    return parent === item.item_id ? null : parent;
+  }
+
   #idOf(scoped: string): string | null {
     return this.#open.get(scoped)?.item.item_id ?? this.#finished.get(scoped)?.item_id ?? null;
   }
@@ -76,7 +82,7 @@ export class ItemLedger {
       started_at: this.#writer.now(),
       completed_at: null,
     };
-    const entry: OpenItem = { key, item, outlives: draft.outlives_turn ?? false };
+    const entry: OpenItem = { key, item, outlives: (draft.outlives_turn ?? false) && mayOutlive(item) };
     this.#open.set(key, entry);
     for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
     this.#writer.emit("item.started", { item }, origin);
@@ -87,16 +93,18 @@ export class ItemLedger {
     if (draft.delta === "") return;
     const entry = this.#open.get(this.#scope + draft.key) ?? this.#stub(draft.key, draft.part_type, origin);
     if (!entry) return;
-    const index = draft.part_index ?? partFor(entry.item.content, draft.part_type);
+    const named = draft.part_index === undefined ? undefined : entry.item.content[draft.part_index];
+    const fits = draft.part_index !== undefined && (named === undefined || takes(named, draft.part_type));
+    const index = fits ? (draft.part_index ?? 0) : partFor(entry.item.content, draft.part_type);
     this.#say(entry, index, draft.part_type, draft.delta, origin);
   }
 
   update(draft: DraftOf<"item.update">, origin: Origin): void {
     const entry = this.#open.get(this.#scope + draft.key);
     if (!entry) return;
-    if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn;
+    if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn && mayOutlive(entry.item);
     const before = entry.item;
-    const parent_id = draft.parent === undefined ? before.parent_id : (this.itemId(draft.parent) ?? before.parent_id);
+    const parent_id = draft.parent === undefined ? before.parent_id : (this.#parentOf(draft.parent, before) ?? before.parent_id);
     const native_item_id = draft.native_item_id ?? before.native_item_id;
     const renamed = parent_id !== before.parent_id || native_item_id !== before.native_item_id;
     if (renamed) entry.item = { ...before, parent_id, native_item_id };
@@ -122,6 +130,7 @@ export class ItemLedger {
     }
     if (draft.content) {
       const content = this.#stored(draft.content);
+      this.#needCall(content, null, origin);
       if (entry.item.kind === "message" && !this.#catchUp(entry, content, origin)) {
         entry.item = { ...entry.item, content };
         this.#writer.emit("item.updated", { item: entry.item }, BY_DAEMON_AS(origin));
@@ -149,14 +158,20 @@ export class ItemLedger {
 
   /** Closes what the turn left open; what outlives it stays. `cut`: the turn did not come to its own end. */
   closeTurn(turnId: string, cut: boolean): void {
-    for (const entry of [...this.#open.values()].reverse())
-      if (entry.item.turn_id === turnId && !entry.outlives && this.#open.has(entry.key))
-        this.#finish(entry, cut ? "failed" : "completed", BY_DAEMON);
+    this.#closeAllThat((entry) => entry.item.turn_id === turnId && !entry.outlives, cut ? "failed" : "completed");
   }
 
   closeAll(): void {
-    for (const entry of [...this.#open.values()].reverse())
-      if (this.#open.has(entry.key)) this.#finish(entry, "failed", BY_DAEMON);
+    this.#closeAllThat(() => true, "failed");
+  }
+
+  /** The newest first, so that children close before their parents. Looks again each time: closing a result can open the call it answers. */
+  #closeAllThat(fits: (entry: OpenItem) => boolean, status: "completed" | "failed"): void {
+    for (;;) {
+      const entry = [...this.#open.values()].findLast(fits);
+      if (!entry) return;
+      this.#finish(entry, status, BY_DAEMON);
+    }
   }
 
   /** Takes up an item that was open when the daemon died, under a key of its own. */
@@ -282,8 +297,12 @@ function itemOfParts(key: ItemKey, parts: DraftPart[]): ItemDraft {
 function partFor(content: ContentPart[], type: DeltaPartType): number {
   const last = content.length - 1;
   const part = content[last];
-  return part && streamOf(part)[0] === type ? last : content.length;
+  return part && takes(part, type) ? last : content.length;
 }
+
+/** Whether deltas of this type can go to the part. */
+const takes = (part: ContentPart, type: DeltaPartType): boolean =>
+  type === "tool_arguments" ? part.type === "tool_call" : streamOf(part)[0] === type;
 
 function streamOf(part: ContentPart): [DeltaPartType | undefined, string] {
   switch (part.type) {
@@ -318,6 +337,9 @@ function grow(content: ContentPart[], index: number, type: DeltaPartType, delta:
   else if (part.type === "tool_call" && type === "tool_arguments") part.arguments += delta;
   else if (part.type === "tool_result" && type === "tool_output" && part.output.length < STREAM_LIMIT) part.output += delta;
 }
+
+/** The answer to a turn ends with it; what a background command or sub-agent says may come later. */
+const mayOutlive = (item: Item): boolean => item.kind !== "message" || item.parent_id !== null;
 
 const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

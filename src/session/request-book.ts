@@ -55,7 +55,7 @@ export class RequestBook {
   }
 
   askPermission(draft: DraftOf<"permission.request">, itemId: string | null, origin: Origin): void {
-    if (this.#byKey.has(draft.key)) return;
+    if (this.#byKey.has(`permission ${draft.key}`)) return;
     const data: PermissionData = {
       permission_id: this.#writer.ids.next("prm"),
       action: draft.action,
@@ -76,7 +76,7 @@ export class RequestBook {
   }
 
   askQuestion(draft: DraftOf<"question.request">, itemId: string | null, origin: Origin): void {
-    if (this.#byKey.has(draft.key)) return;
+    if (this.#byKey.has(`question ${draft.key}`)) return;
     const [first] = draft.questions;
     const data: QuestionData = {
       question_id: this.#writer.ids.next("qst"),
@@ -95,7 +95,7 @@ export class RequestBook {
 
   /** False when no such permission is open: it was answered before, or never asked. */
   resolvePermission(keyOrId: string, answer: PermissionAnswer, origin: Origin): boolean {
-    const request = this.#take(keyOrId);
+    const request = this.#take("permission", keyOrId);
     if (request?.kind !== "permission") return false;
     const { status, ...resolution } = answer;
     this.#writer.emit(
@@ -107,7 +107,7 @@ export class RequestBook {
   }
 
   resolveQuestion(keyOrId: string, answer: QuestionAnswer, origin: Origin): boolean {
-    const request = this.#take(keyOrId);
+    const request = this.#take("question", keyOrId);
     if (request?.kind !== "question") return false;
     const { status, resolved_by, answers } = answer;
     this.#writer.emit(
@@ -134,15 +134,18 @@ export class RequestBook {
   }
 
   #put(request: OpenRequest): void {
-    this.#byKey.set(request.key, request);
-    this.#byId.set(request.kind === "permission" ? request.data.permission_id : request.data.question_id, request);
+    this.#byKey.set(`${request.kind} ${request.key}`, request);
+    this.#byId.set(idOf(request), request);
   }
 
-  #take(keyOrId: string): OpenRequest | undefined {
-    const request = this.#byId.get(keyOrId) ?? this.#byKey.get(keyOrId);
-    if (!request) return undefined;
-    this.#byKey.delete(request.key);
-    this.#byId.delete(request.kind === "permission" ? request.data.permission_id : request.data.question_id);
+  #take(kind: OpenRequest["kind"], keyOrId: string): OpenRequest | undefined {
+    const request = this.#byId.get(keyOrId) ?? this.#byKey.get(`${kind} ${keyOrId}`);
+    if (request?.kind !== kind) return undefined;
+    this.#byKey.delete(`${kind} ${request.key}`);
+    this.#byId.delete(idOf(request));
     return request;
   }
 }
+
+const idOf = (request: OpenRequest): string =>
+  request.kind === "permission" ? request.data.permission_id : request.data.question_id;
