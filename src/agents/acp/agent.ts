@@ -72,9 +72,9 @@ function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
 }
 
 async function inspect(definition: AcpDefinition, host: AgentHost): Promise<AgentInspection> {
-  let command: string;
+  let found: { command: string; args: string[] };
   try {
-    command = (await host.resolveCommand()).command;
+    found = await host.resolveCommand();
   } catch (error) {
     return {
       installed: false,
@@ -85,7 +85,11 @@ async function inspect(definition: AcpDefinition, host: AgentHost): Promise<Agen
     };
   }
   const env = host.environment({});
-  const version = await promisify(execFile)(command, ["--version"], { env, timeout: VERSION_TIMEOUT_MS })
+  const { command, args } = found;
+  // A configured command may be an interpreter with a script: that is asked, without what makes it speak ACP.
+  const speaks = args.findIndex((arg) => arg.startsWith("-") || definition.args.includes(arg));
+  const script = speaks < 0 ? args : args.slice(0, speaks);
+  const version = await promisify(execFile)(command, [...script, "--version"], { env, timeout: VERSION_TIMEOUT_MS })
     .then(({ stdout }) => /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? null)
     .catch(() => null);
   const signedIn = definition.auth.some(({ variable }) => env[variable]) ? true : null;

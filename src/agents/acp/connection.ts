@@ -1,5 +1,4 @@
 // One session on one ACP process: opened or taken up, prompted, interrupted, configured, closed.
-import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { ProcessRegistry } from "../../transports/index.ts";
@@ -57,7 +56,7 @@ class AcpConnection implements Connection {
     this.#launch = launch;
     const { config, host } = launch;
     const quirks = quirksOf(definition.quirks);
-    this.#translator = new AcpTranslator({ quirks, space: `${randomUUID().slice(0, 8)}:` });
+    this.#translator = new AcpTranslator({ quirks });
     this.#channel = host.openChannel(this.#translator);
     const files = new ClientFiles(config.directory, quirks.missingFile ?? "error");
     this.#terminals = new ClientTerminals({

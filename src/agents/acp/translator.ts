@@ -24,8 +24,6 @@ type Answer = { result: unknown } | { error: RpcError };
 
 export type TranslatorOptions = {
   quirks?: Quirks;
-  /** Put before every key: a session that goes on in a new process must not meet its old keys again. */
-  space?: string;
 };
 
 const CLIENT_METHODS = new Set([
@@ -43,7 +41,6 @@ export class AcpTranslator implements Translator, Surroundings {
   quirks: Quirks;
   version = 1;
   readonly sessions = new Map<string, SessionState>();
-  readonly #space: string;
   readonly #children = new Map<string, Child>();
   readonly #sent = new Map<string, SentRequest>();
   readonly #asked = new Map<string, AskedRequest>();
@@ -52,7 +49,6 @@ export class AcpTranslator implements Translator, Surroundings {
 
   constructor(options: TranslatorOptions = {}) {
     this.quirks = options.quirks ?? PLAIN;
-    this.#space = options.space ?? "";
   }
 
   translate(message: NativeMessage): Translation[] {
@@ -77,7 +73,7 @@ export class AcpTranslator implements Translator, Surroundings {
   session(id: string): SessionState {
     const known = this.sessions.get(id) ?? this.#children.get(id)?.state;
     if (known) return known;
-    const state = new SessionState(id, `${this.#space}${this.#process > 1 ? `p${this.#process}:` : ""}`);
+    const state = new SessionState(id, this.#process > 1 ? `p${this.#process}:` : "");
     // opencode 1.18 replays the history of a fork before it says the fork's id.
     if ([...this.#sent.values()].some((sent) => sent.method === "session/fork")) state.replaying = "until_answer";
     this.sessions.set(id, state);
@@ -203,7 +199,7 @@ export class AcpTranslator implements Translator, Surroundings {
     const asked: AskedRequest = { method, params, session, open: null };
     this.#asked.set(idKey(id), asked);
     this.#requests += 1;
-    const key = `${this.#space}p${this.#process}:ask:${this.#requests}`;
+    const key = `p${this.#process}:ask:${this.#requests}`;
     if (method === "session/request_permission" && session !== null) {
       const { drafts, open } = onPermissionRequest(this.session(session), this, id, params, key);
       asked.open = open;
