@@ -110,9 +110,10 @@ export function exited(state: ClaudeState, data: unknown): Translation {
   const signal = str(info.signal);
   if (state.turnOpen) {
     closeMessages(state, drafts);
-    // 143 and 130: somebody asked it to end (SIGTERM, SIGINT).
-    const asked = code === 0 || code === 143 || code === 130 || signal === "SIGTERM" || signal === "SIGINT";
-    const gentle = (thrown === null && asked) || info.$sdk === "done" || /aborted by user/.test(thrown ?? "");
+    // 143 and 130: somebody asked it to end (SIGTERM, SIGINT); the SDK throws then.
+    const asked =
+      code === 143 || code === 130 || signal === "SIGTERM" || signal === "SIGINT" || /aborted by user/.test(thrown ?? "");
+    const gentle = asked || (thrown === null && code === 0) || info.$sdk === "done";
     if (gentle) drafts.push({ do: "turn.end", stop_reason: state.plain ? "end_turn" : "interrupted" });
     else drafts.push(...crash(state, thrown ?? exitText(state, code, signal)));
     state.endTurn();

@@ -3,10 +3,10 @@
 import type { Draft } from "../../schema/draft.ts";
 import type { Translation } from "../contract.ts";
 import { arr, type JsonRecord, rec, str } from "../json.ts";
-import { mapped, noted, unparsed } from "../translation.ts";
+import { mapped, noted } from "../translation.ts";
 import { answered } from "./control.ts";
 import { userMessage } from "./inbound.ts";
-import { askElicitation, askTool, settleByClient } from "./permissions.ts";
+import { askElicitation, askTool, settleByAgent, settleByClient } from "./permissions.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
 
 /** How the recorder writes a prompt that is a stream: its messages follow as `user` rows. */
@@ -26,6 +26,7 @@ export function sdkInbound(state: ClaudeState, row: JsonRecord): Translation {
       return mapped(ADDRESS, "in/$sdk:callback_return", drafts);
     case "call":
       if (row.name === "interrupt") state.interrupted = true;
+      state.asked.set(`$sdk:${String(row.name)}`, { subtype: SUBTYPES[String(row.name)] ?? row.name, args: row.args });
       return mapped(ADDRESS, "in/$sdk:call");
     case "abort":
       state.interrupted = true;
@@ -41,12 +42,14 @@ export function sdkOutbound(state: ClaudeState, row: JsonRecord): Translation {
     case "callback":
       return callback(state, row, drafts);
     case "call_return":
-      answered(state, SUBTYPES[str(row.name) ?? ""], returnValue(row), drafts);
+      answered(state, SUBTYPES[str(row.name) ?? ""], returnValue(row, called(state, row)), drafts);
       return mapped(ADDRESS, "$sdk:call_return", drafts);
     case "call_error":
+      called(state, row);
       return noted(ADDRESS, "$sdk:call_error", "control_error", { request: row.name, error: row.message });
     default:
-      return unparsed(ADDRESS, "$sdk:unknown", `unknown SDK row ${String(row.$sdk)}`);
+      // Written by a recorder, not by the SDK: its messages have a `type`.
+      return noted(ADDRESS, "$sdk:other", "sdk_row", row);
   }
 }
 
@@ -58,11 +61,17 @@ const SUBTYPES: Record<string, string> = {
   supportedModels: "list_models",
 };
 
-function returnValue(row: JsonRecord): JsonRecord {
+function called(state: ClaudeState, row: JsonRecord): unknown[] {
+  const key = `$sdk:${String(row.name)}`;
+  const args = arr(state.asked.get(key)?.args ?? row.args);
+  state.asked.delete(key);
+  return args;
+}
+
+function returnValue(row: JsonRecord, [argument]: unknown[]): JsonRecord {
   const value = row.value;
   if (row.name === "supportedModels") return { models: value };
   if (row.name === "mcpServerStatus") return { mcpServers: value };
-  const [argument] = arr(row.args);
   if (row.name === "setModel") return { model: argument };
   if (row.name === "setPermissionMode") return { mode: argument };
   return rec(value);
@@ -121,7 +130,9 @@ function callbackReturned(state: ClaudeState, row: JsonRecord, drafts: Draft[]):
   for (const [id, request] of state.requests) {
     if ((request.kind === "elicitation") !== elicitation) continue;
     if (row.requestId !== undefined ? row.requestId !== id : call !== undefined && request.call !== call) continue;
-    settleByClient(state, id, row.value === undefined ? (str(row.error) ?? "error") : value, drafts);
+    // The SDK's signal fired: the CLI withdrew the request.
+    if (row.aborted === true) settleByAgent(state, id, false, drafts);
+    else settleByClient(state, id, row.value === undefined ? (str(row.error) ?? "error") : value, drafts);
     return;
   }
 }

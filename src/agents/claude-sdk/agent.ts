@@ -1,0 +1,39 @@
+// The Claude Agent SDK, an optional peer. It yields Claude Code's own messages, so everything but the connection is Claude Code's.
+import { claudeAgent } from "../claude/agent.ts";
+import { signedIn } from "../claude/probe.ts";
+import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
+import { connectSdk } from "./connection.ts";
+import { loadSdk, SDK_PACKAGE } from "./sdk-module.ts";
+
+export const claudeSdkAgent: Agent = {
+  id: "claude-sdk",
+  name: "Claude Agent SDK",
+  // It has no program of its own; the name only keeps the PATH from being asked for another one.
+  npmPackage: { name: SDK_PACKAGE, version: "0.3.325", bin: "claude-agent-sdk" },
+  capabilities: claudeAgent.capabilities,
+  createTranslator: claudeAgent.createTranslator,
+  inspect,
+  connect: connectSdk,
+};
+
+async function inspect(host: AgentHost): Promise<AgentInspection> {
+  try {
+    const { path, version } = await loadSdk(host);
+    const signed_in = signedIn(host.environment({}));
+    return {
+      installed: true,
+      path,
+      version,
+      signed_in,
+      advice: signed_in === false ? "Set ANTHROPIC_API_KEY, or sign in with `claude`." : null,
+    };
+  } catch (error) {
+    return {
+      installed: false,
+      path: null,
+      version: null,
+      signed_in: null,
+      advice: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
