@@ -289,6 +289,22 @@ function tailContract(open: () => Promise<OpenedLog>): void {
     for (const [index, after] of starts.entries()) expect(seen[index]!.got).toEqual(numbers(after + 1, 3855));
   });
 
+  it("gives a subscriber that asks from beyond the end only what comes after", async () => {
+    const { log } = await open();
+    const stream = log.createStream("session", "ses_1", "{}");
+    appendMany(stream, 5);
+    log.flush();
+    const seen = collector();
+    await new Promise<void>((resolve) => stream.subscribe({ after: 10, onBatch: seen.onBatch, onLive: resolve }));
+    for (const count of [2, 5, 1]) {
+      appendMany(stream, count);
+      await log.committed();
+      await new Promise(setImmediate);
+    }
+    await seen.reached(3);
+    expect(seen.got).toEqual([11, 12, 13]);
+  });
+
   it("frames a batch once, the same bytes for all, live and from the log alike", async () => {
     const { log } = await open();
     const stream = log.createStream("session", "ses_1", "{}");
