@@ -7,7 +7,7 @@ import type { Thread } from "./thread.ts";
 /** `approvalPolicy` and sandbox of each permission mode. `on-failure` is gone since 0.166. */
 export const PERMISSION_MODES: Record<PermissionMode, { approvalPolicy: string; sandbox: string; sandboxPolicy: JsonRecord }> = {
   // Everything but commands known to be harmless is asked for, and so is every edit.
-  default: { approvalPolicy: "untrusted", sandbox: "read-only", sandboxPolicy: { type: "readOnly" } },
+  default: { approvalPolicy: "untrusted", sandbox: "workspace-write", sandboxPolicy: { type: "workspaceWrite" } },
   plan: { approvalPolicy: "on-request", sandbox: "read-only", sandboxPolicy: { type: "readOnly" } },
   accept_edits: { approvalPolicy: "on-request", sandbox: "workspace-write", sandboxPolicy: { type: "workspaceWrite" } },
   bypass: { approvalPolicy: "never", sandbox: "danger-full-access", sandboxPolicy: { type: "dangerFullAccess" } },

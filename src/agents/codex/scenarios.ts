@@ -1,0 +1,63 @@
+// What `dragoman verify` needs to know of Codex beyond the common scenarios: how to point it at the model server, and scenarios only Codex can play.
+import type { Scenario } from "../../verify/scenario/scenario.ts";
+import { type JsonRecord, rec } from "../json.ts";
+
+export type CodexHomeOptions = {
+  /** The model server, without a slash at the end. */
+  url: string;
+  model: string;
+  /** `session.native` of the scenario: TOML text under `config`, put before the rest, and under `tables`, put after it. */
+  native: JsonRecord;
+  /** The working folder: trusted, so that Codex does not ask. */
+  work: string;
+};
+
+/** A config.toml for a run without account and without internet. */
+export function codexHome({ url, model, native, work }: CodexHomeOptions): string {
+  const text = (value: unknown): string => (typeof value === "string" ? value : "");
+  const features = {
+    apps: false,
+    plugins: false,
+    remote_plugin: false,
+    enable_request_compression: false,
+    shell_snapshot: false,
+    default_mode_request_user_input: true,
+    ...rec(native.features),
+  };
+  return `model = ${JSON.stringify(model)}
+model_provider = "verify"
+check_for_update_on_startup = false
+model_reasoning_summary = "detailed"
+suppress_unstable_features_warning = true
+${text(native.config)}
+
+[model_providers.verify]
+name = "verify"
+base_url = ${JSON.stringify(`${url}/v1`)}
+wire_api = "responses"
+supports_websockets = false
+request_max_retries = 1
+stream_max_retries = 2
+stream_idle_timeout_ms = 3000
+
+[analytics]
+enabled = false
+
+[feedback]
+enabled = false
+
+[tools.update_plan]
+enabled = true
+
+[projects.${JSON.stringify(work)}]
+trust_level = "trusted"
+
+[features]
+${Object.entries(features)
+  .map(([name, on]) => `${name} = ${String(on)}`)
+  .join("\n")}
+${text(native.tables)}
+`;
+}
+
+export const codexScenarios: readonly Scenario[] = [];
