@@ -97,8 +97,8 @@ export function agentSettings(config: Config, id: string): AgentSettings {
   return entry as AgentSettings;
 }
 
-/** Names of the ACP agents the file adds. */
-export function acpNames(config: Config): string[] {
+/** The ACP agents the file adds, by name. */
+export function acpEntries(config: Config): Record<string, unknown> {
   const acp = config.agents?.acp;
-  return typeof acp === "object" && acp !== null ? Object.keys(acp) : [];
+  return typeof acp === "object" && acp !== null ? { ...acp } : {};
 }

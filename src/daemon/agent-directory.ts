@@ -1,0 +1,104 @@
+// What the daemon tells about its agents: installed or not, what they can do, which models they offer; and how one is installed.
+import type { AgentInspection } from "../agents/contract.ts";
+import { AgentError } from "../agents/contract.ts";
+import { ProblemError } from "../schema/problem-codes.ts";
+import type { AgentInfo } from "../schema/session.ts";
+import type { AgentDirectory, InstallProgress } from "../server/agent-directory.ts";
+import type { HostedAgent } from "./core.ts";
+import { installPackage } from "./install.ts";
+
+/** A program that does not answer is shown as installed with unknown version, not waited for. */
+const INSPECT_MS = 20_000;
+/** Looking at a program starts it; what it said holds for this long. */
+const FRESH_MS = 30_000;
+
+export class Directory implements AgentDirectory {
+  readonly #agents: ReadonlyMap<string, HostedAgent>;
+  readonly #defaultDirectory: string;
+  readonly #seen = new Map<string, { at: number; inspection: Promise<AgentInspection> }>();
+
+  constructor(agents: ReadonlyMap<string, HostedAgent>, defaultDirectory: string) {
+    this.#agents = agents;
+    this.#defaultDirectory = defaultDirectory;
+  }
+
+  list(): Promise<AgentInfo[]> {
+    return Promise.all([...this.#agents.keys()].map((id) => this.inspect(id)));
+  }
+
+  async inspect(id: string): Promise<AgentInfo> {
+    const { agent } = this.#find(id);
+    const inspection = await this.#look(id);
+    return {
+      agent: agent.id,
+      name: agent.name,
+      ...inspection,
+      installable: agent.npmPackage !== null,
+      capabilities: { ...agent.capabilities },
+    };
+  }
+
+  models(id: string, directory: string | undefined) {
+    return this.#ask(id, async ({ agent, host }) => (await agent.models?.(host, directory ?? this.#defaultDirectory)) ?? []);
+  }
+
+  modes(id: string, directory: string | undefined) {
+    return this.#ask(id, async ({ agent, host }) => (await agent.modes?.(host, directory ?? this.#defaultDirectory)) ?? []);
+  }
+
+  async install(id: string, onProgress: (progress: InstallProgress) => void): Promise<AgentInfo> {
+    const { agent, host } = this.#find(id);
+    if (!agent.npmPackage)
+      throw new ProblemError(
+        "unsupported",
+        `${agent.name} cannot be installed from the npm registry. Install it yourself and put it on the PATH.`,
+      );
+    await installPackage(agent.npmPackage, host.stateDir, (message) => onProgress({ message }));
+    this.#seen.delete(id);
+    return this.inspect(id);
+  }
+
+  #find(id: string): HostedAgent {
+    const found = this.#agents.get(id);
+    if (!found)
+      throw new ProblemError(
+        "agent_unknown",
+        `There is no agent ${JSON.stringify(id)}. Known are: ${[...this.#agents.keys()].join(", ")}.`,
+      );
+    return found;
+  }
+
+  #look(id: string): Promise<AgentInspection> {
+    const seen = this.#seen.get(id);
+    if (seen && Date.now() - seen.at < FRESH_MS) return seen.inspection;
+    const { agent, host } = this.#find(id);
+    const inspection = within(agent.inspect(host), INSPECT_MS).catch(
+      (error: unknown): AgentInspection => ({
+        installed: false,
+        path: null,
+        version: null,
+        signed_in: null,
+        advice: error instanceof Error ? error.message : String(error),
+      }),
+    );
+    this.#seen.set(id, { at: Date.now(), inspection });
+    return inspection;
+  }
+
+  async #ask<T>(id: string, question: (found: HostedAgent) => Promise<T>): Promise<T> {
+    try {
+      return await question(this.#find(id));
+    } catch (error) {
+      if (error instanceof AgentError) throw new ProblemError(error.code, error.message, { cause: error });
+      throw error;
+    }
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`It did not answer within ${ms / 1000} s.`)), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

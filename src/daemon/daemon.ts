@@ -1,0 +1,137 @@
+// The daemon: core and server together, with its discovery file. `dragoman serve`, embedding and tests all start it here.
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Logger, pino } from "pino";
+import { agentsWith } from "../agents/registry.ts";
+import { discoveryFile } from "../client/discover.ts";
+import { createServer } from "../server/server.ts";
+import { TokenStore } from "../server/token-store.ts";
+import { Directory } from "./agent-directory.ts";
+import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
+import { openCore } from "./core.ts";
+import { version } from "./version.ts";
+
+export type DaemonOptions = {
+  host?: string;
+  /** 0 takes a free one. */
+  port?: number;
+  dataDir?: string;
+  /** Instead of the token that is made at first start. */
+  token?: string;
+  config?: Config;
+  /** Where sessions work that name no directory. */
+  directory?: string;
+  env?: NodeJS.ProcessEnv;
+  logger?: Logger;
+};
+
+export type Daemon = {
+  url: string;
+  port: number;
+  token: string;
+  observeToken: string;
+  dataDir: string;
+  /** Idempotent. Every agent is stopped; every session stays resumable. */
+  close(): Promise<void>;
+};
+
+export const DEFAULT_PORT = 4700;
+
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
+
+export class DaemonError extends Error {
+  readonly code: "token_required" | "port_taken" | "address_unavailable";
+  constructor(code: DaemonError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "DaemonError";
+    this.code = code;
+  }
+}
+
+export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> {
+  const host = options.host ?? "127.0.0.1";
+  if (!LOOPBACK.has(host) && options.token === undefined)
+    throw new DaemonError(
+      "token_required",
+      `Binding ${host} opens the daemon to the network. Choose a token of your own with --token or DRAGOMAN_TOKEN, or bind 127.0.0.1.`,
+    );
+  const dataDir = options.dataDir ?? defaultDataDir();
+  const config = options.config ?? {};
+  const logger = options.logger ?? pino({ level: "silent" });
+  const directory = options.directory ?? process.cwd();
+  const core = await openCore({
+    dataDir,
+    config,
+    agents: agentsWith(acpEntries(config)),
+    env: options.env ?? process.env,
+    defaultDirectory: directory,
+    log: (level, message, fields) => logger[level](fields ?? {}, message),
+    onLogError: (error) => (error ? logger.error({ code: error.code }, error.message) : logger.info("the log can write again")),
+  });
+  if (core.reaped.length > 0 || core.recovered > 0)
+    logger.info({ reaped: core.reaped, recovered: core.recovered }, "taken up after the last stop");
+  try {
+    const tokens = TokenStore.open({ dataDir, ...(options.token === undefined ? {} : { token: options.token }) });
+    const server = await createServer({
+      log: core.log,
+      manager: core.manager,
+      agents: new Directory(core.agents, directory),
+      tokens,
+      limits: { ...defaults.limits, ...config.limits },
+      allowHosts: config.allow_hosts ?? [],
+      allowOrigins: config.allow_origins ?? [],
+      version,
+      logger,
+      ...built("inspectorDir", "../inspector/"),
+      ...built("docsDir", "../docs/"),
+    });
+    const { url, port } = await server.listen({ host, port: options.port ?? DEFAULT_PORT }).catch((error: unknown) => {
+      throw listenFault(error, host, options.port ?? DEFAULT_PORT);
+    });
+    const token = tokens.secret("operate");
+    writeFileSync(discoveryFile(dataDir), JSON.stringify({ url, token, pid: process.pid }), { mode: 0o600 });
+    let closing: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      rmSync(discoveryFile(dataDir), { force: true });
+      await server.close();
+      await core.close();
+    };
+    return {
+      url,
+      port,
+      token,
+      observeToken: tokens.secret("observe"),
+      dataDir,
+      close: () => {
+        closing ??= close();
+        return closing;
+      },
+    };
+  } catch (error) {
+    await core.close();
+    throw error;
+  }
+}
+
+/** A folder the build puts beside the code; left out while it does not exist. */
+function built<K extends string>(name: K, path: string): Partial<Record<K, string>> {
+  const folder = fileURLToPath(
+    new URL(path, import.meta.url.endsWith(".ts") ? new URL("../../dist/daemon/", import.meta.url) : import.meta.url),
+  );
+  return existsSync(folder) ? ({ [name]: folder } as Partial<Record<K, string>>) : {};
+}
+
+function listenFault(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE")
+    return new DaemonError("port_taken", `Port ${port} on ${host} is taken. Choose another with --port, or 0 for any free one.`, {
+      cause: error,
+    });
+  if (code === "EADDRNOTAVAIL" || code === "EACCES" || code === "ENOTFOUND")
+    return new DaemonError(
+      "address_unavailable",
+      `Cannot listen on ${host}:${port} (${String(code)}). Choose another address with --host and --port.`,
+      { cause: error },
+    );
+  return error;
+}
