@@ -20,6 +20,11 @@ export function text(row: SqlRow, column: string): string {
   throw wrong(column, value);
 }
 
+/** A word of a closed set that only this room writes. */
+export function word<T extends string>(row: SqlRow, column: string): T {
+  return text(row, column) as T;
+}
+
 export function textOrNull(row: SqlRow, column: string): string | null {
   return row[column] === null ? null : text(row, column);
 }

@@ -1,7 +1,7 @@
 /**
  * The native ledger: every message of an agent, verbatim, both ways, with its disposition; and the counts that make coverage cheap.
  */
-import { blob, int, text } from "./columns.ts";
+import { blob, int, text, word } from "./columns.ts";
 import type { CoverageRow, Disposition, NativeDirection, NativeEntry, NativePage, NativeRow } from "./contract.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 
@@ -83,7 +83,7 @@ export class NativeStore {
   coverage(stream: number): CoverageRow[] {
     return this.#coverage.all(stream).map((row) => ({
       type: text(row, "type"),
-      disposition: text(row, "disposition") as Disposition,
+      disposition: word<Disposition>(row, "disposition"),
       count: int(row, "count"),
     }));
   }

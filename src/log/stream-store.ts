@@ -1,7 +1,7 @@
 /**
  * The table of streams: one row each, with what must be known without reading events. Lists are pages; deleted streams are not there for anybody.
  */
-import { int, intOrNull, text } from "./columns.ts";
+import { int, intOrNull, text, word } from "./columns.ts";
 import type { ListOptions, StreamKind, StreamPage, StreamRow } from "./contract.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 
@@ -105,7 +105,7 @@ function streamRow(row: SqlRow): StreamRow {
 function numberedRow(row: SqlRow): NumberedRow {
   return {
     no: int(row, "no"),
-    kind: text(row, "kind") as StreamKind,
+    kind: word<StreamKind>(row, "kind"),
     id: text(row, "id"),
     created_at: int(row, "created_at"),
     updated_at: int(row, "updated_at"),
