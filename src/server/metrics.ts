@@ -1,0 +1,103 @@
+// What Prometheus reads. Counts only; the text is made when it is asked for.
+import type { Log, Subscription } from "../log/contract.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { OpenStreams } from "./open-streams.ts";
+
+type Sources = { log: Log; manager: SessionManager; streams: OpenStreams; version: string };
+
+export class Metrics {
+  readonly #sources: Sources;
+  readonly #requests = new Map<string, number>();
+  readonly #natives = new NativeCounts();
+  readonly #subscription: Subscription;
+  readonly #startedAt = Date.now();
+  #events = 0;
+
+  constructor(sources: Sources) {
+    this.#sources = sources;
+    this.#subscription = sources.log.subscribeAll({
+      after: sources.log.globalCursor(),
+      onBatch: (batch) => {
+        this.#events += batch.last - batch.first + 1;
+        return true;
+      },
+    });
+  }
+
+  /** `route` is the pattern, never the path: the number of series stays bounded. */
+  countRequest(method: string, route: string, status: number): void {
+    const key = labels({ method, route, status: String(status) });
+    this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
+  }
+
+  close(): void {
+    this.#subscription.close();
+  }
+
+  text(): string {
+    const { log, manager, streams, version } = this.#sources;
+    const sessions = manager.counts();
+    const health = log.health();
+    return [
+      family("dragoman_info", "gauge", "The daemon's version.", [[labels({ version }), 1]]),
+      family("dragoman_uptime_seconds", "gauge", "Since the server started.", [["", (Date.now() - this.#startedAt) / 1000]]),
+      family("dragoman_sessions", "gauge", "Sessions in memory, by whether an agent process may run for them.", [
+        [labels({ state: "live" }), sessions.live],
+        [labels({ state: "resting" }), sessions.loaded - sessions.live],
+      ]),
+      family("dragoman_subscribers", "gauge", "Open SSE streams and WebSockets.", [["", streams.size]]),
+      family("dragoman_events_total", "counter", "Events committed since start.", [["", this.#events]]),
+      family("dragoman_native_messages_total", "counter", "Native messages of the sessions active since start.", [
+        ...this.#natives.read(log, this.#startedAt),
+      ]),
+      family("dragoman_log_healthy", "gauge", "1 while commits succeed.", [["", health.state === "ok" ? 1 : 0]]),
+      family("dragoman_log_pending_bytes", "gauge", "Bytes that wait for their commit.", [["", health.pending_bytes]]),
+      family("dragoman_http_requests_total", "counter", "Finished HTTP requests.", [...this.#requests]),
+      family("process_resident_memory_bytes", "gauge", "Memory of the daemon, without its agents.", [
+        ["", process.memoryUsage.rss()],
+      ]),
+    ].join("");
+  }
+}
+
+/** Sums of the ledgers. Only sessions written to since the last look are read again; a removed session's counts stay. */
+class NativeCounts {
+  readonly #bySession = new Map<string, { seen: number; counts: Map<string, number> }>();
+
+  read(log: Log, since: number): Map<string, number> {
+    let before: string | undefined;
+    scan: for (;;) {
+      const page = log.listStreams("session", { order: "updated", limit: 200, ...(before === undefined ? {} : { before }) });
+      for (const { id, updated_at, last_native } of page.streams) {
+        if (updated_at < since) break scan;
+        if (this.#bySession.get(id)?.seen !== last_native) this.#load(log, id, last_native);
+      }
+      if (page.next === null) break;
+      before = page.next;
+    }
+    const sums = new Map<string, number>();
+    for (const { counts } of this.#bySession.values())
+      for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count);
+    return sums;
+  }
+
+  #load(log: Log, id: string, seen: number): void {
+    const counts = new Map<string, number>();
+    for (const { disposition, count } of log.stream("session", id)?.coverage() ?? []) {
+      const key = labels({ disposition });
+      counts.set(key, (counts.get(key) ?? 0) + count);
+    }
+    this.#bySession.set(id, { seen, counts });
+  }
+}
+
+const family = (name: string, type: string, help: string, samples: Iterable<readonly [string, number]>): string => {
+  let text = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+  for (const [label, value] of samples) text += `${name}${label} ${value}\n`;
+  return text;
+};
+
+const labels = (pairs: Record<string, string>): string =>
+  `{${Object.entries(pairs)
+    .map(([name, value]) => `${name}="${value.replace(/\\/g, "\\\\").replace(/"/g, '\\"').replace(/\n/g, "\\n")}"`)
+    .join(",")}}`;

@@ -1,0 +1,67 @@
+/**
+ * All streams that are open to clients, SSE and WebSocket alike: counts them against the limit, keeps them awake with one timer for all, and closes
+ * those whose token is no longer valid.
+ */
+import { ProblemError } from "../schema/problem-codes.ts";
+import type { TokenStore } from "./token-store.ts";
+
+export type OpenStream = {
+  /** Null: opened without a token. */
+  readonly tokenId: string | null;
+  /** Called every 15 s. */
+  beat(): void;
+  close(reason: "shutdown" | "revoked"): void;
+};
+
+export const HEARTBEAT_MS = 15_000;
+
+export class OpenStreams {
+  readonly #open = new Set<OpenStream>();
+  readonly #limit: number;
+  readonly #tokens: TokenStore;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(limit: number, tokens: TokenStore, heartbeatMs = HEARTBEAT_MS) {
+    this.#limit = limit;
+    this.#tokens = tokens;
+    this.#timer = setInterval(() => this.beat(), heartbeatMs).unref();
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Throws `too_many_subscribers`. Ask before anything is sent. */
+  mustHaveRoom(): void {
+    if (this.#open.size >= this.#limit) throw new ProblemError("too_many_subscribers");
+  }
+
+  add(stream: OpenStream): void {
+    this.#open.add(stream);
+  }
+
+  delete(stream: OpenStream): void {
+    this.#open.delete(stream);
+  }
+
+  beat(): void {
+    this.closeRevoked();
+    for (const stream of this.#open) stream.beat();
+  }
+
+  /** Called when a token was revoked; the heartbeat calls it too, for tokens that expired or whose file was replaced. */
+  closeRevoked(): void {
+    const alive = new Map<string, boolean>();
+    for (const stream of [...this.#open]) {
+      const { tokenId } = stream;
+      if (tokenId === null) continue;
+      if (!alive.has(tokenId)) alive.set(tokenId, this.#tokens.alive(tokenId));
+      if (!alive.get(tokenId)) stream.close("revoked");
+    }
+  }
+
+  closeAll(): void {
+    clearInterval(this.#timer);
+    for (const stream of [...this.#open]) stream.close("shutdown");
+  }
+}

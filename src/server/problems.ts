@@ -1,0 +1,75 @@
+// Every error a client can meet, as RFC 9457. What is not known becomes `internal`, and its text stays in the daemon's log.
+import type { ServerResponse } from "node:http";
+import { AgentError } from "../agents/contract.ts";
+import { LogError } from "../log/log-error.ts";
+import { type ProblemCode, ProblemError, problemCodes } from "../schema/problem-codes.ts";
+import type { Problem } from "../schema/session.ts";
+import { BlockedError } from "./auth.ts";
+import { securityHeaders } from "./security-headers.ts";
+
+export const PROBLEM_MEDIA = "application/problem+json";
+
+/** Where the docs page explains a code. */
+export const problemUri = (code: ProblemCode): string => `/docs/api#problem-${code}`;
+
+export function problemOf(error: ProblemError): Problem {
+  const { status, title } = problemCodes[error.code];
+  return {
+    type: problemUri(error.code),
+    title,
+    status,
+    detail: error.message,
+    code: error.code,
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+  };
+}
+
+/** Fastify's own refusals, by their code. */
+const frameworkCodes: Readonly<Record<string, ProblemCode>> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: "invalid_json",
+  FST_ERR_CTP_EMPTY_JSON_BODY: "invalid_json",
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: "invalid_json",
+  FST_ERR_CTP_BODY_TOO_LARGE: "body_too_large",
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: "unsupported_media_type",
+  FST_ERR_BAD_URL: "not_found",
+  FST_ERR_ROUTE_MAX_PARAM_LENGTH: "not_found",
+  FST_ERR_NOT_FOUND: "not_found",
+};
+
+const logCodes: Partial<Record<LogError["code"], ProblemCode>> = {
+  disk_full: "disk_full",
+  write_failed: "not_ready",
+  log_closed: "not_ready",
+  stream_exists: "session_exists",
+  stream_deleted: "session_not_found",
+  invalid_artifact_id: "artifact_not_found",
+};
+
+export function toProblemError(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (error instanceof AgentError) return new ProblemError(error.code, error.message, { cause: error });
+  if (error instanceof LogError) {
+    const code = logCodes[error.code];
+    return code ? new ProblemError(code, undefined, { cause: error }) : new ProblemError("internal", undefined, { cause: error });
+  }
+  const name = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  return new ProblemError(frameworkCodes[name] ?? "internal", undefined, { cause: error });
+}
+
+export const problemHeaders = (error: ProblemError): Record<string, string> => ({
+  "content-type": PROBLEM_MEDIA,
+  ...(error instanceof BlockedError ? { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) } : {}),
+  ...(error.code === "unauthorized" ? { "www-authenticate": 'Bearer realm="dragoman"' } : {}),
+});
+
+/** For refusals before routing, where there is no Fastify reply yet. The connection is not used again: its body was not read. */
+export function writeProblem(response: ServerResponse, error: ProblemError): void {
+  const body = JSON.stringify(problemOf(error));
+  response.writeHead(error.status, {
+    ...securityHeaders,
+    ...problemHeaders(error),
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  });
+  response.end(body);
+}

@@ -1,0 +1,91 @@
+// What agents there are, and their installation.
+import Type from "typebox";
+import { ProblemError } from "../../schema/problem-codes.ts";
+import { AgentInfo, AgentList, ModeList, ModelList } from "../../schema/session.ts";
+import { problemOf, toProblemError } from "../problems.ts";
+import type { App, ServerContext } from "../server-context.ts";
+import { namedEvent, SseStream } from "../sse.ts";
+
+const tag = "agents";
+const AgentPath = Type.Object({ agent: Type.String({ minLength: 1, maxLength: 200 }) });
+const DirectoryQuery = Type.Object({
+  directory: Type.Optional(Type.String({ description: "agents may offer other models in other directories" })),
+});
+
+export function agentRoutes(app: App, { agents, streams, logger }: ServerContext): void {
+  app.get(
+    "/v1/agents",
+    { config: { tag, operation: "listAgents", summary: "All agents, installed or not.", replies: { 200: AgentList } } },
+    async () => ({ agents: await agents.list() }),
+  );
+
+  app.get(
+    "/v1/agents/:agent",
+    {
+      schema: { params: AgentPath },
+      config: { tag, operation: "getAgent", summary: "One agent.", replies: { 200: AgentInfo }, problems: ["agent_unknown"] },
+    },
+    async ({ params }) => agents.inspect(params.agent),
+  );
+
+  app.get(
+    "/v1/agents/:agent/models",
+    {
+      schema: { params: AgentPath, querystring: DirectoryQuery },
+      config: {
+        tag,
+        operation: "listModels",
+        summary: "Models the agent offers, with their variants.",
+        replies: { 200: ModelList },
+        problems: ["agent_unknown", "agent_not_found"],
+      },
+    },
+    async ({ params, query }) => ({ models: await agents.models(params.agent, query.directory) }),
+  );
+
+  app.get(
+    "/v1/agents/:agent/modes",
+    {
+      schema: { params: AgentPath, querystring: DirectoryQuery },
+      config: {
+        tag,
+        operation: "listModes",
+        summary: "Modes the agent offers.",
+        replies: { 200: ModeList },
+        problems: ["agent_unknown", "agent_not_found"],
+      },
+    },
+    async ({ params, query }) => ({ modes: await agents.modes(params.agent, query.directory) }),
+  );
+
+  app.post(
+    "/v1/agents/:agent/install",
+    {
+      schema: { params: AgentPath },
+      config: {
+        tag,
+        ownIdempotency: true,
+        operation: "installAgent",
+        summary: "Install the agent into the data directory.",
+        description: "Events `progress` {message}, then `done` with the agent, or `problem`.",
+        replies: { 200: { description: "Progress", media: "text/event-stream" } },
+        problems: ["agent_unknown", "unsupported", "too_many_subscribers"],
+      },
+    },
+    async (request, reply) => {
+      const { installable } = await agents.inspect(request.params.agent);
+      if (!installable)
+        throw new ProblemError("unsupported", "This agent cannot be installed by the daemon. Install it by hand.");
+      streams.mustHaveRoom();
+      const sse = new SseStream(request, reply, streams);
+      try {
+        const agent = await agents.install(request.params.agent, (progress) => sse.write(namedEvent("progress", progress)));
+        sse.write(namedEvent("done", agent));
+      } catch (error) {
+        logger.warn({ err: error, agent: request.params.agent }, "installation failed");
+        sse.write(namedEvent("problem", problemOf(toProblemError(error))));
+      }
+      sse.end();
+    },
+  );
+}

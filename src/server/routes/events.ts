@@ -1,0 +1,143 @@
+// A session's events: pages, the live stream, and the live stream of all sessions.
+import Type from "typebox";
+import type { ReadPage, Stream } from "../../log/contract.ts";
+import { ProblemError } from "../../schema/problem-codes.ts";
+import { EventList } from "../../schema/session.ts";
+import { encodeRun, encodingOf, isPlain } from "../event-encoding.ts";
+import { followAll, followSession, hasEnded } from "../event-stream.ts";
+import type { App, ServerContext } from "../server-context.ts";
+import { SseStream } from "../sse.ts";
+import { EncodingQuery, Sequence, SessionPath, sessionStream } from "./parameters.ts";
+
+const tag = "events";
+const eventStream = { description: "Server-sent events", media: "text/event-stream" };
+
+const PageQuery = Type.Object({
+  after: Type.Optional(Sequence),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
+  before: Type.Optional(Sequence),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+  order: Type.Optional(Type.Enum(["asc", "desc"], { description: "desc: the newest first, `next` is the next `before`" })),
+  ...EncodingQuery,
+});
+
+const StreamQuery = Type.Object({
+  after: Type.Optional(Sequence),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
+  ...EncodingQuery,
+});
+
+const CURSOR = "^[0-9]{1,12}\\.[0-9]{1,4}$";
+const AllQuery = Type.Object({
+  after: Type.Optional(
+    Type.String({ pattern: CURSOR, description: "an `id:` of this stream; 0.0 is the beginning, absent is now" }),
+  ),
+  ...EncodingQuery,
+});
+
+export function eventRoutes(app: App, { log, streams, dialects }: ServerContext): void {
+  app.get(
+    "/v1/sessions/:id/events",
+    {
+      schema: { params: SessionPath, querystring: PageQuery },
+      config: {
+        tag,
+        operation: "listEvents",
+        summary: "A page of a session's events.",
+        description: "A page can hold fewer than `limit` events, even none, and still have more: go on with `next`.",
+        replies: { 200: EventList },
+        problems: ["session_not_found", "cursor_too_large"],
+      },
+    },
+    async ({ params, query }, reply) => {
+      const stream = sessionStream(log, params.id);
+      const encoding = encodingOf(query, dialects);
+      const after = query.after ?? query.offset;
+      mustReach(stream, after ?? 0);
+      const page = stream.read({
+        limit: query.limit ?? 1_000,
+        reverse: query.order === "desc",
+        ...(after === undefined ? {} : { after }),
+        ...(query.before === undefined ? {} : { before: query.before }),
+        ...(encoding.types === null ? {} : { types: [...encoding.types] }),
+      });
+      const lines = isPlain(encoding) ? page.events : encodeRun(page, encoding, stream).flatMap((event) => event.lines);
+      return reply.type("application/json; charset=utf-8").send(pageJson(page, lines));
+    },
+  );
+
+  app.get(
+    "/v1/sessions/:id/events/sse",
+    {
+      schema: { params: SessionPath, querystring: StreamQuery },
+      config: {
+        tag,
+        operation: "streamEvents",
+        summary: "A session's events, those that were and those to come, to session.ended.",
+        description: "`id:` is the sequence. Last-Event-ID or `after` resumes behind it.",
+        replies: { 200: eventStream, 204: { description: "Nothing will come any more" } },
+        problems: ["session_not_found", "cursor_too_large", "too_many_subscribers"],
+      },
+    },
+    async (request, reply) => {
+      const stream = sessionStream(log, request.params.id);
+      const encoding = encodingOf(request.query, dialects);
+      const resumed = lastEventId(request.headers["last-event-id"], "^[0-9]{1,16}$");
+      const after = resumed === undefined ? (request.query.after ?? request.query.offset ?? 0) : Number(resumed);
+      mustReach(stream, after);
+      // A browser's EventSource connects again after every end; only 204 tells it to stop.
+      if (resumed !== undefined && after === stream.last && hasEnded(stream)) return reply.code(204).send();
+      streams.mustHaveRoom();
+      const sse = new SseStream(request, reply, streams, { id: String(after) });
+      followSession(sse, stream, after, encoding);
+    },
+  );
+
+  app.get(
+    "/v1/events/sse",
+    {
+      schema: { querystring: AllQuery },
+      config: {
+        tag,
+        operation: "streamAllEvents",
+        summary: "The events of all sessions in one stream.",
+        description: "`id:` is a cursor. Without one, the stream begins now.",
+        replies: { 200: eventStream },
+        problems: ["cursor_too_large", "too_many_subscribers"],
+      },
+    },
+    async (request, reply) => {
+      const encoding = encodingOf(request.query, dialects);
+      const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? log.globalCursor();
+      if (isBehind(log.globalCursor(), after)) throw new ProblemError("cursor_too_large");
+      streams.mustHaveRoom();
+      const sse = new SseStream(request, reply, streams, { id: after });
+      followAll(sse, log, after, encoding);
+    },
+  );
+}
+
+export function mustReach(stream: Stream, after: number): void {
+  if (after > stream.last)
+    throw new ProblemError(
+      "cursor_too_large",
+      `after=${after} lies beyond the stream, which ends at ${stream.last}. The log was reset or this is another daemon: read again from after=0.`,
+    );
+}
+
+function lastEventId(header: string | string[] | undefined, pattern: string): string | undefined {
+  if (header === undefined || header === "") return undefined;
+  if (typeof header === "string" && new RegExp(pattern).test(header)) return header;
+  throw new ProblemError("invalid_request", "Last-Event-ID must be an `id:` of this stream.", {
+    errors: [{ path: "headers/last-event-id", message: `must match ${pattern}` }],
+  });
+}
+
+function isBehind(end: string, cursor: string): boolean {
+  const [endPosition = 0, endIndex = 0] = end.split(".").map(Number);
+  const [position = 0, index = 0] = cursor.split(".").map(Number);
+  return position > endPosition || (position === endPosition && index > endIndex);
+}
+
+const pageJson = ({ has_more, next, last }: ReadPage, lines: readonly string[]): string =>
+  `{"events":[${lines.join(",")}],"has_more":${has_more},"next":${next},"last_sequence":${last}}`;

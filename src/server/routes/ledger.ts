@@ -1,0 +1,108 @@
+// What lies behind a session's events: how native messages were understood, those messages themselves, and the transcript the events add up to.
+import { Readable } from "node:stream";
+import { setImmediate } from "node:timers/promises";
+import Type from "typebox";
+import type { NativeRow, Stream } from "../../log/contract.ts";
+import type { UniversalEvent } from "../../schema/event.ts";
+import { ItemFold } from "../../schema/fold-items.ts";
+import { Coverage, ItemList } from "../../schema/session.ts";
+import { nativeJson } from "../event-encoding.ts";
+import type { App, ServerContext } from "../server-context.ts";
+import { Sequence, SessionPath, sessionStream } from "./parameters.ts";
+
+const tag = "ledger";
+const ITEM_TYPES = ["item.started", "item.updated", "item.delta", "item.completed", "item.removed"];
+
+const NativeQuery = Type.Object({
+  after: Type.Optional(Sequence),
+  limit: Type.Optional(Type.Integer({ minimum: 1, description: "at most so many; default all" })),
+});
+
+export function ledgerRoutes(app: App, { log }: ServerContext): void {
+  app.get(
+    "/v1/sessions/:id/coverage",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        operation: "getCoverage",
+        summary: "How the agent's native messages were understood, per native type.",
+        replies: { 200: Coverage },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params }) => coverageOf(sessionStream(log, params.id)),
+  );
+
+  app.get(
+    "/v1/sessions/:id/native",
+    {
+      schema: { params: SessionPath, querystring: NativeQuery },
+      config: {
+        tag,
+        operation: "readNative",
+        summary: "The flight recorder: every native message in both directions, as NDJSON.",
+        replies: {
+          200: {
+            description: "One message a line: {native_seq, t_ms, dir, type, disposition, data}",
+            media: "application/x-ndjson",
+          },
+        },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params, query }, reply) => {
+      const stream = sessionStream(log, params.id);
+      return reply.type("application/x-ndjson").send(Readable.from(nativeLines(stream, query.after ?? 0, query.limit)));
+    },
+  );
+
+  app.get(
+    "/v1/sessions/:id/items",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        operation: "listItems",
+        summary: "The transcript: the items its events add up to.",
+        replies: { 200: ItemList },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params }) => foldStream(sessionStream(log, params.id)),
+  );
+}
+
+function coverageOf(stream: Stream): Coverage {
+  const types = stream.coverage();
+  const totals = { mapped: 0, noted: 0, heartbeat: 0, unparsed: 0 };
+  for (const { disposition, count } of types) totals[disposition] += count;
+  return { totals, types };
+}
+
+/** Pages of lines; the next page is read when the client has taken the last. */
+function* nativeLines(stream: Stream, after: number, limit = Number.POSITIVE_INFINITY): Generator<string> {
+  let left = limit;
+  for (let at = after; left > 0; ) {
+    const page = stream.readNative({ after: at, limit: Math.min(left, 500), maxBytes: 1024 * 1024 });
+    if (page.messages.length > 0) yield page.messages.map(nativeLine).join("");
+    if (!page.has_more) return;
+    left -= page.messages.length;
+    at = page.next;
+  }
+}
+
+const nativeLine = ({ native_seq, t_ms, dir, type, disposition, body }: NativeRow): string =>
+  `{"native_seq":${native_seq},"t_ms":${t_ms},"dir":"${dir}","type":${JSON.stringify(type)},"disposition":"${disposition}","data":${nativeJson(body)}}\n`;
+
+/** Reads page by page, and lets others have their turn in between. */
+async function foldStream(stream: Stream): Promise<ItemList> {
+  const fold = new ItemFold();
+  for (let after = 0; ; ) {
+    const page = stream.read({ after, limit: 2_000, types: ITEM_TYPES, maxBytes: 2 * 1024 * 1024 });
+    for (const json of page.events) fold.apply(JSON.parse(json) as UniversalEvent);
+    if (!page.has_more) return { items: fold.items(), last_sequence: page.last };
+    after = page.next;
+    await setImmediate();
+  }
+}

@@ -1,0 +1,96 @@
+// Messages to a session: accepted at once, or answered with the stream of their turn.
+import type { Stream } from "../../log/contract.ts";
+import { MessageAccepted, SendMessage } from "../../schema/session.ts";
+import { sendMessage } from "../commands.ts";
+import { encodingOf } from "../event-encoding.ts";
+import { followTurn } from "../event-stream.ts";
+import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
+import type { App, ServerContext } from "../server-context.ts";
+import { SseStream } from "../sse.ts";
+import { SessionPath } from "./parameters.ts";
+
+const tag = "messages";
+const problems = [
+  "session_not_found",
+  "session_ended",
+  "session_busy",
+  "steer_unsupported",
+  "queue_full",
+  "attachment_not_found",
+] as const;
+
+/** What a streamed message was answered with, kept so that the same key opens the same stream again. */
+type Kept = { turn_id: string; after: number; begun: boolean };
+
+export function messageRoutes(app: App, context: ServerContext): void {
+  const { manager, streams, log } = context;
+  const idempotency = new Idempotency(log);
+
+  app.post(
+    "/v1/sessions/:id/messages",
+    {
+      schema: { params: SessionPath, body: SendMessage },
+      config: {
+        tag,
+        operation: "sendMessage",
+        summary: "Send a message. It starts a turn, waits for the running one, or joins it.",
+        replies: { 202: MessageAccepted },
+        problems,
+      },
+    },
+    async ({ params, body }, reply) => reply.code(202).send(await sendMessage(context, manager.get(params.id), body)),
+  );
+
+  app.post(
+    "/v1/sessions/:id/messages/stream",
+    {
+      schema: { params: SessionPath, body: SendMessage },
+      config: {
+        tag,
+        ownIdempotency: true,
+        operation: "sendMessageStream",
+        summary: "Send a message and get the events of its turn, to its turn.ended.",
+        description: "The header x-turn-id names the turn. Closing the stream does not stop the turn.",
+        replies: { 200: { description: "Events of the turn", media: "text/event-stream" } },
+        problems: [...problems, "too_many_subscribers"],
+      },
+    },
+    async (request, reply) => {
+      const session = manager.get(request.params.id);
+      streams.mustHaveRoom();
+      const send = async (): Promise<Kept> => {
+        const after = session.stream.last;
+        const { turn_id } = await sendMessage(context, session, request.body);
+        return { turn_id, after, begun: request.body.when_busy === "steer" && hasBegun(session.stream, turn_id, after) };
+      };
+      const { turn_id, after, begun } = await once(idempotency, request, send);
+      const sse = new SseStream(request, reply, streams, { id: String(after), headers: { "x-turn-id": turn_id } });
+      followTurn(sse, session.stream, { id: turn_id, after, begun }, encodingOf({}, context.dialects));
+    },
+  );
+}
+
+/** True for a message that was steered into a turn that ran already: its start lies behind us. */
+function hasBegun(stream: Stream, turnId: string, after: number): boolean {
+  const { events, sequences } = stream.read({ types: ["turn.started"], reverse: true, limit: 1 });
+  return (sequences[0] ?? Number.POSITIVE_INFINITY) <= after && (events[0] ?? "").includes(`"turn_id":${JSON.stringify(turnId)}`);
+}
+
+async function once(
+  idempotency: Idempotency,
+  request: Parameters<typeof idempotencyId>[0],
+  send: () => Promise<Kept>,
+): Promise<Kept> {
+  const id = idempotencyId(request);
+  if (id === null) return send();
+  const hash = requestHash(request);
+  const kept = await idempotency.begin(id, hash);
+  if (kept) return JSON.parse(kept.body) as Kept;
+  try {
+    const sent = await send();
+    await idempotency.keep(id, { request: hash, status: 200, type: "", body: JSON.stringify(sent) });
+    return sent;
+  } finally {
+    idempotency.release(id);
+  }
+}

@@ -1,0 +1,24 @@
+// Path and query parameters that several routes share.
+import Type from "typebox";
+import type { Log, Stream } from "../../log/contract.ts";
+import { ProblemError } from "../../schema/problem-codes.ts";
+
+export const SessionPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+
+export const EncodingQuery = {
+  types: Type.Optional(
+    Type.Union([Type.String(), Type.Array(Type.String())], { description: "only these event types, separated by commas" }),
+  ),
+  include_raw: Type.Optional(Type.Boolean({ description: "with the native message each event was made from" })),
+  dialect: Type.Optional(Type.String({ description: "another wire format for the events" })),
+};
+
+export const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+/** The stream of a session, without loading the session: history can be read whatever became of its agent. */
+export function sessionStream(log: Log, id: string): Stream {
+  const stream = log.stream("session", id);
+  if (!stream)
+    throw new ProblemError("session_not_found", `There is no session ${JSON.stringify(id)}. List them with GET /v1/sessions.`);
+  return stream;
+}

@@ -1,0 +1,158 @@
+// Sessions: create, list, read, change, remove, and the commands that stop or branch them.
+import Type from "typebox";
+import { CreateSession, ForkSession, Session, SessionList, SessionState, UpdateSession } from "../../schema/session.ts";
+import type { ListFilter } from "../../session/session-manager.ts";
+import type { App, ServerContext } from "../server-context.ts";
+import { SessionPath } from "./parameters.ts";
+
+const tag = "sessions";
+const done = { description: "Done" };
+
+const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
+  before: Type.Optional(Type.String({ description: "`next` of the page before" })),
+  agent: Type.Optional(Type.String()),
+  status: Type.Optional(SessionState),
+  directory: Type.Optional(Type.String()),
+  search: Type.Optional(Type.String({ description: "in title, id, directory and agent" })),
+});
+
+export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
+  app.post(
+    "/v1/sessions",
+    {
+      schema: { body: CreateSession },
+      config: {
+        tag,
+        operation: "createSession",
+        summary: "Create a session. Its agent starts with the first message.",
+        replies: { 201: Session },
+        problems: ["agent_unknown", "session_exists", "directory_not_found", "agent_not_found", "too_many_sessions", "disk_full"],
+      },
+    },
+    async ({ body }, reply) => {
+      const session = await manager.create(body);
+      return reply.code(201).header("location", `/v1/sessions/${session.session_id}`).send(session);
+    },
+  );
+
+  app.get(
+    "/v1/sessions",
+    {
+      schema: { querystring: ListQuery },
+      config: { tag, operation: "listSessions", summary: "List sessions, the newest first.", replies: { 200: SessionList } },
+    },
+    async ({ query }) => {
+      const filter: ListFilter = { ...query, limit: query.limit ?? 50 };
+      return manager.list(filter);
+    },
+  );
+
+  app.get(
+    "/v1/sessions/:id",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        operation: "getSession",
+        summary: "Read a session.",
+        replies: { 200: Session },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params }) => manager.get(params.id).view(),
+  );
+
+  app.patch(
+    "/v1/sessions/:id",
+    {
+      schema: { params: SessionPath, body: UpdateSession },
+      config: {
+        tag,
+        operation: "updateSession",
+        summary: "Change model, variant, mode, permission mode or title of a living session.",
+        replies: { 200: Session },
+        problems: ["session_not_found", "session_ended", "session_busy", "unsupported"],
+      },
+    },
+    async ({ params, body }) => {
+      const session = manager.get(params.id);
+      await session.configure(body);
+      return session.view();
+    },
+  );
+
+  app.delete(
+    "/v1/sessions/:id",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        operation: "deleteSession",
+        summary: "End the session and remove all it left in the log.",
+        replies: { 204: done },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params }, reply) => {
+      await manager.remove(params.id);
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    "/v1/sessions/:id/interrupt",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        operation: "interruptSession",
+        summary: "Stop the running turn. Nothing happens when none runs.",
+        replies: { 204: done },
+        problems: ["session_not_found", "session_ended"],
+      },
+    },
+    async ({ params }, reply) => {
+      await manager.get(params.id).interrupt();
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    "/v1/sessions/:id/terminate",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        operation: "terminateSession",
+        summary: "End the session. Ending it again changes nothing.",
+        replies: { 204: done },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params }, reply) => {
+      await manager.get(params.id).terminate();
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    "/v1/sessions/:id/fork",
+    {
+      schema: { params: SessionPath, body: ForkSession },
+      config: {
+        tag,
+        emptyBody: true,
+        operation: "forkSession",
+        summary: "Branch the conversation into a new session, where the agent can.",
+        replies: { 201: Session },
+        problems: ["session_not_found", "fork_unsupported", "not_resumable", "session_exists", "too_many_sessions"],
+      },
+    },
+    async ({ params, body }, reply) => {
+      const session = await manager.fork(params.id, body);
+      await log.committed();
+      return reply.code(201).header("location", `/v1/sessions/${session.session_id}`).send(session);
+    },
+  );
+}

@@ -1,0 +1,73 @@
+// The daemon about itself: alive, ready, measured, described.
+import Type from "typebox";
+import { ProblemError } from "../../schema/problem-codes.ts";
+import { pageStyle, renderApiPage } from "../api-page.ts";
+import type { OpenApi } from "../openapi.ts";
+import { PAGE_POLICY } from "../security-headers.ts";
+import type { App, ServerContext } from "../server-context.ts";
+
+const tag = "daemon";
+const Health = Type.Object({ status: Type.Literal("ok"), version: Type.String() }, { title: "Health" });
+const Ready = Type.Object({ status: Type.Literal("ready") }, { title: "Ready" });
+
+export function systemRoutes(app: App, { log, metrics, version }: ServerContext, openApi: OpenApi): void {
+  app.get(
+    "/v1/health",
+    { config: { tag, role: "none", operation: "health", summary: "The daemon lives.", replies: { 200: Health } } },
+    async () => ({ status: "ok", version }),
+  );
+
+  app.get(
+    "/v1/ready",
+    {
+      config: {
+        tag,
+        operation: "ready",
+        summary: "The daemon can write its log.",
+        replies: { 200: Ready },
+        problems: ["not_ready"],
+      },
+    },
+    async () => {
+      const health = log.health();
+      if (health.state === "failing") throw new ProblemError("not_ready", health.message);
+      return { status: "ready" };
+    },
+  );
+
+  app.get(
+    "/metrics",
+    {
+      config: {
+        tag,
+        operation: "metrics",
+        summary: "Prometheus metrics.",
+        replies: { 200: { description: "Prometheus text format", media: "text/plain" } },
+      },
+    },
+    async (_, reply) => reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text()),
+  );
+
+  app.get(
+    "/openapi.json",
+    {
+      config: {
+        tag,
+        role: "none",
+        operation: "openApi",
+        summary: "This description.",
+        replies: { 200: { description: "OpenAPI 3.1", media: "application/json" } },
+      },
+    },
+    async () => openApi.document(),
+  );
+
+  let page: string | undefined;
+  app.get("/docs/api", { config: { role: "none", navigable: true } }, async (_, reply) => {
+    page ??= renderApiPage(openApi.document());
+    return reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY).send(page);
+  });
+  app.get("/docs/api.css", { config: { role: "none" } }, async (_, reply) =>
+    reply.type("text/css; charset=utf-8").send(pageStyle),
+  );
+}

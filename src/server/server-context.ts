@@ -1,0 +1,85 @@
+// What every route of the server can reach, and what a route says about itself.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
+import type { Logger } from "pino";
+import type { TSchema } from "typebox";
+import type { Log } from "../log/contract.ts";
+import type { ProblemCode } from "../schema/problem-codes.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import type { AgentDirectory } from "./agent-directory.ts";
+import type { Caller } from "./auth.ts";
+import type { Metrics } from "./metrics.ts";
+import type { OpenStreams } from "./open-streams.ts";
+import type { Role, TokenStore } from "./token-store.ts";
+
+/** Turns the JSON of one event into the lines of another wire format; none, one or several. */
+export type Dialect = (eventJson: string) => string[];
+
+export type ServerLimits = {
+  body_bytes: number;
+  /** Open SSE streams and WebSockets together. */
+  subscribers: number;
+  /** TCP connections; default: subscribers + 1000. */
+  connections?: number;
+  /** Time a client has to send its headers; default 10 s. */
+  header_timeout_ms?: number;
+};
+
+export type ServerOptions = {
+  log: Log;
+  manager: SessionManager;
+  agents: AgentDirectory;
+  tokens: TokenStore;
+  limits: ServerLimits;
+  /** Names beside localhost, 127.0.0.1, [::1] and the bound address under which the daemon may be called. */
+  allowHosts?: readonly string[];
+  /** Foreign origins that may call it, as `https://example.org`. They need a bearer token. */
+  allowOrigins?: readonly string[];
+  version: string;
+  logger: Logger;
+  dialects?: ReadonlyMap<string, Dialect>;
+  /** Built web UI, served at /ui. */
+  inspectorDir?: string;
+  /** Built documentation, served at /docs. */
+  docsDir?: string;
+  /** Further rooms' routes. */
+  routes?: readonly RouteModule[];
+};
+
+export type ServerContext = Omit<ServerOptions, "dialects"> & {
+  dialects: ReadonlyMap<string, Dialect>;
+  streams: OpenStreams;
+  metrics: Metrics;
+};
+
+export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
+
+export type RouteModule = (app: App, context: ServerContext) => void;
+
+/** A reply of a route, for OpenAPI: a JSON schema, nothing, or another media type. */
+export type ReplyDoc = TSchema | { description: string; media?: string };
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    operation?: string;
+    summary?: string;
+    description?: string;
+    tag?: string;
+    /** Who may call it; `none`: without a token. Default: `observe` for GET, `operate` for the rest. */
+    role?: Role | "none";
+    /** A person may come here by a link on a foreign page: no data, no effect. */
+    navigable?: boolean;
+    /** An absent body reads as {}. */
+    emptyBody?: boolean;
+    /** The route keeps the idempotency key itself. */
+    ownIdempotency?: boolean;
+    replies?: Readonly<Record<number, ReplyDoc>>;
+    problems?: readonly ProblemCode[];
+    /** Not in OpenAPI. */
+    hidden?: boolean;
+  }
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}

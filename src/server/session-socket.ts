@@ -1,0 +1,194 @@
+/**
+ * One client on one session's WebSocket: events go out, commands come in. A slow client is not buffered for: its subscription stops, and goes on from the
+ * log when the socket has drained.
+ */
+import type { RawData, WebSocket } from "ws";
+import type { Batch, Subscription } from "../log/contract.ts";
+import { ProblemError } from "../schema/problem-codes.ts";
+import type { Session } from "../session/session.ts";
+import type { Caller } from "./auth.ts";
+import { sendMessage } from "./commands.ts";
+import { type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
+import { hasEnded } from "./event-stream.ts";
+import type { OpenStream } from "./open-streams.ts";
+import { problemOf, toProblemError } from "./problems.ts";
+import { mustReach } from "./routes/events.ts";
+import type { ServerContext } from "./server-context.ts";
+import { type ClientMessage, type Following, parseClientMessage, READ_OPS } from "./socket-messages.ts";
+
+/** Bytes a socket may hold before its client counts as slow. */
+const SLOW_BYTES = 256 * 1024;
+/** Commands of one client that may run at once; more are read when some are done. */
+const MAX_RUNNING = 32;
+
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const POLICY = 1008;
+
+export class SessionSocket implements OpenStream {
+  readonly tokenId: string;
+  readonly #ws: WebSocket;
+  readonly #session: Session;
+  readonly #caller: Caller;
+  readonly #context: ServerContext;
+  #subscription: Subscription | null = null;
+  #answered = true;
+  #running = 0;
+  /** Messages are sent to the agent in the order they came, whatever their attachments take. */
+  #sending: Promise<unknown> = Promise.resolve();
+
+  constructor(ws: WebSocket, session: Session, caller: Caller, context: ServerContext) {
+    this.tokenId = caller.id;
+    this.#ws = ws;
+    this.#session = session;
+    this.#caller = caller;
+    this.#context = context;
+  }
+
+  start(following: Following): void {
+    this.#context.streams.add(this);
+    this.#ws.on("message", (data, binary) => void this.#take(data, binary));
+    this.#ws.on("pong", () => {
+      this.#answered = true;
+    });
+    this.#ws.on("close", () => this.#gone());
+    this.#ws.on("error", () => this.#ws.terminate());
+    this.#push({ type: "hello", session_id: this.#session.session_id, role: this.#caller.role, version: this.#context.version });
+    this.#follow(following);
+  }
+
+  /** Who does not answer is gone; who does not read cannot answer, and is left to TCP. */
+  beat(): void {
+    if (this.#ws.bufferedAmount > 0) return;
+    if (!this.#answered) return this.#ws.terminate();
+    this.#answered = false;
+    this.#ws.ping();
+  }
+
+  close(reason: "shutdown" | "revoked"): void {
+    if (reason === "revoked") this.#ws.close(POLICY, "the token is no longer valid");
+    else this.#ws.close(GOING_AWAY, "the daemon stops");
+    if (this.#ws.bufferedAmount > 0) this.#ws.terminate();
+    this.#gone();
+  }
+
+  #gone(): void {
+    this.#subscription?.close();
+    this.#subscription = null;
+    this.#context.streams.delete(this);
+  }
+
+  #follow(following: Following): void {
+    this.#subscription?.close();
+    this.#subscription = null;
+    if (!following) return;
+    const { after, encoding } = following;
+    const { stream } = this.#session;
+    this.#subscription = stream.subscribe({
+      after,
+      onBatch: (batch) => this.#sendBatch(batch, encoding),
+      onLive: () => {
+        if (hasEnded(stream)) this.#ws.close(NORMAL, "the session has ended");
+      },
+      onEnd: (reason) => this.#ws.close(reason === "deleted" ? NORMAL : GOING_AWAY, `the log is ${reason}`),
+    });
+  }
+
+  #sendBatch(batch: Batch, encoding: Encoding): boolean {
+    const frames = isPlain(encoding) ? framesOf(batch) : this.#encoded(batch, encoding);
+    const last = frames.length - 1;
+    for (let i = 0; i < last; i++) this.#ws.send(frames[i] ?? "", TEXT);
+    if (last >= 0) this.#ws.send(frames[last] ?? "", TEXT, () => this.#subscription?.resume());
+    if (batch.types.at(-1) === "session.ended") this.#ws.close(NORMAL, "the session has ended");
+    return last < 0 || this.#ws.bufferedAmount < SLOW_BYTES;
+  }
+
+  #encoded(batch: Batch, encoding: Encoding): Buffer[] {
+    return encodeRun(batch, encoding, this.#session.stream).flatMap(({ lines }) => lines.map(frameOf));
+  }
+
+  #push(message: object): void {
+    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(JSON.stringify(message));
+  }
+
+  async #take(data: RawData, binary: boolean): Promise<void> {
+    if (++this.#running >= MAX_RUNNING) this.#ws.pause();
+    let id: string | number | null = null;
+    try {
+      if (binary) throw new ProblemError("unsupported_media_type", "Send text frames with JSON.");
+      const message = parseClientMessage(data.toString());
+      id = message.id;
+      const result = await this.#do(message.read());
+      this.#push({ id, ok: true, result: result ?? null });
+    } catch (error) {
+      const problem = toProblemError(error);
+      if (problem.code === "internal") this.#context.logger.error({ err: error }, "a command over WebSocket failed");
+      this.#push({ id, ok: false, problem: problemOf(problem) });
+    }
+    if (--this.#running < MAX_RUNNING && this.#ws.isPaused) this.#ws.resume();
+  }
+
+  async #do(message: ClientMessage): Promise<unknown> {
+    if (!this.#context.tokens.alive(this.tokenId)) {
+      this.close("revoked");
+      throw new ProblemError("unauthorized");
+    }
+    if (this.#caller.role !== "operate" && !READ_OPS.has(message.op)) throw new ProblemError("forbidden");
+    const session = this.#session;
+    switch (message.op) {
+      case "send": {
+        const { op: _, id: __, ...body } = message;
+        const sent = this.#sending.then(() => sendMessage(this.#context, session, body));
+        this.#sending = sent.catch(() => {});
+        return sent;
+      }
+      case "interrupt":
+        return session.interrupt();
+      case "terminate":
+        return session.terminate();
+      case "configure": {
+        const { op: _, id: __, ...patch } = message;
+        if (Object.keys(patch).length === 0) throw new ProblemError("invalid_request", "Name at least one field to change.");
+        await session.configure(patch);
+        return session.view();
+      }
+      case "reply_permission": {
+        const { op: _, id: __, permission_id, ...body } = message;
+        return session.replyPermission(permission_id, body);
+      }
+      case "reply_question":
+        return session.replyQuestion(message.question_id, message.answers);
+      case "reject_question":
+        return session.replyQuestion(message.question_id, null);
+      case "pending":
+        return session.pending();
+      case "session":
+        return session.view();
+      case "subscribe": {
+        const after = message.after ?? 0;
+        mustReach(session.stream, after);
+        return this.#follow({ after, encoding: encodingOf(message, this.#context.dialects) });
+      }
+      case "unsubscribe":
+        return this.#follow(null);
+      default:
+        return message satisfies never;
+    }
+  }
+}
+
+const TEXT = { binary: false };
+const HEAD = '{"type":"event","event":';
+
+const frameOf = (json: string): Buffer => Buffer.from(`${HEAD}${json}}`);
+
+/** Made once for all who get the batch. */
+const shared = new WeakMap<Batch, Buffer[]>();
+
+function framesOf(batch: Batch): Buffer[] {
+  const known = shared.get(batch);
+  if (known) return known;
+  const frames = batch.events.map(frameOf);
+  shared.set(batch, frames);
+  return frames;
+}

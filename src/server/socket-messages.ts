@@ -1,0 +1,92 @@
+// What travels over a session's WebSocket from client to server, checked once.
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import type { Stream } from "../log/contract.ts";
+import { ProblemError } from "../schema/problem-codes.ts";
+import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateSession } from "../schema/session.ts";
+import { type Encoding, encodingOf } from "./event-encoding.ts";
+import { parseJson } from "./json-body.ts";
+import { mustReach } from "./routes/events.ts";
+import type { Dialect } from "./server-context.ts";
+
+const Id = Type.Union([Type.String({ maxLength: 200 }), Type.Integer()]);
+const op = <const N extends string>(name: N) => ({ id: Type.Optional(Id), op: Type.Literal(name) });
+const strict = { additionalProperties: false };
+
+const Subscribe = {
+  after: Type.Optional(Type.Integer({ minimum: 0 })),
+  types: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+  include_raw: Type.Optional(Type.Boolean()),
+  dialect: Type.Optional(Type.String()),
+};
+
+const ops = {
+  send: Type.Object({ ...op("send"), ...SendMessage.properties }, strict),
+  interrupt: Type.Object(op("interrupt"), strict),
+  terminate: Type.Object(op("terminate"), strict),
+  configure: Type.Object({ ...op("configure"), ...UpdateSession.properties }, strict),
+  reply_permission: Type.Object(
+    { ...op("reply_permission"), permission_id: Type.String(), ...PermissionReplyBody.properties },
+    strict,
+  ),
+  reply_question: Type.Object({ ...op("reply_question"), question_id: Type.String(), ...QuestionReplyBody.properties }, strict),
+  reject_question: Type.Object({ ...op("reject_question"), question_id: Type.String() }, strict),
+  pending: Type.Object(op("pending"), strict),
+  session: Type.Object(op("session"), strict),
+  subscribe: Type.Object({ ...op("subscribe"), ...Subscribe }, strict),
+  unsubscribe: Type.Object(op("unsubscribe"), strict),
+};
+
+export type OpName = keyof typeof ops;
+export type ClientMessage = { [N in OpName]: Type.Static<(typeof ops)[N]> }[OpName];
+
+/** Those an observe token may use. */
+export const READ_OPS: ReadonlySet<string> = new Set<OpName>(["pending", "session", "subscribe", "unsubscribe"]);
+
+const names = Object.keys(ops) as OpName[];
+const validators = new Map(names.map((name) => [name, Compile<Type.TSchema>(ops[name])]));
+
+/** The id of a message, as far as one can be seen in it: so that the refusal finds its sender. */
+export function parseClientMessage(text: string): { id: string | number | null; read(): ClientMessage } {
+  const value = parseJson(text);
+  const fields = typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  const id = typeof fields.id === "string" || typeof fields.id === "number" ? fields.id : null;
+  return { id, read: () => checked(fields) };
+}
+
+function checked(fields: Record<string, unknown>): ClientMessage {
+  const validator = validators.get(fields.op as OpName);
+  if (!validator)
+    throw new ProblemError("invalid_request", `There is no op ${JSON.stringify(fields.op)}. Known ones: ${names.join(", ")}.`, {
+      errors: [{ path: "/op", message: `must be one of: ${names.join(", ")}` }],
+    });
+  if (validator.Check(fields)) return fields as ClientMessage;
+  const errors = validator.Errors(fields).map(({ instancePath, message }) => ({ path: instancePath, message }));
+  throw new ProblemError("invalid_request", `${errors[0]?.path || "The message"} ${errors[0]?.message ?? "is invalid"}.`, {
+    errors,
+  });
+}
+
+/** Where and how to follow; null: not at all. */
+export type Following = { after: number; encoding: Encoding } | null;
+
+/** The query of the upgrade request. Throws problems. */
+export function readSubscribeQuery(query: URLSearchParams, stream: Stream, dialects: ReadonlyMap<string, Dialect>): Following {
+  if (query.get("subscribe") === "false") return null;
+  const after = query.get("after") ?? query.get("offset") ?? "0";
+  if (!/^[0-9]{1,15}$/.test(after))
+    throw new ProblemError("invalid_request", "after must be a sequence number.", {
+      errors: [{ path: "querystring/after", message: "must be integer" }],
+    });
+  mustReach(stream, Number(after));
+  const dialect = query.get("dialect");
+  const encoding = encodingOf(
+    {
+      types: query.getAll("types"),
+      include_raw: query.get("include_raw") === "true",
+      ...(dialect === null ? {} : { dialect }),
+    },
+    dialects,
+  );
+  return { after: Number(after), encoding };
+}

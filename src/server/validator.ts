@@ -1,0 +1,44 @@
+// Checks requests against their TypeBox schemas. Query and path values are text and are converted first; bodies are taken as they are.
+import type { FastifySchemaCompiler } from "fastify";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { Value } from "typebox/value";
+import { ProblemError } from "../schema/problem-codes.ts";
+
+const MAX_ERRORS = 20;
+
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+  const validator = Compile(schema);
+  return (value: unknown) => {
+    const converted = httpPart === "body" ? value : Value.Convert(schema, value);
+    if (validator.Check(converted)) return { value: converted };
+    return { error: invalidRequest(httpPart ?? "body", validator.Errors(converted), converted) };
+  };
+};
+
+type Fault = { instancePath: string; message: string; keyword?: string; params?: object };
+
+function invalidRequest(part: string, faults: readonly Fault[], value: unknown): ProblemError {
+  if (part === "body" && value === undefined)
+    return new ProblemError("invalid_request", "This request needs a JSON body with content-type application/json.", {
+      errors: [{ path: "", message: "must be an object" }],
+    });
+  const errors = faults.slice(0, MAX_ERRORS).map((fault) => ({ path: pathOf(part, fault), message: messageOf(fault) }));
+  const [first] = errors;
+  return new ProblemError(
+    "invalid_request",
+    `${first?.path || part} ${first?.message ?? "is invalid"}. See \`errors\` and /openapi.json.`,
+    { errors },
+  );
+}
+
+/** A body's path is a JSON pointer into it; others are named after their part. */
+const pathOf = (part: string, { instancePath }: Fault): string => (part === "body" ? instancePath : `${part}${instancePath}`);
+
+function messageOf({ message, params }: Fault): string {
+  const { additionalProperties, requiredProperties, allowedValues } = params as Partial<Record<string, readonly unknown[]>>;
+  if (additionalProperties) return `has unknown fields: ${additionalProperties.join(", ")}`;
+  if (requiredProperties) return `lacks required fields: ${requiredProperties.join(", ")}`;
+  if (allowedValues) return `must be one of: ${allowedValues.join(", ")}`;
+  return message;
+}

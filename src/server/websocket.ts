@@ -1,0 +1,72 @@
+/**
+ * WebSocket upgrades: the same checks as every request, before a socket is accepted. What happens on the socket is the session socket's business.
+ */
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { WebSocketServer } from "ws";
+import { ProblemError } from "../schema/problem-codes.ts";
+import type { Authenticator } from "./auth.ts";
+import type { OriginGuard } from "./origin-guard.ts";
+import { problemHeaders, problemOf, toProblemError } from "./problems.ts";
+import { securityHeaders } from "./security-headers.ts";
+import type { ServerContext } from "./server-context.ts";
+import { SessionSocket } from "./session-socket.ts";
+import { readSubscribeQuery } from "./socket-messages.ts";
+
+const PATH = /^\/v1\/sessions\/([^/]+)\/ws$/;
+export const PROTOCOL = "dragoman.v1";
+
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export function createUpgradeHandler(context: ServerContext, guard: OriginGuard, authenticator: Authenticator): UpgradeHandler {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: context.limits.body_bytes,
+    perMessageDeflate: false,
+    // A token may stand among the offered protocols; it is never sent back.
+    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+  });
+  return (request, socket, head) => {
+    const onError = (): void => void socket.destroy();
+    socket.on("error", onError);
+    try {
+      const origin = guard.check(request);
+      const url = new URL(request.url ?? "/", "http://localhost");
+      const id = PATH.exec(url.pathname)?.[1];
+      if (id === undefined) throw new ProblemError("not_found", "WebSockets are taken at /v1/sessions/{id}/ws only.");
+      const caller = authenticator.authorize(request, "observe", origin);
+      const session = context.manager.get(decode(id));
+      const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects);
+      context.streams.mustHaveRoom();
+      server.handleUpgrade(request, socket, head, (ws) => {
+        socket.off("error", onError);
+        context.metrics.countRequest("GET", "/v1/sessions/:id/ws", 101);
+        new SessionSocket(ws, session, caller, context).start(query);
+      });
+    } catch (error) {
+      refuse(socket, toProblemError(error), context);
+    }
+  };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw new ProblemError("session_not_found");
+  }
+}
+
+function refuse(socket: Duplex, error: ProblemError, { logger, metrics }: ServerContext): void {
+  if (error.code === "internal") logger.error({ err: error.cause }, "upgrade failed");
+  metrics.countRequest("GET", "/v1/sessions/:id/ws", error.status);
+  const body = JSON.stringify(problemOf(error));
+  const headers = {
+    ...securityHeaders,
+    ...problemHeaders(error),
+    "content-length": String(Buffer.byteLength(body)),
+    connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
+}
