@@ -18,6 +18,8 @@ import { Watchdog, type WatchdogAlarm, type WatchdogTimes } from "./watchdog.ts"
 
 /** A run that was asked to stop and does not is killed after this. */
 const STOP_GRACE_MS = 5_000;
+/** How long a run may take to leave after its turn when the session is closed. */
+const LEAVE_GRACE_MS = 10_000;
 
 export type RunOptions = {
   command: string;
@@ -116,10 +118,20 @@ export class AmpRun {
     }, STOP_GRACE_MS);
   }
 
+  /** Ends the run. One whose turn is over is given time to go by itself: it is just storing the thread (may: or the thread is lost). */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.closeInput();
+    if (this.#watchdog.phase === "done" || this.#watchdog.phase === "leaving") await this.#endedWithin(LEAVE_GRACE_MS);
     await this.#stdio.process.stop(graceMs);
     await this.#ended;
+  }
+
+  #endedWithin(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    return Promise.race([this.#ended, late]).finally(() => clearTimeout(timer));
   }
 
   #message(raw: Buffer, value: unknown): void {
@@ -154,7 +166,7 @@ export class AmpRun {
       case "login":
       case "done":
       case "leaving":
-        void this.stop(STOP_GRACE_MS);
+        void this.#stdio.process.stop(STOP_GRACE_MS);
         return;
       default:
         alarm.phase satisfies never;
