@@ -7,8 +7,8 @@ import type { PermissionReply } from "../contract.ts";
 import { isRecord, type JsonRecord, rec, str } from "../json.ts";
 import type { ClientFiles } from "./client-files.ts";
 import type { ClientTerminals } from "./client-terminals.ts";
-import { formContent, type NativeElicitation } from "./elicitation.ts";
-import { type NativePermission, type NativePermissionQuestions, readOptions } from "./permissions.ts";
+import { formContent, isElicitation } from "./elicitation.ts";
+import { isPermission, isPermissionQuestions, readOptions } from "./permissions.ts";
 import { idKey, type RpcId } from "./rpc.ts";
 
 /** What may be allowed without asking, for agents that have no such mode of their own. */
@@ -64,7 +64,7 @@ export class AcpClient {
     const allow = this.#allows(params) ? chooseOption(options, "once") : undefined;
     if (allow !== undefined) {
       this.#parts.onPolicy(id, allow);
-      return { outcome: { outcome: "selected", optionId: allow.id } };
+      return selected(allow);
     }
     this.#waiting.set(idKey(id), { kind: "permission", respond });
     return LATER;
@@ -72,7 +72,7 @@ export class AcpClient {
 
   #allows(params: JsonRecord): boolean {
     const call = isRecord(params.toolCall) ? params.toolCall : rec(rec(params.subject).toolCall);
-    if (isRecord(rec(call._meta).qwenQuestions) || Array.isArray(rec(call._meta).qwenQuestions)) return false;
+    if (Array.isArray(rec(call._meta).qwenQuestions)) return false;
     // A way out of plan mode is a decision of its own, whatever may be edited.
     if (str(call.kind) === "switch_mode") return false;
     switch (this.#parts.policy()) {
@@ -86,27 +86,24 @@ export class AcpClient {
   }
 
   replyPermission(native: unknown, reply: PermissionReply): void {
-    const asked = native as NativePermission;
-    const chosen = asked.options.find((option) => option.id === reply.option_id) ?? chooseOption(asked.options, reply.reply);
-    this.#answer(asked.id, chosen === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId: chosen.id } });
+    if (!isPermission(native)) return;
+    const chosen = native.options.find((option) => option.id === reply.option_id) ?? chooseOption(native.options, reply.reply);
+    this.#answer(native.id, chosen === undefined ? CANCELLED : selected(chosen));
   }
 
   replyQuestion(native: unknown, answers: string[][] | null): void {
-    const asked = native as NativeElicitation | NativePermissionQuestions;
-    if (asked.kind === "elicitation") {
+    if (isElicitation(native)) {
       this.#answer(
-        asked.id,
-        answers === null ? { action: "decline" } : { action: "accept", content: formContent(asked.fields, answers) },
+        native.id,
+        answers === null ? { action: "decline" } : { action: "accept", content: formContent(native.fields, answers) },
       );
-      return;
     }
-    const option = chooseOption(asked.options, answers === null ? "reject" : "once");
-    if (option === undefined || answers === null)
-      return this.#answer(asked.id, option === undefined ? CANCELLED : { outcome: { outcome: "selected", optionId: option.id } });
-    const given = Object.fromEntries(
-      answers.flatMap((answer, index) => (answer.length === 0 ? [] : [[String(index), answer.join(", ")]])),
-    );
-    this.#answer(asked.id, { outcome: { outcome: "selected", optionId: option.id }, answers: given });
+    if (!isPermissionQuestions(native)) return;
+    const option = chooseOption(native.options, answers === null ? "reject" : "once");
+    if (option === undefined) return this.#answer(native.id, CANCELLED);
+    if (answers === null) return this.#answer(native.id, selected(option));
+    const given = answers.flatMap((answer, index) => (answer.length === 0 ? [] : [[String(index), answer.join(", ")] as const]));
+    this.#answer(native.id, { ...selected(option), answers: Object.fromEntries(given) });
   }
 
   /** The agent takes a request back; it still has to be answered. */
@@ -132,6 +129,7 @@ export class AcpClient {
   }
 }
 
+const selected = (option: PermissionOption): JsonRecord => ({ outcome: { outcome: "selected", optionId: option.id } });
 const CANCELLED: JsonRecord = { outcome: { outcome: "cancelled" } };
 
 /** By kind, the first that is offered: several options may share one (qwen, gemini's MCP tools). Never a broader one than asked for. */

@@ -15,6 +15,8 @@ export type FormField = {
 
 export type NativeElicitation = { kind: "elicitation"; id: RpcId; session: string | null; fields: FormField[] };
 
+export const isElicitation = (native: unknown): native is NativeElicitation => isRecord(native) && native.kind === "elicitation";
+
 export type OpenElicitation = {
   type: "elicitation";
   key: string;

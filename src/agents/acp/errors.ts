@@ -36,10 +36,10 @@ function detailOf(error: RpcError): string {
   const data = rec(error.data);
   const inner = str(data.message) ?? str(data.details);
   if (inner !== undefined) return innermost(inner);
-  return error.message.replace(/^Internal error: /, "");
+  return innermost(error.message.replace(/^Internal error: /, ""));
 }
 
-/** codex passes the provider's JSON body on as the message. */
+/** codex and gemini pass the provider's JSON body on as the message. */
 function innermost(text: string): string {
   if (!text.startsWith("{")) return text;
   try {
@@ -58,9 +58,13 @@ function codeOf(error: RpcError, message: string): ErrorCode {
     byCodex(data.codex_error_info) ??
     byNumber(error.code) ??
     byText(message) ??
-    (error.code === -32603 || error.code === null ? "api_error" : "execution_error")
+    (isProviders(error.code) ? "api_error" : "execution_error")
   );
 }
+
+/** gemini 0.61 passes HTTP numbers on as JSON-RPC codes; -32603 wraps whatever the provider said. */
+const isProviders = (code: number | string | null): boolean =>
+  code === -32603 || code === null || (typeof code === "number" && code >= 400 && code < 600);
 
 /** claude-agent-acp's errorKind and opencode's errorName. */
 const KINDS: Record<string, ErrorCode> = {

@@ -1,5 +1,8 @@
 // The line to one ACP process: starts it, shakes hands, and carries requests both ways. Everything said is recorded before it is acted on.
 // Not here: what a session wants (connection.ts) and what the agent may ask of us (client.ts).
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   JsonRpcClosed,
   JsonRpcPeer,
@@ -12,11 +15,14 @@ import { AgentError, type AgentHost, type Channel, type ExitInfo } from "../cont
 import { type JsonRecord, num, rec, str } from "../json.ts";
 import { type Abilities, readAbilities } from "./abilities.ts";
 import type { AcpDefinition } from "./definitions.ts";
+import { quirksOf } from "./quirks.ts";
 import { initializeParams } from "./requests.ts";
 import type { RpcId } from "./rpc.ts";
 
 const START_TIMEOUT_MS = 90_000;
 const STOP_GRACE_MS = 3_000;
+/** Most agents end by themselves when stdin does, and save the session meanwhile (gemini 0.61 loses it on a signal). */
+const EOF_GRACE_MS = 5_000;
 
 export type LineHandlers = {
   channel: Channel | null;
@@ -34,11 +40,16 @@ export class AcpLine {
   readonly #stdio: NdjsonStdio;
   #failure: AgentError | null = null;
   #exit: ExitInfo | null = null;
+  readonly #ended: Promise<void>;
+  #end: () => void = () => {};
 
   private constructor(host: AgentHost, definition: AcpDefinition, start: StartOptions, handlers: LineHandlers) {
     this.host = host;
     this.definition = definition;
     const { channel } = handlers;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
     this.peer = new JsonRpcPeer({
       write: (line) => this.#stdio.sendLine(line),
       // Our tap's directions are the peer's point of view: what it receives is what the agent wrote.
@@ -68,6 +79,7 @@ export class AcpLine {
       },
       onExit: (exit) => {
         this.#exit = exit;
+        this.#end();
         channel?.record("exit", JSON.stringify({ code: exit.code, signal: exit.signal }), {
           code: exit.code,
           signal: exit.signal,
@@ -86,7 +98,7 @@ export class AcpLine {
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
-    const environment = host.environment({ ...definition.env, ...env });
+    const environment = withDefaults(host, definition, host.environment({ ...definition.env, ...env }));
     const start = { command, args: args.length > 0 ? args : definition.args, cwd: directory, env: environment };
     const line = new AcpLine(host, definition, start, handlers);
     try {
@@ -114,6 +126,10 @@ export class AcpLine {
   async stop(): Promise<void> {
     if (this.#failure !== null) return;
     this.#stdio.process.endStdin();
+    const patience = new AbortController();
+    const grace = quirksOf(this.definition.quirks).staysOnEof ? 0 : EOF_GRACE_MS;
+    await Promise.race([this.#ended, delay(grace, undefined, { signal: patience.signal }).catch(() => {})]);
+    patience.abort();
     await this.#stdio.process.stop(STOP_GRACE_MS);
   }
 
@@ -178,6 +194,15 @@ export class AcpLine {
 }
 
 type StartOptions = { command: string; args: string[]; cwd: string; env: Record<string, string> };
+
+/** Writes the agent's default settings where the daemon keeps its own files; never into the user's. */
+function withDefaults(host: AgentHost, { defaults }: AcpDefinition, env: Record<string, string>): Record<string, string> {
+  if (defaults === undefined || env[defaults.variable] !== undefined) return env;
+  const file = join(host.stateDir, "acp-defaults.json");
+  mkdirSync(host.stateDir, { recursive: true, mode: 0o700 });
+  writeFileSync(file, JSON.stringify(defaults.settings));
+  return { ...env, [defaults.variable]: file };
+}
 
 const readId = (id: unknown): RpcId => (typeof id === "string" || typeof id === "number" ? id : null);
 

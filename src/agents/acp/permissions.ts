@@ -19,6 +19,10 @@ export type NativePermissionQuestions = {
   count: number;
 };
 
+export const isPermission = (native: unknown): native is NativePermission => isRecord(native) && native.kind === "permission";
+export const isPermissionQuestions = (native: unknown): native is NativePermissionQuestions =>
+  isRecord(native) && native.kind === "permission_questions";
+
 export type OpenPermission = {
   type: "permission";
   key: string;

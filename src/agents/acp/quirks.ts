@@ -39,6 +39,8 @@ export type Quirks = {
   silentTurnIsRefusal?: boolean;
   /** How a missing file is answered: an error, or an empty text for agents that read before they create. */
   missingFile?: "error" | "empty";
+  /** Does not end when stdin does: only a signal ends it. */
+  staysOnEof?: boolean;
   /** Mode ids in the universal words. */
   permissionModes?: Partial<Record<string, PermissionMode>>;
   /** Vendor methods outside the `_` rule of the protocol. */
@@ -91,6 +93,7 @@ export const QUIRKS: readonly Quirks[] = [
     disguisedErrors: [{ pattern: /^(API Error\b|Please run \/login|Invalid API key|Credit balance)/ }],
     outputFrom: "raw",
     emptyChunkOpensBlock: true,
+    staysOnEof: true,
     permissionModes: { ...CLAUDE_MODES, dontAsk: "default" },
   },
   {
@@ -99,6 +102,8 @@ export const QUIRKS: readonly Quirks[] = [
     authMethods: ["chat-gpt-device-code"],
     // 2.6: faults are a chunk without messageId that ends with a blank line, and the turn ends `end_turn`.
     disguisedErrors: [{ pattern: /\n\n$/, messageId: "absent" }],
+    // 2.6 does end, but takes seven seconds in a turn.
+    staysOnEof: true,
     permissionModes: { "read-only": "plan", "workspace-write": "default", agent: "accept_edits", "agent-full-access": "bypass" },
   },
   {
@@ -111,6 +116,7 @@ export const QUIRKS: readonly Quirks[] = [
       /^Codex(?:'s Linux sandbox| could not find)/,
     ],
     outputFrom: "raw",
+    staysOnEof: true,
     permissionModes: { "read-only": "plan", auto: "default", "full-access": "bypass" },
   },
   {

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ClientFiles } from "./client-files.ts";
+
+let base: string;
+let root: string;
+let files: ClientFiles;
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "acp-files-"));
+  root = join(base, "work");
+  mkdirSync(root);
+  writeFileSync(join(base, "secret.txt"), "secret");
+  writeFileSync(join(root, "a.txt"), "one\ntwo\nthree\n");
+  files = new ClientFiles(root, "error");
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+describe("reading", () => {
+  it("reads whole files, and lines counted from 1", async () => {
+    expect(await files.read({ path: join(root, "a.txt") })).toEqual({ content: "one\ntwo\nthree\n" });
+    expect(await files.read({ path: join(root, "a.txt"), line: 2, limit: 1 })).toEqual({ content: "two\n" });
+    expect(await files.read({ path: join(root, "a.txt"), line: 3 })).toEqual({ content: "three\n" });
+    expect(await files.read({ path: join(root, "a.txt"), limit: null, line: null })).toEqual({ content: "one\ntwo\nthree\n" });
+  });
+
+  it("answers a missing file as the agent needs it", async () => {
+    await expect(files.read({ path: join(root, "none.txt") })).rejects.toMatchObject({ code: -32002 });
+    expect(await new ClientFiles(root, "empty").read({ path: join(root, "none.txt") })).toEqual({ content: "" });
+  });
+
+  it.each([["../secret.txt"], ["a/../../secret.txt"], ["/etc/hostname"]])("refuses %s", async (path) => {
+    await expect(files.read({ path })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it("a neighbour whose name begins alike is outside", async () => {
+    mkdirSync(join(base, "work-2"));
+    writeFileSync(join(base, "work-2", "x"), "x");
+    await expect(files.read({ path: join(base, "work-2", "x") })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it("a link does not lead out, a link inside does", async () => {
+    symlinkSync(join(base, "secret.txt"), join(root, "out"));
+    symlinkSync(join(root, "a.txt"), join(root, "in"));
+    symlinkSync(base, join(root, "dir"));
+    await expect(files.read({ path: join(root, "out") })).rejects.toMatchObject({ code: -32602 });
+    await expect(files.read({ path: join(root, "dir", "secret.txt") })).rejects.toMatchObject({ code: -32602 });
+    expect(await files.read({ path: join(root, "in") })).toEqual({ content: "one\ntwo\nthree\n" });
+  });
+
+  it("refuses what is no file", async () => {
+    await expect(files.read({ path: root })).rejects.toMatchObject({ code: -32602 });
+    await expect(files.read({})).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe("writing", () => {
+  it("writes, makes folders, replaces", async () => {
+    await files.write({ path: join(root, "new", "b.txt"), content: "b" });
+    await files.write({ path: join(root, "a.txt"), content: "short" });
+    expect(readFileSync(join(root, "new", "b.txt"), "utf8")).toBe("b");
+    expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("short");
+  });
+
+  it("never through a link that leads out, not even a dangling one", async () => {
+    symlinkSync(join(base, "secret.txt"), join(root, "out"));
+    symlinkSync(join(base, "made.txt"), join(root, "dangling"));
+    symlinkSync(base, join(root, "dir"));
+    for (const path of ["out", "dangling", "dir/made.txt", "dir/new/made.txt"]) {
+      await expect(files.write({ path: join(root, path), content: "x" })).rejects.toMatchObject({ code: -32602 });
+    }
+    expect(readFileSync(join(base, "secret.txt"), "utf8")).toBe("secret");
+    expect(() => readFileSync(join(base, "made.txt"))).toThrow();
+  });
+
+  it("needs a text", async () => {
+    await expect(files.write({ path: join(root, "c") })).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe("directories for terminals", () => {
+  it("is the session's own unless another one inside is named", async () => {
+    mkdirSync(join(root, "sub"));
+    expect(await files.directory(undefined)).toBe(root);
+    expect(await files.directory(join(root, "sub"))).toBe(join(root, "sub"));
+    await expect(files.directory(base)).rejects.toMatchObject({ code: -32602 });
+    await expect(files.directory(join(root, "a.txt"))).rejects.toMatchObject({ code: -32602 });
+  });
+});
