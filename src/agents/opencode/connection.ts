@@ -72,7 +72,12 @@ class OpencodeConnection implements Connection {
       return this.#idOf(created, "refused to create a session");
     }
     const path = `/session/${resume.native_session_id}`;
-    if (resume.fork) return this.#idOf(await this.#call("POST", `${path}/fork`, {}), "refused to fork the session");
+    if (resume.fork) {
+      const id = this.#idOf(await this.#call("POST", `${path}/fork`, {}), "refused to fork the session");
+      // The copies are told on the stream; reading them completes the last one.
+      await this.#call("GET", `/session/${id}/message?limit=1`);
+      return id;
+    }
     const id = this.#idOf(await this.#call("GET", path), "does not know the session any more");
     if (permission.length > 0) await this.#call("PATCH", path, { permission });
     return id;

@@ -4,7 +4,7 @@ import type { Translation } from "../contract.ts";
 import { arr, isRecord, type JsonRecord, rec, records, str, toJson } from "../json.ts";
 import { mapped } from "../translation.ts";
 import { type Frame, routeOf } from "./frame.ts";
-import { readMessage } from "./messages.ts";
+import { finishCopies, readMessage } from "./messages.ts";
 import { permissionAsked, permissionReplied, questionAsked, questionResolved, readAnswers } from "./requests.ts";
 import { resumed, sessionInfo } from "./session-info.ts";
 import type { Request, Session, World } from "./state.ts";
@@ -68,7 +68,7 @@ function posted(world: World, sent: Request, session: Session | undefined, id: s
     return [];
   }
   if (!PROMPTS.has(action) || sent.parts.length > 3 || body.noReply === true || session !== root) return [];
-  return promptSent(session, id);
+  return [...finishCopies(session, null), ...promptSent(session, id)];
 }
 
 /** The permission or question a reply answers, on any of the four routes. */
@@ -189,7 +189,7 @@ function messages(world: World, sent: Request, body: unknown, type: string): Tra
   const list = isRecord(body) ? body.data : body;
   if (!session || session.next) return mapped(addressOf(world, sent), type);
   const drafts = records(list).flatMap((native) => readMessage(world, session, native));
-  if (session.turn === null) drafts.push(...completeUserMessages(session, null));
+  if (session.turn === null) drafts.push(...finishCopies(session, null), ...completeUserMessages(session, null));
   return mapped(world.root(session).id, type, drafts);
 }
 

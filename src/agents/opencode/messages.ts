@@ -10,7 +10,19 @@ import { completeUserMessages, endStep, messageError, readUsage } from "./turns.
 export function messageUpdated(world: World, session: Session, info: JsonRecord): Draft[] {
   const id = str(info.id);
   if (id === undefined) return [];
-  return info.role === "user" ? userMessage(session, id, info) : assistantMessage(world, session, id, info);
+  const copied = finishCopies(session, id);
+  return [...copied, ...(info.role === "user" ? userMessage(session, id, info) : assistantMessage(world, session, id, info))];
+}
+
+/** Messages that came finished have all their parts when the session speaks of something else. */
+export function finishCopies(session: Session, but: string | null): Draft[] {
+  const drafts: Draft[] = [];
+  for (const message of session.messages.values()) {
+    if (!message.ending || message.id === but || message.done) continue;
+    drafts.push(...finishAssistant(session, message, message.ending));
+    message.ending = null;
+  }
+  return drafts;
 }
 
 /** A user's message is told with its first part: one that only marks a compaction never becomes an item. */
@@ -37,6 +49,11 @@ function assistantMessage(world: World, session: Session, id: string, info: Json
   if (turn) turn.last = message;
   message.finish = str(info.finish) ?? null;
   if (num(rec(info.time).completed) === undefined) return drafts;
+  if (!known) {
+    message.ending = info;
+    return drafts;
+  }
+  message.ending = null;
   return [...drafts, ...finishAssistant(session, message, info)];
 }
 
@@ -46,7 +63,9 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
   const { error } = info;
   if (isRecord(error)) message.failed = true;
   const usage = readUsage(info.tokens, info.cost);
-  if (usage && usage.input_tokens + usage.output_tokens > 0) message.usage = usage;
+  // A copy was paid for in the session it was copied from.
+  const copy = message.ending !== null;
+  if (usage && !copy && usage.input_tokens + usage.output_tokens > 0) message.usage = usage;
   if (info.structured !== undefined && info.structured !== null)
     place(message, "structured", [{ type: "json", json: info.structured }]);
   if (message.system && message.slots.length > 0) session.summary = message.slots.map((part) => part.text).join("\n");
@@ -60,7 +79,7 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
   });
   if (isRecord(error)) {
     // A sub-agent's failure is the failure of its tool call; told as an error it would be told twice.
-    if (!session.parent) drafts.push(...messageError(session, error));
+    if (!session.parent && !copy) drafts.push(...messageError(session, error));
   } else if (message.finish !== null && session.turn) {
     // It went on after an error that was not the end (a missing attachment).
     session.turn.error = null;

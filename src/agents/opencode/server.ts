@@ -25,6 +25,10 @@ const REVIVAL_MS = [0, 500, 1_000, 2_000, 5_000];
 const HEALTHY_MS = 30_000;
 /** Messages read again for each session after a gap. */
 const REREAD = 100;
+const CATCH_UP_TRIES = 10;
+const CATCH_UP_MS = 1_000;
+/** A directory's first request loads its whole project. */
+const REQUEST_MS = 120_000;
 
 export type Answer = { status: number; body: unknown };
 /** `secret`: the answer may hold keys of the person (the configuration does): it is recorded without its body. */
@@ -179,8 +183,7 @@ export class OpencodeServer {
   async #listen(life: Life): Promise<SseConnection> {
     const stream = this.#listener.open(life.url, life.headers, {
       // The stream broke, the server lives: what was said meanwhile is read again.
-      onReopened: () =>
-        void this.#catchUp(life).catch((error: unknown) => this.#warn("could not read again what was missed", error)),
+      onReopened: () => void this.#catchUpForSure(life),
     });
     await this.#confirm(life);
     return stream;
@@ -194,15 +197,25 @@ export class OpencodeServer {
     const heard = this.#listener.nextProbe();
     const directory = [...this.#attached.values()][0]?.directory ?? this.#probeIn ?? this.#host.stateDir;
     for (let tries = 0; tries < 100; tries++) {
-      await this.#send(life, "POST", `/session/${StreamListener.PROBE}/abort`, { directory: this.#host.stateDir }).catch(
-        () => null,
-      );
+      await this.#send(life, "POST", `/session/${StreamListener.PROBE}/abort`, { directory }).catch(() => null);
       if (await Promise.race([heard.then(() => true), delay(100, false)])) return;
     }
     throw new AgentError(
       "agent_failed_to_start",
       "OpenCode's event stream stays silent. Update OpenCode, or report its version.",
     );
+  }
+
+  /** A server under load may refuse once; what was missed is still there. */
+  async #catchUpForSure(life: Life): Promise<void> {
+    for (let tries = 0; tries < CATCH_UP_TRIES && this.#process === life.process; tries++) {
+      try {
+        return await this.#catchUp(life);
+      } catch (error) {
+        this.#warn("could not read again what was missed", error);
+        await delay(CATCH_UP_MS, undefined, { ref: false });
+      }
+    }
   }
 
   async #catchUp(life: Life): Promise<void> {
@@ -259,7 +272,7 @@ export class OpencodeServer {
         url,
         headers: life.headers,
         ...(body === undefined ? {} : { body }),
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        timeoutMs: timeoutMs ?? REQUEST_MS,
       });
       const answer = { status: reply.status, body: reply.kind === "json" ? reply.json : undefined };
       return this.#answered(id, answer, secret === true);

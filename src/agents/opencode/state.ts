@@ -2,6 +2,7 @@
 // No drafts are made here.
 import type { DraftPart, ItemKey } from "../../schema/draft.ts";
 import type { ErrorData, Usage } from "../../schema/event-data.ts";
+import type { JsonRecord } from "../json.ts";
 
 /** Old messages keep their ids (so that nothing is told twice) but not their content. */
 const REMEMBERED_CONTENT = 300;
@@ -63,6 +64,8 @@ export type Message = {
   forgotten: boolean;
   parentId: string | null;
   finish: string | null;
+  /** A fork's messages come finished and then get their parts: how this one ended, until its parts are there. */
+  ending: JsonRecord | null;
   /** Counts step-start parts: a retry starts a second step in the same message. */
   steps: number;
   stepOpen: string | null;
@@ -228,6 +231,7 @@ export function newMessage(session: Session, id: string, role: Message["role"]):
     forgotten: false,
     parentId: null,
     finish: null,
+    ending: null,
     steps: 0,
     stepOpen: null,
     usage: null,

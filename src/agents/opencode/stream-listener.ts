@@ -5,7 +5,7 @@ import { rec, str } from "../json.ts";
 
 const STREAM = "/global/event";
 /** The server beats every ten seconds. */
-const SILENCE_MS = 35_000;
+const SILENCE_MS = 60_000;
 
 export class StreamListener {
   /** A session that does not exist; see `OpencodeServer`. */

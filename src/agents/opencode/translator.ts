@@ -6,7 +6,7 @@ import { heartbeat, mapped, noted, unparsed } from "../translation.ts";
 import { readError } from "./errors.ts";
 import { readFrame, type ServerEvent } from "./frame.ts";
 import { request, response, unanswered } from "./http.ts";
-import { messageUpdated, partDelta, partUpdated } from "./messages.ts";
+import { finishCopies, messageUpdated, partDelta, partUpdated } from "./messages.ts";
 import { nextEvent } from "./next.ts";
 import { messageRemoved, partRemoved } from "./removal.ts";
 import { forgetRequests, permissionAsked, permissionReplied, questionAsked, questionResolved, readAnswers } from "./requests.ts";
@@ -152,8 +152,10 @@ export class OpencodeTranslator implements Translator {
     switch (name) {
       case "session.deleted":
         return sessionDeleted(session);
-      case "session.status":
-        return status(world, session, rec(data.status));
+      case "session.status": {
+        const drafts = status(world, session, rec(data.status));
+        return drafts && [...finishCopies(session, null), ...drafts];
+      }
       case "session.idle":
         // The deprecated twin of status idle, always right after it.
         return [];
