@@ -2,7 +2,7 @@
 // One session for each native session in the trace.
 import type { Disposition, NativeDirection, Translation, Translator } from "../agents/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import { checkGrammar, type Violation } from "../schema/grammar.ts";
+import { Grammar, type Violation } from "../schema/grammar.ts";
 import { dispositionOf, sha256 } from "../session/channel.ts";
 import { EventWriter } from "../session/event-writer.ts";
 import { countingIds, isoClock } from "../session/ids.ts";
@@ -15,53 +15,47 @@ export type LedgerCount = { type: string; disposition: Disposition; count: numbe
 
 export type ReplayedSession = { session_id: string; native_session: string; events: UniversalEvent[]; violations: Violation[] };
 
-export type Replay = {
-  sessions: ReplayedSession[];
+export type ReplayLedger = {
   /** Native messages by type and disposition. */
   ledger: LedgerCount[];
   totals: Record<Disposition, number>;
   unparsed: { row: number; type: string; error: string }[];
 };
 
+export type Replay = ReplayLedger & { sessions: ReplayedSession[] };
+
+export type ReplayOptions = {
+  location: string;
+  prefix?: string;
+  /** Told of every event as it is written. */
+  onEvent?: (event: UniversalEvent) => void;
+};
+
 /** Address of what belongs to no session, in a trace that has none. */
 const NOBODY = "none";
 const EPOCH = Date.UTC(2026, 0, 1);
 
-export function replayTrace(translator: Translator, rows: TraceRow[], options: { location: string; prefix?: string }): Replay {
+export function replayTrace(translator: Translator, rows: TraceRow[], options: ReplayOptions): Replay {
   const translated = rows.map((row) => ({ row, translations: translateRow(translator, row) }));
-  const address = addressBook(translated.flatMap(({ translations }) => translations));
-  const sessions = new Map<string, ReplayedStream>();
-  let now = EPOCH;
-  for (const native of address.sessions)
-    sessions.set(
-      native,
-      new ReplayedStream(native, `${options.prefix ?? "sess"}_${sessions.size + 1}`, () => now, options.location),
-    );
-
-  const counts = new Map<string, LedgerCount>();
-  const totals: Record<Disposition, number> = { mapped: 0, noted: 0, heartbeat: 0, unparsed: 0 };
-  const unparsed: Replay["unparsed"] = [];
-  const lastExit = translated.findLastIndex(({ row }) => row.dir === "exit");
-  translated.forEach(({ row, translations }, index) => {
-    now = EPOCH + Math.max(0, Math.round(row.t_ms));
-    const { type, disposition } = dispositionOf(translations);
-    const name = `${disposition} ${type}`;
-    const count = counts.get(name) ?? { type, disposition, count: 0 };
-    count.count++;
-    counts.set(name, count);
-    totals[disposition]++;
-    for (const { disposition, type, error } of translations)
-      if (disposition === "unparsed") unparsed.push({ row: index + 1, type, error: error ?? "" });
-    for (const translation of translations) {
-      const native = address.of(translation.session);
-      for (const [id, session] of sessions) if (native === null || id === native) session.apply(translation, row, index + 1);
-    }
-    if (row.dir === "exit") for (const session of sessions.values()) session.exit(row, index === lastExit);
+  const survey = new Survey();
+  for (const { row, translations } of translated) survey.add(row, translations);
+  const events = new Map<string, UniversalEvent[]>();
+  const replayer = new Replayer(survey, {
+    ...options,
+    onEvent: (event) => {
+      options.onEvent?.(event);
+      const list = events.get(event.session_id);
+      if (list) list.push(event);
+      else events.set(event.session_id, [event]);
+    },
   });
-  return { sessions: [...sessions.values()].map((session) => session.result()), ledger: [...counts.values()], totals, unparsed };
+  for (const { row, translations } of translated) replayer.add(row, translations);
+  const { sessions, ...ledger } = replayer.result();
+  return { ...ledger, sessions: sessions.map((session) => ({ ...session, events: events.get(session.session_id) ?? [] })) };
 }
 
-function translateRow(translator: Translator, row: TraceRow): Translation[] {
+/** What one row means. A translator that throws or says nothing is at fault, and its message unparsed. */
+export function translateRow(translator: Translator, row: TraceRow): Translation[] {
   try {
     const translations = translator.translate({ dir: row.dir, data: row.data });
     if (translations.length > 0) return translations;
@@ -72,58 +66,136 @@ function translateRow(translator: Translator, row: TraceRow): Translation[] {
   }
 }
 
-/** Which native sessions there are, and where provisional addresses lead. Provisional ones (`req:…`) that were never bound belong to everybody. */
-function addressBook(translations: Translation[]): { sessions: string[]; of(session: string | null): string | null } {
-  const bound = new Map<string, string>();
-  for (const { session, bind } of translations)
-    if (bind && session !== null && session !== bind.from) bound.set(bind.from, session);
-  const of = (session: string | null): string | null => {
-    let at = session;
-    for (let hops = 0; at !== null && bound.has(at) && hops < 10; hops++) at = bound.get(at) ?? null;
-    return at?.startsWith("req:") ? null : at;
-  };
-  const sessions = new Set<string>();
-  for (const { session } of translations) {
-    const native = of(session);
-    if (native !== null) sessions.add(native);
+/**
+ * The first reading of a trace: which native sessions there are, where provisional addresses lead, and which exit is the last.
+ * Provisional addresses (`req:…`) that were never bound belong to everybody.
+ */
+export class Survey {
+  readonly #bound = new Map<string, string>();
+  readonly #named = new Set<string>();
+  #rows = 0;
+  #lastExit = 0;
+
+  add(row: TraceRow, translations: readonly Translation[]): void {
+    this.#rows++;
+    if (row.dir === "exit") this.#lastExit = this.#rows;
+    for (const { session, bind } of translations) {
+      if (session !== null) this.#named.add(session);
+      if (bind && session !== null && session !== bind.from) this.#bound.set(bind.from, session);
+    }
   }
-  return { sessions: sessions.size > 0 ? [...sessions] : [NOBODY], of };
+
+  /** Number of the last row that says the process is gone; 0 without one. */
+  get lastExit(): number {
+    return this.#lastExit;
+  }
+
+  of(session: string | null): string | null {
+    let at = session;
+    for (let hops = 0; at !== null && this.#bound.has(at) && hops < 10; hops++) at = this.#bound.get(at) ?? null;
+    return at?.startsWith("req:") ? null : at;
+  }
+
+  sessions(): string[] {
+    const found = new Set([...this.#named].map((session) => this.of(session)).filter((session) => session !== null));
+    return found.size > 0 ? [...found] : [NOBODY];
+  }
 }
 
+/** The second reading: rows in order, events out. Holds no events. */
+export class Replayer {
+  readonly #survey: Survey;
+  readonly #sessions = new Map<string, ReplayedStream>();
+  readonly #counts = new Map<string, LedgerCount>();
+  readonly #totals: Record<Disposition, number> = { mapped: 0, noted: 0, heartbeat: 0, unparsed: 0 };
+  readonly #unparsed: ReplayLedger["unparsed"] = [];
+  #row = 0;
+  #now = EPOCH;
+
+  constructor(survey: Survey, options: ReplayOptions) {
+    this.#survey = survey;
+    const clock = isoClock(() => this.#now);
+    for (const native of survey.sessions()) {
+      const id = `${options.prefix ?? "sess"}_${this.#sessions.size + 1}`;
+      this.#sessions.set(native, new ReplayedStream({ native, id, clock, location: options.location, onEvent: options.onEvent }));
+    }
+  }
+
+  add(row: TraceRow, translations: readonly Translation[]): void {
+    this.#row++;
+    this.#now = EPOCH + Math.max(0, Math.round(row.t_ms));
+    this.#count(translations);
+    for (const translation of translations) {
+      const native = this.#survey.of(translation.session);
+      for (const [id, session] of this.#sessions)
+        if (native === null || id === native) session.apply(translation, row, this.#row);
+    }
+    if (row.dir === "exit") for (const session of this.#sessions.values()) session.exit(row, this.#row === this.#survey.lastExit);
+  }
+
+  #count(translations: readonly Translation[]): void {
+    const { type, disposition } = dispositionOf([...translations]);
+    const name = `${disposition} ${type}`;
+    const count = this.#counts.get(name) ?? { type, disposition, count: 0 };
+    count.count++;
+    this.#counts.set(name, count);
+    this.#totals[disposition]++;
+    for (const { disposition, type, error } of translations)
+      if (disposition === "unparsed") this.#unparsed.push({ row: this.#row, type, error: error ?? "" });
+  }
+
+  result(): ReplayLedger & { sessions: Omit<ReplayedSession, "events">[] } {
+    return {
+      sessions: [...this.#sessions.values()].map((session) => session.result()),
+      ledger: [...this.#counts.values()],
+      totals: this.#totals,
+      unparsed: this.#unparsed,
+    };
+  }
+}
+
+type StreamOptions = {
+  native: string;
+  id: string;
+  clock: () => string;
+  location: string;
+  onEvent: ((event: UniversalEvent) => void) | undefined;
+};
+
 class ReplayedStream {
-  readonly #native: string;
-  readonly #id: string;
-  readonly #location: string;
-  readonly #events: UniversalEvent[] = [];
+  readonly #options: StreamOptions;
+  readonly #grammar = new Grammar();
+  readonly #violations: Violation[] = [];
   readonly #scribe: Scribe;
   #raw: unknown = null;
   #began = false;
 
-  constructor(native: string, id: string, now: () => number, location: string) {
-    this.#native = native;
-    this.#id = id;
-    this.#location = location;
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    const { id, clock } = options;
     const sink = { append: (entry: { json: string; native: number | null }) => this.#keep(entry) };
-    const writer = new EventWriter({ sessionId: id, sink, ids: countingIds(`${id.replace(/^\D+/, "")}_`), clock: isoClock(now) });
+    const writer = new EventWriter({ sessionId: id, sink, ids: countingIds(`${id.replace(/^\D+/, "")}_`), clock });
     this.#scribe = new Scribe(writer, hashOnly);
   }
 
   #keep(entry: { json: string; native: number | null }): void {
-    const event = JSON.parse(entry.json) as UniversalEvent;
-    this.#events.push(entry.native === null ? event : { ...event, raw: this.#raw });
+    const written = JSON.parse(entry.json) as UniversalEvent;
+    const event = entry.native === null ? written : { ...written, raw: this.#raw };
+    this.#violations.push(...this.#grammar.check(event));
+    this.#options.onEvent?.(event);
   }
 
   #begin(): void {
     if (this.#began) return;
     this.#began = true;
-    this.#scribe.begin({ agent: this.#location, replay: true });
+    this.#scribe.begin({ agent: this.#options.location, replay: true });
   }
 
   apply(translation: Translation, row: TraceRow, native: number): void {
     this.#begin();
     this.#raw = row.data;
     this.#scribe.translation(translation, native, row.dir !== "in", {
-      location: this.#location,
+      location: this.#options.location,
       rawHash: () => sha256(JSON.stringify(row.data) ?? ""),
     });
   }
@@ -149,9 +221,9 @@ class ReplayedStream {
     });
   }
 
-  result(): ReplayedSession {
+  result(): Omit<ReplayedSession, "events"> {
     this.#begin();
-    return { session_id: this.#id, native_session: this.#native, events: this.#events, violations: checkGrammar(this.#events) };
+    return { session_id: this.#options.id, native_session: this.#options.native, violations: this.#violations };
   }
 }
 

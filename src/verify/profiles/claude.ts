@@ -1,0 +1,33 @@
+// Claude Code and the Claude Agent SDK against the scripted model server: a key, an address, and no traffic beside.
+import { commonScenarios } from "../scenario/index.ts";
+import type { LabPlace, LabSetUp, VerifyProfile } from "../verify-profile.ts";
+
+export const anthropicEnv = ({ modelUrl }: LabPlace): Record<string, string> => ({
+  ANTHROPIC_BASE_URL: modelUrl,
+  ANTHROPIC_API_KEY: "scripted",
+  // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
+  IS_SANDBOX: "1",
+  DISABLE_TELEMETRY: "1",
+  DISABLE_ERROR_REPORTING: "1",
+  DISABLE_AUTOUPDATER: "1",
+  DISABLE_BUG_COMMAND: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  // Ten retries with growing waits would take minutes.
+  CLAUDE_CODE_MAX_RETRIES: "2",
+});
+
+async function setUp(place: LabPlace): Promise<LabSetUp> {
+  return { env: anthropicEnv(place) };
+}
+
+const claude: Omit<VerifyProfile, "agent"> = {
+  scenarios: commonScenarios,
+  marks: true,
+  models: { first: "claude-sonnet-4-5", other: "claude-opus-4-5" },
+  compact: "/compact",
+  parallel: 2,
+  setUp,
+};
+
+export const claudeProfile: VerifyProfile = { agent: "claude", ...claude };
+export const claudeSdkProfile: VerifyProfile = { agent: "claude-sdk", ...claude };

@@ -1,0 +1,26 @@
+// Codex against the scripted model server: each scenario has a CODEX_HOME of its own with a provider that points there.
+import { join } from "node:path";
+import { codexHome, codexScenarios } from "../../agents/codex/scenarios.ts";
+import { commonScenarios } from "../scenario/index.ts";
+import type { VerifyProfile } from "../verify-profile.ts";
+import { writeText } from "./config-file.ts";
+
+/** Has the classic tools; newer models have one tool that runs scripts. */
+const MODEL = "gpt-5.5";
+
+export const codexProfile: VerifyProfile = {
+  agent: "codex",
+  scenarios: [...commonScenarios, ...codexScenarios],
+  marks: true,
+  models: { first: MODEL, other: "gpt-5.5-other" },
+  compact: "/compact",
+  parallel: 2,
+  setUp: async () => ({ env: { RUST_LOG: "error" } }),
+  async forScenario(scenario, { own, modelUrl, directory }) {
+    const home = join(own, "codex");
+    const native = scenario.session?.native ?? {};
+    const model = scenario.session?.model ?? MODEL;
+    await writeText(join(home, "config.toml"), codexHome({ url: modelUrl, model, native, work: directory }));
+    return { env: { CODEX_HOME: home } };
+  },
+};

@@ -1,0 +1,32 @@
+// Gemini CLI against the scripted model server: a key, an address, and settings that choose the key without asking.
+import { join } from "node:path";
+import { commonScenarios } from "../scenario/index.ts";
+import type { VerifyProfile } from "../verify-profile.ts";
+import { writeJson } from "./config-file.ts";
+
+export const geminiProfile: VerifyProfile = {
+  agent: "gemini",
+  scenarios: commonScenarios,
+  marks: true,
+  models: { first: "gemini-2.5-pro", other: "gemini-2.5-flash" },
+  compact: "/compress",
+  parallel: 2,
+  timeLimitMs: 90_000,
+  async setUp({ home, modelUrl }) {
+    await writeJson(join(home, ".gemini", "settings.json"), {
+      security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+      general: { disableAutoUpdate: true, disableUpdateNag: true, retryFetchErrors: true, maxAttempts: 3 },
+      tools: { useRipgrep: false },
+    });
+    return {
+      env: {
+        GEMINI_API_KEY: "scripted",
+        GOOGLE_GEMINI_BASE_URL: modelUrl,
+        GEMINI_CLI_NO_RELAUNCH: "true",
+        GEMINI_SANDBOX: "false",
+      },
+    };
+  },
+};

@@ -1,0 +1,54 @@
+// OpenCode against the scripted model server: a provider of its own in opencode.json, and nothing fetched.
+import { join } from "node:path";
+import { commonScenarios } from "../scenario/index.ts";
+import type { LabPlace, LabSetUp, VerifyProfile } from "../verify-profile.ts";
+import { writeJson } from "./config-file.ts";
+
+const limit = { context: 200_000, output: 32_000 };
+const model = (name: string) => ({
+  name,
+  limit,
+  reasoning: true,
+  tool_call: true,
+  attachment: true,
+  modalities: { input: ["text", "image"], output: ["text"] },
+});
+
+export async function setUpOpencode({ home, modelUrl }: LabPlace): Promise<LabSetUp> {
+  await writeJson(join(home, ".config", "opencode", "opencode.json"), {
+    $schema: "https://opencode.ai/config.json",
+    model: "scripted/first",
+    small_model: "scripted/first",
+    share: "disabled",
+    autoupdate: false,
+    enabled_providers: ["scripted"],
+    provider: {
+      scripted: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "Scripted",
+        options: { baseURL: `${modelUrl}/v1`, apiKey: "scripted" },
+        models: { first: model("First"), second: model("Second") },
+      },
+    },
+  });
+  return {
+    env: {
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+      OPENCODE_DISABLE_SHARE: "1",
+      OPENCODE_DISABLE_CLAUDE_CODE: "1",
+    },
+  };
+}
+
+export const opencodeProfile: VerifyProfile = {
+  agent: "opencode",
+  scenarios: commonScenarios,
+  marks: true,
+  models: { first: "scripted/first", other: "scripted/second" },
+  compact: "/compact",
+  parallel: 2,
+  setUp: setUpOpencode,
+};

@@ -1,0 +1,31 @@
+// Qwen Code against the scripted model server, as an OpenAI-compatible provider.
+import { join } from "node:path";
+import { commonScenarios } from "../scenario/index.ts";
+import type { VerifyProfile } from "../verify-profile.ts";
+import { writeJson } from "./config-file.ts";
+
+export const qwenProfile: VerifyProfile = {
+  agent: "qwen",
+  scenarios: commonScenarios,
+  marks: true,
+  models: {},
+  compact: "/compress",
+  parallel: 2,
+  timeLimitMs: 120_000,
+  async setUp({ home, modelUrl }) {
+    await writeJson(join(home, ".qwen", "settings.json"), {
+      security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
+      privacy: { usageStatisticsEnabled: false },
+      telemetry: { enabled: false },
+      general: { disableAutoUpdate: true, disableUpdateNag: true },
+    });
+    return {
+      env: {
+        OPENAI_API_KEY: "scripted",
+        OPENAI_BASE_URL: `${modelUrl}/v1`,
+        OPENAI_MODEL: "scripted-model",
+        QWEN_CODE_NO_RELAUNCH: "true",
+      },
+    };
+  },
+};

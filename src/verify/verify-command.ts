@@ -1,0 +1,100 @@
+// `dragoman verify`: runs scenarios with installed agents, prints what came of them, and says by its exit code whether all is understood.
+import { builtInAgents } from "../agents/registry.ts";
+import type { CommandIo } from "./command-io.ts";
+import { verifyProfiles } from "./profiles/index.ts";
+import { recordTraces } from "./record.ts";
+import { Progress } from "./report/progress.ts";
+import { agentSummary, failureLines, summarize, tableHead, tableLine } from "./report/table.ts";
+import type { ScenarioResult } from "./scenario-result.ts";
+import { type AgentReport, verifyAgent } from "./verify-agent.ts";
+
+export type VerifyCommandOptions = {
+  /** Ids; empty: every installed agent but the mock. */
+  agents: readonly string[];
+  /** Names, or beginnings that end with `*`; empty: all. */
+  scenario?: readonly string[];
+  json?: boolean;
+  /** Folder for traces. */
+  record?: string;
+  parallel?: number;
+  /** For one scenario. */
+  timeLimitMs?: number;
+};
+
+/** 0: all passed. 1: something is unparsed, broken or failed, or a named agent is not installed. 2: the question makes no sense. */
+export async function verifyCommand(options: VerifyCommandOptions, io: CommandIo): Promise<number> {
+  const unknown = options.agents.filter((id) => !verifyProfiles.has(id));
+  if (unknown.length > 0) {
+    const known = [...verifyProfiles.keys()].join(", ");
+    io.stderr.write(`Cannot verify ${unknown.join(", ")}. Agents with scenarios: ${known}.\n`);
+    return 2;
+  }
+  const named = options.agents.length > 0;
+  const ids = named ? options.agents : [...verifyProfiles.keys()].filter((id) => id !== "mock");
+  const reports: AgentReport[] = [];
+  for (const id of ids) {
+    const report = await verifyOne(id, options, io);
+    if (report.installed || named) reports.push(report);
+  }
+  return conclude(reports, options, io);
+}
+
+async function verifyOne(id: string, options: VerifyCommandOptions, io: CommandIo): Promise<AgentReport> {
+  const agent = builtInAgents.find((one) => one.id === id);
+  const profile = verifyProfiles.get(id);
+  if (!agent || !profile) throw new Error(`There is no agent ${id}.`);
+  const out = options.json ? io.stderr : io.stdout;
+  const progress = new Progress(io.stderr);
+  let version: string | null = null;
+  const recorded: Promise<unknown>[] = [];
+  const report = await verifyAgent({
+    agent,
+    profile,
+    only: options.scenario ?? [],
+    parallel: options.parallel,
+    timeLimitMs: options.timeLimitMs,
+    keepTraces: options.record !== undefined,
+    env: io.env,
+    onPlan: (count, info) => {
+      version = info.version;
+      out.write(`\n${agent.name} ${info.version ?? ""} (${info.path ?? "no path"}): ${count} scenarios\n${tableHead()}`);
+      progress.begin(id, count);
+    },
+    onStart: (scenario) => progress.start(scenario.name),
+    onResult: (result) => {
+      progress.finish(result.scenario);
+      progress.print(() => out.write(tableLine(result) + failureLines(result)));
+      if (options.record !== undefined) recorded.push(recordTraces(options.record, version, result));
+    },
+  }).catch((error: unknown): AgentReport => {
+    const problem = `It could not be verified: ${error instanceof Error ? error.message : String(error)}`;
+    return { agent: id, installed: true, version, problems: [problem], results: [] };
+  });
+  progress.clear();
+  await Promise.all(recorded);
+  for (const problem of report.problems) out.write(`${id}: ${problem}\n`);
+  if (report.installed) out.write(agentSummary(report));
+  return report;
+}
+
+function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions, io: CommandIo): number {
+  const results = reports.flatMap((report) => report.results);
+  const summary = summarize(results);
+  const problems = reports.flatMap((report) => report.problems);
+  if (options.json) io.stdout.write(`${JSON.stringify({ agents: reports.map(withoutTraces), summary })}\n`);
+  if (summary.passed + summary.failed + summary.skipped === 0) {
+    io.stderr.write(
+      reports.some((report) => report.installed)
+        ? "No scenario fits. List the names with a run without --scenario.\n"
+        : "No agent is installed. Install one with `dragoman agents install`.\n",
+    );
+    return 1;
+  }
+  if (!options.json) io.stdout.write(`\n${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped\n`);
+  return summary.failed > 0 || problems.length > 0 ? 1 : 0;
+}
+
+const withoutTraces = (report: AgentReport) => ({
+  ...report,
+  results: report.results.map(({ traces: _, ...result }: ScenarioResult) => result),
+});

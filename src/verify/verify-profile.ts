@@ -1,0 +1,44 @@
+// What `verify` has to know of an agent beyond its contract: how to point it at the scripted model server, in a home of its own.
+import type { Scenario } from "./scenario/index.ts";
+
+/** Folders of one lab and the address of its model server. Everything lies under `root` and is removed at the end. */
+export type LabPlace = {
+  readonly root: string;
+  /** HOME of the agents. */
+  readonly home: string;
+  /** The scripted model server, without a slash at the end. */
+  readonly modelUrl: string;
+};
+
+export type LabSetUp = {
+  /** Variables of the daemon, and so of every agent it starts. */
+  readonly env: Readonly<Record<string, string>>;
+  close?(): Promise<void>;
+};
+
+export type ScenarioPlace = LabPlace & {
+  /** The session's working folder. */
+  readonly directory: string;
+  /** A folder only this scenario uses, beside the working folder; it does not exist yet. */
+  readonly own: string;
+};
+
+export interface VerifyProfile {
+  /** The agent's id in the registry. */
+  readonly agent: string;
+  /** Everything it can be asked to play; scenarios for other agents are left out by the caller. */
+  readonly scenarios: readonly Scenario[];
+  /** False: prompts go out as they are, because the agent talks to no model. */
+  readonly marks: boolean;
+  /** What sessions ask for, and what `{{other_model}}` is. */
+  readonly models: { readonly first?: string; readonly other?: string };
+  /** The message that makes the agent compact its conversation; null: there is none. */
+  readonly compact: string | null;
+  /** How many scenarios may run at the same time. */
+  readonly parallel: number;
+  /** For agents that are slow to start or to give up. */
+  readonly timeLimitMs?: number;
+  setUp(place: LabPlace): Promise<LabSetUp>;
+  /** What one scenario needs of its own: variables of its session. */
+  forScenario?(scenario: Scenario, place: ScenarioPlace): Promise<{ env: Record<string, string> }>;
+}
