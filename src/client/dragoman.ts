@@ -1,9 +1,9 @@
 // The daemon as an object. `connect` finds it or takes an address; everything else hangs on what it returns.
 import type { UniversalEvent } from "../schema/event.ts";
 import type { ModeInfo, ModelInfo } from "../schema/event-data.ts";
-import type { AgentInfo, CreateSession, Session, SessionList, SessionState } from "../schema/session.ts";
+import type { AgentInfo, CreateSession, Problem, Session, SessionList, SessionState } from "../schema/session.ts";
 import { DragomanError } from "./error.ts";
-import { eventStream, type StreamState } from "./event-stream.ts";
+import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { Http, type HttpOptions } from "./http.ts";
 import { SessionHandle } from "./session-handle.ts";
 
@@ -47,6 +47,37 @@ export class Dragoman {
   async modes(agent: string, signal?: AbortSignal): Promise<ModeInfo[]> {
     return (await this.http.json<{ modes: ModeInfo[] }>("GET", `/v1/agents/${encodeURIComponent(agent)}/modes`, { signal }))
       .modes;
+  }
+
+  /** Installs an agent from the npm registry into the daemon's data directory. */
+  async installAgent(
+    agent: string,
+    onProgress: (progress: { message: string }) => void = () => {},
+    signal?: AbortSignal,
+  ): Promise<AgentInfo> {
+    const response = await this.http.open("POST", `/v1/agents/${encodeURIComponent(agent)}/install`, {
+      body: {},
+      headers: { accept: "text/event-stream" },
+      signal,
+    });
+    let info: AgentInfo | undefined;
+    for await (const { event, data } of readSse(response)) {
+      const value = JSON.parse(data) as unknown;
+      if (event === "done") info = value as AgentInfo;
+      else if (event === "problem")
+        throw new DragomanError((value as Problem).code, (value as Problem).detail, {
+          status: (value as Problem).status,
+          problem: value as Problem,
+        });
+      else onProgress(value as { message: string });
+    }
+    if (!info) throw new DragomanError("stream_ended", "The daemon stopped talking before the installation was done.");
+    return info;
+  }
+
+  /** Takes up a session that `SessionHandle.export` wrote. */
+  importSession(ndjson: string, options: { session_id?: string } = {}, signal?: AbortSignal): Promise<Session> {
+    return this.http.json("POST", "/v1/sessions/import", { body: { ndjson, ...options }, signal });
   }
 
   async createSession(request: CreateSession, signal?: AbortSignal): Promise<SessionHandle> {

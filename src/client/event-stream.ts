@@ -63,14 +63,15 @@ async function* oneConnection(http: Http, options: StreamOptions, after: string 
     headers: { accept: "text/event-stream" },
     signal: options.signal,
   });
+  for await (const { id, data } of readSse(response)) if (id !== undefined) yield { id, data };
+}
+
+/** The messages of one answer, as they come. Leaving the loop closes the connection. */
+export async function* readSse(response: Response): AsyncGenerator<EventSourceMessage> {
   const reader = response.body?.getReader();
   if (!reader) throw new DragomanError("bad_answer", "The daemon's answer has no body to stream.");
-  const ready: StreamMessage[] = [];
-  const parser = createParser({
-    onEvent: ({ id, data }: EventSourceMessage) => {
-      if (id !== undefined) ready.push({ id, data });
-    },
-  });
+  const ready: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (message) => void ready.push(message) });
   const decoder = new TextDecoder();
   try {
     for (;;) {

@@ -179,6 +179,11 @@ export class SessionHandle {
     return (await this.#http.open("GET", `${this.#path}/native`, { signal })).text();
   }
 
+  /** The whole session as NDJSON: its row, its events, its native messages. */
+  export(signal?: AbortSignal): Promise<Response> {
+    return this.#http.open("GET", `${this.#path}/export`, { signal });
+  }
+
   async interrupt(signal?: AbortSignal): Promise<void> {
     await this.#http.json("POST", `${this.#path}/interrupt`, { body: {}, signal });
   }

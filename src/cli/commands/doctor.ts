@@ -1,0 +1,86 @@
+// `dragoman doctor`: looks at everything that can be wrong on this machine and says what to do about it.
+import { accessSync, constants, existsSync, statfsSync } from "node:fs";
+import { dirname } from "node:path";
+import { defaultConfigFile, defaultDataDir, readConfig } from "../../daemon/config.ts";
+import { type Command, EXIT, flag, type Invocation, text } from "../command.ts";
+import { paintFor } from "../style.ts";
+
+type Finding = { check: string; ok: boolean; detail: string };
+
+const MIN_FREE_BYTES = 200 * 1024 * 1024;
+
+export const doctor: Command = {
+  name: "doctor",
+  usage: "doctor",
+  about: "check this machine: Node, data directory, configuration, daemon, agents",
+  async run(call) {
+    const findings = [node(), dataDirectory(call), configuration(call), ...(await running(call))];
+    const paint = paintFor(call.terminal.stdout, call.terminal.env);
+    for (const finding of findings) {
+      if (flag(call.values, "json")) call.json(finding);
+      else call.print(`${finding.ok ? paint.green("ok  ") : paint.red("fix ")} ${finding.check}: ${finding.detail}`);
+    }
+    return findings.every((finding) => finding.ok) ? EXIT.ok : EXIT.failed;
+  },
+};
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const ok = major > 20 || (major === 20 && minor >= 19);
+  return { check: "Node.js", ok, detail: ok ? process.version : `${process.version} is too old: install 20.19 or newer` };
+}
+
+function dataDirectory({ values, terminal }: Invocation): Finding {
+  const dataDir = text(values, "data-dir") ?? defaultDataDir(terminal.env);
+  let place = dataDir;
+  while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
+  try {
+    accessSync(place, constants.W_OK);
+    const { bavail, bsize } = statfsSync(place);
+    const free = bavail * bsize;
+    if (free < MIN_FREE_BYTES)
+      return {
+        check: "Data directory",
+        ok: false,
+        detail: `${dataDir} has only ${Math.round(free / 1e6)} MB left: free some space`,
+      };
+    return { check: "Data directory", ok: true, detail: `${dataDir}, ${Math.round(free / 1e9)} GB free` };
+  } catch (error) {
+    return {
+      check: "Data directory",
+      ok: false,
+      detail: `${dataDir} cannot be written (${error instanceof Error ? error.message : String(error)}): choose another with --data-dir`,
+    };
+  }
+}
+
+function configuration({ terminal }: Invocation): Finding {
+  const file = defaultConfigFile(terminal.env);
+  try {
+    readConfig(file);
+    return { check: "Configuration", ok: true, detail: existsSync(file) ? file : `none (${file} would be read)` };
+  } catch (error) {
+    return { check: "Configuration", ok: false, detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A daemon that is not running is no fault; what a running one says of its agents is shown. */
+async function running(call: Invocation): Promise<Finding[]> {
+  try {
+    const daemon = await call.daemon();
+    const { version } = await daemon.health();
+    const agents = await daemon.agents();
+    return [
+      { check: "Daemon", ok: true, detail: `version ${version} at ${daemon.url}` },
+      ...agents.map((agent) => ({
+        check: `Agent ${agent.agent}`,
+        ok: true,
+        detail: agent.installed
+          ? `${agent.version ?? "unknown version"} at ${agent.path ?? "?"}`
+          : (agent.advice ?? "not installed"),
+      })),
+    ];
+  } catch (error) {
+    return [{ check: "Daemon", ok: true, detail: `not running (${error instanceof Error ? error.message : String(error)})` }];
+  }
+}

@@ -1,0 +1,130 @@
+// `dragoman run <agent> "prompt"`: one turn from a terminal or a script. The answer goes to stdout, everything else to stderr.
+
+import type { SessionHandle, TurnOutcome } from "../../client/session-handle.ts";
+import type { UniversalEvent } from "../../schema/event.ts";
+import { askPermission, askQuestions, canAsk } from "../ask.ts";
+import { type Command, EXIT, flag, type Invocation, list, need, type Terminal, text, UsageError } from "../command.ts";
+import { EventPrinter } from "../event-printer.ts";
+
+export const run: Command = {
+  name: "run",
+  usage: "run <agent> <prompt…>",
+  about: "send one prompt, stream the answer, ask permissions here",
+  help: `  The prompt may also come on stdin. Exit code: 0 the turn ended well, 1 it failed, 3 the agent refused,
+  5 a permission or question needs a person and this is no terminal, 130 interrupted.
+  Example: git diff | dragoman run claude "Review this diff." --permission-mode plan`,
+  options: {
+    directory: { type: "string", short: "C", value: "<dir>", about: "where the agent works (default: here)" },
+    model: { type: "string", short: "m", value: "<model>", about: "the model" },
+    variant: { type: "string", value: "<variant>", about: "the model's variant or effort" },
+    mode: { type: "string", value: "<mode>", about: "the agent's own mode" },
+    "permission-mode": { type: "string", value: "<mode>", about: "default, plan, accept_edits or bypass" },
+    session: { type: "string", short: "s", value: "<id>", about: "go on with this session instead of a new one" },
+    env: { type: "string", multiple: true, value: "<NAME=value>", about: "environment of the agent; may be repeated" },
+    yes: { type: "boolean", about: "allow every permission once" },
+    keep: { type: "boolean", about: "leave the session open afterwards" },
+  },
+  completes: ["agents"],
+  async run(call) {
+    const agent = need(call.words, 0, "the agent");
+    const prompt = await promptOf(call.words.slice(1), call.terminal);
+    const daemon = await call.daemon();
+    const given = text(call.values, "session");
+    const session = given ? daemon.session(given) : await daemon.createSession({ agent, ...sessionOptions(call) });
+    const stop = (): void => void session.interrupt().catch(() => {});
+    call.terminal.signal.addEventListener("abort", stop);
+    try {
+      return exitOf(await oneTurn(call, session, prompt), call.terminal);
+    } finally {
+      call.terminal.signal.removeEventListener("abort", stop);
+      if (!given && !flag(call.values, "keep")) await session.terminate().catch(() => {});
+    }
+  },
+};
+
+function sessionOptions({ values, terminal }: Invocation) {
+  const permission_mode = text(values, "permission-mode");
+  if (permission_mode !== undefined && !isMode(permission_mode))
+    throw new UsageError("--permission-mode is default, plan, accept_edits or bypass");
+  const env = Object.fromEntries(
+    list(values, "env").map((entry) => {
+      const at = entry.indexOf("=");
+      if (at < 1) throw new UsageError(`--env needs NAME=value, not ${entry}`);
+      return [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
+  const [model, variant, agent_mode] = [text(values, "model"), text(values, "variant"), text(values, "mode")];
+  return {
+    directory: text(values, "directory") ?? terminal.cwd,
+    env,
+    ...(model ? { model } : {}),
+    ...(variant ? { variant } : {}),
+    ...(agent_mode ? { agent_mode } : {}),
+    ...(permission_mode ? { permission_mode } : {}),
+  };
+}
+
+const isMode = (mode: string): mode is "default" | "plan" | "accept_edits" | "bypass" =>
+  ["default", "plan", "accept_edits", "bypass"].includes(mode);
+
+/** Words, stdin, or both: what is piped in comes after the words. */
+export async function promptOf(words: string[], terminal: Terminal): Promise<string> {
+  let piped = "";
+  if (!terminal.stdin.isTTY) for await (const chunk of terminal.stdin) piped += String(chunk);
+  const prompt = [words.join(" "), piped.trim()].filter(Boolean).join("\n\n");
+  if (prompt === "") throw new UsageError("the prompt is missing");
+  return prompt;
+}
+
+async function oneTurn(call: Invocation, session: SessionHandle, prompt: string): Promise<TurnOutcome | "waiting"> {
+  const printer = new EventPrinter(call.terminal);
+  const nobody = new AbortController();
+  const onEvent = (event: UniversalEvent): void => {
+    if (flag(call.values, "json")) call.json(event);
+    else printer.print(event);
+    void answer(call, session, event, () => nobody.abort());
+  };
+  try {
+    return await session.prompt(prompt, { onEvent, signal: nobody.signal });
+  } catch (error) {
+    if (!nobody.signal.aborted) throw error;
+    await session.interrupt().catch(() => {});
+    return "waiting";
+  } finally {
+    printer.endLine();
+  }
+}
+
+async function answer(call: Invocation, session: SessionHandle, event: UniversalEvent, giveUp: () => void): Promise<void> {
+  const { terminal } = call;
+  try {
+    if (event.type === "permission.requested") {
+      const id = event.data.permission_id;
+      if (flag(call.values, "yes")) await session.replyPermission(id, { reply: "once" });
+      else if (canAsk(terminal)) await session.replyPermission(id, await askPermission(terminal, event.data));
+      else {
+        call.say(`The agent asks: ${event.data.action}. Nobody can answer in a pipe; use --yes or --permission-mode.`);
+        giveUp();
+      }
+    }
+    if (event.type === "question.requested") {
+      if (!canAsk(terminal)) {
+        call.say(`The agent asks: ${event.data.prompt}. Nobody can answer in a pipe.`);
+        return giveUp();
+      }
+      const answers = await askQuestions(terminal, event.data);
+      if (answers) await session.replyQuestion(event.data.question_id, answers);
+      else await session.rejectQuestion(event.data.question_id);
+    }
+  } catch (error) {
+    // Answered elsewhere meanwhile, or interrupted at the prompt: the turn itself tells what became of it.
+    if (!terminal.signal.aborted) call.say(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function exitOf(outcome: TurnOutcome | "waiting", terminal: Terminal): number {
+  if (outcome === "waiting") return EXIT.waiting;
+  if (outcome.stop_reason === "end_turn") return EXIT.ok;
+  if (outcome.stop_reason === "refusal") return EXIT.refused;
+  return terminal.signal.aborted || outcome.stop_reason === "interrupted" ? EXIT.interrupted : EXIT.failed;
+}

@@ -1,0 +1,68 @@
+// `dragoman serve`: runs the daemon until it is told to stop.
+import { spawn } from "node:child_process";
+import { pino } from "pino";
+import { defaultConfigFile, readConfig } from "../../daemon/config.ts";
+import { DEFAULT_PORT, startDaemon } from "../../daemon/daemon.ts";
+import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
+import { paintFor } from "../style.ts";
+
+export const serve: Command = {
+  name: "serve",
+  usage: "serve [options]",
+  about: "run the daemon, with its inspector in the browser",
+  help: `  Listens on 127.0.0.1 and prints a link with the token. With --json, prints one line
+  {"url","token","pid","data_dir"} when it is ready, and nothing else on stdout.
+  Ctrl-C stops it; agents are ended, sessions stay and are resumed by their next message.`,
+  options: {
+    host: { type: "string", value: "<address>", about: "address to bind (default 127.0.0.1; others need --token)" },
+    port: { type: "string", value: "<port>", about: `port (default ${DEFAULT_PORT}; 0 takes a free one)` },
+    config: { type: "string", value: "<file>", about: "configuration file" },
+    "no-open": { type: "boolean", about: "do not open the browser" },
+    "log-level": { type: "string", value: "<level>", default: "warn", about: "trace, debug, info, warn, error or silent" },
+  },
+  async run({ values, terminal, print, json, say }) {
+    const env = terminal.env;
+    const port = Number(text(values, "port") ?? env.DRAGOMAN_PORT ?? DEFAULT_PORT);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new UsageError(`--port needs a number from 0 to 65535, not ${text(values, "port")}`);
+    const level = text(values, "log-level") ?? "warn";
+    if (!["trace", "debug", "info", "warn", "error", "silent"].includes(level))
+      throw new UsageError(`--log-level does not know ${level}`);
+    const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
+    const token = text(values, "token") ?? env.DRAGOMAN_TOKEN;
+    const daemon = await startDaemon({
+      host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
+      port,
+      config: readConfig(text(values, "config") ?? defaultConfigFile(env)),
+      logger: pino({ level }, pino.destination({ dest: 2, sync: true })),
+      ...(dataDir ? { dataDir } : {}),
+      ...(token ? { token } : {}),
+    });
+    const link = `${daemon.url}/ui?token=${encodeURIComponent(daemon.token)}`;
+    if (flag(values, "json")) json({ url: daemon.url, token: daemon.token, pid: process.pid, data_dir: daemon.dataDir });
+    else {
+      const paint = paintFor(terminal.stdout, env);
+      print(`${paint.bold("dragoman")} is running at ${paint.cyan(daemon.url)}`);
+      print(`  Inspector  ${paint.cyan(link)}`);
+      print(`  API        ${daemon.url}/docs/api`);
+      print(`  Data       ${daemon.dataDir}`);
+      print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
+      if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link);
+    }
+    await new Promise<void>((resolve) => {
+      if (terminal.signal.aborted) resolve();
+      terminal.signal.addEventListener("abort", () => resolve());
+    });
+    if (!flag(values, "json")) say("Stopping: agents are ended, sessions are kept.");
+    await daemon.close();
+    return EXIT.ok;
+  },
+};
+
+/** Best effort: the link is printed anyway. */
+function openBrowser(link: string): void {
+  const program = process.platform === "darwin" ? "open" : "xdg-open";
+  spawn(program, [link], { stdio: "ignore", detached: true })
+    .on("error", () => {})
+    .unref();
+}

@@ -1,0 +1,44 @@
+// `dragoman export` and `import`: a session as NDJSON, with its ledger, from one daemon to another.
+import { createReadStream, createWriteStream } from "node:fs";
+import { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Command, EXIT, flag, need, text } from "../command.ts";
+
+export const exportSession: Command = {
+  name: "export",
+  usage: "export <session> [--output <file>]",
+  about: "write a session as NDJSON: its row, its events, its native messages",
+  options: { output: { type: "string", short: "o", value: "<file>", about: "default: stdout" } },
+  completes: ["sessions"],
+  async run({ words, values, daemon, terminal }) {
+    const response = await (await daemon()).session(need(words, 0, "the session")).export();
+    const file = text(values, "output");
+    const target = file
+      ? createWriteStream(file, { mode: 0o600 })
+      : new Writable({ write: (chunk, _, done) => void terminal.stdout.write(chunk, () => done()) });
+    await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), target);
+    return EXIT.ok;
+  },
+};
+
+export const importSession: Command = {
+  name: "import",
+  usage: "import <file> [--session <id>]",
+  about: "take up a session that was exported; - reads stdin",
+  options: { session: { type: "string", short: "s", value: "<id>", about: "under this id (default: the one it had)" } },
+  completes: ["files"],
+  async run({ words, values, daemon, json, print, terminal }) {
+    const file = need(words, 0, "the file");
+    const id = text(values, "session");
+    const source = file === "-" ? terminal.stdin : createReadStream(file);
+    const chunks: Buffer[] = [];
+    for await (const chunk of source) chunks.push(Buffer.from(chunk as Buffer));
+    const session = await (await daemon()).importSession(
+      Buffer.concat(chunks).toString("utf8"),
+      id === undefined ? {} : { session_id: id },
+    );
+    if (flag(values, "json")) json(session);
+    else print(session.session_id);
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,89 @@
+// Runs one call of the command line and gives its exit code. Everything it touches is injected.
+import { parseArgs } from "node:util";
+import { connect, type Dragoman } from "../client/dragoman.ts";
+import { DragomanError } from "../client/error.ts";
+import { ConfigError } from "../daemon/config.ts";
+import { DaemonError } from "../daemon/daemon.ts";
+import { LogError } from "../log/log.ts";
+import { type Command, EXIT, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
+import { findCommand } from "./commands.ts";
+import { commandHelp, overview } from "./help.ts";
+import { paintFor } from "./style.ts";
+
+export async function runCli(args: string[], terminal: Terminal): Promise<number> {
+  const paint = paintFor(terminal.stderr, terminal.env);
+  const complain = (message: string): void => void terminal.stderr.write(`${paint.red("dragoman:")} ${message}\n`);
+  if (args.length === 0 || ["help", "--help", "-h"].includes(args[0] ?? "")) return help(args.slice(1), terminal);
+  if (args[0] === "--version" || args[0] === "-v" || args[0] === "version") {
+    terminal.stdout.write(`${(await import("../daemon/version.ts")).version}\n`);
+    return EXIT.ok;
+  }
+  const found = findCommand(args);
+  if (!found) {
+    complain(`there is no command ${JSON.stringify(args[0])}. See \`dragoman help\`.`);
+    return EXIT.usage;
+  }
+  try {
+    return await invoke(found.command, found.rest, terminal);
+  } catch (error) {
+    const { message, code } = explain(error, found.command);
+    complain(message);
+    return terminal.signal.aborted ? EXIT.interrupted : code;
+  }
+}
+
+function help(words: string[], terminal: Terminal): number {
+  const paint = paintFor(terminal.stdout, terminal.env);
+  const found = words.length > 0 ? findCommand(words) : undefined;
+  terminal.stdout.write(found ? commandHelp(found.command, paint) : overview(paint));
+  return EXIT.ok;
+}
+
+async function invoke(command: Command, args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = parse(command, args);
+  if (values.help === true) {
+    terminal.stdout.write(commandHelp(command, paintFor(terminal.stdout, terminal.env)));
+    return EXIT.ok;
+  }
+  return command.run({
+    values,
+    words: positionals,
+    terminal,
+    daemon: () => findDaemon(values, terminal),
+    print: (line) => void terminal.stdout.write(`${line}\n`),
+    say: (line) => void terminal.stderr.write(`${line}\n`),
+    json: (value) => void terminal.stdout.write(`${JSON.stringify(value)}\n`),
+  });
+}
+
+function parse(command: Command, args: string[]): { values: Values; positionals: string[] } {
+  try {
+    const options = parseConfig({ ...globalOptions, ...command.options });
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
+    return { values, positionals };
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman> {
+  const url = text(values, "url") ?? terminal.env.DRAGOMAN_URL;
+  const token = text(values, "token") ?? terminal.env.DRAGOMAN_TOKEN;
+  const dataDir = text(values, "data-dir") ?? terminal.env.DRAGOMAN_DATA_DIR;
+  return connect({ ...(url ? { url } : {}), ...(token ? { token } : {}), ...(dataDir ? { dataDir } : {}) });
+}
+
+function explain(error: unknown, command: Command): { message: string; code: number } {
+  if (error instanceof UsageError)
+    return {
+      message: `${error.message}.\nUsage: dragoman ${command.usage}\nSee \`dragoman help ${command.name}\`.`,
+      code: EXIT.usage,
+    };
+  if (error instanceof DragomanError) {
+    const unreachable = error.code === "no_daemon" || error.code === "unreachable";
+    return { message: `${error.message} [${error.code}]`, code: unreachable ? EXIT.unreachable : EXIT.failed };
+  }
+  if (error instanceof DaemonError || error instanceof LogError || error instanceof ConfigError)
+    return { message: `${error.message} [${error.code}]`, code: EXIT.failed };
+  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), code: EXIT.failed };
+}
