@@ -35,7 +35,7 @@ interface Anchor {
 }
 
 function findAnchor(history: readonly HistoryEntry[], fallback: string | undefined): Anchor | undefined {
-  const marks = history.map((entry) => (entry.role === "user" ? lastMarker(withoutNotices(entry.text)) : undefined));
+  const marks = history.map(markOf);
   const index = marks.findLastIndex((mark) => mark !== undefined);
   const mark: Marker | undefined = marks[index];
   if (!mark && fallback === undefined) return undefined;
@@ -48,6 +48,14 @@ function findAnchor(history: readonly HistoryEntry[], fallback: string | undefin
   );
   return { scenario, turn: Math.max(0, prompts.length - 1), done: mark?.done ?? 0, index: prompts.at(-1) ?? index };
 }
+
+function markOf(entry: HistoryEntry): Marker | undefined {
+  if (entry.role === "user") return lastMarker(withoutNotices(entry.text));
+  return entry.role === "tool" ? lastMarker(entry.text.match(STEERED)?.join() ?? "") : undefined;
+}
+
+/** claude 2.1.325: a message sent while a tool runs stands inside the tool's result. */
+const STEERED = /<system-reminder>\s*The user sent a new message while you were working:[\s\S]*?<\/system-reminder>/g;
 
 /** Agents report on background work in the user's name; a marker quoted there is not a prompt. */
 const withoutNotices = (text: string): string => text.replaceAll(/<task-notification>[\s\S]*?<\/task-notification>/g, "");
