@@ -6,6 +6,10 @@ import { mediaPart, toolOutput } from "./parts.ts";
 import type { Thread } from "./thread.ts";
 import { modelToolKind } from "./tool-kinds.ts";
 
+/** Tools that make an item when they work: without one, they did not. */
+const ITEM_MAKERS = new Set(["apply_patch", "exec_command", "shell", "local_shell", "view_image"]);
+const FAILED = /^(unsupported call|failed to parse|Script failed|error:)/i;
+
 type RawCall = { name: string; arguments: string; itemsBefore: number };
 
 /** Calls that wait for their output, per thread. */
@@ -74,6 +78,8 @@ export class RawCalls {
     if ((call.name === "exec" && thread.toolItems > call.itemsBefore) || call.name === "update_plan") return [];
     const { output, parts } =
       item.type === "tool_search_output" ? { output: toJson(item.tools ?? []), parts: [] } : toolOutput(item.output);
+    const failed = ITEM_MAKERS.has(call.name) || FAILED.test(output);
+    const status = failed ? "failed" : "completed";
     const parent = thread.child?.spawnKey ?? thread.message;
     const base = { native_item_id: id, ...(parent === null ? {} : { parent }) };
     const rawKey = `${turnId}/raw:${id}`;
@@ -97,6 +103,7 @@ export class RawCalls {
             },
           ],
         },
+        status,
       },
       {
         do: "item.add",
@@ -105,8 +112,9 @@ export class RawCalls {
           ...base,
           kind: "tool_result",
           role: "tool",
-          content: [{ type: "tool_result", call_id: id, output }, ...parts],
+          content: [{ type: "tool_result", call_id: id, output, ...(failed ? { is_error: true } : {}) }, ...parts],
         },
+        status,
       },
     ];
   }

@@ -1,12 +1,15 @@
 // What `dragoman verify` needs to know of Codex beyond the common scenarios: how to point it at the model server, and scenarios only Codex can play.
 import type { Scenario } from "../../verify/scenario/scenario.ts";
 import { type JsonRecord, rec } from "../json.ts";
+import { classicScenarios } from "./scenarios-classic.ts";
+import { codeModeScenarios } from "./scenarios-code-mode.ts";
+import { faultScenarios } from "./scenarios-faults.ts";
 
 export type CodexHomeOptions = {
   /** The model server, without a slash at the end. */
   url: string;
   model: string;
-  /** `session.native` of the scenario: TOML text under `config`, put before the rest, and under `tables`, put after it. */
+  /** `session.native` of the scenario: `features`, and TOML text for the top (`config`), the provider (`provider`) and the end (`tables`). */
   native: JsonRecord;
   /** The working folder: trusted, so that Codex does not ask. */
   work: string;
@@ -39,6 +42,7 @@ supports_websockets = false
 request_max_retries = 1
 stream_max_retries = 2
 stream_idle_timeout_ms = 3000
+${text(native.provider)}
 
 [analytics]
 enabled = false
@@ -60,4 +64,9 @@ ${text(native.tables)}
 `;
 }
 
-export const codexScenarios: readonly Scenario[] = [];
+export const codexScenarios: readonly Scenario[] = [...classicScenarios, ...codeModeScenarios, ...faultScenarios].map(
+  (scenario) => ({
+    ...scenario,
+    only: ["codex"],
+  }),
+);

@@ -2,7 +2,6 @@
 import type { AgentHost } from "../contract.ts";
 import { str } from "../json.ts";
 import { AppServer, type ServerLaunch } from "./app-server.ts";
-import { strings } from "./wire.ts";
 
 /** A share in a server. Give it back exactly once. */
 export type ServerLease = { server: AppServer; release(): Promise<void> };
@@ -63,5 +62,5 @@ async function launchOf(host: AgentHost, sessionEnv: Record<string, string>): Pr
   const { command, args } = await host.resolveCommand();
   const home = str(host.settings.home);
   const env = host.environment({ ...(home ? { CODEX_HOME: home } : {}), ...sessionEnv });
-  return { command, args: [...args, ...strings(host.settings.args), "app-server"], env };
+  return { command, args: [...args, "app-server"], env };
 }

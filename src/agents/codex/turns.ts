@@ -256,6 +256,8 @@ export function planUpdated(thread: Thread, params: JsonRecord): Draft[] {
     status: PLAN_STATUS[str(step.status) ?? ""] ?? ("pending" as const),
   }));
   thread.turn?.keys.push(key);
+  // A code-mode script that did this needs no item of its own.
+  thread.toolItems++;
   return [
     {
       do: "item.start",
