@@ -9,8 +9,6 @@ export type AcpDefinition = {
   /** Arguments that make the program speak ACP; the configuration's arguments replace them. */
   args: string[];
   env?: Record<string, string>;
-  /** A settings file of ours, of the lowest rank: named by a variable, unless the user has set that one. */
-  defaults?: { variable: string; settings: Record<string, unknown> };
   /** The first variable that is set decides how to sign in. */
   auth: { variable: string; method: string }[];
   npmPackage: { name: string; version: string; bin: string } | null;
@@ -24,8 +22,8 @@ export const geminiDefinition: AcpDefinition = {
   name: "Gemini CLI",
   quirks: "gemini",
   args: ["--acp"],
-  // gemini 0.61 shows no output of a command that ran on a pty.
-  defaults: { variable: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", settings: { tools: { shell: { enableInteractiveShell: false } } } },
+  // gemini 0.61 shows no output of a command that ran on a pty; so told, it uses pipes.
+  env: { GEMINI_PTY_INFO: "child_process" },
   auth: [
     { variable: "GEMINI_API_KEY", method: "gemini-api-key" },
     { variable: "GOOGLE_API_KEY", method: "vertex-ai" },

@@ -1,7 +1,5 @@
 // The line to one ACP process: starts it, shakes hands, and carries requests both ways. Everything said is recorded before it is acted on.
 // Not here: what a session wants (connection.ts) and what the agent may ask of us (client.ts).
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   JsonRpcClosed,
@@ -98,7 +96,7 @@ export class AcpLine {
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
-    const environment = withDefaults(host, definition, host.environment({ ...definition.env, ...env }));
+    const environment = host.environment({ ...definition.env, ...env });
     const start = { command, args: args.length > 0 ? args : definition.args, cwd: directory, env: environment };
     const line = new AcpLine(host, definition, start, handlers);
     try {
@@ -194,15 +192,6 @@ export class AcpLine {
 }
 
 type StartOptions = { command: string; args: string[]; cwd: string; env: Record<string, string> };
-
-/** Writes the agent's default settings where the daemon keeps its own files; never into the user's. */
-function withDefaults(host: AgentHost, { defaults }: AcpDefinition, env: Record<string, string>): Record<string, string> {
-  if (defaults === undefined || env[defaults.variable] !== undefined) return env;
-  const file = join(host.stateDir, "acp-defaults.json");
-  mkdirSync(host.stateDir, { recursive: true, mode: 0o700 });
-  writeFileSync(file, JSON.stringify(defaults.settings));
-  return { ...env, [defaults.variable]: file };
-}
 
 const readId = (id: unknown): RpcId => (typeof id === "string" || typeof id === "number" ? id : null);
 
