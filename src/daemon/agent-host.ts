@@ -28,7 +28,7 @@ export type HostOptions = {
 export function createAgentHost({ agent, settings, dataDir, env, openChannel, log }: HostOptions): AgentHost {
   const stateDir = join(dataDir, "agents", agent.id);
   const processDir = join(dataDir, "processes");
-  mkdirSync(processDir, { recursive: true, mode: 0o700 });
+  for (const folder of [stateDir, processDir]) mkdirSync(folder, { recursive: true, mode: 0o700 });
   return {
     settings,
     stateDir,
