@@ -108,12 +108,27 @@ export const acts: Record<string, Act> = {
   },
   flood: {
     usage: "flood N [BYTES]",
-    about: "one message of N deltas at full speed",
+    about: "N deltas at full speed, a thousand to a message",
     play: async (stage, args) => {
       const [count = "1000", bytes = "20"] = args.split(" ");
+      const text = "x".repeat(Math.max(1, number(bytes, 20) - 1));
+      for (let left = number(count, 1000); left > 0; left -= 1000) {
+        const m = stage.id();
+        await stage.flood(Math.min(left, 1000), () => ({ type: "text", m, d: `${text} ` }));
+        stage.emit({ type: "message_end", m });
+      }
+    },
+  },
+  clock: {
+    usage: "clock N MS",
+    about: "N deltas that say the time in microseconds, one each MS milliseconds",
+    play: async (stage, args) => {
+      const [count = "100", ms = "10"] = args.split(" ");
       const m = stage.id();
-      const d = "x".repeat(Math.max(1, number(bytes, 20) - 1));
-      await stage.flood(number(count, 1000), () => ({ type: "text", m, d: `${d} ` }));
+      for (let i = 0; i < number(count, 100); i++) {
+        await stage.wait(number(ms, 10));
+        stage.emit({ type: "text", m, d: `${Math.round((performance.timeOrigin + performance.now()) * 1000)} ` });
+      }
       stage.emit({ type: "message_end", m });
     },
   },
@@ -491,6 +506,7 @@ const APART = new Set([
   "stderr",
   "messages",
   "flood",
+  "clock",
   "slow",
   "remember",
   "background",
