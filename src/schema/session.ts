@@ -78,7 +78,9 @@ export const CreateSession = Type.Object(
     agent_mode: optional(Name),
     permission_mode: optional(PermissionMode),
     title: optional(Type.String({ maxLength: 500 })),
-    env: optional(Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.String())),
+    env: optional(
+      Type.Record(Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }), Type.String(), { additionalProperties: false }),
+    ),
     mcp_servers: optional(Type.Array(McpServerConfig)),
     system_prompt: optional(Type.String()),
     metadata: optional(Metadata),

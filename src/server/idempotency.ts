@@ -90,7 +90,7 @@ export function addIdempotency(app: App, idempotency: Idempotency): void {
     const id = ids.get(request);
     if (id === undefined) return payload;
     const type = String(reply.getHeader("content-type") ?? "");
-    const body = typeof payload === "string" ? payload : "";
+    const body = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.toString() : "";
     await idempotency.keep(id, { request: requestHash(request), status: reply.statusCode, type, body });
     return payload;
   });
@@ -99,5 +99,5 @@ export function addIdempotency(app: App, idempotency: Idempotency): void {
 function replay(reply: FastifyReply, { status, type, body }: Kept): FastifyReply {
   reply.code(status).header("idempotent-replayed", "true");
   if (type) reply.header("content-type", type);
-  return reply.send(body === "" ? undefined : body);
+  return reply.send(body === "" ? undefined : Buffer.from(body));
 }

@@ -46,6 +46,9 @@ export class Metrics {
         [labels({ state: "resting" }), sessions.loaded - sessions.live],
       ]),
       family("dragoman_subscribers", "gauge", "Open SSE streams and WebSockets.", [["", streams.size]]),
+      family("dragoman_subscriber_buffered_bytes", "gauge", "Bytes that slow subscribers have not taken yet.", [
+        ["", streams.buffered],
+      ]),
       family("dragoman_events_total", "counter", "Events committed since start.", [["", this.#events]]),
       family("dragoman_native_messages_total", "counter", "Native messages of the sessions active since start.", [
         ...this.#natives.read(log, this.#startedAt),

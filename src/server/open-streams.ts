@@ -8,6 +8,8 @@ import type { TokenStore } from "./token-store.ts";
 export type OpenStream = {
   /** Null: opened without a token. */
   readonly tokenId: string | null;
+  /** Bytes written to it that its client has not taken. */
+  readonly buffered: number;
   /** Called every 15 s. */
   beat(): void;
   close(reason: "shutdown" | "revoked"): void;
@@ -29,6 +31,12 @@ export class OpenStreams {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  get buffered(): number {
+    let sum = 0;
+    for (const stream of this.#open) sum += stream.buffered;
+    return sum;
   }
 
   /** Throws `too_many_subscribers`. Ask before anything is sent. */

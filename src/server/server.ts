@@ -8,7 +8,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import fastify from "fastify";
+import fastify, { type FastifyReply } from "fastify";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { Authenticator } from "./auth.ts";
 import { addCors } from "./cors.ts";
@@ -68,6 +68,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 512 },
+    frameworkErrors: (error, _, reply) => void sendProblem(reply.headers(securityHeaders), toProblemError(error)),
     serverFactory: (handler) => {
       http = createGuardedServer(options, guard, origins, handler);
       return http;
@@ -182,12 +183,16 @@ function addProblems(app: App, { logger }: ServerContext): void {
     const problem = toProblemError(error);
     if (problem.status >= 500) logger.error({ err: problem.cause ?? error, route: request.routeOptions.url }, "request failed");
     if (problem instanceof MethodError) reply.header("allow", problem.methods.join(", "));
-    return reply
-      .code(problem.status)
-      .headers(problemHeaders(problem))
-      .send(JSON.stringify(problemOf(problem)));
+    return sendProblem(reply, problem);
   });
 }
+
+/** As bytes: the framework would add a charset to text, and problem+json has none. */
+const sendProblem = (reply: FastifyReply, problem: ProblemError): FastifyReply =>
+  reply
+    .code(problem.status)
+    .headers(problemHeaders(problem))
+    .send(Buffer.from(JSON.stringify(problemOf(problem))));
 
 class MethodError extends ProblemError {
   readonly methods: readonly string[];

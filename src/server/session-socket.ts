@@ -45,6 +45,10 @@ export class SessionSocket implements OpenStream {
     this.#context = context;
   }
 
+  get buffered(): number {
+    return this.#ws.bufferedAmount;
+  }
+
   start(following: Following): void {
     this.#context.streams.add(this);
     this.#ws.on("message", (data, binary) => void this.#take(data, binary));

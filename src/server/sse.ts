@@ -51,6 +51,10 @@ export class SseStream implements OpenStream {
     return this.#closed;
   }
 
+  get buffered(): number {
+    return this.#response.writableLength;
+  }
+
   /** False: taken, but the client is slow; wait for `onDrain`. */
   write(chunk: Buffer | string): boolean {
     return this.#closed || this.#response.write(chunk);

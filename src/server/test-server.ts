@@ -60,6 +60,8 @@ export type TestServer = {
   createSession(more?: object): Promise<Session>;
   /** Sends a message and waits for the end of its turn. */
   play(sessionId: string, message: string): Promise<UniversalEvent[]>;
+  /** The same for turns too large to keep; resolves at the turn's end. */
+  flood(sessionId: string, message: string): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -113,6 +115,11 @@ export async function startTestServer(options: Partial<ServerOptions> & { token?
       const { text } = await call("POST", `/v1/sessions/${sessionId}/messages/stream`, { message });
       return sseEvents(text);
     },
+    async flood(sessionId, message) {
+      const { turn_id } = await json<{ turn_id: string }>("POST", `/v1/sessions/${sessionId}/messages`, { message });
+      const path = `/v1/sessions/${sessionId}/events/sse?types=turn.ended`;
+      await readSse({ port, token }, path, (blocks) => blocks.some(({ data }) => data?.includes(turn_id)));
+    },
     async close() {
       await server.close();
       await core.close();
@@ -152,7 +159,7 @@ export type SseBlock = { id: string | undefined; event: string | undefined; data
 
 /** Follows a live stream until the predicate is content with the blocks so far, then cuts it. */
 export function readSse(
-  server: TestServer,
+  server: Pick<TestServer, "port" | "token">,
   path: string,
   until: (blocks: SseBlock[]) => boolean,
   headers: Record<string, string> = {},

@@ -2,7 +2,6 @@
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { Value } from "typebox/value";
 import { ProblemError } from "../schema/problem-codes.ts";
 
 const MAX_ERRORS = 20;
@@ -10,11 +9,25 @@ const MAX_ERRORS = 20;
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema);
   return (value: unknown) => {
-    const converted = httpPart === "body" ? value : Value.Convert(schema, value);
-    if (validator.Check(converted)) return { value: converted };
-    return { error: invalidRequest(httpPart ?? "body", validator.Errors(converted), converted) };
+    const input = httpPart === "body" ? value : converted(schema, value);
+    if (validator.Check(input)) return { value: input };
+    return { error: invalidRequest(httpPart ?? "body", validator.Errors(input), input) };
   };
 };
+
+/** Texts that are exactly an integer or a boolean where the schema wants one; `1.5` and `yes` stay text, and are refused. */
+function converted(schema: TSchema, value: unknown): unknown {
+  const { properties } = schema as { properties?: Record<string, { type?: string }> };
+  if (properties === undefined || typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, convertedText(properties[name]?.type, text)]));
+}
+
+function convertedText(type: string | undefined, text: unknown): unknown {
+  if (typeof text !== "string") return text;
+  if (type === "integer" && /^-?[0-9]{1,16}$/.test(text)) return Number(text);
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
 
 type Fault = { instancePath: string; message: string; keyword?: string; params?: object };
 
