@@ -17,6 +17,11 @@ export function assistant(state: ClaudeState, frame: JsonRecord): Translation {
   retract(state, frame.supersedes, drafts);
   const api = rec(frame.message);
   const text = outputText(api.content);
+  if (api.model === SYNTHETIC && (api.stop_reason === "refusal" || state.refused)) {
+    closeMessages(state, drafts);
+    refusalItem(state, text, str(api.id) ?? str(frame.uuid), drafts);
+    return mapped(ADDRESS, "assistant:refusal", drafts);
+  }
   if (frame.error !== undefined || frame.is_api_error_message === true) {
     // Said with the result, which knows more (prompt_too_long); and once.
     state.apiError = apiError(frame, text);
@@ -63,6 +68,23 @@ export function systemItem(state: ClaudeState, text: string, id: string | undefi
       kind: "system",
       role: "system",
       content: [{ type: "text", text }],
+    },
+  });
+}
+
+/** Every model refused: the words the CLI has for it, once. */
+export function refusalItem(state: ClaudeState, text: string, id: string | undefined, drafts: Draft[]): void {
+  state.refused = true;
+  if (text.trim() === "" || state.refusalShown) return;
+  state.refusalShown = true;
+  drafts.push({
+    do: "item.add",
+    item: {
+      key: state.newKey("refusal", id),
+      native_item_id: id ?? null,
+      kind: "message",
+      role: "assistant",
+      content: [{ type: "refusal", text }],
     },
   });
 }

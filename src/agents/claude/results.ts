@@ -70,7 +70,8 @@ function answerText(state: ClaudeState, frame: JsonRecord, end: End, drafts: Dra
   const structured = frame.structured_output;
   const text = str(frame.result) ?? "";
   if (structured !== undefined && structured !== null) add([{ type: "json", json: structured }]);
-  else if (end.stop === "refusal" && !state.refused && frame.is_error === true && text !== "") add([{ type: "refusal", text }]);
+  else if (end.stop === "refusal" && !state.refusalShown && frame.is_error === true && text !== "")
+    add([{ type: "refusal", text }]);
   else if (end.stop === "end_turn" && !state.shown && text !== "") add([{ type: "text", text }]);
 }
 

@@ -88,6 +88,8 @@ export class ClaudeState {
   shown = false;
   interrupted = false;
   refused = false;
+  /** The refusal's words were shown. */
+  refusalShown = false;
   retrying = false;
   apiError: ErrorData | null = null;
   stderr: string[] = [];
@@ -139,6 +141,7 @@ export class ClaudeState {
     this.shown = false;
     this.interrupted = false;
     this.refused = false;
+    this.refusalShown = false;
     this.retrying = false;
     this.apiError = null;
     this.sentTexts = [];

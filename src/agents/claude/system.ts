@@ -3,7 +3,7 @@ import type { Draft } from "../../schema/draft.ts";
 import type { Translation } from "../contract.ts";
 import { type JsonRecord, num, rec, str } from "../json.ts";
 import { heartbeat, mapped, noted, unparsed } from "../translation.ts";
-import { retract, systemItem } from "./assistant.ts";
+import { refusalItem, retract, systemItem } from "./assistant.ts";
 import { commandsChanged, initDrafts, modeChanged, modelChanged } from "./config.ts";
 import { HEARTBEAT_SYSTEM, NOTED_SYSTEM } from "./internal-frames.ts";
 import { closeMessages } from "./messages.ts";
@@ -152,13 +152,7 @@ function modelSwitch(state: ClaudeState, frame: JsonRecord, subtype: string, dra
   const text = str(frame.content) ?? "";
   if (subtype === "model_refusal_no_fallback") {
     closeMessages(state, drafts);
-    state.refused = true;
-    const uuid = str(frame.uuid);
-    const key = state.newKey("refusal", uuid);
-    drafts.push({
-      do: "item.add",
-      item: { key, native_item_id: uuid ?? null, kind: "message", role: "assistant", content: [{ type: "refusal", text }] },
-    });
+    refusalItem(state, text, str(frame.uuid), drafts);
     return;
   }
   modelChanged(state, frame.direction === "revert" ? frame.original_model : frame.fallback_model, drafts);
