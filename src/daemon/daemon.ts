@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
 import { discoveryFile } from "../client/discover.ts";
+import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
 import { Directory } from "./agent-directory.ts";
@@ -82,6 +83,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       allowOrigins: config.allow_origins ?? [],
       version,
       logger,
+      routes: [transferRoutes],
       ...built("inspectorDir", "../inspector/"),
       ...built("docsDir", "../docs/"),
     });
