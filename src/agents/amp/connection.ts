@@ -66,7 +66,10 @@ class AmpConnection implements Connection {
     await this.#run?.ended;
     if (this.#closed) throw new AgentError("agent_gone", "The session was closed while the message waited.");
     const env = this.#launch.host.environment(this.#config.env);
-    const { args } = await planRun(this.#config, this.#thread, env, this.#dir);
+    const { args } = await planRun(this.#config, this.#thread, env, {
+      dir: this.#dir,
+      trustRepository: this.#launch.host.settings.trust_repository === true,
+    });
     const inlineImages = await this.#images(prompt, env);
     const carried = this.#thread === null ? this.#unstored.texts : [];
     const message = await inputMessage(prompt, { dir: this.#dir, inlineImages, carried });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -29,18 +29,23 @@ const prompt = (attachments = [dot]) => ({ message_id: "m-1", text: "look", atta
 
 describe("the command line of a run", () => {
   it("starts a thread, or continues one", async () => {
-    expect((await planRun(config, null, {}, dir)).args.slice(0, 4)).toEqual([
+    expect((await planRun(config, null, {}, { dir, trustRepository: false })).args.slice(0, 4)).toEqual([
       "--execute",
       "--stream-json",
       "--stream-json-thinking",
       "--stream-json-input",
     ]);
-    expect((await planRun(config, "T-1-a", {}, dir)).args.slice(0, 4)).toEqual(["threads", "continue", "T-1-a", "--execute"]);
+    expect((await planRun(config, "T-1-a", {}, { dir, trustRepository: false })).args.slice(0, 4)).toEqual([
+      "threads",
+      "continue",
+      "T-1-a",
+      "--execute",
+    ]);
   });
 
   it("allows everything only in bypass; otherwise names a settings file of ours", async () => {
-    expect((await planRun(config, null, {}, dir)).args).toContain("--dangerously-allow-all");
-    const { args } = await planRun({ ...config, permission_mode: "plan" }, null, { HOME: dir }, dir);
+    expect((await planRun(config, null, {}, { dir, trustRepository: false })).args).toContain("--dangerously-allow-all");
+    const { args } = await planRun({ ...config, permission_mode: "plan" }, null, { HOME: dir }, { dir, trustRepository: false });
     expect(args).not.toContain("--dangerously-allow-all");
     expect(args[args.indexOf("--settings-file") + 1]).toBe(join(dir, "settings.json"));
   });
@@ -50,7 +55,7 @@ describe("the command line of a run", () => {
       { name: "lab", type: "stdio", command: "node", args: ["x"], env: { KEY: "secret" } },
       { name: "web", type: "http", url: "http://127.0.0.1/mcp", headers: { Authorization: "secret" } },
     ];
-    const { args } = await planRun({ ...config, mcp_servers: servers }, null, {}, dir);
+    const { args } = await planRun({ ...config, mcp_servers: servers }, null, {}, { dir, trustRepository: false });
     expect(args.join(" ")).not.toContain("secret");
     expect(JSON.parse(readFileSync(args[args.indexOf("--mcp-config") + 1] ?? "", "utf8"))).toEqual({
       lab: { command: "node", args: ["x"], env: { KEY: "secret" } },
@@ -59,10 +64,25 @@ describe("the command line of a run", () => {
   });
 
   it("takes no value that would be read as an option", async () => {
-    await expect(planRun({ ...config, agent_mode: "--dangerously-allow-all" }, null, {}, dir)).rejects.toMatchObject({
+    await expect(
+      planRun({ ...config, agent_mode: "--dangerously-allow-all" }, null, {}, { dir, trustRepository: false }),
+    ).rejects.toMatchObject({
       code: "agent_refused",
     });
-    await expect(planRun(config, "--help", {}, dir)).rejects.toMatchObject({ code: "agent_refused" });
+    await expect(planRun(config, "--help", {}, { dir, trustRepository: false })).rejects.toMatchObject({ code: "agent_refused" });
+  });
+});
+
+describe("a repository that allows itself everything", () => {
+  it("gets no run, unless the session is in bypass or the repository is trusted", async () => {
+    mkdirSync(join(dir, ".amp"));
+    writeFileSync(join(dir, ".amp", "settings.json"), '{"amp.dangerouslyAllowAll":true}');
+    const careful: SessionConfig = { ...config, directory: dir, permission_mode: "plan" };
+    await expect(planRun(careful, null, {}, { dir, trustRepository: false })).rejects.toThrow(/dangerouslyAllowAll/);
+    await expect(planRun(careful, null, {}, { dir, trustRepository: true })).resolves.toBeDefined();
+    await expect(
+      planRun({ ...careful, permission_mode: "bypass" }, null, {}, { dir, trustRepository: false }),
+    ).resolves.toBeDefined();
   });
 });
 

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AgentError, type Attachment, type McpServer, type Prompt, type SessionConfig } from "../contract.ts";
+import { repositoryWidening } from "./repository-settings.ts";
 import { writePrivate, writeSettings } from "./settings-file.ts";
 
 const THREAD_ID = /^T-[A-Za-z0-9-]+$/;
@@ -18,18 +19,27 @@ export const RUN_FILES = [SETTINGS, MCP_CONFIG];
 
 export type RunPlan = { args: string[] };
 
-/** `dir`: a folder of this session for files the command line names. Secrets never stand on the command line itself. */
+export type PlanOptions = {
+  /** A folder of this session for files the command line names. */
+  dir: string;
+  /** Take what the repository's own settings allow. */
+  trustRepository: boolean;
+};
+
+/** Secrets never stand on the command line itself. */
 export async function planRun(
   config: SessionConfig,
   thread: string | null,
   env: Record<string, string>,
-  dir: string,
+  options: PlanOptions,
 ): Promise<RunPlan> {
+  const { dir } = options;
   const args: string[] = [];
   if (thread !== null) args.push("threads", "continue", mustMatch(thread, THREAD_ID, "thread id"));
   args.push("--execute", "--stream-json", "--stream-json-thinking", "--stream-json-input", "--no-ide", "--no-notifications");
   if (config.permission_mode === "bypass") args.push("--dangerously-allow-all");
   else {
+    if (!options.trustRepository) await mustHold(config);
     const settings = join(dir, SETTINGS);
     await writeSettings(settings, env, config.permission_mode);
     args.push("--settings-file", settings);
@@ -43,6 +53,15 @@ export async function planRun(
   // The effort belongs to a thread from its beginning.
   if (config.variant !== null && thread === null) args.push("--effort", mustMatch(config.variant, WORD, "variant"));
   return { args };
+}
+
+async function mustHold({ directory, permission_mode }: SessionConfig): Promise<void> {
+  const widening = await repositoryWidening(directory);
+  if (widening === null) return;
+  throw new AgentError(
+    "agent_refused",
+    `${widening.path} sets ${widening.what}, which Amp ranks above permission_mode ${permission_mode}. Remove it, use permission_mode bypass, or set agents.amp.trust_repository to true in the configuration file.`,
+  );
 }
 
 export function mcpConfig(servers: McpServer[]): Record<string, unknown> {

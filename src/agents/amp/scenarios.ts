@@ -5,6 +5,8 @@ const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const touch = (file: string): ModelStep => ({
   blocks: [{ type: "tool", name: "shell", input: { command: `touch ${file} && echo made-${file}` } }],
 });
+/** One of the few commands the built-in rules of both builds ask about. */
+const push: ModelStep = { blocks: [{ type: "tool", name: "shell", input: { command: "touch made.txt; git push origin main" } }] };
 const only = ["amp"];
 const hello = { "hello.txt": "hello world\nsecond line\nthird line\n" };
 
@@ -13,7 +15,7 @@ export const ampScenarios: readonly Scenario[] = [
     name: "amp-approval-needed",
     title: "a command nobody allowed ends the run: a denied permission, with advice",
     session: { permission_mode: "default" },
-    turns: [{ prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] }],
+    turns: [{ prompt: "Push it.", steps: [push, say("Not reached.")] }],
     expect: {
       stop_reason: "error",
       error_code: "execution_error",
@@ -27,7 +29,7 @@ export const ampScenarios: readonly Scenario[] = [
     title: "the same conversation goes on once it may do everything",
     session: { permission_mode: "default" },
     turns: [
-      { prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] },
+      { prompt: "Push it.", steps: [push, say("Not reached.")] },
       {
         prompt: "Now you may.",
         actions: [{ do: "set_permission_mode", when: { on: "start" }, mode: "bypass" }],
@@ -112,7 +114,7 @@ export const ampScenarios: readonly Scenario[] = [
   },
   {
     name: "amp-accept-edits",
-    title: "edits are allowed, commands are not",
+    title: "edits are allowed; a command that needs approval still ends the run",
     session: { permission_mode: "accept_edits", files: hello },
     turns: [
       {
@@ -125,7 +127,7 @@ export const ampScenarios: readonly Scenario[] = [
               { type: "tool", name: "edit", input: { path: "{{cwd}}/hello.txt", old: "hello world", new: "hello universe" } },
             ],
           },
-          touch("made.txt"),
+          push,
           say("Not reached."),
         ],
       },
@@ -150,8 +152,8 @@ export const ampScenarios: readonly Scenario[] = [
         }),
       },
     },
-    turns: [{ prompt: "Make a file.", steps: [touch("made.txt"), say("It was refused.")] }],
-    expect: { files: { "made.txt": null } },
+    turns: [{ prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] }],
+    expect: { stop_reason: "error", error_code: "execution_error", files: { "made.txt": null } },
     only,
   },
   {

@@ -25,9 +25,13 @@ export function sessionSettings(user: JsonRecord, mode: PermissionMode): JsonRec
 /** Settings may hold keys of MCP servers, so the copy is as private as can be. */
 export async function writeSettings(path: string, env: Record<string, string>, mode: PermissionMode): Promise<void> {
   const from = userSettingsPath(env);
-  const user = from === null ? {} : parseSettings(await readFile(from, "utf8").catch(() => "{}"));
+  const user = from === null ? {} : parseSettings(await readEither(from, `${from}c`));
   await writePrivate(path, sessionSettings(user, mode));
 }
+
+/** Amp takes `settings.jsonc` where there is no `settings.json`. */
+const readEither = (first: string, second: string): Promise<string> =>
+  readFile(first, "utf8").catch(() => readFile(second, "utf8").catch(() => "{}"));
 
 export async function writePrivate(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
