@@ -18,6 +18,9 @@ import { idKey, type RpcId } from "./wire.ts";
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_GRACE_MS = 2_000;
+/** Sub-agents have MCP servers too, and are never attached. */
+const EARLY_THREADS = 64;
+export const MCP_STATUS = "mcpServer/startupStatus/updated";
 
 export type ServerLaunch = { command: string; args: string[]; env: Record<string, string> };
 
@@ -45,6 +48,8 @@ export class AppServer {
   readonly #stdio: NdjsonStdio;
   readonly #attached = new Map<string, Attached>();
   readonly #open = new Map<string, Respond>();
+  /** Start-up of MCP servers of threads that are not attached yet: it begins before the answer that names the thread is handled. */
+  readonly #earlyMcp = new Map<string, JsonRecord[]>();
   readonly #onGone: () => void;
   #gone: AgentError | null = null;
   #stopping = false;
@@ -121,6 +126,8 @@ export class AppServer {
   attach(threadId: string, port: SessionPort, watch: ThreadWatch): void {
     this.#attached.set(threadId, { port, watch });
     this.channel.attach(threadId, port);
+    for (const params of this.#earlyMcp.get(threadId) ?? []) watch.notified(MCP_STATUS, params);
+    this.#earlyMcp.delete(threadId);
   }
 
   detach(threadId: string): void {
@@ -159,8 +166,14 @@ export class AppServer {
       if (typeof id === "string" || typeof id === "number") this.#open.delete(idKey(id));
     }
     const threadId = str(params.threadId);
+    if (threadId !== undefined && method === MCP_STATUS && !this.#attached.has(threadId)) this.#keepEarly(threadId, params);
     if (threadId !== undefined) this.#attached.get(threadId)?.watch.notified(method, params);
     else for (const { watch } of this.#attached.values()) watch.notified(method, params);
+  }
+
+  #keepEarly(threadId: string, params: JsonRecord): void {
+    if (this.#earlyMcp.size > EARLY_THREADS) this.#earlyMcp.clear();
+    this.#earlyMcp.set(threadId, [...(this.#earlyMcp.get(threadId) ?? []), params]);
   }
 
   #exited(exit: ExitInfo): void {

@@ -9,7 +9,7 @@ import {
   type SessionConfig,
 } from "../contract.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../json.ts";
-import type { AppServer, ThreadWatch } from "./app-server.ts";
+import { type AppServer, MCP_STATUS, type ThreadWatch } from "./app-server.ts";
 import { needsMode, settingsParams, threadParams, turnParams } from "./launch-params.ts";
 import { type NativePermission, permissionResult } from "./permissions.ts";
 import { promptInput, type Skill } from "./prompt-input.ts";
@@ -19,6 +19,8 @@ import type { ServerLease, ServerPool } from "./server-pool.ts";
 /** MCP servers that must be up are waited for in thread/start. */
 const THREAD_TIMEOUT_MS = 120_000;
 const CLOSE_TIMEOUT_MS = 2_000;
+/** Codex itself gives up on an MCP server before that; a turn begun earlier would not see its tools. */
+const MCP_TIMEOUT_MS = 20_000;
 
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
   const lease = await pool.acquire(launch.host, launch.config.env);
@@ -46,12 +48,16 @@ class CodexConnection implements Connection, ThreadWatch {
   #interrupted = false;
   #skills: Skill[] = [];
   #closed = false;
+  /** MCP servers of ours that have not said yet whether they are up. */
+  readonly #starting: Set<string>;
+  #mcpSettled: () => void = () => {};
 
   constructor(lease: ServerLease, launch: Launch) {
     this.#lease = lease;
     this.#server = lease.server;
     this.#launch = launch;
     this.#config = { ...launch.config };
+    this.#starting = new Set(launch.config.mcp_servers.map(({ name }) => name));
   }
 
   async open(): Promise<void> {
@@ -61,6 +67,24 @@ class CodexConnection implements Connection, ThreadWatch {
     this.#model = str(answer.model) ?? this.#config.model;
     if (needsMode(this.#config)) await this.#settings({ permission_mode: this.#config.permission_mode });
     void this.#learnSkills();
+    await this.#mcpStarted();
+  }
+
+  /** Servers start beside the thread, and the model is told of their tools when the turn begins. */
+  async #mcpStarted(): Promise<void> {
+    if (this.#starting.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#mcpSettled = resolve;
+      timer = setTimeout(resolve, MCP_TIMEOUT_MS).unref();
+    });
+    clearTimeout(timer);
+  }
+
+  #mcpStatus(params: JsonRecord): void {
+    if (params.status === "starting") return;
+    this.#starting.delete(str(params.name) ?? "");
+    if (this.#starting.size === 0) this.#mcpSettled();
   }
 
   async #start(params: JsonRecord): Promise<JsonRecord> {
@@ -98,6 +122,7 @@ class CodexConnection implements Connection, ThreadWatch {
 
   notified(method: string, params: JsonRecord): void {
     const turnId = str(rec(params.turn).id) ?? null;
+    if (method === MCP_STATUS) this.#mcpStatus(params);
     if (method === "turn/started") this.#turnId ??= turnId;
     if (method === "item/started" && rec(params.item).type === "commandExecution")
       this.#commands.add(str(rec(params.item).id) ?? "");
