@@ -1,5 +1,6 @@
 // OpenCode as an agent: what it can do, how it is found, and how sessions connect to it.
 import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { ModeInfo, ModelInfo } from "../../schema/event-data.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
@@ -9,7 +10,7 @@ import { lease, stopAll } from "./server-pool.ts";
 import { OpencodeTranslator } from "./translator.ts";
 
 const run = promisify(execFile);
-const VERSION_MS = 20_000;
+const VERSION_MS = 30_000;
 
 export const opencodeAgent: Agent = {
   id: "opencode",
@@ -41,14 +42,37 @@ export const opencodeAgent: Agent = {
 };
 
 async function inspect(host: AgentHost): Promise<AgentInspection> {
-  const nothing = { installed: false, path: null, version: null, signed_in: null };
   try {
     const { command, args } = await host.resolveCommand();
-    const { stdout } = await run(command, [...args, "--version"], { env: host.environment({}), timeout: VERSION_MS });
-    return { installed: true, path: command, version: stdout.trim().split("\n").at(-1) ?? null, signed_in: null, advice: null };
+    const version = await versionOf(command, args, host);
+    return { installed: true, path: command, version, signed_in: null, advice: null };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { ...nothing, advice: `Install OpenCode with "npm install -g opencode-ai" or through the daemon. (${reason})` };
+    const advice = `Install OpenCode with "npm install -g opencode-ai" or through the daemon. (${reason})`;
+    return { installed: false, path: null, version: null, signed_in: null, advice };
+  }
+}
+
+/** By file and its date: the binary has 180 MB and takes seconds to say its version on a busy machine. */
+const versions = new Map<string, string | null>();
+
+async function versionOf(command: string, args: string[], host: AgentHost): Promise<string | null> {
+  const changed = await stat(command).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+  const name = JSON.stringify([command, args, changed]);
+  const known = versions.get(name);
+  if (known) return known;
+  try {
+    const { stdout } = await run(command, [...args, "--version"], { env: host.environment({}), timeout: VERSION_MS });
+    const version = stdout.trim().split("\n").at(-1) || null;
+    versions.set(name, version);
+    return version;
+  } catch (error) {
+    // Too slow to answer is not absent.
+    if (rec(error).killed === true) return null;
+    throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 // One `opencode serve` for many sessions: its process, its requests and its one event stream, all of it recorded. Restarted when it dies, because OpenCode
 // keeps its sessions itself; what was said while nobody listened is read again.
 import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import {
@@ -121,6 +122,7 @@ export class OpencodeServer {
 
   async #launch(): Promise<Life> {
     const { command, args } = await this.#host.resolveCommand();
+    mkdirSync(this.#host.stateDir, { recursive: true, mode: 0o700 });
     const password = randomBytes(24).toString("base64url");
     const headers = { authorization: `Basic ${Buffer.from(`opencode:${password}`).toString("base64")}` };
     const { process, url } = await this.#spawn(command, args, password, await freePort());

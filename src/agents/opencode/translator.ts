@@ -126,7 +126,7 @@ export class OpencodeTranslator implements Translator {
   #next(event: ServerEvent, type: string): Translation[] | null {
     const session = this.#world.session(str(event.data.sessionID) ?? "");
     const drafts = nextEvent(session, event.type.slice("session.next.".length), event.data);
-    return drafts && [mapped(this.#world.root(session).id, type, drafts)];
+    return drafts && [told(this.#world.root(session).id, type, drafts)];
   }
 
   #ofSession({ type: name, data }: ServerEvent, type: string): Translation[] | null {
@@ -144,7 +144,7 @@ export class OpencodeTranslator implements Translator {
     const open = world.root(session).turn;
     const drafts = this.#drafts(name, session, data);
     if (open && world.root(session).turn === null) forgetRequests(world, world.root(session));
-    return drafts && [{ ...mapped(world.root(session).id, type, drafts), disposition: isNotice(drafts) ? "noted" : "mapped" }];
+    return drafts && [told(world.root(session).id, type, drafts)];
   }
 
   #drafts(name: SessionEvent, session: Session, data: JsonRecord): Draft[] | null {
@@ -204,28 +204,28 @@ export class OpencodeTranslator implements Translator {
   /** The instance of a directory is gone, and with it whatever ran there. */
   #disposed(event: ServerEvent, type: string): Translation[] {
     const directory = str(event.data.directory) ?? event.directory;
-    const told = [noted(null, type, event.type, event.data)];
+    const said = [noted(null, type, event.type, event.data)];
     for (const session of this.#world.sessions.values()) {
       if (!session.turn || session.parent || (directory !== null && session.directory !== directory)) continue;
-      told.push(mapped(session.id, type, endTurn(session, { stop: "interrupted" })));
+      said.push(mapped(session.id, type, endTurn(session, { stop: "interrupted" })));
     }
-    return told;
+    return said;
   }
 
   /** Nothing is said when the server dies: turns that ran are over, sessions live on in its store. */
   #exit(code: number | null, signal: string | null): Translation[] {
-    const told: Translation[] = [];
+    const said: Translation[] = [];
     for (const session of this.#world.sessions.values()) {
       if (!session.turn || session.parent) continue;
       const how = signal === null ? `with code ${code ?? "unknown"}` : `by ${signal}`;
       const message = `The OpenCode server ended ${how} in the middle of a turn. The session goes on with the next message.`;
       const details = { error_source: "agent" as const, native_code: signal ?? code };
       const error = { name: "ServerExit", error: { message, code: "execution_error" as const, details } };
-      told.push(mapped(session.id, "exit", endTurn(session, { stop: "error", error })));
+      said.push(mapped(session.id, "exit", endTurn(session, { stop: "error", error })));
     }
     for (const session of this.#world.sessions.values()) forgetRequests(this.#world, session);
     this.#world.requests.clear();
-    return told.length > 0 ? told : [mapped(null, "exit")];
+    return said.length > 0 ? said : [mapped(null, "exit")];
   }
 }
 
@@ -266,7 +266,10 @@ type SessionEvent = (typeof SESSION_EVENTS)[number];
 const names: ReadonlySet<string> = new Set(SESSION_EVENTS);
 const isSessionEvent = (name: string): name is SessionEvent => names.has(name);
 
-const isNotice = (drafts: Draft[]): boolean => drafts.some((draft) => draft.do === "event" && draft.type === "agent.notice");
+const told = (session: string, type: string, drafts: Draft[]): Translation => ({
+  ...mapped(session, type, drafts),
+  disposition: drafts.some((draft) => draft.do === "event" && draft.type === "agent.notice") ? "noted" : "mapped",
+});
 
 /** Bounded in number: unknown part types and tool states are data of the wire, so only their known values stand in the name. */
 function typeOf({ type, data }: ServerEvent): string {
