@@ -209,12 +209,14 @@ class AcpConnection implements Connection {
     const settings = this.#mustSettings();
     const { quirks } = this.#translator;
     const mode = settings.modeFor(quirks, wanted);
+    const planned = await settings.setPlanning(quirks, wanted === "plan");
     if (mode !== undefined && !keepMode) {
       await settings.setMode(mode);
       this.#policy = "ask";
       return;
     }
-    if (wanted === "plan" && !keepMode) throw new AgentError("unsupported", `${this.#definition.name} has no plan mode.`);
+    if (wanted === "plan" && !keepMode && !planned)
+      throw new AgentError("unsupported", `${this.#definition.name} has no plan mode.`);
     const asking = settings.modeFor(quirks, "default");
     if (asking !== undefined && !keepMode) await settings.setMode(asking);
     this.#policy = wanted === "bypass" ? "all" : wanted === "accept_edits" ? "edits" : "ask";

@@ -88,6 +88,15 @@ export class LiveSettings {
       : this.#setOption("thought_level", variant, `variant ${variant}`);
   }
 
+  /** Turns planning on or off where it is an option; false when there is no such option. */
+  async setPlanning({ planOption }: Quirks, planning: boolean): Promise<boolean> {
+    const current = planOption === undefined ? undefined : this.#current(planOption.id);
+    if (planOption === undefined || current === undefined) return false;
+    const wanted = planning ? planOption.on : planOption.off;
+    if (current !== wanted) await this.#setOption(planOption.id, wanted, `mode ${wanted}`);
+    return true;
+  }
+
   /** The agent's own mode for a permission mode; undefined when it has none. */
   modeFor(quirks: Quirks, wanted: PermissionMode): string | undefined {
     return this.modeIds().find((id) => quirks.permissionModes?.[id] === wanted);

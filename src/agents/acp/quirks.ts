@@ -43,6 +43,8 @@ export type Quirks = {
   staysOnEof?: boolean;
   /** Mode ids in the universal words. */
   permissionModes?: Partial<Record<string, PermissionMode>>;
+  /** Planning is an option beside the mode. */
+  planOption?: { id: string; on: string; off: string };
   /** Vendor methods outside the `_` rule of the protocol. */
   vendorMethods?: RegExp;
   /** Vendor messages that frame a turn the agent begins by itself. */
@@ -104,7 +106,8 @@ export const QUIRKS: readonly Quirks[] = [
     disguisedErrors: [{ pattern: /\n\n$/, messageId: "absent" }],
     // 2.6 does end, but takes seven seconds in a turn.
     staysOnEof: true,
-    permissionModes: { "read-only": "plan", "workspace-write": "default", agent: "accept_edits", "agent-full-access": "bypass" },
+    planOption: { id: "collaboration_mode", on: "plan", off: "default" },
+    permissionModes: { "read-only": "default", "workspace-write": "accept_edits", "agent-full-access": "bypass" },
   },
   {
     id: "codex-acp-zed",
@@ -117,7 +120,7 @@ export const QUIRKS: readonly Quirks[] = [
     ],
     outputFrom: "raw",
     staysOnEof: true,
-    permissionModes: { "read-only": "plan", auto: "default", "full-access": "bypass" },
+    permissionModes: { "read-only": "default", auto: "accept_edits", "full-access": "bypass" },
   },
   {
     id: "opencode",
