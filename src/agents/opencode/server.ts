@@ -265,7 +265,7 @@ export class OpencodeServer {
 
   async #send(life: Life, method: string, path: string, { directory, body, timeoutMs, secret }: Ask): Promise<Answer> {
     const id = ++this.#requests;
-    const where = `${path}${path.includes("?") ? "&" : "?"}directory=${encodeURIComponent(directory)}`;
+    const where = `${path}${path.includes("?") ? "&" : "?"}directory=${encodeURIComponent(directory).replaceAll("%2F", "/")}`;
     this.#record("http", { id, phase: "request", method, path: where, ...(body === undefined ? {} : { body }) });
     try {
       const url = `${life.url}${where}`;

@@ -1,5 +1,6 @@
 // OpenCode against the scripted model server: a provider of its own in opencode.json, and nothing fetched.
 import { join } from "node:path";
+import { opencodeScenarios } from "../../agents/opencode/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { LabPlace, LabSetUp, VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";
@@ -45,7 +46,7 @@ export async function setUpOpencode({ home, modelUrl }: LabPlace): Promise<LabSe
 
 export const opencodeProfile: VerifyProfile = {
   agent: "opencode",
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...opencodeScenarios],
   marks: true,
   models: { first: "scripted/first", other: "scripted/second" },
   compact: "/compact",
