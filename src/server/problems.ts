@@ -52,8 +52,17 @@ export function toProblemError(error: unknown): ProblemError {
     const code = logCodes[error.code];
     return code ? new ProblemError(code, undefined, { cause: error }) : new ProblemError("internal", undefined, { cause: error });
   }
-  const name = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-  return new ProblemError(frameworkCodes[name] ?? "internal", undefined, { cause: error });
+  return new ProblemError(frameworkCode(error), undefined, { cause: error });
+}
+
+function frameworkCode(error: unknown): ProblemCode {
+  if (!(error instanceof Error)) return "internal";
+  const known = "code" in error && typeof error.code === "string" ? frameworkCodes[error.code] : undefined;
+  if (known) return known;
+  const status = "statusCode" in error && typeof error.statusCode === "number" ? error.statusCode : 500;
+  // The file server's 403 is a path that leaves its folder: there is nothing there.
+  if (status === 403 || status === 404) return "not_found";
+  return status >= 400 && status < 500 ? "invalid_request" : "internal";
 }
 
 export const problemHeaders = (error: ProblemError): Record<string, string> => ({

@@ -24,6 +24,8 @@ export type ServerLimits = {
   connections?: number;
   /** Time a client has to send its headers; default 10 s. */
   header_timeout_ms?: number;
+  /** Sign of life on open streams; default 15 s. */
+  heartbeat_ms?: number;
 };
 
 export type ServerOptions = {
@@ -72,7 +74,7 @@ declare module "fastify" {
     navigable?: boolean;
     /** An absent body reads as {}. */
     emptyBody?: boolean;
-    /** The route keeps the idempotency key itself. */
+    /** The route deals with the idempotency key itself, or must not keep its replies: they carry secrets. */
     ownIdempotency?: boolean;
     replies?: Readonly<Record<number, ReplyDoc>>;
     problems?: readonly ProblemCode[];

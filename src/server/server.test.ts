@@ -24,3 +24,14 @@ describe("a session over HTTP", () => {
     expect(checkGrammar(events)).toEqual([]);
   });
 });
+
+describe("listening", () => {
+  it("a port that is taken is the system's error, and an IPv6 or wildcard address is shown so that it can be opened", async () => {
+    await expect(startTestServer({}, { host: "127.0.0.1", port: server.port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+    const wide = await startTestServer({}, { host: "0.0.0.0", port: 0 });
+    expect(wide.url).toBe(`http://127.0.0.1:${wide.port}`);
+    expect((await wide.raw("GET", "/v1/health", { host: `127.0.0.1:${wide.port}` })).status).toBe(200);
+    expect((await wide.raw("GET", "/v1/health", { host: "192.0.2.7" })).status).toBe(403);
+    await wide.close();
+  });
+});

@@ -54,7 +54,7 @@ const REQUEST_TIMEOUT_MS = 120_000;
 const CLOSE_GRACE_MS = 2_000;
 
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const streams = new OpenStreams(options.limits.subscribers, options.tokens);
+  const streams = new OpenStreams(options.limits.subscribers, options.tokens, options.limits.heartbeat_ms);
   const metrics = new Metrics({ log: options.log, manager: options.manager, streams, version: options.version });
   const context: ServerContext = { ...options, dialects: options.dialects ?? new Map(), streams, metrics };
   const guard = new OriginGuard({ allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] });
@@ -176,7 +176,8 @@ function addProblems(app: App, { logger }: ServerContext): void {
   app.addHook("onRoute", (route) => table.add(route));
   app.setNotFoundHandler((request) => {
     const methods = table.methodsOf(request.url);
-    if (methods.length === 0) throw new ProblemError("not_found");
+    // A route that has the method and still does not know: a file that is not there.
+    if (methods.length === 0 || methods.includes(request.method)) throw new ProblemError("not_found");
     throw new MethodError(methods);
   });
   app.setErrorHandler((error, request, reply) => {

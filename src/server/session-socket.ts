@@ -3,7 +3,7 @@
  * log when the socket has drained.
  */
 import type { RawData, WebSocket } from "ws";
-import type { Batch, Subscription } from "../log/contract.ts";
+import type { Batch, Stream, Subscription } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { Session } from "../session/session.ts";
 import type { Caller } from "./auth.ts";
@@ -28,7 +28,8 @@ const POLICY = 1008;
 export class SessionSocket implements OpenStream {
   readonly tokenId: string;
   readonly #ws: WebSocket;
-  readonly #session: Session;
+  readonly #sessionId: string;
+  readonly #stream: Stream;
   readonly #caller: Caller;
   readonly #context: ServerContext;
   #subscription: Subscription | null = null;
@@ -40,7 +41,8 @@ export class SessionSocket implements OpenStream {
   constructor(ws: WebSocket, session: Session, caller: Caller, context: ServerContext) {
     this.tokenId = caller.id;
     this.#ws = ws;
-    this.#session = session;
+    this.#sessionId = session.session_id;
+    this.#stream = session.stream;
     this.#caller = caller;
     this.#context = context;
   }
@@ -57,7 +59,7 @@ export class SessionSocket implements OpenStream {
     });
     this.#ws.on("close", () => this.#gone());
     this.#ws.on("error", () => this.#ws.terminate());
-    this.#push({ type: "hello", session_id: this.#session.session_id, role: this.#caller.role, version: this.#context.version });
+    this.#push({ type: "hello", session_id: this.#sessionId, role: this.#caller.role, version: this.#context.version });
     this.#follow(following);
   }
 
@@ -87,7 +89,7 @@ export class SessionSocket implements OpenStream {
     this.#subscription = null;
     if (!following) return;
     const { after, encoding } = following;
-    const { stream } = this.#session;
+    const stream = this.#stream;
     this.#subscription = stream.subscribe({
       after,
       onBatch: (batch) => this.#sendBatch(batch, encoding),
@@ -108,7 +110,7 @@ export class SessionSocket implements OpenStream {
   }
 
   #encoded(batch: Batch, encoding: Encoding): Buffer[] {
-    return encodeRun(batch, encoding, this.#session.stream).flatMap(({ lines }) => lines.map(frameOf));
+    return encodeRun(batch, encoding, this.#stream).flatMap(({ lines }) => lines.map(frameOf));
   }
 
   #push(message: object): void {
@@ -138,7 +140,8 @@ export class SessionSocket implements OpenStream {
       throw new ProblemError("unauthorized");
     }
     if (this.#caller.role !== "operate" && !READ_OPS.has(message.op)) throw new ProblemError("forbidden");
-    const session = this.#session;
+    // Asked for each time: the manager may have given up the object that was there when the socket opened.
+    const session = this.#context.manager.get(this.#sessionId);
     switch (message.op) {
       case "send": {
         const { op: _, id: __, ...body } = message;
@@ -170,7 +173,7 @@ export class SessionSocket implements OpenStream {
         return session.view();
       case "subscribe": {
         const after = message.after ?? 0;
-        mustReach(session.stream, after);
+        mustReach(this.#stream, after);
         return this.#follow({ after, encoding: encodingOf(message, this.#context.dialects) });
       }
       case "unsubscribe":

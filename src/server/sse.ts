@@ -82,9 +82,9 @@ export class SseStream implements OpenStream {
   }
 
   close(): void {
-    this.#response.end();
     // A client that does not read would hold the daemon's end up.
     if (this.#response.writableNeedDrain) this.#response.destroy();
+    else this.#response.end();
     this.#gone();
   }
 

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import WebSocket from "ws";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { readSse, type SseBlock, sseEvents, startTestServer, type TestServer } from "./test-server.ts";
@@ -252,5 +253,32 @@ describe("a thousand subscribers", () => {
     const texts = new Set((await Promise.all(replies)).map(({ text }) => text.replaceAll(/^:.*\n\n/gm, "")));
     expect(texts.size).toBe(1);
     expect(checkGrammar(sseEvents([...texts][0] ?? ""))).toEqual([]);
+  });
+});
+
+describe("idle streams", () => {
+  it("get a comment and a ping now and then, and are closed when the token's file was replaced", async () => {
+    const lively = await startTestServer({ limits: { body_bytes: 1024 * 1024, subscribers: 10, heartbeat_ms: 20 } });
+    try {
+      const { session_id: id } = await lively.createSession();
+      const ws = new WebSocket(`${lively.url.replace("http", "ws")}/v1/sessions/${id}/ws`, {
+        headers: { authorization: `Bearer ${lively.token}` },
+      });
+      const closed = new Promise((resolve) => ws.on("close", resolve));
+      const response = await new Promise<IncomingMessage>((resolve) => {
+        const headers = { authorization: `Bearer ${lively.token}` };
+        httpRequest({ port: lively.port, path: `/v1/sessions/${id}/events/sse`, headers }, resolve).end();
+      });
+      await new Promise((resolve) => ws.once("ping", resolve));
+      await new Promise((resolve) => ws.once("ping", resolve));
+      let text = "";
+      for await (const chunk of response) {
+        text += String(chunk);
+        if (text.includes("\n: still here\n\n")) lively.tokens.rotate("operate");
+      }
+      expect(await closed).toBe(1008);
+    } finally {
+      await lively.close();
+    }
   });
 });

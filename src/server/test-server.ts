@@ -65,7 +65,10 @@ export type TestServer = {
   close(): Promise<void>;
 };
 
-export async function startTestServer(options: Partial<ServerOptions> & { token?: string } = {}): Promise<TestServer> {
+export async function startTestServer(
+  options: Partial<ServerOptions> & { token?: string } = {},
+  address = { host: "127.0.0.1", port: 0 },
+): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "dragoman-server-"));
   const core = await openCore({
     dataDir,
@@ -87,7 +90,15 @@ export async function startTestServer(options: Partial<ServerOptions> & { token?
     logger: pino({ level: "debug" }, { write: (line: string) => void logged.push(line) }),
     ...options,
   });
-  const { url, port } = await server.listen({ host: "127.0.0.1", port: 0 });
+  const close = async (): Promise<void> => {
+    await server.close();
+    await core.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const { url, port } = await server.listen(address).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   const token = tokens.secret("operate");
   const raw: TestServer["raw"] = (method, path, headers = {}, body) => send(port, method, path, headers, body);
   const call: TestServer["call"] = (method, path, body, headers = {}) =>
@@ -120,11 +131,7 @@ export async function startTestServer(options: Partial<ServerOptions> & { token?
       const path = `/v1/sessions/${sessionId}/events/sse?types=turn.ended`;
       await readSse({ port, token }, path, (blocks) => blocks.some(({ data }) => data?.includes(turn_id)));
     },
-    async close() {
-      await server.close();
-      await core.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
   };
 }
 

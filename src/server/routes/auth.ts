@@ -42,6 +42,7 @@ export function authRoutes(app: App, { tokens, streams }: ServerContext, checkTo
       config: {
         tag,
         role: "none",
+        ownIdempotency: true,
         operation: "openAuthSession",
         summary: "Trade a token for an HttpOnly cookie.",
         replies: { 204: { description: "The cookie is set" } },
