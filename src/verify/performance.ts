@@ -90,10 +90,16 @@ export class Performance {
         return this.#resume();
       case "queue":
       case "steer":
-        return this.#moment(delivery.when, index - 1, this.#signal);
+        return this.#moment(delivery.when, this.#runningAt(index - 1), this.#signal);
       default:
         delivery satisfies never;
     }
+  }
+
+  /** The turn that runs while this one is in the queue: the nearest one that was not queued itself. */
+  #runningAt(index: number): number {
+    const mode = this.#scenario.turns[index]?.delivery?.mode;
+    return mode === "queue" || mode === "steer" ? this.#runningAt(index - 1) : index;
   }
 
   async #send(text: string, turn: Turn | null, whenBusy: "queue" | "steer"): Promise<void> {

@@ -73,17 +73,15 @@ export async function replayFile(
       survey.add(line.row, translateRow(first, line.row));
     }
   }
-  if (rows === 0 && faults.length === 0) faults.push({ line: 0, fault: "the file is empty" });
+  if (rows === 0) throw new Error('holds no row of a trace. A row is {"t_ms":0,"dir":"out","data":…}, one a line');
   const replayer = new Replayer(survey, {
     location: options.agent,
     prefix: options.prefix,
     onEvent: (event) => out.write(`${JSON.stringify(options.raw ? event : { ...event, raw: null })}\n`),
   });
   const second = create();
-  if (rows > 0)
-    for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, translateRow(second, line.row));
-  const result = replayer.result();
-  return { file, rows, faults, ...result, sessions: rows > 0 ? result.sessions : [] };
+  for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, translateRow(second, line.row));
+  return { file, rows, faults, ...replayer.result() };
 }
 
 const isClean = ({ totals, sessions, faults }: FileReplay): boolean =>

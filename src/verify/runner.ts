@@ -16,11 +16,12 @@ import { type Stage, setStage } from "./stage.ts";
 
 export type RunOptions = {
   timeLimitMs: number;
+  /** How long what was expected may still come after the last turn: an agent may go on by itself. */
+  settleMs?: number;
   /** Keep each session's native messages in the result. */
   keepTraces?: boolean;
 };
 
-/** How long what was expected may still come after the last turn: an agent may go on by itself. */
 const SETTLE_MS = 6_000;
 const CLEAN_UP_MS = 20_000;
 const EXIT_GRACE_MS = 4_000;
@@ -34,7 +35,7 @@ export async function runScenario(lab: Lab, scenario: Scenario, options: RunOpti
   try {
     const stage = await setStage(lab, scenario);
     const play = new Performance(lab, scenario, stage, limit);
-    await playOut({ lab, scenario, stage, play, expected, limit }, result, options.timeLimitMs);
+    await playOut({ lab, scenario, stage, play, expected, limit, options }, result);
     result.failures.push(...play.failures);
     for (const session of play.sessions) {
       await judge(session, expected, result);
@@ -54,17 +55,25 @@ const bad = ({ failures, broken }: ScenarioResult): boolean => failures.length >
 const tailOf = (events: readonly UniversalEvent[]): string[] => events.slice(-TAIL).map(eventLine);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-type Attempt = { lab: Lab; scenario: Scenario; stage: Stage; play: Performance; expected: Expectation; limit: AbortSignal };
+type Attempt = {
+  lab: Lab;
+  scenario: Scenario;
+  stage: Stage;
+  play: Performance;
+  expected: Expectation;
+  limit: AbortSignal;
+  options: RunOptions;
+};
 
-async function playOut(attempt: Attempt, result: ScenarioResult, timeLimitMs: number): Promise<void> {
-  const { play, limit } = attempt;
+async function playOut(attempt: Attempt, result: ScenarioResult): Promise<void> {
+  const { play, limit, options } = attempt;
   try {
     await play.play();
     result.failures.push(...(await settled(attempt)));
   } catch (error) {
     if (limit.aborted) {
       result.verdict = "hung";
-      result.failures.push(`no end after ${timeLimitMs / 1000} s, waiting for ${play.waitingFor}`);
+      result.failures.push(`no end after ${options.timeLimitMs / 1000} s, waiting for ${play.waitingFor}`);
     } else result.failures.push(`it could not be played: ${messageOf(error)}`);
   }
 }
@@ -77,8 +86,8 @@ const evidenceOf = ({ lab, scenario, stage, play }: Attempt): Evidence => ({
 
 /** Looks until what is expected has come, or the grace is over. */
 async function settled(attempt: Attempt): Promise<string[]> {
-  const { play, limit, expected } = attempt;
-  const until = Date.now() + SETTLE_MS;
+  const { play, limit, expected, options } = attempt;
+  const until = Date.now() + (options.settleMs ?? SETTLE_MS);
   for (;;) {
     const found = await differences(expected, evidenceOf(attempt));
     if (found.length === 0 || Date.now() > until || play.sessions.at(-1)?.watch.ended) return found;

@@ -9,6 +9,8 @@ export type ScrubFacts = {
   home: string;
   directory: string;
   modelPort: number;
+  /** This machine's name, when it is not to be asked for. */
+  host?: string;
 };
 
 const MODEL_PORT = 8787;
@@ -27,9 +29,10 @@ export class Scrubber {
     this.#replacements = replacements(facts);
   }
 
-  /** One NDJSON line. */
+  /** One line of the flight recorder. What we made of it is left out: that is for the translator of the day to say. */
   line(text: string): string {
-    return JSON.stringify(this.#value(JSON.parse(text), ""));
+    const { t_ms, dir, data } = JSON.parse(text) as Record<string, unknown>;
+    return JSON.stringify({ t_ms, dir, data: this.#value(data, "") });
   }
 
   #value(value: unknown, key: string): unknown {
@@ -65,15 +68,15 @@ export function scrubTrace(ndjson: string, facts: ScrubFacts): string {
 }
 
 /** What still names this machine in a rewritten recording; empty when nothing does. */
-export function machineTraces(text: string, { root }: ScrubFacts): string[] {
-  const names = [root.split("/").at(-1) ?? root, root.split("-").at(-1) ?? root, hostname(), packageRoot];
+export function machineTraces(text: string, { root, host }: ScrubFacts): string[] {
+  const names = [root.split("/").at(-1) ?? root, root.split("-").at(-1) ?? root, host ?? hostname(), packageRoot];
   return names.filter((name) => name.length > 3 && text.includes(name));
 }
 
 const packageRoot = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** Longest first: a folder inside another one must be seen before it. Agents also name folders with dashes for slashes. */
-function replacements({ root, home, directory }: ScrubFacts): [RegExp, string][] {
+/** Longest first: a folder inside another one must be seen before it. Agents also spell folders for URLs, and with dashes for slashes. */
+function replacements({ root, home, directory, host }: ScrubFacts): [RegExp, string][] {
   const user = userInfo().username;
   const own = homedir();
   const plain: [string, string][] = [
@@ -87,12 +90,13 @@ function replacements({ root, home, directory }: ScrubFacts): [RegExp, string][]
       ? ([["/root/.", "/home/user/."]] satisfies [string, string][])
       : ([[own, "/home/user"]] satisfies [string, string][])),
   ];
-  const dashed = plain
-    .slice(0, 3)
-    .map(([path, name]): [string, string] => [path.replaceAll(/[/.]/g, "-"), name.replaceAll("/", "-")]);
-  const words = [hostname(), ...(user === "root" ? [] : [user])].filter((word) => word.length > 2);
+  const spelled = plain.slice(0, 3).flatMap(([path, name]): [string, string][] => [
+    [encodeURIComponent(path), encodeURIComponent(name)],
+    [path.replaceAll(/[/.]/g, "-"), name.replaceAll("/", "-")],
+  ]);
+  const words = [host ?? hostname(), ...(user === "root" ? [] : [user])].filter((word) => word.length > 2);
   return [
-    ...[...plain, ...dashed].map(([path, name]): [RegExp, string] => [new RegExp(literal(path), "g"), name]),
+    ...[...plain, ...spelled].map(([path, name]): [RegExp, string] => [new RegExp(literal(path), "g"), name]),
     ...words.map((word, index): [RegExp, string] => [new RegExp(`\\b${literal(word)}\\b`, "g"), index === 0 ? "host" : "user"]),
   ];
 }

@@ -29,6 +29,11 @@ export async function verifyCommand(options: VerifyCommandOptions, io: CommandIo
     io.stderr.write(`Cannot verify ${unknown.join(", ")}. Agents with scenarios: ${known}.\n`);
     return 2;
   }
+  return conclude(await verifyAgents(options, io), options, io);
+}
+
+/** One agent after the other, because they share what is global in this process. Prints as it goes. */
+export async function verifyAgents(options: VerifyCommandOptions, io: CommandIo): Promise<AgentReport[]> {
   const named = options.agents.length > 0;
   const ids = named ? options.agents : [...verifyProfiles.keys()].filter((id) => id !== "mock");
   const reports: AgentReport[] = [];
@@ -36,7 +41,7 @@ export async function verifyCommand(options: VerifyCommandOptions, io: CommandIo
     const report = await verifyOne(id, options, io);
     if (report.installed || named) reports.push(report);
   }
-  return conclude(reports, options, io);
+  return reports;
 }
 
 async function verifyOne(id: string, options: VerifyCommandOptions, io: CommandIo): Promise<AgentReport> {

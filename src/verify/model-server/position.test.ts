@@ -31,13 +31,16 @@ describe.each(protocols)("position in a conversation: %s", (protocol) => {
     expect(await where([opening, call("a"), result("a"), call("b"), result("b")])).toBe("story 0.2");
   });
 
-  it("finds a message that steers inside a tool's result, and takes no other quotation there for one", async () => {
-    const opening: Said = { user: "go [[scenario:story#1]]" };
-    const steered =
-      "ok\n<system-reminder>\nThe user sent a new message while you were working:\nb [[scenario:story#2]]\n</system-reminder>";
-    expect(await where([opening, call("a"), { result: steered, id: "a", name: "echo" }])).toBe("story 1.0");
-    expect(await where([opening, call("a"), { result: "b [[scenario:story#2]]", id: "a", name: "echo" }])).toBe("story 0.1");
-  });
+  it.runIf(protocol === "anthropic")(
+    "finds a message that steers inside a tool's result, and takes no other quotation there for one",
+    async () => {
+      const opening: Said = { user: "go [[scenario:story#1]]" };
+      const steered =
+        "ok\n<system-reminder>\nThe user sent a new message while you were working:\nb [[scenario:story#2]]\n</system-reminder>";
+      expect(await where([opening, call("a"), { result: steered, id: "a", name: "echo" }])).toBe("story 1.0");
+      expect(await where([opening, call("a"), { result: "b [[scenario:story#2]]", id: "a", name: "echo" }])).toBe("story 0.1");
+    },
+  );
 
   it("counts turns by prompts when the marker does not say", async () => {
     const first: Said[] = [{ user: "go [[scenario:story]]" }, { assistant: "one.end" }];

@@ -1,0 +1,84 @@
+// Installs the pinned real agents once, into the user's cache, and verifies each against the scripted model server. No account, no internet beyond npm.
+//   npm run conformance                      all pinned agents
+//   npm run conformance -- claude codex      only these
+//   npm run conformance -- --install-only    downloads and stops
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { commandVariable } from "../dist/daemon/agent-host.js";
+import { PINNED_NODE, pinnedAgents } from "../dist/verify/pinned.js";
+import { agentSummary, summarize } from "../dist/verify/report/table.js";
+import { verifyAgents } from "../dist/verify/verify-command.js";
+
+const run = promisify(execFile);
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "dragoman-conformance");
+const INSTALL_MS = 10 * 60_000;
+
+const argv = process.argv.slice(2);
+const flags = new Set(argv.filter((arg) => arg.startsWith("-")));
+const wanted = argv.filter((arg) => !arg.startsWith("-"));
+const unknown = wanted.filter((id) => !pinnedAgents.some(({ agent }) => agent === id));
+if (unknown.length > 0) {
+  console.error(`Not pinned: ${unknown.join(", ")}. Pinned are ${pinnedAgents.map(({ agent }) => agent).join(", ")}.`);
+  process.exit(2);
+}
+const chosen = pinnedAgents.filter(({ agent }) => wanted.length === 0 || wanted.includes(agent));
+
+/** `--force`: npm refuses packages that ask for a newer Node, although their programs are native or are run with another Node. */
+async function install(name, { npm, version }) {
+  const folder = join(CACHE, `${name}-${version}`);
+  const manifest = join(folder, "node_modules", npm, "package.json");
+  if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).version === version) return folder;
+  console.log(`installing ${npm}@${version}`);
+  mkdirSync(folder, { recursive: true });
+  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--force", `${npm}@${version}`];
+  await run("npm", args, { timeout: INSTALL_MS, maxBuffer: 64 * 1024 * 1024 });
+  return folder;
+}
+
+/** The program itself, or a small script that starts it with the newer Node. */
+function startable(folder, { program, run: how }, node) {
+  const path = join(folder, "node_modules", program);
+  if (how === "itself") return path;
+  const script = join(folder, "start.sh");
+  writeFileSync(script, `#!/bin/sh\nexec "${node}" "${path}" "$@"\n`);
+  chmodSync(script, 0o755);
+  return script;
+}
+
+const onPath = (program) => (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, program)));
+
+const began = Date.now();
+const env = { ...process.env };
+const problems = [];
+const node = join(await install("node", PINNED_NODE), "node_modules", PINNED_NODE.program);
+const ready = [];
+for (const pinned of chosen) {
+  for (const { program, advice } of pinned.needs ?? [])
+    if (!onPath(program)) problems.push(`${pinned.agent} needs ${program}: ${advice}`);
+  try {
+    env[commandVariable(pinned.agent)] = startable(await install(pinned.agent, pinned), pinned, node);
+    ready.push(pinned);
+  } catch (error) {
+    problems.push(`${pinned.agent} could not be installed: ${error.message}`);
+  }
+}
+for (const problem of problems) console.log(problem);
+if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
+
+const reports = [];
+for (const { agent, scenarios } of ready) {
+  const options = { agents: [agent], ...(scenarios ? { scenario: scenarios } : {}) };
+  reports.push(...(await verifyAgents(options, { stdout: process.stdout, stderr: process.stderr, env })));
+}
+
+const { passed, failed, unparsed, broken } = summarize(reports.flatMap((report) => report.results));
+const trouble = [...problems, ...reports.flatMap((report) => report.problems.map((problem) => `${report.agent}: ${problem}`))];
+console.log(`\n${Math.round((Date.now() - began) / 1000)} s`);
+for (const report of reports) process.stdout.write(agentSummary(report));
+for (const line of trouble) console.log(line);
+console.log(`${unparsed} unparsed, ${broken} rules broken`);
+console.log(`${passed} passed, ${failed + trouble.length} failed`);
+process.exit(failed + trouble.length > 0 ? 1 : 0);
