@@ -41,7 +41,7 @@ function inboundText(text: string): Translation {
 function sent(state: ClaudeState, frame: JsonRecord): Translation {
   const message = rec(frame.message);
   // The CLI ends the process at this.
-  if (message.role !== "user") return noted(ADDRESS, "in/user", "stdin_bad_user_message", frame);
+  if (message.role !== "user") return noted(ADDRESS, "in/bad_user", "stdin_bad_user_message", frame);
   const drafts: Draft[] = [];
   userMessage(state, message.content, str(frame.uuid) ?? null, drafts);
   return mapped(ADDRESS, "in/user", drafts);

@@ -10,9 +10,17 @@ import { ADDRESS, type ClaudeState } from "./state.ts";
 import { openTurn } from "./turns.ts";
 import { apiUsage, modelUsage } from "./usage.ts";
 
+const SUBTYPES = new Set([
+  "success",
+  "error_during_execution",
+  "error_max_turns",
+  "error_max_budget_usd",
+  "error_max_structured_output_retries",
+]);
+
 export function result(state: ClaudeState, frame: JsonRecord): Translation {
   const drafts: Draft[] = [];
-  const subtype = str(frame.subtype) ?? "unknown";
+  const subtype = SUBTYPES.has(str(frame.subtype) ?? "") ? String(frame.subtype) : "other";
   // A start that failed before any turn: the connection says why, with the message that could not be sent.
   if (!state.turnOpen && !state.sawInit && frame.is_error === true)
     return noted(ADDRESS, `result/${subtype}`, "startup_failure", {
