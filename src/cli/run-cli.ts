@@ -2,13 +2,13 @@
 import { parseArgs } from "node:util";
 import { connect, type Dragoman } from "../client/dragoman.ts";
 import { DragomanError } from "../client/error.ts";
-import { ConfigError } from "../daemon/config.ts";
-import { DaemonError } from "../daemon/daemon.ts";
-import { LogError } from "../log/log.ts";
 import { type Command, EXIT, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
 import { findCommand } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { paintFor } from "./style.ts";
+
+/** Errors of the daemon whose message says it all. By name: their classes live in rooms that only `serve` needs, and loading them costs every command. */
+const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError"]);
 
 export async function runCli(args: string[], terminal: Terminal): Promise<number> {
   const paint = paintFor(terminal.stderr, terminal.env);
@@ -83,7 +83,7 @@ function explain(error: unknown, command: Command): { message: string; code: num
     const unreachable = error.code === "no_daemon" || error.code === "unreachable";
     return { message: `${error.message} [${error.code}]`, code: unreachable ? EXIT.unreachable : EXIT.failed };
   }
-  if (error instanceof DaemonError || error instanceof LogError || error instanceof ConfigError)
-    return { message: `${error.message} [${error.code}]`, code: EXIT.failed };
+  if (error instanceof Error && TOLD.has(error.name) && "code" in error)
+    return { message: `${error.message} [${String(error.code)}]`, code: EXIT.failed };
   return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), code: EXIT.failed };
 }

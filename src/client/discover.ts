@@ -3,6 +3,9 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
+/** Where the daemon listens unless told otherwise. */
+export const DEFAULT_PORT = 4700;
+
 export type Discovery = { url: string; token: string; pid: number };
 
 export const discoveryFile = (dataDir: string): string => join(dataDir, "daemon.json");

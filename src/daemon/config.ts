@@ -49,6 +49,7 @@ export const defaults = {
 };
 
 export class ConfigError extends Error {
+  override readonly name = "ConfigError";
   readonly code = "invalid_config";
 }
 

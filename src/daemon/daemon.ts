@@ -3,7 +3,7 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
-import { discoveryFile } from "../client/discover.ts";
+import { DEFAULT_PORT, discoveryFile } from "../client/discover.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
@@ -35,8 +35,6 @@ export type Daemon = {
   /** Idempotent. Every agent is stopped; every session stays resumable. */
   close(): Promise<void>;
 };
-
-export const DEFAULT_PORT = 4700;
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
 

@@ -1,5 +1,4 @@
 // `dragoman config show`: what is in force, and where it comes from.
-import { defaultConfigFile, defaultDataDir, defaults, readConfig } from "../../daemon/config.ts";
 import { type Command, EXIT, text } from "../command.ts";
 
 export const configShow: Command = {
@@ -7,6 +6,7 @@ export const configShow: Command = {
   usage: "config show",
   about: "print the configuration in force",
   async run({ values, terminal, print }) {
+    const { defaultConfigFile, defaultDataDir, defaults, readConfig } = await import("../../daemon/config.ts");
     const file = defaultConfigFile(terminal.env);
     const config = readConfig(file);
     const shown = {

@@ -1,7 +1,7 @@
 // `dragoman doctor`: looks at everything that can be wrong on this machine and says what to do about it.
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { defaultConfigFile, defaultDataDir, readConfig } from "../../daemon/config.ts";
+import type * as Configuration from "../../daemon/config.ts";
 import { type Command, EXIT, flag, type Invocation, text } from "../command.ts";
 import { paintFor } from "../style.ts";
 
@@ -14,7 +14,8 @@ export const doctor: Command = {
   usage: "doctor",
   about: "check this machine: Node, data directory, configuration, daemon, agents",
   async run(call) {
-    const findings = [node(), dataDirectory(call), configuration(call), ...(await running(call))];
+    const config = await import("../../daemon/config.ts");
+    const findings = [node(), dataDirectory(call, config), configuration(call, config), ...(await running(call))];
     const paint = paintFor(call.terminal.stdout, call.terminal.env);
     for (const finding of findings) {
       if (flag(call.values, "json")) call.json(finding);
@@ -30,7 +31,7 @@ function node(): Finding {
   return { check: "Node.js", ok, detail: ok ? process.version : `${process.version} is too old: install 20.19 or newer` };
 }
 
-function dataDirectory({ values, terminal }: Invocation): Finding {
+function dataDirectory({ values, terminal }: Invocation, { defaultDataDir }: typeof Configuration): Finding {
   const dataDir = text(values, "data-dir") ?? defaultDataDir(terminal.env);
   let place = dataDir;
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place);
@@ -54,7 +55,7 @@ function dataDirectory({ values, terminal }: Invocation): Finding {
   }
 }
 
-function configuration({ terminal }: Invocation): Finding {
+function configuration({ terminal }: Invocation, { defaultConfigFile, readConfig }: typeof Configuration): Finding {
   const file = defaultConfigFile(terminal.env);
   try {
     readConfig(file);

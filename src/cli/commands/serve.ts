@@ -1,8 +1,6 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
 import { spawn } from "node:child_process";
-import { pino } from "pino";
-import { defaultConfigFile, readConfig } from "../../daemon/config.ts";
-import { DEFAULT_PORT, startDaemon } from "../../daemon/daemon.ts";
+import { DEFAULT_PORT } from "../../client/discover.ts";
 import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
 import { paintFor } from "../style.ts";
 
@@ -30,6 +28,12 @@ export const serve: Command = {
       throw new UsageError(`--log-level does not know ${level}`);
     const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
     const token = text(values, "token") ?? env.DRAGOMAN_TOKEN;
+    // Loaded here: no other command needs the daemon's code, and each should start at once.
+    const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }] = await Promise.all([
+      import("pino"),
+      import("../../daemon/daemon.ts"),
+      import("../../daemon/config.ts"),
+    ]);
     const daemon = await startDaemon({
       host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
       port,
