@@ -5,7 +5,7 @@ import { type JsonRecord, num, rec, str } from "../json.ts";
 import { mapped, noted } from "../translation.ts";
 import { authNotice, authRequired } from "./auth.ts";
 import { modeChanged, modelChanged, optionsChanged, sessionSettings } from "./config.ts";
-import { faultOf } from "./errors.ts";
+import { openingFault } from "./errors.ts";
 import { detectQuirks, type Quirks } from "./quirks.ts";
 import type { RpcError } from "./rpc.ts";
 import type { SessionState } from "./session-state.ts";
@@ -123,7 +123,7 @@ function onError(talk: Conversation, sent: SentRequest, error: RpcError): Transl
   }
   if (!OPENERS.has(method)) return noted(address, type, "request_failed", { method, code: error.code, message: error.message });
   if (address !== null && method !== "session/new" && method !== "session/fork") talk.session(address).replaying = "no";
-  const fault = faultOf(error);
-  const auth = fault.error?.code === "provider_auth" ? [authRequired(error.message)] : [];
-  return mapped(address, type, [...auth, ...(fault.error === null ? [] : [{ do: "error" as const, error: fault.error }])]);
+  const fault = openingFault(error);
+  const auth = fault.code === "provider_auth" ? [authRequired(error.message)] : [];
+  return mapped(address, type, [...auth, { do: "error", error: fault }]);
 }

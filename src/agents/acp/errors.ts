@@ -4,11 +4,15 @@ import { isRecord, num, rec, str } from "../json.ts";
 import type { RpcError } from "./rpc.ts";
 
 /** `stop` is how the turn ended; `error` is null when the fault is no more than that end. */
-export type Fault = { error: ErrorData | null; stop: StopReason };
+export type Fault = { error: ErrorData | null; stop: StopReason; refusal?: string };
+
+/** A provider's refusal that an agent passes on as an error. */
+const REFUSED = /content[_ ]filter|usage policy|safeguards flagged/i;
 
 export function faultOf(error: RpcError): Fault {
   const detail = detailOf(error);
   const message = detail || error.message || "The agent failed without saying why.";
+  if (REFUSED.test(message)) return { error: null, stop: "refusal", refusal: message };
   const code = codeOf(error, message);
   if (code === "aborted") return { error: null, stop: "interrupted" };
   return {
@@ -19,6 +23,14 @@ export function faultOf(error: RpcError): Fault {
     },
     stop: STOPS[code] ?? "error",
   };
+}
+
+/** Opening a session failed: the provider had no part in it, unless it is about the sign-in. */
+export function openingFault(error: RpcError): ErrorData {
+  const fault = faultOf(error).error;
+  if (fault?.code === "provider_auth") return fault;
+  const message = fault?.message ?? error.message;
+  return { message, code: "execution_error", details: { error_source: "agent", native_code: error.code, retryable: false } };
 }
 
 /** A fault said only as text. */
@@ -71,7 +83,6 @@ const KINDS: Record<string, ErrorCode> = {
   rate_limit: "rate_limit",
   server_error: "api_error",
   overloaded: "api_error",
-  invalid_request: "api_error",
   authentication_failed: "provider_auth",
   authentication_error: "provider_auth",
   billing_error: "provider_auth",
@@ -119,7 +130,7 @@ function byNumber(code: number | string | null): ErrorCode | undefined {
 
 const TEXTS: readonly [RegExp, ErrorCode][] = [
   [
-    /context (?:window|length)|prompt is too long|input token count.*exceeds|maximum context|too many tokens/i,
+    /context (?:window|length)|prompt (?:is|as) too long|input token count.*exceeds|maximum context|too many tokens/i,
     "context_overflow",
   ],
   [/output token maximum|max_output_tokens|max(?:imum)? output tokens|finish_reason.*length/i, "output_length"],

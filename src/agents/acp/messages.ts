@@ -5,6 +5,7 @@ import { arr, isRecord, type JsonRecord, num, rec, str } from "../json.ts";
 import { blockPart, blockParts, textOfParts } from "./blocks.ts";
 import { modeChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
+import type { DisguisedError } from "./quirks.ts";
 import type { OpenMessage, SessionState, Surroundings } from "./session-state.ts";
 import { stepUsage } from "./usage.ts";
 
@@ -50,20 +51,30 @@ function onText(
   // qwen 0.24: the end of a background task is told as a text chunk, twice; it is no message of the model.
   if (source === "background_task_completed" || source === "background_notification")
     return notes("background_task", { text, ...rec(meta.backgroundTask) });
-  if (isDisguised(around, text, messageId)) {
+  if (quirks.compactedText?.test(text)) return means([...flushHeld(state), ...compacted(state)]);
+  const fault = disguise(state, around, text, messageId);
+  if (fault !== null) {
     const before = state.held ? flushHeld(state) : [];
-    state.held = { text, messageId };
+    state.held = { text, messageId, fault };
     return means(before);
   }
   return means([...flushHeld(state), ...addText(state, messageId, text, child)]);
 }
 
-function isDisguised(around: Surroundings, text: string, messageId: string | null): boolean {
-  return (around.quirks.disguisedErrors ?? []).some((sign) => {
+/** What an agent says in answer to a command of its own (`/status`) is what was asked for. */
+function disguise(
+  state: SessionState,
+  around: Surroundings,
+  text: string,
+  messageId: string | null,
+): DisguisedError["fault"] | null {
+  if (state.current?.text.startsWith("/")) return null;
+  const found = (around.quirks.disguisedErrors ?? []).find((sign) => {
     if (sign.messageId === "absent" && messageId !== null) return false;
     if (sign.messageId === "uuid" && (messageId === null || !UUID.test(messageId))) return false;
     return sign.pattern.test(text);
   });
+  return found?.fault ?? null;
 }
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i;
 
@@ -79,6 +90,10 @@ function onCompression(state: SessionState, text: string, compression: JsonRecor
     { do: "status", status: { status: "running" } },
   ]);
 }
+
+const compacted = (state: SessionState): Draft[] => [
+  { do: "event", type: "session.compacted", data: { trigger: state.current?.text.startsWith("/compact") ? "manual" : "auto" } },
+];
 
 /** The text turned out to be the model's own after all. */
 export function flushHeld(state: SessionState): Draft[] {
@@ -175,6 +190,16 @@ export function userItem(state: SessionState, parts: DraftPart[]): Draft {
   state.messages += 1;
   const key = state.key(`msg:${state.messages}`);
   return { do: "item.add", item: { key, native_item_id: null, kind: "message", role: "user", content: parts }, synthetic: true };
+}
+
+/** Why nothing more was said. */
+export function refusalItem(state: SessionState, text: string): Draft {
+  state.messages += 1;
+  const key = state.key(`msg:${state.messages}`);
+  return {
+    do: "item.add",
+    item: { key, native_item_id: null, kind: "message", role: "assistant", content: [{ type: "refusal", text }] },
+  };
 }
 
 /** v2 echoes the message; an agent that echoes in v1 repeats what is known. */

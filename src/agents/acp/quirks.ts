@@ -3,11 +3,13 @@
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { arr, isRecord, type JsonRecord, rec, str } from "../json.ts";
 
-/** A text chunk that is a fault in disguise: it is held back until the turn's end tells what it was. */
+/** A text chunk that may be a fault in disguise: it is held back until the turn's end tells what it was. */
 export type DisguisedError = {
   pattern: RegExp;
   /** `absent`: only chunks without messageId; `uuid`: only chunks whose id is not the model's own. */
   messageId?: "absent" | "uuid";
+  /** When it is one: always, only when the turn used no tokens, or only when the turn's answer is an error as well. */
+  fault: "always" | "no_usage" | "with_error";
 };
 
 export type Quirks = {
@@ -18,6 +20,8 @@ export type Quirks = {
   authMethods?: string[];
   /** Texts that are not the model's: shown as notices. */
   noticeTexts?: RegExp[];
+  /** A text that says the conversation was compacted. */
+  compactedText?: RegExp;
   /** A text chunk that announces a mode change; the first group is the mode. */
   modeText?: RegExp;
   disguisedErrors?: DisguisedError[];
@@ -83,8 +87,8 @@ export const QUIRKS: readonly Quirks[] = [
   {
     id: "claude-agent-acp",
     agentInfo: /claude-agent-acp/,
-    // 0.99: the error's text comes as a chunk with a fresh uuid, then again as the prompt's error.
-    disguisedErrors: [{ pattern: /^(API Error\b|Please run \/login|Invalid API key|Credit balance)/, messageId: "uuid" }],
+    // 0.99: its own texts have a fresh uuid; an error's text comes so first, then again as the prompt's error.
+    disguisedErrors: [{ pattern: /^/, messageId: "uuid", fault: "with_error" }],
     outputFrom: "raw",
     permissionModes: CLAUDE_MODES,
   },
@@ -92,7 +96,7 @@ export const QUIRKS: readonly Quirks[] = [
     id: "claude-code-acp",
     agentInfo: /claude-code-acp/,
     authMethods: ["claude-login"],
-    disguisedErrors: [{ pattern: /^(API Error\b|Please run \/login|Invalid API key|Credit balance)/ }],
+    disguisedErrors: [{ pattern: /^(API Error\b|Please run \/login|Invalid API key|Credit balance)/, fault: "with_error" }],
     outputFrom: "raw",
     emptyChunkOpensBlock: true,
     staysOnEof: true,
@@ -103,7 +107,15 @@ export const QUIRKS: readonly Quirks[] = [
     agentInfo: /@agentclientprotocol\/codex-acp/,
     authMethods: ["chat-gpt-device-code"],
     // 2.6: faults are a chunk without messageId that ends with a blank line, and the turn ends `end_turn`.
-    disguisedErrors: [{ pattern: /\n\n$/, messageId: "absent" }],
+    disguisedErrors: [
+      {
+        pattern: /^(?:Incomplete response|stream disconnected|exceeded retry limit|unexpected status)/,
+        messageId: "absent",
+        fault: "always",
+      },
+      { pattern: /\n\n$/, messageId: "absent", fault: "no_usage" },
+    ],
+    noticeTexts: [/^Warning: /],
     // 2.6 does end, but takes seven seconds in a turn.
     staysOnEof: true,
     planOption: { id: "collaboration_mode", on: "plan", off: "default" },
@@ -113,6 +125,7 @@ export const QUIRKS: readonly Quirks[] = [
     id: "codex-acp-zed",
     agentInfo: /^codex-acp$/,
     authMethods: ["codex-api-key"],
+    compactedText: /^Context compacted\s*$/,
     noticeTexts: [
       /^Model metadata for `[^`]*` not found\./,
       /^Heads up: Long threads and multiple compactions/,
@@ -144,7 +157,7 @@ export const QUIRKS: readonly Quirks[] = [
     agentInfo: /^copilot$/i,
     authMethods: ["copilot-login"],
     noticeTexts: [/^Info: /],
-    disguisedErrors: [{ pattern: /^Error: / }],
+    disguisedErrors: [{ pattern: /^Error: /, fault: "no_usage" }],
     outputTrailer: /\n?<(?:shellId: \S+ completed|exited) with (?:exit )?code (-?\d+)>\s*$/,
     permissionModes: {
       "https://agentclientprotocol.com/protocol/session-modes#agent": "default",

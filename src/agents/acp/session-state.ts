@@ -3,7 +3,7 @@
 import type { DraftPart } from "../../schema/draft.ts";
 import type { Usage } from "../../schema/event-data.ts";
 import type { JsonRecord } from "../json.ts";
-import type { Quirks } from "./quirks.ts";
+import type { DisguisedError, Quirks } from "./quirks.ts";
 
 export type OpenMessage = {
   key: string;
@@ -71,7 +71,7 @@ export class SessionState {
   /** The message that new calls come from; null after results, until the model speaks again. */
   origin: string | null = null;
   /** A text that may be a fault in disguise. */
-  held: { text: string; messageId: string | null } | null = null;
+  held: { text: string; messageId: string | null; fault: DisguisedError["fault"] } | null = null;
   /** Whether the model or a tool has shown anything in this turn. */
   silent = true;
   blockBoundary = false;

@@ -4,7 +4,7 @@ import type { StopReason } from "../../schema/event-data.ts";
 import { arr, isRecord, type JsonRecord, rec, str } from "../json.ts";
 import { blockParts, textOfParts } from "./blocks.ts";
 import { type Fault, faultOf, faultOfText } from "./errors.ts";
-import { closeMessage, flushHeld, settleEcho, userItem } from "./messages.ts";
+import { closeMessage, flushHeld, refusalItem, settleEcho, userItem } from "./messages.ts";
 import { closePlans } from "./plans.ts";
 import { type RpcError, readError } from "./rpc.ts";
 import type { PendingPrompt, SessionState, Surroundings } from "./session-state.ts";
@@ -61,10 +61,7 @@ export function onPromptAnswer(
     state.queue = state.queue.filter((prompt) => prompt.id !== id);
     return [];
   }
-  if ("error" in answer) {
-    state.held = null;
-    return endTurn(state, around, faultOf(answer.error), {});
-  }
+  if ("error" in answer) return endTurn(state, around, faultWith(state, answer.error), {});
   const result = rec(answer.result);
   if (str(result.stopReason) === undefined && around.version >= 2) return [];
   return endTurn(state, around, endOf(state, around, result), result);
@@ -79,8 +76,7 @@ export function onStateUpdate(state: SessionState, around: Surroundings, update:
     case "idle": {
       if (state.turn === "none") return [];
       if (update.stopReason !== "error") return endTurn(state, around, endOf(state, around, update), update);
-      state.held = null;
-      return endTurn(state, around, faultOf(readError(rec(update.error))), update);
+      return endTurn(state, around, faultWith(state, readError(rec(update.error))), update);
     }
     default:
       return [];
@@ -95,13 +91,25 @@ const STOPS: Record<string, StopReason> = {
   cancelled: "interrupted",
 };
 
+/** An error that was said as a text before: once is enough, and the text often says more ("Authentication required"). */
+function faultWith(state: SessionState, error: RpcError): Fault {
+  const { held } = state;
+  state.held = null;
+  if (held === null || error.message.includes(held.text.trim())) return faultOf(error);
+  return faultOf({ ...error, message: `${error.message}: ${held.text.trim()}` });
+}
+
 /** How a turn ended; `end_turn` is not always success. */
 function endOf(state: SessionState, around: Surroundings, result: JsonRecord): Fault {
   const stop = STOPS[str(result.stopReason) ?? "end_turn"] ?? "end_turn";
-  if (stop !== "end_turn") return { stop, error: null };
   const { held } = state;
-  // copilot 1.0, codex-acp 2.6: a text that looks like a fault, and a turn that used no tokens.
-  if (held !== null && !isRecord(result.usage)) {
+  if (stop === "refusal" && held !== null) {
+    state.held = null;
+    return { stop, error: null, refusal: held.text };
+  }
+  if (stop !== "end_turn") return { stop, error: null };
+  // copilot 1.0, codex-acp 2.6: a text that looks like a fault, mostly in a turn that used no tokens.
+  if (held !== null && (held.fault === "always" || (held.fault === "no_usage" && !isRecord(result.usage)))) {
     state.held = null;
     return faultOfText(state.faultSeen ?? held.text);
   }
@@ -125,6 +133,7 @@ export function endTurn(state: SessionState, around: Surroundings, fault: Fault,
     ...closePlans(state),
   ];
   const usage = turnUsage(state, result);
+  if (fault.refusal !== undefined) drafts.push(refusalItem(state, fault.refusal));
   if (fault.error !== null) drafts.push({ do: "error", error: fault.error });
   if (usage !== null && (usage.input_tokens > 0 || usage.output_tokens > 0))
     drafts.push({ do: "event", type: "usage.updated", data: { scope: "turn", ...usage } });
