@@ -1,5 +1,6 @@
 // The inspector's files, the documentation's files, and the door: a link with a token becomes a cookie and an address without it.
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import Type from "typebox";
 import { COOKIE_LIFETIME_MS, cookieHeader } from "../auth.ts";
@@ -14,8 +15,8 @@ const PLACEHOLDER = `<!doctype html><html lang="en"><head><meta charset="utf-8">
 <body><main><h1>dragoman is running</h1><p>The inspector is not part of this build. The <a href="/docs/api">API</a> is here.</p></main></body></html>`;
 
 export function uiRoutes(app: App, { tokens, inspectorDir, docsDir }: ServerContext, checkToken: CheckToken): void {
-  const inspector = inspectorDir !== undefined && existsSync(inspectorDir) ? inspectorDir : undefined;
-  const docs = docsDir !== undefined && existsSync(docsDir) ? docsDir : undefined;
+  const inspector = built(inspectorDir);
+  const docs = built(docsDir);
 
   app.get("/", { config: open }, async (_, reply) => reply.redirect("/ui"));
   app.get("/ui", { schema: { querystring: LinkQuery }, config: open }, async ({ raw, query }, reply) => {
@@ -34,6 +35,10 @@ export function uiRoutes(app: App, { tokens, inspectorDir, docsDir }: ServerCont
   if (docs) serveFolder(app, "/docs/*", docs);
   if (inspector ?? docs) app.register(fastifyStatic, { root: [inspector ?? docs ?? "."], serve: false, cacheControl: false });
 }
+
+/** A folder without an index page was not built. */
+const built = (folder: string | undefined): string | undefined =>
+  folder !== undefined && existsSync(join(folder, "index.html")) ? folder : undefined;
 
 /** Paths without a file extension belong to the page's own router. */
 function serveFolder(app: App, url: string, root: string): void {
