@@ -264,6 +264,17 @@ export const classicScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "codex-mode-tour",
+    title: "every permission mode is taken by a living session",
+    session: ask,
+    turns: (["accept_edits", "plan", "bypass", "default"] as const).map((mode) => ({
+      prompt: `Now ${mode}.`,
+      steps: [say(`This was ${mode}.`)],
+      actions: [{ do: "set_permission_mode" as const, when: { on: "start" as const }, mode }],
+    })),
+    expect: { stop_reason: "end_turn", events: ["config.changed"], final_text: ["This was default."], no_events: ["error"] },
+  },
+  {
     name: "codex-kill-asking",
     title: "the app-server is killed while it asks; the session goes on",
     session: ask,

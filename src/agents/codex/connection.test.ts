@@ -1,0 +1,209 @@
+// The connection against a program that speaks the protocol: real processes, real sessions, the real log.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Core, openCore } from "../../daemon/core.ts";
+import type { UniversalEvent } from "../../schema/event.ts";
+import { foldItems } from "../../schema/fold-items.ts";
+import { checkGrammar } from "../../schema/grammar.ts";
+import type { Session } from "../../session/session.ts";
+import { codexAgent } from "./agent.ts";
+
+const FAKE = fileURLToPath(new URL("./fake-app-server.mjs", import.meta.url));
+
+let dir: string;
+let core: Core;
+
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), "dragoman-codex-"));
+  core = await openCore({
+    dataDir: join(dir, "data"),
+    config: { agents: { codex: { command: process.execPath, args: [FAKE], home: dir } } },
+    agents: [codexAgent],
+    env: process.env,
+    defaultDirectory: dir,
+    log: () => {},
+  });
+});
+
+afterEach(async () => {
+  await core.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const start = async (more: object = {}): Promise<Session> =>
+  core.manager.get((await core.manager.create({ agent: "codex", directory: dir, ...more })).session_id);
+
+const events = (session: Session): UniversalEvent[] =>
+  session.stream.read({ limit: 1_000_000, maxBytes: 1e9 }).events.map((json) => JSON.parse(json) as UniversalEvent);
+
+const until = (session: Session, fits: (event: UniversalEvent) => boolean, after = 0): Promise<UniversalEvent> =>
+  new Promise((resolve) => {
+    const subscription = session.stream.subscribe({
+      after,
+      onBatch: (batch) => {
+        const found = batch.events.map((json) => JSON.parse(json) as UniversalEvent).find(fits);
+        if (!found) return;
+        setImmediate(() => subscription.close());
+        resolve(found);
+      },
+    });
+  });
+
+const ended = (session: Session, turnId: string) =>
+  until(session, (event) => event.type === "turn.ended" && event.data.turn_id === turnId);
+
+const play = async (session: Session, text: string): Promise<string> => {
+  const { turn_id } = await session.send(text, [], "queue");
+  await ended(session, turn_id);
+  return lastText(session);
+};
+
+const lastText = (session: Session): string => {
+  const said = foldItems(events(session)).findLast(({ kind, role }) => kind === "message" && role === "assistant");
+  return said?.content.map((part) => ("text" in part ? part.text : "")).join("") ?? "";
+};
+
+const pids = (): number[] =>
+  readdirSync(join(dir, "data", "processes")).map(
+    (name) => JSON.parse(readFileSync(join(dir, "data", "processes", name), "utf8")).pid,
+  );
+
+const permission = async (session: Session): Promise<string> => {
+  const event = await until(session, ({ type }) => type === "permission.requested");
+  return event.type === "permission.requested" ? event.data.permission_id : "";
+};
+
+describe("one app-server for all sessions of a configuration", () => {
+  it("two sessions share it, and it ends with the last of them", async () => {
+    const [a, b] = [await start(), await start()];
+    const [first, second] = [await play(a, "hello"), await play(b, "hello")];
+    expect(first.split("pid ")[1]).toBe(second.split("pid ")[1]);
+    expect(pids()).toHaveLength(1);
+    await a.terminate();
+    expect(pids()).toHaveLength(1);
+    await b.terminate();
+    expect(pids()).toHaveLength(0);
+    for (const session of [a, b]) expect(checkGrammar(events(session))).toEqual([]);
+  });
+
+  it("another environment gets another one", async () => {
+    const [a, b] = [await start(), await start({ env: { COLOUR: "blue" } })];
+    await play(a, "hello");
+    await play(b, "hello");
+    expect(pids()).toHaveLength(2);
+  });
+
+  it("permissions open in both sessions are answered each for itself", async () => {
+    const [a, b] = [await start(), await start()];
+    const turns = [await a.send("ask", [], "queue"), await b.send("ask", [], "queue")];
+    const [forA, forB] = [await permission(a), await permission(b)];
+    await b.replyPermission(forB, { reply: "reject" });
+    await a.replyPermission(forA, { reply: "once" });
+    await Promise.all([ended(a, turns[0]?.turn_id ?? ""), ended(b, turns[1]?.turn_id ?? "")]);
+    expect([lastText(a), lastText(b)]).toEqual(['decision "accept"', 'decision "decline"']);
+  });
+
+  it("a kill -9 in mid-turn ends no session: both go on with their history", async () => {
+    const [a, b] = [await start(), await start()];
+    await play(a, "hello");
+    const asking = await b.send("ask", [], "queue");
+    await permission(b);
+    const slow = await a.send("slow", [], "queue");
+    await until(
+      a,
+      ({ type, data }) => type === "item.completed" && data.item.role === "user" && data.item.turn_id === slow.turn_id,
+    );
+    for (const pid of pids()) process.kill(pid, "SIGKILL");
+    await Promise.all([ended(a, slow.turn_id), ended(b, asking.turn_id)]);
+    expect(await play(a, "hello")).toMatch(/^turn 3 /);
+    expect(await play(b, "hello")).toMatch(/^turn 2 /);
+    for (const session of [a, b]) {
+      const all = events(session);
+      expect(checkGrammar(all)).toEqual([]);
+      expect(all.filter(({ type }) => type === "error")).toHaveLength(1);
+      expect(all.some(({ type }) => type === "session.ended")).toBe(false);
+    }
+  });
+});
+
+describe("requests of the server", () => {
+  it("one nobody knows is answered with method not found, and is visible", async () => {
+    const session = await start();
+    expect(await play(session, "odd")).toBe("error -32601");
+    expect(events(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
+  });
+
+  it("the time is told without asking anybody", async () => {
+    expect(await play(await start(), "time")).toBe("time number");
+  });
+});
+
+describe("commands", () => {
+  it("a message is put into the running turn", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("slow", [], "queue");
+    await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
+    await session.send("a hint", [], "steer");
+    await ended(session, turn_id);
+    expect(lastText(session)).toBe("steered by a hint");
+  });
+
+  it("a turn is interrupted", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("slow", [], "queue");
+    await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
+    await session.interrupt();
+    expect(await ended(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
+  });
+
+  it("a refused turn is told with the reason, and the session goes on", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("refuse", [], "queue");
+    expect(await ended(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
+    expect(events(session).find(({ type }) => type === "error")).toMatchObject({ data: { message: "not in the mood" } });
+    expect(await play(session, "hello")).toMatch(/^turn 1 /);
+  });
+
+  it("a line that is no JSON is unparsed and stops nothing", async () => {
+    const session = await start();
+    expect(await play(session, "garbage")).toBe("after garbage");
+    expect(events(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
+  });
+
+  it("the permission mode changes live, and holds in the next turn", async () => {
+    const session = await start();
+    expect(await play(session, "hello")).toContain("policy untrusted");
+    await session.configure({ permission_mode: "bypass" });
+    expect(await play(session, "hello")).toContain("policy never");
+  });
+
+  it("a session put to rest is resumed by the next message", async () => {
+    const session = await start();
+    await play(session, "hello");
+    await session.rest();
+    expect(pids()).toHaveLength(0);
+    expect(await play(session, "hello")).toMatch(/^turn 2 /);
+  });
+
+  it("a fork goes on from the history in a thread of its own", async () => {
+    const session = await start();
+    await play(session, "hello");
+    const view = await core.manager.fork(session.session_id, {});
+    const fork = core.manager.get(view.session_id);
+    expect(await play(fork, "hello")).toMatch(/^turn 2 /);
+    expect(fork.nativeSessionId).not.toBe(session.nativeSessionId);
+  });
+
+  it("models come with their efforts, from all pages", async () => {
+    const hosted = core.agents.get("codex");
+    if (!hosted) throw new Error("no codex");
+    expect(await hosted.agent.models?.(hosted.host, dir)).toMatchObject([
+      { id: "fake-1", variants: ["high"], is_default: true },
+      { id: "fake-2" },
+    ]);
+    expect(pids()).toHaveLength(0);
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it } from "vitest";
+import { command, converse, message } from "./test-thread.ts";
+
+const started = { type: "subAgentActivity", id: "s", kind: "started", agentThreadId: "kid", agentPath: "/root/kid", model: "m" };
+const over = (kind: string) => ({
+  type: "subAgentActivity",
+  id: `over-${kind}`,
+  kind,
+  agentThreadId: "kid",
+  agentPath: "/root/kid",
+});
+
+/** What a child thread says, without any thread/started. */
+const kid = (talk: ReturnType<typeof converse>) =>
+  talk
+    .notify("turn/started", { threadId: "kid", turn: { id: "kt", rootTurnId: "tu" } })
+    .whole(command("kc", { status: "completed", aggregatedOutput: "7", exitCode: 0 }), "kt", "kid")
+    .whole(message("km", "Seven."), "kt", "kid")
+    .done("completed", {}, "kt", "kid");
+
+describe("sub-agents", () => {
+  it("[G5] v2: items of the child hang under the call that spawned it, and its last words are the result", () => {
+    const talk = converse()
+      .started()
+      .turn()
+      .notify("thread/status/changed", { threadId: "kid", status: { type: "idle" } })
+      .whole(started);
+    kid(talk).whole(over("completed")).whole(message("m", "Done.")).done();
+    const [spawn, call, , said, result] = talk.items();
+    expect(spawn?.content).toMatchObject([{ name: "spawnAgent", tool_kind: "subagent" }]);
+    expect([call?.parent_id, said?.parent_id]).toEqual([spawn?.item_id, spawn?.item_id]);
+    expect(result?.content).toMatchObject([{ type: "tool_result", call_id: "s", output: "Seven." }]);
+    expect(talk.of("turn.ended")).toHaveLength(1);
+  });
+
+  it("[G5] v1: a child that speaks before its spawn call has ended is found by that call", () => {
+    const spawn = {
+      type: "collabAgentToolCall",
+      id: "s",
+      tool: "spawnAgent",
+      status: "inProgress",
+      receiverThreadIds: [],
+      prompt: "Say seven.",
+    };
+    const talk = converse().started().turn().item("started", spawn);
+    kid(talk)
+      .item("completed", {
+        ...spawn,
+        status: "completed",
+        receiverThreadIds: ["kid"],
+        agentsStates: { kid: { status: "running" } },
+      })
+      .done();
+    const [call, inner] = talk.items();
+    expect(call?.content).toMatchObject([{ name: "spawnAgent", title: "Say seven." }]);
+    expect(inner?.parent_id).toBe(call?.item_id);
+    expect(talk.replay().sessions).toHaveLength(1);
+  });
+
+  it("[G7] a child that works on after the turn of its parent has its message split, not lost", () => {
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(started)
+      .notify("turn/started", { threadId: "kid", turn: { id: "kt", rootTurnId: "tu" } })
+      .item("started", message("km", ""), "kt", "kid")
+      .delta("km", "Sev", "item/agentMessage/delta", "kt", "kid")
+      .done()
+      .delta("km", "en.", "item/agentMessage/delta", "kt", "kid")
+      .item("completed", message("km", "Seven."), "kt", "kid")
+      .done("completed", {}, "kt", "kid");
+    expect(
+      talk
+        .items()
+        .filter(({ kind }) => kind === "message")
+        .map(({ content }) => content[0]),
+    ).toMatchObject([{ text: "Sev" }, { text: "Seven." }]);
+  });
+
+  it("a permission of a child is asked in the session of its parent", () => {
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(started)
+      .notify("turn/started", { threadId: "kid", turn: { id: "kt", rootTurnId: "tu" } })
+      .out({
+        id: 0,
+        method: "item/commandExecution/requestApproval",
+        params: { threadId: "kid", turnId: "kt", itemId: "kc", command: "ls" },
+      })
+      .in({ id: 0, result: { decision: "accept" } })
+      .done("completed", {}, "kt", "kid")
+      .done();
+    expect(talk.of("permission.resolved")).toMatchObject([{ status: "approved" }]);
+  });
+
+  it("the end of a child's turn does not end the turn of its parent, nor do its failures", () => {
+    const error = { message: "overloaded", codexErrorInfo: "serverOverloaded" };
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(started)
+      .notify("turn/started", { threadId: "kid", turn: { id: "kt", rootTurnId: "tu" } })
+      .notify("error", { threadId: "kid", turnId: "kt", error, willRetry: false })
+      .done("failed", { error }, "kt", "kid")
+      .whole(message("m", "It failed."))
+      .done();
+    expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "end_turn" }]);
+    expect(talk.of("error")).toEqual([]);
+    expect(talk.of("agent.notice")).toContainEqual(expect.objectContaining({ name: "subagent_error" }));
+  });
+});
