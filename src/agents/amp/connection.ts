@@ -17,6 +17,7 @@ import {
   type Prompt,
   type SessionConfig,
 } from "../contract.ts";
+import { builtinRules } from "./builtin-rules.ts";
 import { inputMessage, planRun, RUN_FILES, takesImages } from "./launch.ts";
 import { AmpRun } from "./run.ts";
 import { AMP_ADDRESS, AmpTranslator } from "./translator.ts";
@@ -69,6 +70,7 @@ class AmpConnection implements Connection {
     const { args } = await planRun(this.#config, this.#thread, env, {
       dir: this.#dir,
       trustRepository: this.#launch.host.settings.trust_repository === true,
+      builtinRules: () => builtinRules(this.#command, this.#baseArgs, env),
     });
     const inlineImages = await this.#images(prompt, env);
     const carried = this.#thread === null ? this.#unstored.texts : [];
@@ -86,6 +88,7 @@ class AmpConnection implements Connection {
       onThreadLost: () => {
         this.#thread = null;
       },
+      onThreadBlocked: (id) => this.#blocked(id),
     });
     this.#run = run;
     const error = await run.started;
@@ -102,6 +105,13 @@ class AmpConnection implements Connection {
     if (!answered) return this.#unstored.began(id);
     this.#thread = id;
     this.#unstored.clear();
+  }
+
+  /** may: a thread with an unanswered approval can never be continued. The next message begins a new one, which is told of the old. */
+  #blocked(id: string): void {
+    this.#thread = null;
+    this.#unstored.began(id);
+    this.#unstored.add(`(This continues the Amp thread ${id}: its last tool call needed an approval that could not be given.)`);
   }
 
   /** Amp cancels the tool that runs and turns to the new message. */

@@ -24,18 +24,20 @@ const config: SessionConfig = {
   metadata: {},
 };
 
+const builtinRules = async () => [{ tool: "Bash", action: "ask" }];
+
 const dot = { name: "dot.png", mime: "image/png", bytes: Buffer.from("dot"), path: null };
 const prompt = (attachments = [dot]) => ({ message_id: "m-1", text: "look", attachments });
 
 describe("the command line of a run", () => {
   it("starts a thread, or continues one", async () => {
-    expect((await planRun(config, null, {}, { dir, trustRepository: false })).args.slice(0, 4)).toEqual([
+    expect((await planRun(config, null, {}, { dir, trustRepository: false, builtinRules })).args.slice(0, 4)).toEqual([
       "--execute",
       "--stream-json",
       "--stream-json-thinking",
       "--stream-json-input",
     ]);
-    expect((await planRun(config, "T-1-a", {}, { dir, trustRepository: false })).args.slice(0, 4)).toEqual([
+    expect((await planRun(config, "T-1-a", {}, { dir, trustRepository: false, builtinRules })).args.slice(0, 4)).toEqual([
       "threads",
       "continue",
       "T-1-a",
@@ -44,8 +46,15 @@ describe("the command line of a run", () => {
   });
 
   it("allows everything only in bypass; otherwise names a settings file of ours", async () => {
-    expect((await planRun(config, null, {}, { dir, trustRepository: false })).args).toContain("--dangerously-allow-all");
-    const { args } = await planRun({ ...config, permission_mode: "plan" }, null, { HOME: dir }, { dir, trustRepository: false });
+    expect((await planRun(config, null, {}, { dir, trustRepository: false, builtinRules })).args).toContain(
+      "--dangerously-allow-all",
+    );
+    const { args } = await planRun(
+      { ...config, permission_mode: "plan" },
+      null,
+      { HOME: dir },
+      { dir, trustRepository: false, builtinRules },
+    );
     expect(args).not.toContain("--dangerously-allow-all");
     expect(args[args.indexOf("--settings-file") + 1]).toBe(join(dir, "settings.json"));
   });
@@ -55,7 +64,7 @@ describe("the command line of a run", () => {
       { name: "lab", type: "stdio", command: "node", args: ["x"], env: { KEY: "secret" } },
       { name: "web", type: "http", url: "http://127.0.0.1/mcp", headers: { Authorization: "secret" } },
     ];
-    const { args } = await planRun({ ...config, mcp_servers: servers }, null, {}, { dir, trustRepository: false });
+    const { args } = await planRun({ ...config, mcp_servers: servers }, null, {}, { dir, trustRepository: false, builtinRules });
     expect(args.join(" ")).not.toContain("secret");
     expect(JSON.parse(readFileSync(args[args.indexOf("--mcp-config") + 1] ?? "", "utf8"))).toEqual({
       lab: { command: "node", args: ["x"], env: { KEY: "secret" } },
@@ -65,11 +74,13 @@ describe("the command line of a run", () => {
 
   it("takes no value that would be read as an option", async () => {
     await expect(
-      planRun({ ...config, agent_mode: "--dangerously-allow-all" }, null, {}, { dir, trustRepository: false }),
+      planRun({ ...config, agent_mode: "--dangerously-allow-all" }, null, {}, { dir, trustRepository: false, builtinRules }),
     ).rejects.toMatchObject({
       code: "agent_refused",
     });
-    await expect(planRun(config, "--help", {}, { dir, trustRepository: false })).rejects.toMatchObject({ code: "agent_refused" });
+    await expect(planRun(config, "--help", {}, { dir, trustRepository: false, builtinRules })).rejects.toMatchObject({
+      code: "agent_refused",
+    });
   });
 });
 
@@ -78,10 +89,12 @@ describe("a repository that allows itself everything", () => {
     mkdirSync(join(dir, ".amp"));
     writeFileSync(join(dir, ".amp", "settings.json"), '{"amp.dangerouslyAllowAll":true}');
     const careful: SessionConfig = { ...config, directory: dir, permission_mode: "plan" };
-    await expect(planRun(careful, null, {}, { dir, trustRepository: false })).rejects.toThrow(/dangerouslyAllowAll/);
-    await expect(planRun(careful, null, {}, { dir, trustRepository: true })).resolves.toBeDefined();
+    await expect(planRun(careful, null, {}, { dir, trustRepository: false, builtinRules })).rejects.toThrow(
+      /dangerouslyAllowAll/,
+    );
+    await expect(planRun(careful, null, {}, { dir, trustRepository: true, builtinRules })).resolves.toBeDefined();
     await expect(
-      planRun({ ...careful, permission_mode: "bypass" }, null, {}, { dir, trustRepository: false }),
+      planRun({ ...careful, permission_mode: "bypass" }, null, {}, { dir, trustRepository: false, builtinRules }),
     ).resolves.toBeDefined();
   });
 });

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AgentError, type Attachment, type McpServer, type Prompt, type SessionConfig } from "../contract.ts";
+import type { PermissionRule } from "./permission-rules.ts";
 import { repositoryWidening } from "./repository-settings.ts";
 import { writePrivate, writeSettings } from "./settings-file.ts";
 
@@ -24,6 +25,8 @@ export type PlanOptions = {
   dir: string;
   /** Take what the repository's own settings allow. */
   trustRepository: boolean;
+  /** The rules inside the build; asked for only when they are needed. */
+  builtinRules(): Promise<PermissionRule[]>;
 };
 
 /** Secrets never stand on the command line itself. */
@@ -41,7 +44,7 @@ export async function planRun(
   else {
     if (!options.trustRepository) await mustHold(config);
     const settings = join(dir, SETTINGS);
-    await writeSettings(settings, env, config.permission_mode);
+    await writeSettings(settings, env, config.permission_mode, await options.builtinRules());
     args.push("--settings-file", settings);
   }
   if (config.mcp_servers.length > 0) {

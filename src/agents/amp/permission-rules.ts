@@ -1,8 +1,17 @@
-// Permission modes as `amp.permissions` rules. Amp cannot ask on its wire, so what may run is decided before: first rule that matches wins,
-// and what no rule names is left to Amp's built-in rules. Not here: where the rules are written (launch).
+// Permission modes as `amp.permissions` rules. Amp cannot ask on its wire, so what may run is decided before: first rule that matches wins.
+// Not here: where the rules are written (settings-file).
 import type { PermissionMode } from "../../schema/event-data.ts";
+import { type JsonRecord, str } from "../json.ts";
 
-export type PermissionRule = { tool: string; action: "allow" | "reject"; message?: string };
+/** As Amp has it; fields we do not know stay. */
+export type PermissionRule = { tool: string; action: string; message?: string; [field: string]: unknown };
+
+export function readRule(rule: JsonRecord): PermissionRule | undefined {
+  const [tool, action] = [str(rule.tool), str(rule.action)];
+  if (tool === undefined || action === undefined) return undefined;
+  const { message, ...rest } = rule;
+  return { ...rest, tool, action, ...(typeof message === "string" ? { message } : {}) };
+}
 
 const READING = [
   "Read",
@@ -41,8 +50,9 @@ const READING = [
 const EDITING = ["create_file", "edit_file", "apply_patch", "undo_edit", "delete_file", "format_file"];
 
 /** Begins every refusal of ours, so that a refused tool is known as a denied permission. */
-const RULE_MESSAGE = "Not allowed in plan mode:";
-const PLAN_MESSAGE = `${RULE_MESSAGE} only reading and searching is. Say what you would do instead of doing it.`;
+const PLAN_REFUSAL = "Not allowed in plan mode:";
+const ASK_REFUSAL = "Needs an approval that cannot be given here:";
+const PLAN_MESSAGE = `${PLAN_REFUSAL} only reading and searching is. Say what you would do instead of doing it.`;
 
 const allow = (tool: string): PermissionRule => ({ tool, action: "allow" });
 
@@ -62,9 +72,25 @@ export function permissionRules(mode: PermissionMode): PermissionRule[] {
   }
 }
 
+/**
+ * A rule that would ask, as one that refuses. Asking ends the run, and in the May build it spoils the thread for good: every later run of it ends at
+ * once, because the unanswered call is still in it.
+ */
+export const withoutAsking = (rules: PermissionRule[]): PermissionRule[] =>
+  rules.map((rule) => {
+    if (rule.action !== "ask") return rule;
+    return {
+      ...rule,
+      action: "reject",
+      message: `${ASK_REFUSAL} ${rule.tool}. Go on without it, or say what should be allowed.`,
+    };
+  });
+
 /** Whether a failed tool's text says that a rule held it back. */
 export const isRuleMessage = (text: string): boolean =>
-  text.startsWith(RULE_MESSAGE) || /^Tool execution rejected by user\b|^This tool call was rejected by the user/.test(text);
+  text.startsWith(PLAN_REFUSAL) ||
+  text.startsWith(ASK_REFUSAL) ||
+  /^Tool execution rejected by user\b|^This tool call was rejected by the user/.test(text);
 
 export const APPROVAL_ADVICE =
   "Amp cannot ask for approval here. Send the message again with permission_mode `bypass`, or allow the tool in `amp.permissions` of Amp's settings.";

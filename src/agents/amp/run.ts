@@ -12,6 +12,7 @@ import {
 } from "../../transports/index.ts";
 import type { Channel } from "../contract.ts";
 import { type JsonRecord, rec, str } from "../json.ts";
+import { readResultError } from "./errors.ts";
 import type { InputMessage } from "./launch.ts";
 import { readPlainLine, withoutEscapes } from "./plain-text.ts";
 import { Watchdog, type WatchdogAlarm, type WatchdogTimes } from "./watchdog.ts";
@@ -35,6 +36,8 @@ export type RunOptions = {
   onThread(id: string, answered: boolean): void;
   /** Amp has no such thread (any more). */
   onThreadLost(): void;
+  /** The thread waits for an approval that nobody can give. */
+  onThreadBlocked(id: string): void;
 };
 
 export class AmpRun {
@@ -138,6 +141,8 @@ export class AmpRun {
     const data = rec(value);
     const id = str(data.session_id);
     if (id !== undefined) this.#options.onThread(id, answered(data));
+    if (id !== undefined && data.type === "result" && readResultError(str(data.error) ?? "").kind === "approval")
+      this.#options.onThreadBlocked(id);
     this.#watchdog.saw(value);
     this.#options.channel.record("out", raw, value);
     if (this.#watchdog.phase === "done" || this.#watchdog.phase === "leaving") this.closeInput();

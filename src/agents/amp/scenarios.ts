@@ -7,15 +7,45 @@ const touch = (file: string): ModelStep => ({
 });
 /** One of the few commands the built-in rules of both builds ask about. */
 const push: ModelStep = { blocks: [{ type: "tool", name: "shell", input: { command: "touch made.txt; git push origin main" } }] };
+const asking = { ".amp/settings.json": JSON.stringify({ "amp.permissions": [{ tool: "Bash", action: "ask" }] }) };
 const only = ["amp"];
 const hello = { "hello.txt": "hello world\nsecond line\nthird line\n" };
 
 export const ampScenarios: readonly Scenario[] = [
   {
     name: "amp-approval-needed",
-    title: "a command nobody allowed ends the run: a denied permission, with advice",
+    title: "a command that would need approval is refused: a denied permission, and the model goes on",
     session: { permission_mode: "default" },
-    turns: [{ prompt: "Push it.", steps: [push, say("Not reached.")] }],
+    turns: [{ prompt: "Push it.", steps: [push, say("It was not allowed.")] }],
+    expect: {
+      stop_reason: "end_turn",
+      final_text: ["It was not allowed."],
+      events: ["permission.requested", "permission.resolved"],
+      files: { "made.txt": null },
+      model_saw: ["Needs an approval"],
+    },
+    only,
+  },
+  {
+    name: "amp-approval-needed-then-bypass",
+    title: "the same conversation goes on once it may do everything",
+    session: { permission_mode: "default" },
+    turns: [
+      { prompt: "Push it.", steps: [push, say("It was not allowed.")] },
+      {
+        prompt: "Now you may.",
+        actions: [{ do: "set_permission_mode", when: { on: "start" }, mode: "bypass" }],
+        steps: [touch("made.txt"), say("Made it.")],
+      },
+    ],
+    expect: { stop_reason: "end_turn", final_text: ["Made it."], files: { "made.txt": "" }, model_saw: ["Push it."] },
+    only,
+  },
+  {
+    name: "amp-approval-ends-run",
+    title: "a rule of the repository asks: the run ends as a denied permission with advice",
+    session: { permission_mode: "default", files: asking },
+    turns: [{ prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] }],
     expect: {
       stop_reason: "error",
       error_code: "execution_error",
@@ -25,18 +55,14 @@ export const ampScenarios: readonly Scenario[] = [
     only,
   },
   {
-    name: "amp-approval-needed-then-bypass",
-    title: "the same conversation goes on once it may do everything",
-    session: { permission_mode: "default" },
+    name: "amp-approval-ends-run-then-ok",
+    title: "and the session lives on, although Amp cannot continue that thread",
+    session: { permission_mode: "default", files: asking },
     turns: [
-      { prompt: "Push it.", steps: [push, say("Not reached.")] },
-      {
-        prompt: "Now you may.",
-        actions: [{ do: "set_permission_mode", when: { on: "start" }, mode: "bypass" }],
-        steps: [touch("made.txt"), say("Made it.")],
-      },
+      { prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] },
+      { prompt: "Never mind.", steps: [say("As you like.")] },
     ],
-    expect: { stop_reason: "end_turn", final_text: ["Made it."], files: { "made.txt": "" } },
+    expect: { stop_reason: "end_turn", final_text: ["As you like."] },
     only,
   },
   {
@@ -114,7 +140,7 @@ export const ampScenarios: readonly Scenario[] = [
   },
   {
     name: "amp-accept-edits",
-    title: "edits are allowed; a command that needs approval still ends the run",
+    title: "edits are allowed; a command that needs approval is still refused",
     session: { permission_mode: "accept_edits", files: hello },
     turns: [
       {
@@ -128,13 +154,13 @@ export const ampScenarios: readonly Scenario[] = [
             ],
           },
           push,
-          say("Not reached."),
+          say("Edited, not pushed."),
         ],
       },
     ],
     expect: {
-      stop_reason: "error",
-      error_code: "execution_error",
+      stop_reason: "end_turn",
+      final_text: ["Edited, not pushed."],
       events: ["permission.requested"],
       files: { "new.txt": "new", "hello.txt": "hello universe", "made.txt": null },
     },

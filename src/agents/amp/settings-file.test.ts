@@ -22,6 +22,20 @@ describe("the settings of a run", () => {
     ]);
   });
 
+  it("ask nothing: what would ask is refused with words (may: an unanswered approval spoils the thread)", () => {
+    const user = { "amp.permissions": [{ tool: "Bash", action: "ask", matches: { cmd: "x" } }] };
+    const rules = sessionSettings(user, "default", [
+      { tool: "Bash", action: "ask" },
+      { tool: "Read", action: "allow" },
+    ])["amp.permissions"];
+    const message = expect.stringContaining("approval");
+    expect(rules).toEqual([
+      { tool: "Bash", action: "reject", matches: { cmd: "x" }, message },
+      { tool: "Bash", action: "reject", message },
+      { tool: "Read", action: "allow" },
+    ]);
+  });
+
   it("take back a permission for everything, unless the session is in bypass", () => {
     const user = { "amp.dangerouslyAllowAll": true };
     for (const mode of ["default", "plan", "accept_edits"] as const)
@@ -34,7 +48,7 @@ describe("the settings of a run", () => {
     const text = '{\n  // mine\n  "amp.url": "https://example.com/", /* and */ "amp.tools": ["a // b",],\n}';
     writeFileSync(user, text);
     const copy = join(dir, "session", "settings.json");
-    await writeSettings(copy, { AMP_SETTINGS_FILE: user }, "accept_edits");
+    await writeSettings(copy, { AMP_SETTINGS_FILE: user }, "accept_edits", []);
     expect(JSON.parse(readFileSync(copy, "utf8"))).toMatchObject({ "amp.url": "https://example.com/", "amp.tools": ["a // b"] });
     expect(statSync(copy).mode & 0o777).toBe(0o600);
     expect(readFileSync(user, "utf8")).toBe(text);
@@ -45,7 +59,7 @@ describe("the settings of a run", () => {
     expect(userSettingsPath({ HOME: "/h", XDG_CONFIG_HOME: "/x" })).toBe("/x/amp/settings.json");
     expect(parseSettings("{ broken")).toEqual({});
     const copy = join(dir, "settings.json");
-    await writeSettings(copy, { HOME: dir }, "default");
+    await writeSettings(copy, { HOME: dir }, "default", []);
     expect(JSON.parse(readFileSync(copy, "utf8"))).toEqual({ "amp.dangerouslyAllowAll": false, "amp.permissions": [] });
   });
 });

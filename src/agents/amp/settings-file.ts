@@ -2,8 +2,8 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PermissionMode } from "../../schema/event-data.ts";
-import { arr, isRecord, type JsonRecord } from "../json.ts";
-import { permissionRules } from "./permission-rules.ts";
+import { isRecord, type JsonRecord, records } from "../json.ts";
+import { type PermissionRule, permissionRules, readRule, withoutAsking } from "./permission-rules.ts";
 
 /** Where Amp itself would look. */
 export function userSettingsPath(env: Record<string, string>): string | null {
@@ -12,21 +12,28 @@ export function userSettingsPath(env: Record<string, string>): string | null {
   return base === undefined ? null : join(base, "amp", "settings.json");
 }
 
-export function sessionSettings(user: JsonRecord, mode: PermissionMode): JsonRecord {
+/** `builtin`: the rules inside the build. They stand last, where Amp would look for them anyway, but none of ours asks. */
+export function sessionSettings(user: JsonRecord, mode: PermissionMode, builtin: PermissionRule[] = []): JsonRecord {
   if (mode === "bypass") return user;
+  const own = records(user["amp.permissions"]).flatMap((rule) => readRule(rule) ?? []);
   return {
     ...user,
     // may: without this, and without rules, nothing at all is checked.
     "amp.dangerouslyAllowAll": false,
-    "amp.permissions": [...permissionRules(mode), ...arr(user["amp.permissions"])],
+    "amp.permissions": [...permissionRules(mode), ...withoutAsking([...own, ...builtin])],
   };
 }
 
 /** Settings may hold keys of MCP servers, so the copy is as private as can be. */
-export async function writeSettings(path: string, env: Record<string, string>, mode: PermissionMode): Promise<void> {
+export async function writeSettings(
+  path: string,
+  env: Record<string, string>,
+  mode: PermissionMode,
+  builtin: PermissionRule[],
+): Promise<void> {
   const from = userSettingsPath(env);
   const user = from === null ? {} : parseSettings(await readEither(from, `${from}c`));
-  await writePrivate(path, sessionSettings(user, mode));
+  await writePrivate(path, sessionSettings(user, mode, builtin));
 }
 
 /** Amp takes `settings.jsonc` where there is no `settings.json`. */
