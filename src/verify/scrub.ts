@@ -93,6 +93,8 @@ function replacements({ root, home, directory, host }: ScrubFacts): [RegExp, str
   const spelled = plain.slice(0, 3).flatMap(([path, name]): [string, string][] => [
     [encodeURIComponent(path), encodeURIComponent(name)],
     [path.replaceAll(/[/.]/g, "-"), name.replaceAll("/", "-")],
+    // opencode 1.18.33 names folders relative to the root.
+    [path.slice(1), name.slice(1)],
   ]);
   const words = [host ?? hostname(), ...(user === "root" ? [] : [user])].filter((word) => word.length > 2);
   return [

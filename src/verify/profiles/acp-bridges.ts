@@ -1,5 +1,6 @@
 // Agents that others speak for over ACP: the same programs as elsewhere, behind a bridge.
 import { join } from "node:path";
+import { acpScenarios } from "../../agents/acp/scenarios.ts";
 import { codexHome } from "../../agents/codex/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
@@ -9,7 +10,7 @@ import { setUpOpencode } from "./opencode.ts";
 
 export const claudeAgentAcpProfile: VerifyProfile = {
   agent: "claude-agent-acp",
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...acpScenarios],
   marks: true,
   models: {},
   compact: "/compact",
@@ -20,7 +21,7 @@ export const claudeAgentAcpProfile: VerifyProfile = {
 
 export const codexAcpProfile: VerifyProfile = {
   agent: "codex-acp",
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...acpScenarios],
   marks: true,
   models: {},
   compact: "/compact",
@@ -36,7 +37,7 @@ export const codexAcpProfile: VerifyProfile = {
 
 export const opencodeAcpProfile: VerifyProfile = {
   agent: "opencode-acp",
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...acpScenarios],
   marks: true,
   models: {},
   compact: "/compact",

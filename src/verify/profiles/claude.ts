@@ -1,4 +1,5 @@
 // Claude Code and the Claude Agent SDK against the scripted model server: a key, an address, and no traffic beside.
+import { claudeScenarios } from "../../agents/claude/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { LabPlace, LabSetUp, VerifyProfile } from "../verify-profile.ts";
 
@@ -21,7 +22,7 @@ async function setUp(place: LabPlace): Promise<LabSetUp> {
 }
 
 const claude: Omit<VerifyProfile, "agent"> = {
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...claudeScenarios],
   marks: true,
   models: { first: "claude-sonnet-4-5", other: "claude-opus-4-5" },
   compact: "/compact",

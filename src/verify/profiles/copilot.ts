@@ -1,10 +1,11 @@
 // GitHub Copilot CLI against the scripted model server, with a provider of one's own and no sign-in.
+import { acpScenarios } from "../../agents/acp/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 
 export const copilotProfile: VerifyProfile = {
   agent: "copilot",
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...acpScenarios],
   marks: true,
   models: {},
   compact: "/compact",

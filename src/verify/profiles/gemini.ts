@@ -1,12 +1,13 @@
 // Gemini CLI against the scripted model server: a key, an address, and settings that choose the key without asking.
 import { join } from "node:path";
+import { acpScenarios } from "../../agents/acp/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";
 
 export const geminiProfile: VerifyProfile = {
   agent: "gemini",
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...acpScenarios],
   marks: true,
   models: { first: "gemini-2.5-pro", other: "gemini-2.5-flash" },
   compact: "/compress",

@@ -1,12 +1,13 @@
 // Qwen Code against the scripted model server, as an OpenAI-compatible provider.
 import { join } from "node:path";
+import { acpScenarios } from "../../agents/acp/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";
 
 export const qwenProfile: VerifyProfile = {
   agent: "qwen",
-  scenarios: commonScenarios,
+  scenarios: [...commonScenarios, ...acpScenarios],
   marks: true,
   models: {},
   compact: "/compress",

@@ -4,7 +4,7 @@ import type { Item } from "../../schema/item.ts";
 import { eventLine, partLine, short } from "./event-line.ts";
 
 /** Told by the items they belong to, or of no interest to a reader. */
-const SILENT = new Set(["item.started", "item.updated", "item.delta", "artifact.written"]);
+const SILENT = new Set(["item.updated", "artifact.written"]);
 
 export function transcript(events: readonly UniversalEvent[]): string {
   const writer = new TranscriptWriter();
@@ -26,6 +26,9 @@ class TranscriptWriter {
         return `\nturn ${++this.#turns} (${event.data.initiator})\n`;
       case "turn.ended":
         return `turn ${this.#turns} ended: ${event.data.stop_reason}${event.data.error_code ? ` ${event.data.error_code}` : ""}\n`;
+      case "item.started":
+        this.#name(event.data.item);
+        return "";
       case "item.delta":
         this.#deltas.set(event.data.item_id, (this.#deltas.get(event.data.item_id) ?? 0) + 1);
         return "";
@@ -38,11 +41,15 @@ class TranscriptWriter {
     }
   }
 
-  #item(item: Item): string {
-    const deltas = this.#deltas.get(item.item_id) ?? 0;
-    const under = item.parent_id === null ? "" : ` under ${this.#names.get(item.parent_id) ?? "an open item"}`;
+  #name(item: Item): void {
     const call = item.content.find((part) => part.type === "tool_call");
     this.#names.set(item.item_id, call ? `the call of ${call.name}` : `the ${item.role ?? item.kind} message`);
+  }
+
+  #item(item: Item): string {
+    const deltas = this.#deltas.get(item.item_id) ?? 0;
+    const under = item.parent_id === null ? "" : ` under ${this.#names.get(item.parent_id) ?? "an unknown item"}`;
+    this.#name(item);
     const state = item.status === "completed" ? "" : ` ${item.status}`;
     const head = `  ${item.kind}${item.role ? ` ${item.role}` : ""}${state}${under}${deltas > 0 ? ` (${deltas} deltas)` : ""}\n`;
     return head + item.content.map((part) => `    ${partLine(part)}\n`).join("");
