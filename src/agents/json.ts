@@ -16,3 +16,10 @@ export const records = (value: unknown): JsonRecord[] => arr(value).filter(isRec
 
 /** JSON text of anything; what JSON cannot say is said as a string. */
 export const toJson = (value: unknown): string => JSON.stringify(value) ?? String(value);
+
+/** Text of anything: strings as they are, the rest as JSON. Unlike String(), it never throws, whatever an object calls `toString`. */
+export const asText = (value: unknown): string => (typeof value === "string" ? value : toJson(value));
+
+/** A table's own entry: `constructor` is a word an agent may say, not an entry. */
+export const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;

@@ -1,7 +1,7 @@
 // `assistant` frames: blocks of the model, and what the CLI says in the model's place (errors, output of local commands).
 import type { Draft, ItemKey } from "../../schema/draft.ts";
 import type { Translation } from "../contract.ts";
-import { arr, type JsonRecord, rec, str } from "../json.ts";
+import { arr, asText, type JsonRecord, rec, str } from "../json.ts";
 import { mapped } from "../translation.ts";
 import { apiError } from "./errors.ts";
 import { assistantBlocks, closeMessage, closeMessages, scopeOf } from "./messages.ts";
@@ -105,7 +105,7 @@ export function retract(state: ClaudeState, uuids: unknown, drafts: Draft[]): vo
     closeMessage(state, message, drafts);
   }
   for (const uuid of gone) {
-    const key = state.recent.get(String(uuid));
+    const key = state.recent.get(asText(uuid));
     if (key) drafts.push({ do: "item.remove", key, reason: "retracted by the agent" });
   }
 }

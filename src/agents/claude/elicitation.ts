@@ -1,6 +1,6 @@
 // MCP elicitation: a server's form, one question a field, and back to typed values.
 import type { QuestionPrompt } from "../../schema/event-data.ts";
-import { arr, isRecord, type JsonRecord, rec, str } from "../json.ts";
+import { arr, asText, isRecord, type JsonRecord, rec, str } from "../json.ts";
 
 const ACCEPT = "Accept";
 const YES = "Yes";
@@ -49,9 +49,9 @@ function optionsOf(schema: JsonRecord): { label: string; value: unknown }[] {
     ];
   const source = schema.type === "array" ? rec(schema.items) : schema;
   const titled = [...arr(source.oneOf), ...arr(source.anyOf)].filter(isRecord);
-  if (titled.length > 0) return titled.map((entry) => ({ label: str(entry.title) ?? String(entry.const), value: entry.const }));
+  if (titled.length > 0) return titled.map((entry) => ({ label: str(entry.title) ?? asText(entry.const), value: entry.const }));
   const names = arr(source.enumNames);
-  return arr(source.enum).map((value, index) => ({ label: str(names[index]) ?? String(value), value }));
+  return arr(source.enum).map((value, index) => ({ label: str(names[index]) ?? asText(value), value }));
 }
 
 /** The answers as the form's content; a field left empty is left out. */
@@ -85,7 +85,7 @@ export function elicitationAnswers(request: JsonRecord, answer: JsonRecord): str
     const value = content[field.name];
     if (value === undefined) return [];
     return (Array.isArray(value) ? value : [value]).map(
-      (entry) => optionsOf(field.schema).find((o) => o.value === entry)?.label ?? String(entry),
+      (entry) => optionsOf(field.schema).find((o) => o.value === entry)?.label ?? asText(entry),
     );
   });
 }

@@ -1,6 +1,6 @@
 // Claude Code's failures in the canonical codes. An API error arrives as an `assistant` message of the model `<synthetic>` and again in the result.
 import type { ErrorCode, ErrorData } from "../../schema/event-data.ts";
-import { arr, type JsonRecord, num, rec, str } from "../json.ts";
+import { arr, type JsonRecord, num, own, rec, str } from "../json.ts";
 
 const NATIVE_CODES: Record<string, ErrorCode> = {
   authentication_failed: "provider_auth",
@@ -33,7 +33,7 @@ function apiCode(native: string | undefined, status: number | undefined, frame: 
   if (str(frame.terminal_reason) === "prompt_too_long" || /^prompt is too long/i.test(text)) return "context_overflow";
   if (rec(frame.api_error_params).cut === "context_window" || /context window limit/i.test(text)) return "context_overflow";
   if (status === 413) return "context_overflow";
-  const known = native === undefined ? undefined : NATIVE_CODES[native];
+  const known = native === undefined ? undefined : own(NATIVE_CODES, native);
   if (known) return known;
   if (status === 401 || status === 403) return "provider_auth";
   if (status === 429) return "rate_limit";

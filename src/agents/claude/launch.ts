@@ -66,9 +66,7 @@ function named(option: string, value: string | null): string[] {
 }
 
 export function mcpServers(servers: McpServer[]): Record<string, object> {
-  const config: Record<string, object> = {};
-  for (const { name, ...server } of servers) config[name] = server;
-  return config;
+  return Object.fromEntries(servers.map(({ name, ...server }) => [name, server]));
 }
 
 /** A file of ours, not an argument: the command line of a process can be read by everybody, and servers have secrets. */

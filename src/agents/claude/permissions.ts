@@ -2,7 +2,7 @@
 // the wording of our answers is in replies.ts.
 import type { Draft } from "../../schema/draft.ts";
 import type { PermissionOption } from "../../schema/event-data.ts";
-import { type JsonRecord, rec, records, str } from "../json.ts";
+import { asText, type JsonRecord, rec, records, str } from "../json.ts";
 import { elicitationAnswers, elicitationQuestions } from "./elicitation.ts";
 import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "./replies.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
@@ -176,7 +176,7 @@ function answersOf(request: RequestState, answer: JsonRecord): string[][] | null
 
 /** Several choices of one question travel as `A, B`. */
 function choices(question: JsonRecord, value: unknown): string[] {
-  if (Array.isArray(value)) return value.map(String);
+  if (Array.isArray(value)) return value.map(asText);
   if (typeof value !== "string") return [];
   const labels = records(question.options).map((option) => str(option.label));
   if (question.multiSelect !== true || labels.includes(value)) return [value];

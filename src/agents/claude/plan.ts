@@ -1,7 +1,7 @@
 // Todo lists as one plan item a turn: TodoWrite gives the whole list, the Task* tools change single entries.
 import type { PlanEntry } from "../../schema/content.ts";
 import type { Draft } from "../../schema/draft.ts";
-import { type JsonRecord, rec, records, str } from "../json.ts";
+import { type JsonRecord, own, rec, records, str } from "../json.ts";
 import { type ClaudeState, toolKey } from "./state.ts";
 import { type Outcome, outputText } from "./tool-result.ts";
 
@@ -67,5 +67,5 @@ const STATUS: Record<string, PlanEntry["status"]> = {
 
 const entryOf = (todo: JsonRecord): PlanEntry => ({
   text: str(todo.content) ?? str(todo.subject) ?? str(todo.description) ?? "",
-  status: STATUS[str(todo.status) ?? ""] ?? "pending",
+  status: own(STATUS, str(todo.status) ?? "") ?? "pending",
 });

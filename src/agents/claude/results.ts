@@ -20,7 +20,8 @@ const SUBTYPES = new Set([
 
 export function result(state: ClaudeState, frame: JsonRecord): Translation {
   const drafts: Draft[] = [];
-  const subtype = SUBTYPES.has(str(frame.subtype) ?? "") ? String(frame.subtype) : "other";
+  const said = str(frame.subtype) ?? "";
+  const subtype = SUBTYPES.has(said) ? said : "other";
   // A start that failed before any turn: the connection says why, with the message that could not be sent.
   if (!state.turnOpen && !state.sawInit && frame.is_error === true)
     return noted(ADDRESS, `result/${subtype}`, "startup_failure", {

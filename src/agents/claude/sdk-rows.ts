@@ -2,7 +2,7 @@
 // control protocol under the SDK, so they are read as such; the messages the SDK yields are the CLI's own.
 import type { Draft } from "../../schema/draft.ts";
 import type { Translation } from "../contract.ts";
-import { arr, type JsonRecord, rec, str } from "../json.ts";
+import { arr, asText, type JsonRecord, own, rec, str } from "../json.ts";
 import { mapped, noted } from "../translation.ts";
 import { answered } from "./control.ts";
 import { userMessage } from "./inbound.ts";
@@ -26,7 +26,7 @@ export function sdkInbound(state: ClaudeState, row: JsonRecord): Translation {
       return mapped(ADDRESS, "in/$sdk:callback_return", drafts);
     case "call":
       if (row.name === "interrupt") state.interrupted = true;
-      state.asked.set(`$sdk:${String(row.name)}`, { subtype: SUBTYPES[String(row.name)] ?? row.name, args: row.args });
+      state.asked.set(`$sdk:${asText(row.name)}`, { subtype: own(SUBTYPES, asText(row.name)) ?? row.name, args: row.args });
       return mapped(ADDRESS, "in/$sdk:call");
     case "abort":
       state.interrupted = true;
@@ -42,7 +42,7 @@ export function sdkOutbound(state: ClaudeState, row: JsonRecord): Translation {
     case "callback":
       return callback(state, row, drafts);
     case "call_return":
-      answered(state, SUBTYPES[str(row.name) ?? ""], returnValue(row, called(state, row)), drafts);
+      answered(state, own(SUBTYPES, str(row.name) ?? ""), returnValue(row, called(state, row)), drafts);
       return mapped(ADDRESS, "$sdk:call_return", drafts);
     case "call_error":
       called(state, row);
@@ -62,7 +62,7 @@ const SUBTYPES: Record<string, string> = {
 };
 
 function called(state: ClaudeState, row: JsonRecord): unknown[] {
-  const key = `$sdk:${String(row.name)}`;
+  const key = `$sdk:${asText(row.name)}`;
   const args = arr(state.asked.get(key)?.args ?? row.args);
   state.asked.delete(key);
   return args;
@@ -118,7 +118,7 @@ function callback(state: ClaudeState, row: JsonRecord, drafts: Draft[]): Transla
     );
     return mapped(ADDRESS, "$sdk:callback:onElicitation", drafts);
   }
-  return noted(ADDRESS, "$sdk:callback:other", `callback_${String(row.name).split(":")[0]}`, { name: row.name });
+  return noted(ADDRESS, "$sdk:callback:other", `callback_${asText(row.name).split(":")[0]}`, { name: row.name });
 }
 
 /** A callback's value names its request only sometimes; otherwise it answers the oldest open one of its kind. */

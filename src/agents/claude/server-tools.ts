@@ -1,7 +1,7 @@
 // Results of tools that ran at the provider (web search, code execution, MCP connector): they come as blocks of the model's own message.
 import type { ContentPart } from "../../schema/content.ts";
 import type { Draft } from "../../schema/draft.ts";
-import { arr, isRecord, type JsonRecord, rec, records, str, toJson } from "../json.ts";
+import { arr, asText, isRecord, type JsonRecord, rec, records, str, toJson } from "../json.ts";
 import { type MessageState, resultKey, toolKey } from "./state.ts";
 
 export function serverResult(message: MessageState, block: JsonRecord, background: boolean, drafts: Draft[]): void {
@@ -43,7 +43,7 @@ function outputOf(content: unknown): string {
 }
 
 function lineOf(entry: unknown): string {
-  if (!isRecord(entry)) return String(entry);
+  if (!isRecord(entry)) return asText(entry);
   const line = [str(entry.title), str(entry.url)].filter(Boolean).join(" ");
   return str(entry.text) ?? (line || toJson(entry));
 }

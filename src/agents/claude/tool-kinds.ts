@@ -1,6 +1,6 @@
 // Claude Code's tools in the words every agent shares: kind, a title for a person, and the paths a call is about.
 import type { ContentPart, ToolKind } from "../../schema/content.ts";
-import { type JsonRecord, str } from "../json.ts";
+import { type JsonRecord, own, str } from "../json.ts";
 
 const KINDS: Record<string, ToolKind> = {
   Bash: "shell",
@@ -54,7 +54,7 @@ const KINDS: Record<string, ToolKind> = {
 
 export function toolKind(name: string, blockType = "tool_use"): ToolKind {
   if (name.startsWith("mcp__") || blockType === "mcp_tool_use") return "mcp";
-  return KINDS[name] ?? "other";
+  return own(KINDS, name) ?? "other";
 }
 
 const baseName = (path: string): string => path.split(/[\\/]/).pop() || path;

@@ -1,6 +1,6 @@
 // The content of a tool's outcome: its output, its exit code, what it did to files, pictures it gave.
 import type { DraftPart } from "../../schema/draft.ts";
-import { arr, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../json.ts";
+import { arr, asText, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../json.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { mediaOf } from "./media.ts";
 import type { ToolState } from "./state.ts";
@@ -37,7 +37,7 @@ export function resultParts(outcome: Outcome): DraftPart[] {
 export function outputText(content: unknown): string {
   if (typeof content === "string") return content;
   return arr(content)
-    .map((block) => (isRecord(block) ? blockText(block) : String(block)))
+    .map((block) => (isRecord(block) ? blockText(block) : asText(block)))
     .filter((text) => text !== "")
     .join("\n");
 }
@@ -112,7 +112,7 @@ function patchText(path: string, patch: unknown): string | null {
   if (hunks.length === 0) return null;
   const lines = hunks.flatMap((hunk) => [
     `@@ -${num(hunk.oldStart) ?? 0},${num(hunk.oldLines) ?? 0} +${num(hunk.newStart) ?? 0},${num(hunk.newLines) ?? 0} @@`,
-    ...arr(hunk.lines).map(String),
+    ...arr(hunk.lines).map(asText),
   ]);
   return `--- ${path}\n+++ ${path}\n${lines.join("\n")}\n`;
 }

@@ -2,7 +2,7 @@
 // the same; a second copy of this mapping must never exist.
 import type { Draft } from "../../schema/draft.ts";
 import type { NativeMessage, Translation, Translator } from "../contract.ts";
-import { arr, isRecord, type JsonRecord, rec, str } from "../json.ts";
+import { arr, asText, isRecord, type JsonRecord, rec, str } from "../json.ts";
 import { heartbeat, mapped, noted, unparsed } from "../translation.ts";
 import { assistant, retract, systemItem } from "./assistant.ts";
 import { answerFromAgent, cancelFromAgent, requestFromAgent } from "./control.ts";
@@ -112,7 +112,7 @@ function frame(state: ClaudeState, data: JsonRecord): Translation {
 
 function authStatus(data: JsonRecord): Translation {
   const error = str(data.error);
-  const message = [...arr(data.output).map(String), ...(error ? [error] : [])].join("\n");
+  const message = [...arr(data.output).map(asText), ...(error ? [error] : [])].join("\n");
   const status = data.isAuthenticating === true ? "in_progress" : error ? "failed" : "ok";
   return mapped(ADDRESS, "auth_status", [
     { do: "event", type: "auth.status", data: { status, ...(message ? { message } : {}) } },
@@ -139,7 +139,7 @@ function plainLine(state: ClaudeState, line: string): Translation {
 }
 
 function stderrLine(state: ClaudeState, data: unknown): Translation {
-  state.stderr.push(String(data));
+  state.stderr.push(asText(data));
   if (state.stderr.length > STDERR_LINES) state.stderr.shift();
   return mapped(ADDRESS, "stderr");
 }

@@ -1,0 +1,91 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AgentHost, SessionConfig } from "../contract.ts";
+import { launchArguments } from "./launch.ts";
+import { promptContent } from "./prompt-content.ts";
+
+let stateDir = "";
+beforeEach(() => {
+  stateDir = mkdtempSync(join(tmpdir(), "claude-launch-"));
+});
+afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
+
+const config = (more: Partial<SessionConfig> = {}): SessionConfig => ({
+  session_id: "s1",
+  directory: "/w",
+  model: null,
+  variant: null,
+  agent_mode: null,
+  permission_mode: "default",
+  env: {},
+  mcp_servers: [],
+  system_prompt: null,
+  metadata: {},
+  ...more,
+});
+const args = (more: Partial<SessionConfig> = {}, resume: { native_session_id: string; fork: boolean } | null = null) =>
+  launchArguments({ config: config(more), resume, host: { stateDir } as AgentHost }, { IS_SANDBOX: "1" });
+
+describe("launch arguments", () => {
+  it("ask for streaming in both directions, deltas and permission requests", () => {
+    expect(args().args.join(" ")).toContain(
+      "-p --input-format stream-json --output-format stream-json --verbose --include-partial-messages --permission-prompt-tool stdio --permission-mode=default",
+    );
+  });
+
+  it("resume keeps the id, fork branches", () => {
+    expect(args({}, { native_session_id: "abc", fork: false }).args).toContain("--resume=abc");
+    expect(args({}, { native_session_id: "abc", fork: true }).args).toContain("--fork-session");
+  });
+
+  it("re-assert the permission mode at every start", () => {
+    expect(args({ permission_mode: "plan" }, { native_session_id: "abc", fork: false }).args).toContain("--permission-mode=plan");
+  });
+
+  it("refuse values that look like options, and join the others", () => {
+    expect(() => args({ model: "--settings=x" })).toThrow(/must not begin with a dash/);
+    expect(args({ model: "opus", variant: "high", agent_mode: "reviewer" }).args).toEqual(
+      expect.arrayContaining(["--model=opus", "--effort=high", "--agent=reviewer"]),
+    );
+  });
+
+  it("MCP servers lie in a private file of ours, gone when the process is", () => {
+    const launch = args({
+      mcp_servers: [{ name: "lab", type: "stdio", command: "node", args: ["s.mjs"], env: { KEY: "secret" } }],
+    });
+    const path = launch.args.find((arg) => arg.startsWith("--mcp-config="))?.slice("--mcp-config=".length) ?? "";
+    expect(path.startsWith(stateDir)).toBe(true);
+    expect(launch.args.join(" ")).not.toContain("secret");
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+      mcpServers: { lab: { type: "stdio", command: "node", args: ["s.mjs"], env: { KEY: "secret" } } },
+    });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    launch.clean();
+    expect(() => statSync(path)).toThrow();
+  });
+});
+
+describe("prompt content", () => {
+  const bytes = Buffer.from("hi");
+  it("plain text stays a string, so that slash commands work", () => {
+    expect(promptContent({ message_id: "u", text: "/compact", attachments: [] })).toBe("/compact");
+  });
+
+  it("attachments become blocks", () => {
+    const attachments = [
+      { name: "i.png", mime: "image/png", bytes, path: null },
+      { name: "d.pdf", mime: "application/pdf", bytes, path: null },
+      { name: "n.txt", mime: "text/plain", bytes, path: null },
+      { name: "x.bin", mime: "application/x", bytes, path: "/w/x.bin" },
+    ];
+    expect(promptContent({ message_id: "u", text: "look", attachments })).toMatchObject([
+      { type: "text", text: "look" },
+      { type: "image", source: { media_type: "image/png", data: "aGk=" } },
+      { type: "document", title: "d.pdf" },
+      { type: "document", source: { type: "text", data: "hi" } },
+      { type: "text", text: "Attached file: /w/x.bin" },
+    ]);
+  });
+});
