@@ -2,7 +2,7 @@
 import type { Draft } from "../../schema/draft.ts";
 import { type JsonRecord, num, rec, str } from "../json.ts";
 import type { Call, SessionState, Terminal } from "./session-state.ts";
-import { openResult, outputDelta } from "./tools.ts";
+import { kindOf, openResult, outputDelta } from "./tools.ts";
 
 export function terminalOf(state: SessionState, id: string): Terminal {
   const known = state.terminals.get(id);
@@ -82,4 +82,13 @@ function tellOutput(state: SessionState, terminal: Terminal): Draft[] {
   const delta = terminal.output.slice(terminal.told);
   terminal.told = terminal.output.length;
   return [...openResult(call), outputDelta(call, delta)];
+}
+
+/** The agent's terminal/create mostly belongs to the one command that waits; content names it later in any case. */
+export function adoptTerminal(state: SessionState, id: string): Draft[] {
+  const waiting = state.openCalls().filter((call) => call.terminals.length === 0 && kindOf(call) === "shell");
+  const [only] = waiting;
+  const terminal = terminalOf(state, id);
+  if (only === undefined || waiting.length !== 1) return [];
+  return link(state, only, terminal);
 }

@@ -6,7 +6,6 @@ import { isRecord, type JsonRecord, num, rec, str } from "../json.ts";
 import { mapped, noted, unparsed } from "../translation.ts";
 import { answersOf, type SentRequest } from "./answers.ts";
 import { authNotice } from "./auth.ts";
-import { modeChanged, modelChanged } from "./config.ts";
 import { type OpenElicitation, onElicitation, onElicitationAnswer } from "./elicitation.ts";
 import type { Meaning } from "./meaning.ts";
 import { type OpenPermission, onPermissionAnswer, onPermissionRequest, withdraw } from "./permissions.ts";
@@ -14,10 +13,10 @@ import { PLAIN, type Quirks } from "./quirks.ts";
 import { idKey, type RpcError, type RpcId, readRpc } from "./rpc.ts";
 import { SessionState, type Surroundings } from "./session-state.ts";
 import { type Child, onSubagentUpdate } from "./subagents.ts";
-import { onClientExit, onClientOutput, terminalOf } from "./terminals.ts";
-import { kindOf } from "./tools.ts";
-import { onAgentTurn, onProcessGone, onPromptSent } from "./turns.ts";
+import { adoptTerminal, onClientExit, onClientOutput } from "./terminals.ts";
+import { onProcessGone, onPromptSent } from "./turns.ts";
 import { onUpdate, VARIANTS } from "./updates.ts";
+import { onVendor } from "./vendor.ts";
 
 type AskedRequest = { method: string; params: JsonRecord; session: string | null; open: OpenPermission | OpenElicitation | null };
 type Answer = { result: unknown } | { error: RpcError };
@@ -212,7 +211,7 @@ export class AcpTranslator implements Translator, Surroundings {
       return mapped(session === null ? null : this.#address(session), method, drafts);
     }
     if (CLIENT_METHODS.has(method)) return mapped(session === null ? null : this.#address(session), method);
-    return this.#onVendor(method, params, session);
+    return this.#vendor(method, params);
   }
 
   #onNotification(method: string, params: JsonRecord): Translation {
@@ -227,7 +226,7 @@ export class AcpTranslator implements Translator, Surroundings {
       case "_auth/status_update":
         return mapped(null, method, authNotice(params));
       default:
-        return this.#onVendor(method, params, str(params.sessionId) ?? null);
+        return this.#vendor(method, params);
     }
   }
 
@@ -276,22 +275,11 @@ export class AcpTranslator implements Translator, Surroundings {
     ]);
   }
 
-  #onVendor(method: string, params: JsonRecord, session: string | null): Translation {
-    const { quirks } = this;
-    const address = session === null ? null : this.#address(session);
-    const state = session === null ? undefined : this.session(session);
-    if (state && method === quirks.agentTurn?.start)
-      return mapped(address, method, onAgentTurn(state, this, "start", str(params.turnId) ?? ""));
-    if (state && method === quirks.agentTurn?.end)
-      return mapped(address, method, onAgentTurn(state, this, "end", str(params.turnId) ?? ""));
-    const mode = str(params.currentModeId);
-    if (state && method === quirks.modeMethod && mode !== undefined)
-      return mapped(address, method, modeChanged(state, this, mode));
-    const model = str(params.currentModelId);
-    if (state && method === quirks.modelMethod && model !== undefined) return mapped(address, method, modelChanged(state, model));
-    // Extensions begin with `_` by rule; what breaks the rule and is not known is not understood.
-    if (method.startsWith("_") || quirks.vendorMethods?.test(method)) return noted(address, `vendor:${method}`, method, params);
-    return unparsed(address, "unknown_method", `method ${method} is not part of the protocol`);
+  #vendor(method: string, params: JsonRecord): Translation {
+    const session = str(params.sessionId);
+    return session === undefined
+      ? onVendor(this, method, params, null, null)
+      : onVendor(this, method, params, this.session(session), this.#address(session));
   }
 
   #onExit(exit: JsonRecord): Translation[] {
@@ -311,17 +299,6 @@ export class AcpTranslator implements Translator, Surroundings {
     const child = this.#children.get(id);
     return child === undefined ? id : this.#address(child.parent.id);
   }
-}
-
-/** The agent's terminal/create mostly belongs to the one command that waits; content names it later in any case. */
-function adoptTerminal(state: SessionState, id: string): Draft[] {
-  const terminal = terminalOf(state, id);
-  const waiting = state.openCalls().filter((call) => call.terminals.length === 0 && kindOf(call) === "shell");
-  const [only] = waiting;
-  if (only === undefined || waiting.length !== 1) return [];
-  terminal.call = only.id;
-  only.terminals.push(id);
-  return [];
 }
 
 const asOurs = (drafts: Draft[]): Draft[] => drafts.map((draft) => ({ ...draft, synthetic: true }));
