@@ -7,12 +7,11 @@ import { emptyPart } from "../schema/fold-items.ts";
 import type { Item, ItemStatus } from "../schema/item.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
+import { extendsContent, grow, partFor, sameJson, streamOf, takes, withoutText } from "./growing-parts.ts";
 import type { PartStore } from "./part-store.ts";
 
 /** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
 const REMEMBERED = 20_000;
-/** Streamed output beyond this is not added up in memory: it was told as deltas, and the final content comes from the agent. */
-const STREAM_LIMIT = 8_388_608;
 
 type OpenItem = { key: ItemKey; item: Item; outlives: boolean };
 type Finished = { item_id: string; removed: boolean };
@@ -293,64 +292,5 @@ function itemOfParts(key: ItemKey, parts: DraftPart[]): ItemDraft {
   return { key, kind: "message", role: "assistant", content: [] };
 }
 
-/** The last part deltas of this type go to, or the index of a new one. */
-function partFor(content: ContentPart[], type: DeltaPartType): number {
-  const last = content.length - 1;
-  const part = content[last];
-  return part && takes(part, type) ? last : content.length;
-}
-
-/** Whether deltas of this type can go to the part. */
-const takes = (part: ContentPart, type: DeltaPartType): boolean =>
-  type === "tool_arguments" ? part.type === "tool_call" : streamOf(part)[0] === type;
-
-function streamOf(part: ContentPart): [DeltaPartType | undefined, string] {
-  switch (part.type) {
-    case "text":
-    case "reasoning":
-    case "refusal":
-      return [part.type, part.text];
-    case "tool_result":
-      return ["tool_output", part.output];
-    default:
-      return [undefined, ""];
-  }
-}
-
-function withoutText(part: ContentPart): ContentPart {
-  switch (part.type) {
-    case "text":
-    case "reasoning":
-    case "refusal":
-      return { ...part, text: "" };
-    case "tool_result":
-      return { ...part, output: "" };
-    default:
-      return part;
-  }
-}
-
-function grow(content: ContentPart[], index: number, type: DeltaPartType, delta: string): void {
-  const part = content[index];
-  if (!part) return;
-  if ((part.type === "text" || part.type === "reasoning" || part.type === "refusal") && part.type === type) part.text += delta;
-  else if (part.type === "tool_call" && type === "tool_arguments") part.arguments += delta;
-  else if (part.type === "tool_result" && type === "tool_output" && part.output.length < STREAM_LIMIT) part.output += delta;
-}
-
 /** The answer to a turn ends with it; what a background command or sub-agent says may come later. */
 const mayOutlive = (item: Item): boolean => item.kind !== "message" || item.parent_id !== null;
-
-const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-/** True when every part said so far stands at its place in `content`, its text a beginning of the new text. */
-function extendsContent(said: ContentPart[], content: ContentPart[]): boolean {
-  return said.every((part, index) => {
-    const next = content[index];
-    if (!next || next.type !== part.type) return false;
-    const [type, text] = streamOf(part);
-    if (type === undefined) return sameJson(part, next);
-    if (part.type === "tool_result" && !sameJson({ ...withoutText(part) }, { ...withoutText(next) })) return false;
-    return streamOf(next)[1].startsWith(text);
-  });
-}

@@ -58,7 +58,7 @@ export class SessionManager {
       recovered++;
       if (session.view().queued > 0) {
         resumed++;
-        void session.pump();
+        session.pump();
       } else this.#sessions.delete(row.id);
     }
     this.#options.log.flush();

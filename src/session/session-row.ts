@@ -25,6 +25,8 @@ export type SessionRow = {
   fork: boolean;
   forked_from: string | null;
   usage: Usage | null;
+  /** The agent tells the session's usage itself; turns are not added up. */
+  usage_told?: boolean;
   ended: SessionEnded | null;
 };
 

@@ -1,28 +1,21 @@
-// One live session: takes commands, drives its agent through a connection, and lets the scribe write what happens. It knows the agent only by contract.
+// One live session: takes commands, drives its agent over a line, and lets the scribe write what happens. It knows the agent only by contract.
 import { randomUUID } from "node:crypto";
-import {
-  type Agent,
-  AgentError,
-  type AgentHost,
-  type ConfigPatch,
-  type Connection,
-  type ExitInfo,
-  type Prompt,
-  type SessionPort,
-  type Translation,
-} from "../agents/contract.ts";
+import type { Agent, AgentHost, ConfigPatch, ExitInfo, Prompt, SessionPort, Translation } from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
 import type { Draft } from "../schema/draft.ts";
-import type { EventDataOf, SessionEnded, SessionStatusData, Usage } from "../schema/event-data.ts";
+import type { EventDataOf, SessionEnded } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { MessageAccepted, Pending, PermissionReplyBody, Session as SessionView, UpdateSession } from "../schema/session.ts";
+import { AgentLine, agentCall } from "./agent-line.ts";
 import { dispositionOf, type Intake, type NativeRecord } from "./channel.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { IdSource } from "./ids.ts";
 import { MessageQueue, type QueuedMessage, type StoredAttachment } from "./message-queue.ts";
 import { readOpenState } from "./open-state.ts";
-import { optionFor } from "./permission-option.ts";
+import { endOf, lostAgent, unsentTurn } from "./outcomes.ts";
+import { RequestDesk } from "./request-desk.ts";
 import { Scribe, type Turn } from "./scribe.ts";
+import { factsOf, statusFacts, usageAfter } from "./session-facts.ts";
 import { configOf, parseRow, type SessionRow, sessionOf } from "./session-row.ts";
 
 export type SessionTimes = {
@@ -47,22 +40,21 @@ export type SessionContext = {
   lost(session: Session): void;
 };
 
-type Line = { connection: Connection; closing: boolean };
-
 export class Session implements SessionPort, Intake {
   readonly stream: Stream;
   readonly #context: SessionContext;
   readonly #row: SessionRow;
   readonly #scribe: Scribe;
   readonly #queue: MessageQueue;
-  #line: Line | null = null;
-  #connecting: Promise<Line> | null = null;
-  #pumping = false;
+  readonly #desk: RequestDesk;
+  readonly #line: AgentLine;
+  /** A message is on its way to the agent. */
+  #giving: Promise<void> | null = null;
   /** The daemon is going: nothing new begins. */
   #suspended = false;
   #lost = false;
   #lastSign: number;
-  #interrupting: NodeJS.Timeout | null = null;
+  #forcing: NodeJS.Timeout | null = null;
 
   constructor(stream: Stream, context: SessionContext) {
     this.stream = stream;
@@ -70,6 +62,7 @@ export class Session implements SessionPort, Intake {
     this.#row = parseRow(stream.state());
     this.#queue = new MessageQueue(context.log.documents, this.#row.session_id);
     this.#lastSign = context.now();
+    this.#line = new AgentLine(context.agent, context.host, this);
     const writer = new EventWriter({
       sessionId: this.#row.session_id,
       sink: stream,
@@ -79,17 +72,22 @@ export class Session implements SessionPort, Intake {
       nativeSessionId: this.#row.native_session_id,
     });
     this.#scribe = new Scribe(writer, context.log.artifacts, {
-      turnStarted: (turn) => this.#turnStarted(turn),
+      turnStarted: ({ turn_id }) => void this.#queue.remove(turn_id),
       turnEnded: (_, data) => this.#turnEnded(data),
       nativeSession: (id) => this.#save({ native_session_id: id, fork: false }),
-      statusChanged: (status) => this.#statusChanged(status),
-      plain: (type, data) => this.#learn(type, data),
+      statusChanged: (status) => this.#save(statusFacts(status)),
+      plain: (type, data) => this.#save(factsOf(type, data, this.#row)),
     });
-    this.#scribe.restore({
-      status: this.#row.status === "dormant" ? "dormant" : "idle",
-      turn: null,
-      steps: [],
-      ended: this.#row.ended !== null,
+    const status = this.#row.status === "dormant" ? "dormant" : "idle";
+    this.#scribe.restore({ status, turn: null, steps: [], ended: this.#row.ended !== null });
+    this.#desk = new RequestDesk({
+      book: this.#scribe.requests,
+      connection: () => this.#line.current,
+      written: async () => {
+        this.#scribe.settle();
+        this.#markOpen(this.stream.last);
+        await context.log.committed();
+      },
     });
   }
 
@@ -115,25 +113,20 @@ export class Session implements SessionPort, Intake {
 
   /** True while a process may be running for it. */
   get alive(): boolean {
-    return this.#line !== null || this.#connecting !== null;
+    return this.#line.alive;
   }
 
   view(): SessionView {
-    const open = this.#scribe.requests.open();
-    const permissions = open.filter((request) => request.kind === "permission").length;
+    const { permissions, questions } = this.pending();
     return sessionOf(
       this.#row,
       { created_at: this.stream.created_at, updated_at: this.#context.now(), last_sequence: this.stream.last },
-      { queued: this.#queue.size, pending: { permissions, questions: open.length - permissions } },
+      { queued: this.#queue.size, pending: { permissions: permissions.length, questions: questions.length } },
     );
   }
 
   pending(): Pending {
-    const open = this.#scribe.requests.open();
-    return {
-      permissions: open.flatMap((request) => (request.kind === "permission" ? [request.data] : [])),
-      questions: open.flatMap((request) => (request.kind === "question" ? [request.data] : [])),
-    };
+    return this.#desk.pending();
   }
 
   /** First event of a new session. */
@@ -142,7 +135,7 @@ export class Session implements SessionPort, Intake {
     this.#scribe.begin({ agent, agent_version, directory, model, variant, agent_mode, permission_mode, title, forked_from });
   }
 
-  /** After a daemon's death: closes what was open then, and leaves the session dormant, ready to be resumed. */
+  /** [S2] After a daemon's death: closes what was open then, and leaves the session dormant, ready to be resumed. */
   recover(): void {
     const since = this.stream.openSince();
     if (since !== null) {
@@ -153,14 +146,10 @@ export class Session implements SessionPort, Intake {
       for (const data of state.questions) this.#scribe.requests.restore({ kind: "question", data });
       if (!state.ended) this.#scribe.cut("interrupted");
     }
-    if (this.#row.ended === null) {
-      if (this.#context.agent.capabilities.resume) this.#scribe.dormant();
-      else
-        this.#end({
-          reason: "error",
-          terminated_by: "daemon",
-          message: "The daemon was restarted, and this agent cannot resume a session.",
-        });
+    if (this.#row.ended === null && this.#context.agent.capabilities.resume) this.#scribe.dormant();
+    else if (this.#row.ended === null) {
+      const message = "The daemon was restarted, and this agent cannot resume a session.";
+      this.#end({ reason: "error", terminated_by: "daemon", message });
     }
     this.#markOpen(this.stream.last);
   }
@@ -170,93 +159,69 @@ export class Session implements SessionPort, Intake {
   async send(text: string, attachments: StoredAttachment[], whenBusy: "queue" | "steer" | "reject"): Promise<MessageAccepted> {
     this.#mustLive();
     const message: QueuedMessage = { turn_id: this.#context.ids.next("turn"), message_id: randomUUID(), text, attachments };
-    const busy = this.#scribe.turn !== null || this.#queue.size > 0 || this.#pumping;
+    const turn = this.#scribe.turn;
+    const busy = turn !== null || this.#queue.size > 0 || this.#giving !== null;
     if (busy && whenBusy === "reject") throw new ProblemError("session_busy");
-    if (busy && whenBusy === "steer" && this.#scribe.turn) return this.#steer(message, this.#scribe.turn);
+    if (turn && whenBusy === "steer") return this.#steer(message, turn);
     if (this.#queue.size >= this.#context.limits.queued) throw new ProblemError("queue_full");
     this.#queue.push(message);
     await this.#context.log.committed();
-    void this.pump();
+    this.pump();
     return { turn_id: message.turn_id, queued: busy };
   }
 
   async #steer(message: QueuedMessage, turn: Turn): Promise<MessageAccepted> {
-    const connection = this.#line?.connection;
+    const connection = this.#line.current;
     if (!connection?.steer) throw new ProblemError("steer_unsupported");
-    await this.#agentCall(connection.steer(await this.#promptOf(message)));
+    await agentCall(connection.steer(await this.#promptOf(message)));
     await this.#context.log.committed();
     return { turn_id: turn.turn_id, queued: false };
   }
 
   /** Gives the next queued message to the agent when it can take one. Called whenever that may have become true. */
-  async pump(): Promise<void> {
-    if (this.#pumping || this.#suspended || this.#scribe.ended || this.#scribe.turn) return;
+  pump(): void {
     const message = this.#queue.peek();
-    if (!message) return;
-    this.#pumping = true;
-    try {
-      await this.#give(message);
-    } finally {
-      this.#pumping = false;
-    }
-    if (this.#queue.size > 0 && !this.#scribe.turn) setImmediate(() => void this.pump());
+    if (!message || this.#giving || this.#suspended || this.#scribe.ended || this.#scribe.turn) return;
+    this.#giving = this.#give(message).finally(() => {
+      this.#giving = null;
+      if (this.#queue.size > 0) setImmediate(() => this.pump());
+    });
   }
 
   async #give(message: QueuedMessage): Promise<void> {
-    this.#scribe.promiseTurn(message.turn_id);
+    const { turn_id } = message;
     try {
-      const { connection } = await this.#connect();
-      await connection.prompt(await this.#promptOf(message));
-      if (!this.#scribe.ended && this.#queue.peek()?.turn_id === message.turn_id)
-        this.say([{ do: "turn.start", initiator: "client" }]);
+      const connection = await this.#line.open(() => this.#target());
+      const prompt = await this.#promptOf(message);
+      // Meanwhile the agent may have begun a turn of its own, or the message may have been dropped: then it waits, or is gone.
+      if (this.#scribe.ended || this.#scribe.turn || this.#queue.peek() !== message) return;
+      this.#scribe.promiseTurn(turn_id);
+      await connection.prompt(prompt);
+      if (!this.#scribe.ended && this.#queue.peek() === message) this.say([{ do: "turn.start", initiator: "client" }]);
     } catch (error) {
-      this.#failedTurn(message, error);
+      if (!this.#suspended && this.#queue.peek() === message) {
+        this.#scribe.promiseTurn(turn_id);
+        this.say(unsentTurn(message, error));
+      }
     }
-    this.#queue.remove(message.turn_id);
-    this.#scribe.withdrawTurn(message.turn_id);
+    if (!this.#suspended) this.#queue.remove(turn_id);
+    this.#scribe.withdrawTurn(turn_id);
   }
 
-  /** The message never reached the agent: its turn is told all the same, with the reason. */
-  #failedTurn(message: QueuedMessage, error: unknown): void {
-    const auth = error instanceof AgentError && error.code === "agent_auth_required";
-    const text = error instanceof Error ? error.message : String(error);
-    const code = auth ? "provider_auth" : "execution_error";
-    const drafts: Draft[] = [
-      { do: "turn.start", initiator: "client" },
-      {
-        do: "item.add",
-        item: {
-          key: `unsent:${message.turn_id}`,
-          kind: "message",
-          role: "user",
-          content: [{ type: "text", text: message.text }],
-        },
-        status: "failed",
-      },
-      ...(auth ? [{ do: "event", type: "auth.status", data: { status: "required", message: text } } as const] : []),
-      {
-        do: "error",
-        error: {
-          message: text,
-          code,
-          details: { error_source: "daemon", native_code: error instanceof AgentError ? error.code : null, retryable: true },
-        },
-      },
-      { do: "turn.end", stop_reason: "error", error_code: code },
-    ];
-    this.say(drafts);
-  }
-
+  /** Stops the running turn, also one whose message is still on its way. Nothing runs: nothing happens. */
   async interrupt(): Promise<void> {
     this.#mustLive();
+    if (!this.#scribe.turn) await this.#giving;
     const turn = this.#scribe.turn;
-    if (!turn || !this.#line) return;
-    this.#interrupting ??= setTimeout(() => this.#forceInterrupt(turn), this.#context.times.interrupt_ms).unref();
-    await this.#agentCall(this.#line.connection.interrupt());
+    const connection = this.#line.current;
+    if (!turn || !connection) return;
+    this.#forcing ??= setTimeout(() => this.#forceInterrupt(turn), this.#context.times.interrupt_ms).unref();
+    await agentCall(connection.interrupt());
   }
 
+  /** [S5] The agent did not confirm: the turn is over all the same, and the process with it. */
   #forceInterrupt(turn: Turn): void {
-    this.#interrupting = null;
+    this.#forcing = null;
     if (this.#scribe.turn !== turn) return;
     this.#scribe.cut("interrupted");
     void this.rest();
@@ -266,7 +231,7 @@ export class Session implements SessionPort, Intake {
   async terminate(): Promise<void> {
     if (this.#scribe.ended) return;
     this.#queue.clear();
-    await this.#hangUp();
+    await this.#line.hangUp();
     this.#end({ reason: "terminated", terminated_by: "daemon" });
     await this.#context.log.committed();
   }
@@ -275,122 +240,63 @@ export class Session implements SessionPort, Intake {
     this.#mustLive();
     const { title, ...config } = patch;
     if (Object.keys(config).length > 0) await this.#configureAgent(config);
-    if (title !== undefined) {
-      this.#save({ title });
-      this.say([{ do: "event", type: "session.updated", data: { title } }]);
-    }
+    if (title !== undefined) this.say([{ do: "event", type: "session.updated", data: { title } }]);
     await this.#context.log.committed();
   }
 
+  /** Live where the agent can; else between turns, with a new start for the next one. */
   async #configureAgent(config: ConfigPatch): Promise<void> {
     const names = Object.keys(config) as (keyof ConfigPatch)[];
     const live = names.every((name) => this.#context.agent.capabilities.live[name]);
-    if (this.#line) {
-      if (live) await this.#agentCall(this.#line.connection.configure(config));
-      else if (this.#scribe.turn)
-        throw new ProblemError(
-          "session_busy",
-          "This agent takes that change only between turns. Wait for turn.ended, then try again.",
-        );
-      else await this.rest();
-    }
-    this.#save(config);
+    const connection = this.#line.current;
+    if (connection && live) await agentCall(connection.configure(config));
+    else if (connection && this.#scribe.turn)
+      throw new ProblemError(
+        "session_busy",
+        "This agent takes that change only between turns. Wait for turn.ended, then try again.",
+      );
+    else if (connection) await this.rest();
     this.say([{ do: "event", type: "config.changed", data: config }]);
   }
 
-  async replyPermission(id: string, body: PermissionReplyBody): Promise<void> {
-    const request = this.#scribe.requests.find(id);
-    if (request?.kind !== "permission") return this.#answeredBefore(id, body, "permission_not_found");
-    const option = optionFor(request.data.metadata.options, body);
-    const approved = option ? option.kind.startsWith("allow") : body.reply !== "reject";
-    this.#scribe.requests.remember(id, body);
-    this.#scribe.requests.resolvePermission(
-      id,
-      {
-        status: approved ? "approved" : "denied",
-        resolved_by: "client",
-        reply: body.reply,
-        ...(option ? { option_id: option.id } : {}),
-        ...(body.message === undefined ? {} : { message: body.message }),
-        ...(body.updated_input === undefined ? {} : { updated_input: body.updated_input }),
-      },
-      { source: "daemon", native: null },
-    );
-    this.#scribe.settle();
-    this.#afterWrite(this.stream.last);
-    // The decision is on disk before the agent acts on it.
-    await this.#context.log.committed();
-    await this.#line?.connection.replyPermission(request.native, {
-      reply: body.reply,
-      option_id: option?.id ?? null,
-      message: body.message ?? null,
-      updated_input: body.updated_input,
-    });
+  replyPermission(id: string, body: PermissionReplyBody): Promise<void> {
+    return this.#desk.replyPermission(id, body);
   }
 
   /** `answers` null: rejected. */
-  async replyQuestion(id: string, answers: string[][] | null): Promise<void> {
-    const request = this.#scribe.requests.find(id);
-    if (request?.kind !== "question") return this.#answeredBefore(id, answers, "question_not_found");
-    if (answers && answers.length !== request.data.questions.length)
-      throw new ProblemError(
-        "invalid_answers",
-        `This request has ${request.data.questions.length} question(s); send one list of strings for each.`,
-      );
-    this.#scribe.requests.remember(id, answers);
-    this.#scribe.requests.resolveQuestion(
-      id,
-      { status: answers ? "answered" : "rejected", resolved_by: "client", ...(answers ? { answers } : {}) },
-      { source: "daemon", native: null },
-    );
-    this.#scribe.settle();
-    this.#afterWrite(this.stream.last);
-    await this.#context.log.committed();
-    await this.#line?.connection.replyQuestion(request.native, answers);
-  }
-
-  #answeredBefore(id: string, answer: unknown, missing: "permission_not_found" | "question_not_found"): void {
-    const before = this.#scribe.requests.answerOf(id);
-    if (before === undefined) throw new ProblemError(missing);
-    if (before !== JSON.stringify(answer)) throw new ProblemError("already_answered");
+  replyQuestion(id: string, answers: string[][] | null): Promise<void> {
+    return this.#desk.replyQuestion(id, answers);
   }
 
   /** Puts the agent to rest; the session becomes dormant and the next message resumes it. */
   async rest(): Promise<void> {
-    if (!this.#line || this.#scribe.ended) return;
-    await this.#hangUp();
+    if (!this.#line.current || this.#scribe.ended) return;
+    await this.#line.hangUp();
     this.#scribe.dormant();
-    this.#afterWrite(this.stream.last);
+    this.#markOpen(this.stream.last);
   }
 
   /** For the daemon's own end: what is open is closed, the session stays resumable. */
   async suspend(): Promise<void> {
     this.#suspended = true;
     if (this.#scribe.ended) return;
-    await this.#hangUp();
+    await this.#line.hangUp();
     this.#scribe.cut("interrupted");
     this.#scribe.dormant();
-    this.#afterWrite(this.stream.last);
+    this.#markOpen(this.stream.last);
   }
 
   /** Called now and then by the manager: no timer per event, no timer per session. */
   tick(now: number): void {
-    if (this.#scribe.ended || !this.#line) return;
+    if (this.#scribe.ended || !this.#line.current) return;
+    const { stall_ms, idle_ms } = this.#context.times;
     const silent = now - this.#lastSign;
-    if (this.#scribe.status === "running" && silent > this.#context.times.stall_ms)
-      this.say([
-        {
-          do: "status",
-          status: { status: "stalled", detail: `No sign of life for ${Math.round(silent / 1000)} s. Interrupt it, or wait.` },
-        },
-      ]);
-    if (
-      !this.#scribe.busy &&
-      this.#queue.size === 0 &&
-      silent > this.#context.times.idle_ms &&
-      this.#context.agent.capabilities.resume
-    )
-      void this.rest();
+    if (this.#scribe.status === "running" && silent > stall_ms) {
+      const detail = `No sign of life for ${Math.round(silent / 1000)} s. Interrupt it, or wait.`;
+      this.say([{ do: "status", status: { status: "stalled", detail } }]);
+    }
+    const idle = !this.#scribe.busy && this.#queue.size === 0 && silent > idle_ms;
+    if (idle && this.#context.agent.capabilities.resume) void this.rest();
   }
 
   // ── the agent's side ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -408,6 +314,16 @@ export class Session implements SessionPort, Intake {
     }
   }
 
+  #ingest({ dir, raw }: NativeRecord, translations: Translation[], rawHash: () => string): void {
+    const before = this.stream.last;
+    this.#lastSign = this.#context.now();
+    const t_ms = this.#lastSign - this.stream.created_at;
+    const native = this.stream.appendNative({ dir, t_ms, ...dispositionOf(translations), raw });
+    for (const translation of translations)
+      this.#scribe.translation(translation, native, dir !== "in", { location: this.#row.agent, rawHash });
+    this.#markOpen(before);
+  }
+
   /**
    * The log takes nothing any more (a disk that stays full). What is committed is true; what this object believes may not be. So the agent is stopped
    * and the object given up: whoever asks for the session next gets one that is read from the log and recovered.
@@ -415,50 +331,27 @@ export class Session implements SessionPort, Intake {
   #lose(error: unknown): void {
     this.#lost = true;
     this.#suspended = true;
-    this.#context.host.log("error", "the log refused a message; the session is suspended", {
-      session_id: this.session_id,
-      error: String(error),
-    });
+    const fields = { session_id: this.session_id, error: String(error) };
+    this.#context.host.log("error", "the log refused a message; the session is suspended", fields);
     this.#context.lost(this);
-    void this.#hangUp();
-  }
-
-  #ingest(record: NativeRecord, translations: Translation[], rawHash: () => string): void {
-    const before = this.stream.last;
-    this.#lastSign = this.#context.now();
-    const { type, disposition } = dispositionOf(translations);
-    const native = this.stream.appendNative({
-      dir: record.dir,
-      t_ms: this.#lastSign - this.stream.created_at,
-      type,
-      disposition,
-      raw: record.raw,
-    });
-    const fromAgent = record.dir !== "in";
-    for (const translation of translations)
-      this.#scribe.translation(translation, native, fromAgent, { location: this.#row.agent, rawHash });
-    this.#afterWrite(before);
+    void this.#line.hangUp();
   }
 
   say(drafts: Draft[]): void {
     const before = this.stream.last;
     this.#scribe.say(drafts);
-    this.#afterWrite(before);
+    this.#markOpen(before);
   }
 
   closed(info: { exit: ExitInfo | null; resumable: boolean; message?: string }): void {
-    const line = this.#line;
-    if (!line || line.closing || this.#scribe.ended) return;
-    this.#line = null;
-    if (info.resumable) {
-      const before = this.stream.last;
-      this.#scribe.cut("error", "execution_error");
-      this.#scribe.dormant();
-      this.#afterWrite(before);
-      if (this.#queue.size > 0) setImmediate(() => void this.pump());
-      return;
-    }
-    this.#end(endOf(info));
+    if (!this.#line.broke() || this.#scribe.ended || this.#lost) return;
+    if (!info.resumable) return this.#end(endOf(info));
+    const before = this.stream.last;
+    if (this.#scribe.turn) this.#scribe.say([lostAgent(info.message)]);
+    this.#scribe.cut("error", "execution_error");
+    this.#scribe.dormant();
+    this.#markOpen(before);
+    setImmediate(() => this.pump());
   }
 
   // ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -467,39 +360,16 @@ export class Session implements SessionPort, Intake {
     if (this.#scribe.ended) throw new ProblemError("session_ended");
   }
 
-  #connect(): Promise<Line> {
-    if (this.#line) return Promise.resolve(this.#line);
-    this.#connecting ??= this.#open().finally(() => {
-      this.#connecting = null;
-    });
-    return this.#connecting;
-  }
-
-  async #open(): Promise<Line> {
-    const { agent, host } = this.#context;
+  #target() {
     const { native_session_id, fork } = this.#row;
-    const resume = native_session_id === null ? null : { native_session_id, fork };
-    // Exit during start-up is the start's failure, told by connect(); the line exists only when it can be used.
-    const connection = await agent.connect({ config: configOf(this.#row), resume, port: this, host });
-    const line: Line = { connection, closing: false };
-    if (this.#scribe.ended) {
-      await connection.close();
-      throw new ProblemError("session_ended");
-    }
-    this.#line = line;
-    return line;
+    return { config: configOf(this.#row), resume: native_session_id === null ? null : { native_session_id, fork } };
   }
 
-  async #hangUp(): Promise<void> {
-    const line = this.#line ?? (this.#connecting ? await this.#connecting.catch(() => null) : null);
-    if (!line) return;
-    line.closing = true;
-    await line.connection
-      .close()
-      .catch((error: unknown) =>
-        this.#context.host.log("warn", "the connection did not close cleanly", { error: String(error) }),
-      );
-    if (this.#line === line) this.#line = null;
+  #turnEnded(data: EventDataOf["turn.ended"]): void {
+    if (this.#forcing) clearTimeout(this.#forcing);
+    this.#forcing = null;
+    this.#save(usageAfter(this.#row, data.usage));
+    if (this.#queue.size > 0) setImmediate(() => this.pump());
   }
 
   #end(data: SessionEnded): void {
@@ -509,115 +379,26 @@ export class Session implements SessionPort, Intake {
     this.stream.setOpenSince(null);
   }
 
-  async #promptOf(message: QueuedMessage): Promise<Prompt> {
-    const attachments = message.attachments.map(async ({ name, mime, artifact_id, path }) => ({
-      name,
-      mime,
-      path,
-      bytes: await readArtifact(this.#context.log, artifact_id),
-    }));
-    return { message_id: message.message_id, text: message.text, attachments: await Promise.all(attachments) };
-  }
-
-  async #agentCall(call: Promise<void>): Promise<void> {
-    try {
-      await call;
-    } catch (error) {
-      if (error instanceof AgentError) throw new ProblemError(error.code, error.message, { cause: error });
-      throw error;
-    }
-  }
-
-  #turnStarted(turn: Turn): void {
-    this.#queue.remove(turn.turn_id);
-  }
-
-  #turnEnded(data: EventDataOf["turn.ended"]): void {
-    if (this.#interrupting) clearTimeout(this.#interrupting);
-    this.#interrupting = null;
-    if (data.usage && !this.#sessionUsage) this.#save({ usage: addUsage(this.#row.usage, data.usage) });
-    if (this.#queue.size > 0) setImmediate(() => void this.pump());
-  }
-
-  #sessionUsage = false;
-
-  #statusChanged(status: SessionStatusData): void {
-    const state = status.status;
-    this.#save({
-      status: state === "retrying" || state === "compacting" || state === "stalled" ? "running" : state,
-      status_detail: state === "retrying" || state === "compacting" || state === "stalled" ? state : null,
+  async #promptOf({ message_id, text, attachments }: QueuedMessage): Promise<Prompt> {
+    const read = attachments.map(async ({ name, mime, artifact_id, path }) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of this.#context.log.artifacts.openRead(artifact_id) ?? []) chunks.push(chunk as Buffer);
+      return { name, mime, path, bytes: Buffer.concat(chunks) };
     });
-  }
-
-  #learn(type: string, data: unknown): void {
-    if (type === "config.changed") {
-      const { model, variant, agent_mode, permission_mode } = data as EventDataOf["config.changed"];
-      const known =
-        permission_mode === "default" ||
-        permission_mode === "plan" ||
-        permission_mode === "accept_edits" ||
-        permission_mode === "bypass";
-      this.#save({
-        ...(model === undefined ? {} : { model }),
-        ...(variant === undefined ? {} : { variant }),
-        ...(agent_mode === undefined ? {} : { agent_mode }),
-        ...(known ? { permission_mode } : {}),
-      });
-    }
-    if (type === "session.updated") {
-      const { title } = data as EventDataOf["session.updated"];
-      if (title !== undefined) this.#save({ title });
-    }
-    if (type === "usage.updated") {
-      const { scope, ...usage } = data as EventDataOf["usage.updated"];
-      if (scope !== "session") return;
-      this.#sessionUsage = true;
-      this.#save({ usage: { ...this.#row.usage, ...usage } });
-    }
+    return { message_id, text, attachments: await Promise.all(read) };
   }
 
   #save(change: Partial<SessionRow>): void {
+    if (Object.keys(change).length === 0) return;
     Object.assign(this.#row, change);
     this.stream.setState(JSON.stringify(this.#row));
   }
 
-  #afterWrite(before: number): void {
-    if (this.stream.last !== before || this.#scribe.busy !== (this.stream.openSince() !== null)) this.#markOpen(before);
-  }
-
-  /** Remembers from where recovery has to read if the daemon dies now. */
+  /** Remembers from where recovery has to read if the daemon dies now; `before` is the last event before what was just written. */
   #markOpen(before: number): void {
+    const busy = this.#scribe.busy;
     const since = this.stream.openSince();
-    if (this.#scribe.busy && since === null) this.stream.setOpenSince(before + 1);
-    else if (!this.#scribe.busy && since !== null) this.stream.setOpenSince(null);
+    if (busy && since === null) this.stream.setOpenSince(before + 1);
+    else if (!busy && since !== null) this.stream.setOpenSince(null);
   }
 }
-
-function endOf({ exit, message }: { exit: ExitInfo | null; message?: string }): SessionEnded {
-  if (exit?.code === 0) return { reason: "completed", terminated_by: "agent" };
-  const how = exit?.signal ? `ended by ${exit.signal}` : `exited with code ${exit?.code ?? "unknown"}`;
-  return {
-    reason: "error",
-    terminated_by: "agent",
-    message: message ?? `The agent ${how}.`,
-    exit_code: exit?.code ?? null,
-    signal: exit?.signal ?? null,
-    ...(exit ? { stderr: exit.stderr } : {}),
-  };
-}
-
-async function readArtifact(log: Log, id: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of log.artifacts.openRead(id) ?? []) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
-const addUsage = (sum: Usage | null, turn: Usage): Usage => {
-  const total: Usage = {
-    ...turn,
-    input_tokens: turn.input_tokens + (sum?.input_tokens ?? 0),
-    output_tokens: turn.output_tokens + (sum?.output_tokens ?? 0),
-  };
-  if (turn.cost_usd !== undefined || sum?.cost_usd !== undefined) total.cost_usd = (turn.cost_usd ?? 0) + (sum?.cost_usd ?? 0);
-  return total;
-};

@@ -1,0 +1,43 @@
+// How things end that did not go as planned: a message that never reached its agent, an agent that went away.
+import { AgentError, type ExitInfo } from "../agents/contract.ts";
+import type { Draft } from "../schema/draft.ts";
+import type { SessionEnded } from "../schema/event-data.ts";
+import type { QueuedMessage } from "./message-queue.ts";
+
+/** The message never reached the agent: its turn is told all the same, with the reason. */
+export function unsentTurn(message: QueuedMessage, error: unknown): Draft[] {
+  const auth = error instanceof AgentError && error.code === "agent_auth_required";
+  const text = error instanceof Error ? error.message : String(error);
+  const code = auth ? "provider_auth" : "execution_error";
+  const native_code = error instanceof AgentError ? error.code : null;
+  const content = [{ type: "text", text: message.text } as const];
+  return [
+    { do: "turn.start", initiator: "client" },
+    { do: "item.add", item: { key: `unsent:${message.turn_id}`, kind: "message", role: "user", content }, status: "failed" },
+    ...(auth ? [{ do: "event", type: "auth.status", data: { status: "required", message: text } } as const] : []),
+    { do: "error", error: { message: text, code, details: { error_source: "daemon", native_code, retryable: true } } },
+    { do: "turn.end", stop_reason: "error", error_code: code },
+  ];
+}
+
+/** The agent's process went away in mid-turn, and the session can go on in a new one. */
+export const lostAgent = (
+  message = "The agent's process went away in the middle of the turn. The next message resumes the session.",
+): Draft => ({
+  do: "error",
+  error: { message, code: "execution_error", details: { error_source: "transport", native_code: null, retryable: true } },
+});
+
+/** What an exit means for a session that cannot be resumed. */
+export function endOf({ exit, message }: { exit: ExitInfo | null; message?: string }): SessionEnded {
+  if (exit?.code === 0) return { reason: "completed", terminated_by: "agent" };
+  const how = exit?.signal ? `ended by ${exit.signal}` : `exited with code ${exit?.code ?? "unknown"}`;
+  return {
+    reason: "error",
+    terminated_by: "agent",
+    message: message ?? `The agent ${how}.`,
+    exit_code: exit?.code ?? null,
+    signal: exit?.signal ?? null,
+    ...(exit ? { stderr: exit.stderr } : {}),
+  };
+}
