@@ -207,7 +207,9 @@ class ReplayedStream {
       return this.#scribe.dormant();
     }
     const { code, signal } = exitOf(row.data);
-    const failed = (code !== null && code !== 0) || (signal !== null && signal !== "SIGTERM" && signal !== "SIGINT");
+    // 143 and 130: the agent took SIGTERM or SIGINT itself and said so by its code.
+    const failed =
+      (code !== null && ![0, 130, 143].includes(code)) || (signal !== null && signal !== "SIGTERM" && signal !== "SIGINT");
     this.#scribe.end({
       reason: failed ? "error" : "completed",
       terminated_by: "agent",

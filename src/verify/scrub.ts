@@ -23,8 +23,10 @@ export class Scrubber {
   readonly #replacements: readonly [RegExp, string][];
   readonly #ports: Map<string, number>;
   readonly #pids = new Map<string, number>();
+  readonly #host: string;
 
   constructor(facts: ScrubFacts) {
+    this.#host = facts.host ?? hostname();
     this.#ports = new Map([[String(facts.modelPort), MODEL_PORT]]);
     this.#replacements = replacements(facts);
   }
@@ -50,6 +52,8 @@ export class Scrubber {
   }
 
   text(value: string): string {
+    // A short name is a common word: it is the host's only when it stands alone.
+    if (value === this.#host) return "host";
     let text = value;
     for (const [pattern, name] of this.#replacements) text = text.replace(pattern, name);
     return text.replace(LOCAL_PORT, (_, host: string, port: string) => {

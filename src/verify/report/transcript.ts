@@ -57,4 +57,4 @@ class TranscriptWriter {
 }
 
 /** Our own ids are counted in a replay, but a golden file must not change when one more event is made. */
-const withoutIds = (line: string): string => line.replaceAll(/\b(turn|itm|stp|prm|qst|evt|sess)_[\w]+/g, "$1_…");
+const withoutIds = (line: string): string => line.replaceAll(/\b(turn|itm|stp|prm|qst|evt|sess)_(?=\w*\d)\w+/g, "$1_…");
