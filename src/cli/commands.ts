@@ -8,13 +8,14 @@ import { run } from "./commands/run.ts";
 import { serve } from "./commands/serve.ts";
 import { sessionAliases, sessionCommands } from "./commands/sessions.ts";
 import { exportSession, importSession } from "./commands/transfer.ts";
+import { replay, verify } from "./commands/verify.ts";
 
 const completion = completionFor(() => commands);
 
 export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [serve, doctor, configShow] },
   { title: "Sessions", commands: [run, ...sessionCommands, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall] },
+  { title: "Agents", commands: [agents, agentsInstall, verify, replay] },
   { title: "Shell", commands: [completion] },
 ];
 

@@ -1,0 +1,60 @@
+// `dragoman verify` and `dragoman replay`: is the agent you have understood, and what does a recorded trace say.
+import { type Command, flag, list, need, text, UsageError } from "../command.ts";
+
+export const verify: Command = {
+  name: "verify",
+  usage: "verify [<agent>…]",
+  about: "run installed agents against a scripted model and check that all they say is understood",
+  help: `  Needs no account and no internet: the agent runs in a temporary home against a model server on loopback.
+  Exit code: 0 all passed, 1 something is unparsed, broken or failed.`,
+  options: {
+    scenario: { type: "string", multiple: true, value: "<name>", about: "only this one; `name*` for several; may be repeated" },
+    record: { type: "string", value: "<dir>", about: "write the native traffic of each scenario there" },
+    parallel: { type: "string", value: "<n>", about: "scenarios at once" },
+    "time-limit": { type: "string", value: "<seconds>", about: "for one scenario" },
+  },
+  completes: ["agents"],
+  async run({ words, values, terminal }) {
+    const { verifyCommand } = await import("../../verify/verify-command.ts");
+    const record = text(values, "record");
+    const [parallel, limit] = [
+      positive(text(values, "parallel"), "parallel"),
+      positive(text(values, "time-limit"), "time-limit"),
+    ];
+    return verifyCommand(
+      {
+        agents: words,
+        scenario: list(values, "scenario"),
+        json: flag(values, "json"),
+        ...(record ? { record } : {}),
+        ...(parallel ? { parallel } : {}),
+        ...(limit ? { timeLimitMs: limit * 1000 } : {}),
+      },
+      terminal,
+    );
+  },
+};
+
+export const replay: Command = {
+  name: "replay",
+  usage: "replay <agent> <file>…",
+  about: "translate recorded traces offline: events on stdout, the ledger on stderr",
+  help: `  Takes the traces of \`verify --record\` and of the flight recorder (GET /v1/sessions/{id}/native).
+  <agent> is claude, claude-sdk, codex, opencode, gemini, acp (any agent that speaks it), amp or mock.
+  Exit code: 0 all understood, 1 something is unparsed or breaks a rule.`,
+  options: { raw: { type: "boolean", about: "each event with the native message it came from" } },
+  completes: ["agents", "files"],
+  async run({ words, values, terminal }) {
+    const { replayCommand } = await import("../../verify/replay-command.ts");
+    const agent = need(words, 0, "the agent");
+    need(words, 1, "the file");
+    return replayCommand({ agent, files: words.slice(1), json: flag(values, "json"), raw: flag(values, "raw") }, terminal);
+  },
+};
+
+function positive(value: string | undefined, name: string): number | undefined {
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (!Number.isFinite(number) || number <= 0) throw new UsageError(`--${name} needs a positive number, not ${value}`);
+  return number;
+}
