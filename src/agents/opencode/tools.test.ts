@@ -1,6 +1,6 @@
 // Tools, sub-agents, plans, requests, reverts: what hangs on a message or takes it away.
 import { describe, expect, it } from "vitest";
-import { SESSION, Wire } from "./wire-fixture.ts";
+import { SESSION, Wire } from "./test-wire.ts";
 
 const time = { start: 10, end: 30 };
 const running = (input: object, more: object = {}) => ({ status: "running", input, time: { start: 10 }, ...more });

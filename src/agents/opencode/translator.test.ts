@@ -1,6 +1,6 @@
 // The oddities of OpenCode 1.18, each with the traffic that shows it.
 import { describe, expect, it } from "vitest";
-import { SESSION, Wire } from "./wire-fixture.ts";
+import { SESSION, Wire } from "./test-wire.ts";
 
 const text = (text: string, ended = true) => ({ type: "text", text, time: { start: 1, ...(ended ? { end: 2 } : {}) } });
 
