@@ -21,6 +21,9 @@ const SLOW_BYTES = 256 * 1024;
 /** Commands of one client that may run at once; more are read when some are done. */
 const MAX_RUNNING = 32;
 
+/** Pings in a row without an answer after which a client counts as gone. */
+const MAX_UNANSWERED = 3;
+
 const NORMAL = 1000;
 const GOING_AWAY = 1001;
 const POLICY = 1008;
@@ -33,7 +36,7 @@ export class SessionSocket implements OpenStream {
   readonly #caller: Caller;
   readonly #context: ServerContext;
   #subscription: Subscription | null = null;
-  #answered = true;
+  #unanswered = 0;
   #running = 0;
   /** Messages are sent to the agent in the order they came, whatever their attachments take. */
   #sending: Promise<unknown> = Promise.resolve();
@@ -55,7 +58,7 @@ export class SessionSocket implements OpenStream {
     this.#context.streams.add(this);
     this.#ws.on("message", (data, binary) => void this.#take(data, binary));
     this.#ws.on("pong", () => {
-      this.#answered = true;
+      this.#unanswered = 0;
     });
     this.#ws.on("close", () => this.#gone());
     this.#ws.on("error", () => this.#ws.terminate());
@@ -66,8 +69,8 @@ export class SessionSocket implements OpenStream {
   /** Who does not answer is gone; who does not read cannot answer, and is left to TCP. */
   beat(): void {
     if (this.#ws.bufferedAmount > 0) return;
-    if (!this.#answered) return this.#ws.terminate();
-    this.#answered = false;
+    if (this.#unanswered >= MAX_UNANSWERED) return this.#ws.terminate();
+    this.#unanswered++;
     this.#ws.ping();
   }
 

@@ -258,19 +258,19 @@ describe("a thousand subscribers", () => {
 
 describe("idle streams", () => {
   it("get a comment and a ping now and then, and are closed when the token's file was replaced", async () => {
-    const lively = await startTestServer({ limits: { body_bytes: 1024 * 1024, subscribers: 10, heartbeat_ms: 20 } });
+    const lively = await startTestServer({ limits: { body_bytes: 1024 * 1024, subscribers: 10, heartbeat_ms: 300 } });
     try {
       const { session_id: id } = await lively.createSession();
       const ws = new WebSocket(`${lively.url.replace("http", "ws")}/v1/sessions/${id}/ws`, {
         headers: { authorization: `Bearer ${lively.token}` },
       });
       const closed = new Promise((resolve) => ws.on("close", resolve));
+      const pinged = new Promise((resolve) => ws.on("ping", resolve));
       const response = await new Promise<IncomingMessage>((resolve) => {
         const headers = { authorization: `Bearer ${lively.token}` };
         httpRequest({ port: lively.port, path: `/v1/sessions/${id}/events/sse`, headers }, resolve).end();
       });
-      await new Promise((resolve) => ws.once("ping", resolve));
-      await new Promise((resolve) => ws.once("ping", resolve));
+      await pinged;
       let text = "";
       for await (const chunk of response) {
         text += String(chunk);
