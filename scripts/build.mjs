@@ -1,7 +1,8 @@
-// Builds the package into dist/: compiles src/, writes the JSON Schema files. Skips nothing and is quick, so start and test call it each time.
+// Builds the package into dist/: compiles src/, writes the JSON Schema files, builds the inspector if it changed. Quick, so start and test call it each time.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { buildInspector } from "./build-inspector.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const run = (args) => {
@@ -11,3 +12,4 @@ const run = (args) => {
 
 run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]);
 if (existsSync(`${root}dist/schema/write-json-schema.js`)) run(["dist/schema/write-json-schema.js"]);
+await buildInspector();

@@ -1,0 +1,3 @@
+export default function AgentsPage() {
+  return <main className="page" />;
+}

@@ -1,0 +1,113 @@
+// The whole page: list at the left, what is open in the middle, and what must be told at the top.
+import { CSPProvider } from "@base-ui/react/csp-provider";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { Help } from "./help.tsx";
+import { NewSession } from "./sessions/new-session.tsx";
+import { SessionPage } from "./sessions/session-page.tsx";
+import { titleOf } from "./sessions/session-row.tsx";
+import { Sidebar } from "./sessions/sidebar.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+import { access, canOperate } from "./state/daemon.ts";
+import { preferences } from "./state/preferences.ts";
+import { type Route, route } from "./state/route.ts";
+import { link, sessions } from "./state/sessions.ts";
+import { useSignal, useStore } from "./state/store.ts";
+import { Button, Spinner } from "./ui/controls.tsx";
+import { Icon } from "./ui/icons.tsx";
+
+const AgentsPage = lazy(() => import("./agents/agents-page.tsx"));
+
+export function App() {
+  const here = useStore(route);
+  const allowed = useStore(access);
+  const { sidebar } = useStore(preferences);
+  const [creating, setCreating] = useState(false);
+  const [helping, setHelping] = useState(false);
+  const operate = canOperate(allowed);
+  useTitle(here);
+  useShortcuts({ onNew: () => operate && setCreating(true), onHelp: () => setHelping(true) });
+  if (allowed.state === "refused") return <Refused detail={allowed.detail} />;
+  return (
+    <CSPProvider disableStyleElements>
+      <LinkBanner />
+      <div className={`shell ${sidebar ? "" : "no-sidebar"}`}>
+        <Sidebar onNew={() => setCreating(true)} onHelp={() => setHelping(true)} />
+        {here.page === "session" ? (
+          <SessionPage key={here.id} id={here.id} />
+        ) : here.page === "agents" ? (
+          <Suspense fallback={<Spinner label="loading" />}>
+            <AgentsPage />
+          </Suspense>
+        ) : (
+          <Home onNew={() => setCreating(true)} operate={operate} />
+        )}
+      </div>
+      <NewSession open={creating} onClose={() => setCreating(false)} />
+      <Help open={helping} onClose={() => setHelping(false)} />
+    </CSPProvider>
+  );
+}
+
+const Home = ({ onNew, operate }: { onNew(): void; operate: boolean }) => (
+  <main className="page">
+    <div className="blank">
+      <img src="/ui/icon.svg" alt="" width="48" height="48" />
+      <h1>Every agent, one place</h1>
+      <p className="dim">Open a session on the left{operate ? ", or begin one" : ""}.</p>
+      {operate && (
+        <Button look="primary" icon="plus" onClick={onNew}>
+          New session <kbd>n</kbd>
+        </Button>
+      )}
+      <p className="dim">
+        Press <kbd>?</kbd> for all keys.
+      </p>
+    </div>
+  </main>
+);
+
+/** Says when the daemon is out of reach, and for a moment when it is back. */
+function LinkBanner() {
+  const state = useStore(link);
+  const [back, setBack] = useState(false);
+  const again = state.state === "live" && state.again;
+  useEffect(() => {
+    setBack(again);
+    if (!again) return;
+    const timer = setTimeout(() => setBack(false), 4_000);
+    return () => clearTimeout(timer);
+  }, [again]);
+  if (state.state === "reconnecting")
+    return (
+      <div className="link-banner lost" role="status">
+        <Spinner /> The daemon cannot be reached. Trying again (attempt {state.attempt}); nothing is lost.
+      </div>
+    );
+  return back ? (
+    <div className="link-banner back" role="status">
+      <Icon name="check" size={14} /> Connected again, up to date.
+    </div>
+  ) : null;
+}
+
+const Refused = ({ detail }: { detail: string }) => (
+  <main className="page refused">
+    <div className="blank">
+      <Icon name="shield" size={32} />
+      <h1>Not signed in</h1>
+      <p>{detail}</p>
+      <p className="dim">
+        Open the link that <code>dragoman serve</code> prints; it holds a token for this browser.
+      </p>
+    </div>
+  </main>
+);
+
+function useTitle(here: Route): void {
+  const waiting = useSignal(sessions.changed, sessions.requests).length;
+  const row = useSignal(sessions.changed, () => (here.page === "session" ? sessions.get(here.id) : undefined));
+  const name = row ? `${titleOf(row)} · dragoman` : here.page === "agents" ? "Agents · dragoman" : "dragoman";
+  useEffect(() => {
+    document.title = waiting > 0 ? `(${waiting}) ${name}` : name;
+  }, [waiting, name]);
+}

@@ -1,0 +1,223 @@
+// Where a person writes: message, attachments, slash commands; send, queue, steer, interrupt.
+import { type DragEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import type { ConfigChanged } from "../../../src/schema/event-data.ts";
+import type { Session } from "../../../src/schema/session.ts";
+import { agentOf, agents, can } from "../state/agents.ts";
+import { daemon, problemText } from "../state/daemon.ts";
+import { useStore } from "../state/store.ts";
+import { Button, IconButton, Notice } from "../ui/controls.tsx";
+import { bytes } from "../ui/format.ts";
+import { Icon } from "../ui/icons.tsx";
+import { type Attached, attach, toInput } from "./attachments.ts";
+import { draftOf, keepDraft } from "./drafts.ts";
+import { Settings } from "./settings.tsx";
+
+type Command = NonNullable<ConfigChanged["commands"]>[number];
+
+export function Composer({ row, config }: { row: Session; config: ConfigChanged }) {
+  const [text, setText] = useState(() => draftOf(row.session_id));
+  const [files, setFiles] = useState<Attached[]>([]);
+  const [fault, setFault] = useState<string | null>(null);
+  const [over, setOver] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const info = agentOf(useStore(agents), row.agent);
+  const busy = row.status === "running" || row.status === "waiting" || row.status === "starting";
+  const canSteer = busy && can(info, "steer");
+  const menu = useSlashMenu(text, config.commands ?? [], (name) => {
+    setText(`/${name} `);
+    area.current?.focus();
+  });
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    element.style.height = "auto";
+    element.style.height = `${Math.min(element.scrollHeight, 260)}px`;
+    keepDraft(row.session_id, text);
+  }, [text, row.session_id]);
+
+  const add = async (list: Iterable<File>): Promise<void> => {
+    try {
+      const added = await Promise.all([...list].map(attach));
+      setFiles((known) => [...known, ...added]);
+    } catch (error) {
+      setFault(problemText(error));
+    }
+  };
+  const send = async (when: "queue" | "steer"): Promise<void> => {
+    if (text.trim() === "" && files.length === 0) return;
+    const [message, attachments] = [text, files];
+    setFault(null);
+    setText("");
+    setFiles([]);
+    try {
+      await daemon.session(row.session_id).send(message, {
+        when_busy: when,
+        idempotencyKey: crypto.randomUUID(),
+        ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),
+      });
+    } catch (error) {
+      setFault(problemText(error));
+      setText((now) => now || message);
+      setFiles((now) => (now.length > 0 ? now : attachments));
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    if (event.nativeEvent.isComposing || menu.onKeyDown(event)) return;
+    if (event.key === "Escape") event.currentTarget.blur();
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    void send(canSteer && (event.metaKey || event.ctrlKey) ? "steer" : "queue");
+  };
+  const onDrop = (event: DragEvent): void => {
+    event.preventDefault();
+    setOver(false);
+    void add(event.dataTransfer.files);
+  };
+  if (row.status === "ended") return <p className="composer-closed">This session has ended. Fork it to go on from here.</p>;
+  return (
+    <section
+      className={`composer ${over ? "over" : ""}`}
+      aria-label="Composer"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      {fault && <Notice kind="error">{fault}</Notice>}
+      {menu.element}
+      {files.length > 0 && (
+        <ul className="attachments">
+          {files.map((file) => (
+            <li key={file.id}>
+              {file.mime.startsWith("image/") && <img src={`data:${file.mime};base64,${file.data}`} alt="" />}
+              <span>{file.name}</span>
+              <span className="dim">{bytes(file.size)}</span>
+              <IconButton
+                icon="cross"
+                label={`Remove ${file.name}`}
+                onClick={() => setFiles((list) => list.filter((each) => each !== file))}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <textarea
+        id="composer"
+        ref={area}
+        rows={1}
+        value={text}
+        placeholder={busy ? "Queue a message for after this turn" : "Message the agent"}
+        aria-label="Message"
+        {...menu.aria}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+        onPaste={(event) => event.clipboardData.files.length > 0 && void add(event.clipboardData.files)}
+      />
+      <div className="composer-bar">
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          onChange={(event) => {
+            void add(event.target.files ?? []);
+            event.target.value = "";
+          }}
+        />
+        <IconButton icon="clip" label="Attach files" onClick={() => picker.current?.click()} />
+        <Settings row={row} config={config} onFault={setFault} />
+        <span className="grow" />
+        {row.queued > 0 && <span className="dim">{row.queued} queued</span>}
+        {busy && (
+          <Button
+            icon="stop"
+            aria-keyshortcuts="Control+."
+            onClick={() =>
+              void daemon
+                .session(row.session_id)
+                .interrupt()
+                .catch((error: unknown) => setFault(problemText(error)))
+            }
+          >
+            Interrupt
+          </Button>
+        )}
+        {canSteer && (
+          <Button
+            disabled={text.trim() === ""}
+            title="Give it to the running turn (Ctrl+Enter)"
+            onClick={() => void send("steer")}
+          >
+            Steer
+          </Button>
+        )}
+        <Button
+          look="primary"
+          className="send"
+          aria-label={busy ? "Queue" : "Send"}
+          title={busy ? "Queue (Enter)" : "Send (Enter)"}
+          disabled={text.trim() === "" && files.length === 0}
+          onClick={() => void send("queue")}
+        >
+          <Icon name="send" />
+          {busy && "Queue"}
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function useSlashMenu(text: string, commands: Command[], onPick: (name: string) => void) {
+  const [at, setAt] = useState(0);
+  const [closedFor, setClosedFor] = useState<string | null>(null);
+  const list = useId();
+  const typed = /^\/(\S*)$/.exec(text)?.[1];
+  const found =
+    typed === undefined || closedFor === text
+      ? []
+      : commands.filter((each) => each.name.replace(/^\//, "").toLowerCase().includes(typed.toLowerCase())).slice(0, 8);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another text begins at the top again.
+  useEffect(() => setAt(0), [text]);
+  const pick = (each: Command | undefined): void => {
+    if (each) onPick(each.name.replace(/^\//, ""));
+  };
+  const onKeyDown = (event: KeyboardEvent): boolean => {
+    if (found.length === 0) return false;
+    if (event.key === "ArrowDown") setAt((at + 1) % found.length);
+    else if (event.key === "ArrowUp") setAt((at + found.length - 1) % found.length);
+    else if (event.key === "Tab" || event.key === "Enter") pick(found[at]);
+    else if (event.key === "Escape") setClosedFor(text);
+    else return false;
+    event.preventDefault();
+    return true;
+  };
+  const open = found.length > 0;
+  return {
+    onKeyDown,
+    aria: open
+      ? { role: "combobox", "aria-expanded": true, "aria-controls": list, "aria-activedescendant": `${list}-${at}` }
+      : ({} as Record<string, never>),
+    element: open ? (
+      <div className="slash" role="listbox" id={list} aria-label="Commands">
+        {found.map((each, index) => (
+          <div
+            key={each.name}
+            id={`${list}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === at}
+            onMouseDown={(event) => {
+              event.preventDefault();
+              pick(each);
+            }}
+          >
+            <strong>/{each.name.replace(/^\//, "")}</strong> <span className="dim">{each.description ?? each.input_hint}</span>
+          </div>
+        ))}
+      </div>
+    ) : null,
+  };
+}

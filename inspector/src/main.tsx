@@ -1,0 +1,20 @@
+// Starts the page: one stream for all sessions, then the view of it.
+import { createRoot } from "react-dom/client";
+import { App } from "./app.tsx";
+import { watchAlerts } from "./requests/alerts.ts";
+import { readAgents } from "./state/agents.ts";
+import { readAccess } from "./state/daemon.ts";
+import { sessions } from "./state/sessions.ts";
+import "./styles/base.css";
+import "./styles/layout.css";
+import "./styles/transcript.css";
+import "./styles/requests.css";
+import "./styles/debug.css";
+
+const root = document.getElementById("root");
+if (!root) throw new Error("the page has no root");
+createRoot(root).render(<App />);
+watchAlerts();
+void readAccess();
+void readAgents();
+void sessions.run(new AbortController().signal);

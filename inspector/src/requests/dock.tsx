@@ -1,0 +1,22 @@
+// All that the open session waits for, above the composer: in sight wherever the transcript is scrolled to.
+import { sessions } from "../state/sessions.ts";
+import { useSignal } from "../state/store.ts";
+import { PermissionCard } from "./permission-card.tsx";
+import { QuestionCard } from "./question-card.tsx";
+
+export function RequestDock({ session }: { session: string }) {
+  const requests = useSignal(sessions.changed, sessions.requests).filter((each) => each.session_id === session);
+  if (requests.length === 0) return null;
+  return (
+    <section className="dock" aria-label="Waiting for you">
+      {requests.length > 1 && <p className="dim">{requests.length} requests wait for you</p>}
+      {requests.map((each) =>
+        each.kind === "permission" ? (
+          <PermissionCard key={each.data.permission_id} session={session} data={each.data} />
+        ) : (
+          <QuestionCard key={each.data.question_id} session={session} data={each.data} />
+        ),
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,155 @@
+// What can be done with a session: rename, fork, export, end, delete, copy.
+import { Menu } from "@base-ui/react/menu";
+import { type FormEvent, useState } from "react";
+import type { Session } from "../../../src/schema/session.ts";
+import { agentOf, agents, can } from "../state/agents.ts";
+import { access, asCurl, canOperate, daemon, problemText, sessionPath } from "../state/daemon.ts";
+import { go } from "../state/route.ts";
+import { sessions } from "../state/sessions.ts";
+import { useStore } from "../state/store.ts";
+import { Button, Field, Notice } from "../ui/controls.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { titleOf } from "./session-row.tsx";
+
+type Asking = "rename" | "delete" | null;
+
+export function SessionActions({ row }: { row: Session }) {
+  const operate = canOperate(useStore(access));
+  const info = agentOf(useStore(agents), row.agent);
+  const [asking, setAsking] = useState<Asking>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const attempt = (act: () => Promise<void>) => (): void => {
+    setFault(null);
+    act().catch((error: unknown) => setFault(problemText(error)));
+  };
+  const handle = daemon.session(row.session_id);
+  return (
+    <>
+      <Menu.Root>
+        <Menu.Trigger className="icon-button" aria-label="Session actions" title="Session actions">
+          <Icon name="dots" />
+        </Menu.Trigger>
+        <Menu.Portal>
+          <Menu.Positioner sideOffset={4} align="end">
+            <Menu.Popup className="popup menu">
+              <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("rename")}>
+                <Icon name="edit" /> Rename
+              </Menu.Item>
+              <Menu.Item
+                className="menu-item"
+                disabled={!operate || !can(info, "fork")}
+                onClick={attempt(async () => {
+                  const forked = await handle.fork();
+                  sessions.accept(await forked.get());
+                  go({ page: "session", id: forked.id });
+                })}
+              >
+                <Icon name="branch" /> Fork
+              </Menu.Item>
+              <Menu.Item
+                className="menu-item"
+                onClick={() => download(`${sessionPath(row.session_id)}/export`, `${row.session_id}.ndjson`)}
+              >
+                <Icon name="download" /> Export
+              </Menu.Item>
+              <Menu.Item
+                className="menu-item"
+                onClick={() =>
+                  void navigator.clipboard.writeText(
+                    asCurl({ method: "GET", path: `${sessionPath(row.session_id)}/events/sse`, body: null }),
+                  )
+                }
+              >
+                <Icon name="copy" /> Copy stream as curl
+              </Menu.Item>
+              <Menu.Separator className="menu-line" />
+              <Menu.Item
+                className="menu-item"
+                disabled={!operate || row.status === "ended"}
+                onClick={attempt(() => handle.terminate())}
+              >
+                <Icon name="stop" /> End session
+              </Menu.Item>
+              <Menu.Item className="menu-item danger" disabled={!operate} onClick={() => setAsking("delete")}>
+                <Icon name="trash" /> Delete
+              </Menu.Item>
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+      {fault && (
+        <Dialog open onClose={() => setFault(null)} title="That did not work">
+          <div className="dialog-body">
+            <Notice kind="error">{fault}</Notice>
+          </div>
+        </Dialog>
+      )}
+      <Dialog open={asking === "rename"} onClose={() => setAsking(null)} title="Rename session">
+        <Rename row={row} onDone={() => setAsking(null)} />
+      </Dialog>
+      <Dialog open={asking === "delete"} onClose={() => setAsking(null)} title="Delete session">
+        <div className="dialog-body">
+          <p>
+            “{titleOf(row)}” and all its {row.last_sequence.toLocaleString()} events are removed from the log. This cannot be
+            undone.
+          </p>
+        </div>
+        <div className="dialog-foot">
+          <span className="grow" />
+          <Button onClick={() => setAsking(null)}>Keep</Button>
+          <Button
+            look="danger"
+            onClick={attempt(async () => {
+              setAsking(null);
+              await handle.remove();
+              sessions.removed(row.session_id);
+              go({ page: "home" });
+            })}
+          >
+            Delete
+          </Button>
+        </div>
+      </Dialog>
+    </>
+  );
+}
+
+function Rename({ row, onDone }: { row: Session; onDone(): void }) {
+  const [title, setTitle] = useState(row.title ?? "");
+  const [fault, setFault] = useState<string | null>(null);
+  const submit = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    try {
+      sessions.accept(await daemon.session(row.session_id).update({ title }));
+      onDone();
+    } catch (error) {
+      setFault(problemText(error));
+    }
+  };
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <div className="dialog-body">
+        <Field label="Title">
+          <input value={title} onChange={(event) => setTitle(event.target.value)} maxLength={500} />
+        </Field>
+        {fault && <Notice kind="error">{fault}</Notice>}
+      </div>
+      <div className="dialog-foot">
+        <span className="grow" />
+        <Button onClick={onDone}>Cancel</Button>
+        <Button look="primary" type="submit">
+          Rename
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** The browser's own download, so that a large export never lies in the page's memory. */
+export function download(path: string, name: string): void {
+  const anchor = document.createElement("a");
+  anchor.href = path;
+  anchor.download = name;
+  anchor.click();
+}

@@ -1,0 +1,176 @@
+// One open session: header, transcript, what waits, composer, and the drawer to look behind it.
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import type { ConfigChanged } from "../../../src/schema/event-data.ts";
+import type { Session } from "../../../src/schema/session.ts";
+import { Composer } from "../composer/composer.tsx";
+import { RequestDock } from "../requests/dock.tsx";
+import { access, canOperate, eventPage } from "../state/daemon.ts";
+import { markSeen, prefer, preferences } from "../state/preferences.ts";
+import { sessions } from "../state/sessions.ts";
+import { useSignal, useStore } from "../state/store.ts";
+import { TranscriptView } from "../transcript/context.ts";
+import { TranscriptPane } from "../transcript/transcript.tsx";
+import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
+import { baseName, count, money } from "../ui/format.ts";
+import { SessionActions } from "./session-actions.tsx";
+import { titleOf } from "./session-row.tsx";
+import { StatusTag } from "./status.tsx";
+
+const Drawer = lazy(() => import("../debug/drawer.tsx"));
+
+export function SessionPage({ id }: { id: string }) {
+  const view = useMemo(() => new TranscriptView(id), [id]);
+  const row = useSignal(sessions.changed, () => sessions.get(id));
+  const loaded = useSignal(sessions.changed, sessions.loaded);
+  const { drawer, drawerWidth } = useStore(preferences);
+  useEffect(() => {
+    view.open();
+    return () => view.close();
+  }, [view]);
+  useSeen(row);
+  if (!row)
+    return (
+      <main className="page">
+        <div className="blank">
+          {loaded ? <Notice kind="warning">There is no session {id}.</Notice> : <Spinner label="loading" />}
+        </div>
+      </main>
+    );
+  return (
+    <>
+      <main className="page session-page">
+        <SessionHead row={row} />
+        <SessionBody row={row} view={view} />
+      </main>
+      {drawer && (
+        <aside className="drawer" aria-label="Debugging" style={{ width: drawerWidth }}>
+          <Suspense fallback={<Spinner label="loading" />}>
+            <Drawer row={row} view={view} />
+          </Suspense>
+        </aside>
+      )}
+    </>
+  );
+}
+
+function SessionHead({ row }: { row: Session }) {
+  const { drawer } = useStore(preferences);
+  const { usage } = row;
+  const used = usage?.context_used !== undefined && usage.context_window ? usage.context_used / usage.context_window : null;
+  return (
+    <header className="session-head">
+      <IconButton
+        icon="sidebar"
+        label="Sessions"
+        className="narrow-only"
+        onClick={() => prefer({ sidebar: !preferences.get().sidebar })}
+      />
+      <div className="session-name">
+        <h1 title={row.session_id}>{titleOf(row)}</h1>
+        <div className="session-facts">
+          <StatusTag row={row} />
+          <span title={row.agent_version ?? undefined}>
+            {row.agent} <span className="dim">{row.agent_version}</span>
+          </span>
+          <span title={row.directory}>{baseName(row.directory)}</span>
+          {row.forked_from && <span className="dim">forked from {row.forked_from}</span>}
+          {usage && (
+            <span className="dim" title={`${usage.input_tokens} tokens in, ${usage.output_tokens} out`}>
+              {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
+            </span>
+          )}
+          {usage?.cost_usd !== undefined && <span>{money(usage.cost_usd)}</span>}
+          {used !== null && (
+            <span className="context-meter" title={`Context: ${Math.round(used * 100)} % used`}>
+              <meter min={0} max={1} high={0.8} value={used} aria-label="Context used" />
+              {Math.round(used * 100)} %
+            </span>
+          )}
+        </div>
+      </div>
+      <SessionActions row={row} />
+      <IconButton
+        icon="panel"
+        label={drawer ? "Hide the debugging drawer" : "Show the debugging drawer"}
+        aria-pressed={drawer}
+        onClick={() => prefer({ drawer: !drawer })}
+      />
+    </header>
+  );
+}
+
+function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
+  const loading = useSignal(view.changed, () => view.loading);
+  const replay = useSignal(view.changed, () => view.replay);
+  const operate = canOperate(useStore(access));
+  const config = useConfig(view);
+  const empty = useSignal(view.changed, () => view.fold.items().length === 0);
+  if (loading.state === "loading")
+    return (
+      <div className="blank">
+        <Spinner label="loading the transcript" />
+      </div>
+    );
+  if (loading.state === "failed")
+    return (
+      <div className="blank">
+        <Notice kind="error">{loading.detail}</Notice>
+        <Button onClick={() => void view.load(null)}>Try again</Button>
+      </div>
+    );
+  return (
+    <>
+      {replay !== null && (
+        <div className="replay-banner" role="status">
+          As it stood at event {replay.toLocaleString()} of {row.last_sequence.toLocaleString()}
+          <Button onClick={() => void view.load(null)}>Back to now</Button>
+        </div>
+      )}
+      {empty && row.last_sequence < 3 ? (
+        <div className="blank">
+          <p className="dim">Nothing yet. Send the first message below.</p>
+        </div>
+      ) : (
+        <TranscriptPane key={view.id} view={view} />
+      )}
+      <div className="foot">
+        <RequestDock session={row.session_id} />
+        {operate ? (
+          <Composer key={row.session_id} row={row} config={config} />
+        ) : (
+          <p className="composer-closed">You are observing: this token can see everything and change nothing.</p>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** The agent's latest lists of commands, models and modes, which may lie far before what the transcript loaded. */
+function useConfig(view: TranscriptView): ConfigChanged {
+  const [past, setPast] = useState<ConfigChanged>({});
+  useEffect(() => {
+    const gone = new AbortController();
+    setPast({});
+    eventPage(view.id, { order: "desc", limit: 20, types: ["config.changed"] }, gone.signal).then(
+      ({ events }) => setPast(Object.assign({}, ...events.reverse().map((event) => event.data)) as ConfigChanged),
+      () => {},
+    );
+    return () => gone.abort();
+  }, [view]);
+  const live = useSignal(view.changed, () => view.fold.config);
+  return useMemo(() => ({ ...past, ...live }), [past, live]);
+}
+
+function useSeen(row: Session | undefined): void {
+  const id = row?.session_id;
+  const last = row?.last_sequence;
+  useEffect(() => {
+    if (id === undefined || last === undefined) return;
+    const note = (): void => {
+      if (!document.hidden) markSeen({ [id]: last });
+    };
+    note();
+    document.addEventListener("visibilitychange", note);
+    return () => document.removeEventListener("visibilitychange", note);
+  }, [id, last]);
+}

@@ -1,0 +1,21 @@
+// Where the page is. In the fragment, so that a link with a token keeps it across the redirect and any session id is a good address.
+import { Store } from "./store.ts";
+
+export type Route = { page: "home" } | { page: "session"; id: string } | { page: "agents" };
+
+function parse(hash: string): Route {
+  const [, page, id] = hash.replace(/^#/, "").split("/");
+  if (page === "sessions" && id) return { page: "session", id: decodeURIComponent(id) };
+  if (page === "agents") return { page: "agents" };
+  return { page: "home" };
+}
+
+export const route = new Store<Route>(parse(location.hash));
+window.addEventListener("hashchange", () => route.set(parse(location.hash)));
+
+export const hrefOf = (to: Route): string =>
+  to.page === "session" ? `#/sessions/${encodeURIComponent(to.id)}` : to.page === "agents" ? "#/agents" : "#/";
+
+export function go(to: Route): void {
+  location.hash = hrefOf(to);
+}

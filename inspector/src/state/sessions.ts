@@ -1,0 +1,236 @@
+// All sessions and all that waits for an answer, kept up to date by the one stream of all sessions. Open transcripts hang on it too.
+import { DragomanError } from "../../../src/client/error.ts";
+import type { UniversalEvent } from "../../../src/schema/event.ts";
+import type { PermissionData, QuestionData } from "../../../src/schema/event-data.ts";
+import type { Session } from "../../../src/schema/session.ts";
+import { access, daemon, problemText, readAccess, streamOpened } from "./daemon.ts";
+import { forgetSeen, markSeen, seen } from "./preferences.ts";
+import { Signal, Store } from "./store.ts";
+
+export type Link =
+  | { state: "connecting" }
+  | { state: "live"; again: boolean }
+  | { state: "reconnecting"; attempt: number; reason: string }
+  | { state: "refused" };
+
+export type Waiting = { session_id: string; at: string } & (
+  | { kind: "permission"; data: PermissionData }
+  | { kind: "question"; data: QuestionData }
+);
+
+const LIST_PAGE = 500;
+const REFRESH_MS = 120;
+/** Events after which the session's row is read again: they change what the list shows in ways only the daemon knows. */
+const CHANGES_ROW = /^(session|turn|permission|question|config|usage)\./;
+
+export const link = new Store<Link>({ state: "connecting" });
+export const listFault = new Store<string | null>(null);
+
+class Sessions {
+  readonly changed = new Signal();
+  readonly #rows = new Map<string, Session>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #watchers = new Map<string, (event: UniversalEvent) => void>();
+  readonly #stale = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #cursor: string | undefined;
+  #list: Session[] = [];
+  #requests: Waiting[] = [];
+  #loaded = false;
+  /** Called after every (re)connection, when the list is fresh. */
+  readonly caughtUp = new Signal();
+
+  readonly list = (): Session[] => this.#list;
+  readonly requests = (): Waiting[] => this.#requests;
+  readonly loaded = (): boolean => this.#loaded;
+  readonly get = (id: string): Session | undefined => this.#rows.get(id);
+
+  /** One watcher a session: the open transcript. */
+  watch(id: string, watcher: (event: UniversalEvent) => void): () => void {
+    this.#watchers.set(id, watcher);
+    return () => {
+      if (this.#watchers.get(id) === watcher) this.#watchers.delete(id);
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    streamOpened.call = () => void this.#opened(signal);
+    while (!signal.aborted) {
+      try {
+        const stream = daemon.events({
+          signal,
+          ...(this.#cursor === undefined ? {} : { after: this.#cursor }),
+          onState: (state) => state.state === "reconnecting" && link.set(state),
+        });
+        for await (const { cursor, event } of stream) {
+          this.#cursor = cursor;
+          this.#apply(event);
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof DragomanError && error.code === "cursor_too_large") {
+          // Another log than the one this page knew: begin anew.
+          this.#cursor = undefined;
+          continue;
+        }
+        link.set({ state: "refused" });
+        await readAccess();
+        return;
+      }
+    }
+  }
+
+  async #opened(signal: AbortSignal): Promise<void> {
+    const again = link.get().state === "reconnecting";
+    try {
+      await this.reload(signal);
+      if (access.get().state !== "known") await readAccess();
+      link.set({ state: "live", again });
+      this.caughtUp.flush();
+    } catch (error) {
+      if (!signal.aborted) listFault.set(problemText(error));
+    }
+  }
+
+  async reload(signal?: AbortSignal): Promise<void> {
+    const rows: Session[] = [];
+    let before: string | undefined;
+    do {
+      const page = await daemon.sessions({ limit: LIST_PAGE, ...(before === undefined ? {} : { before }) }, signal);
+      rows.push(...page.sessions);
+      before = page.next ?? undefined;
+    } while (before !== undefined);
+    const gone = [...this.#rows.keys()].filter((id) => !rows.some((row) => row.session_id === id));
+    for (const id of gone) this.#forget(id);
+    for (const row of rows) this.#put(row);
+    const unknown = rows.filter((row) => seen.get()[row.session_id] === undefined);
+    markSeen(Object.fromEntries(unknown.map((row) => [row.session_id, row.last_sequence])));
+    await Promise.all(rows.filter(waits).map((row) => this.#readPending(row.session_id, signal)));
+    for (const row of rows) if (!waits(row)) this.#clearWaiting(row.session_id);
+    this.#loaded = true;
+    listFault.set(null);
+    this.#publish();
+    this.changed.flush();
+  }
+
+  /** Puts a row the page got as the answer to a command. */
+  accept(row: Session): void {
+    this.#put(row);
+    this.#publish();
+    this.changed.flush();
+  }
+
+  removed(id: string): void {
+    this.#forget(id);
+    this.#publish();
+    this.changed.flush();
+  }
+
+  #apply(event: UniversalEvent): void {
+    const id = event.session_id;
+    const row = this.#rows.get(id);
+    if (row && event.sequence > row.last_sequence) this.#rows.set(id, { ...row, last_sequence: event.sequence });
+    if (!row || CHANGES_ROW.test(event.type)) this.#refreshSoon(id);
+    this.#note(event);
+    this.#watchers.get(id)?.(event);
+    this.#publishSoon();
+  }
+
+  #note(event: UniversalEvent): void {
+    const { session_id, time: at } = event;
+    switch (event.type) {
+      case "permission.requested":
+        this.#waiting.set(event.data.permission_id, { kind: "permission", session_id, at, data: event.data });
+        break;
+      case "question.requested":
+        this.#waiting.set(event.data.question_id, { kind: "question", session_id, at, data: event.data });
+        break;
+      case "permission.resolved":
+        this.#waiting.delete(event.data.permission_id);
+        break;
+      case "question.resolved":
+        this.#waiting.delete(event.data.question_id);
+        break;
+      case "session.ended":
+        this.#clearWaiting(session_id);
+        break;
+    }
+  }
+
+  async #readPending(id: string, signal?: AbortSignal): Promise<void> {
+    const { permissions, questions } = await daemon.session(id).pending(signal);
+    const at = this.#rows.get(id)?.updated_at ?? "";
+    this.#clearWaiting(id);
+    for (const data of permissions) this.#waiting.set(data.permission_id, { kind: "permission", session_id: id, at, data });
+    for (const data of questions) this.#waiting.set(data.question_id, { kind: "question", session_id: id, at, data });
+  }
+
+  #clearWaiting(id: string): void {
+    for (const [key, each] of this.#waiting) if (each.session_id === id) this.#waiting.delete(key);
+  }
+
+  #put(row: Session): void {
+    const known = this.#rows.get(row.session_id);
+    // An answer can be older than what the stream already told.
+    if (known && known.last_sequence > row.last_sequence)
+      this.#rows.set(row.session_id, { ...row, last_sequence: known.last_sequence });
+    else this.#rows.set(row.session_id, row);
+  }
+
+  #forget(id: string): void {
+    this.#rows.delete(id);
+    this.#clearWaiting(id);
+    forgetSeen([id]);
+  }
+
+  #refreshSoon(id: string): void {
+    this.#stale.add(id);
+    this.#timer ??= setTimeout(() => void this.#refresh(), REFRESH_MS);
+  }
+
+  async #refresh(): Promise<void> {
+    const ids = [...this.#stale];
+    this.#stale.clear();
+    this.#timer = undefined;
+    await Promise.all(
+      ids.map(async (id) => {
+        try {
+          const row = await daemon.session(id).get();
+          const isNew = !this.#rows.has(id);
+          this.#put(row);
+          if (isNew) markSeen({ [id]: 0 });
+        } catch (error) {
+          if (error instanceof DragomanError && error.code === "session_not_found") this.#forget(id);
+        }
+      }),
+    );
+    this.#publish();
+    this.changed.flush();
+  }
+
+  #dirty = false;
+  #publishSoon(): void {
+    if (this.#dirty) return;
+    this.#dirty = true;
+    const publish = (): void => {
+      this.#dirty = false;
+      this.#publish();
+      this.changed.flush();
+    };
+    if (document.hidden) setTimeout(publish, 200);
+    else requestAnimationFrame(publish);
+  }
+
+  #publish(): void {
+    this.#list = [...this.#rows.values()].sort(
+      (a, b) => Number(waits(b)) - Number(waits(a)) || b.updated_at.localeCompare(a.updated_at),
+    );
+    const next = [...this.#waiting.values()];
+    if (next.length !== this.#requests.length || next.some((each, index) => each !== this.#requests[index]))
+      this.#requests = next;
+  }
+}
+
+const waits = (row: Session): boolean => row.pending.permissions + row.pending.questions > 0;
+
+export const sessions = new Sessions();

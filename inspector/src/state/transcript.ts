@@ -1,0 +1,218 @@
+// One session as it is looked at: its newest events, older ones on demand, live ones as they come, or the session as it stood at some sequence.
+import { DragomanError } from "../../../src/client/error.ts";
+import type { UniversalEvent } from "../../../src/schema/event.ts";
+import type { EventType } from "../../../src/schema/event-data.ts";
+import type { Item } from "../../../src/schema/item.ts";
+import { type EventPage, eventPage, problemText } from "./daemon.ts";
+import { sessions } from "./sessions.ts";
+import { Signal } from "./store.ts";
+import { TranscriptFold } from "./transcript-fold.ts";
+
+const FIRST_PAGE = 400;
+const OLDER_PAGE = 800;
+const LARGEST_PAGE = 10_000;
+
+/** All but deltas: completed items carry all their deltas added up to. */
+const STRUCTURE: EventType[] = [
+  "session.started",
+  "session.ended",
+  "session.compacted",
+  "session.status",
+  "item.started",
+  "item.updated",
+  "item.completed",
+  "item.removed",
+  "error",
+  "permission.requested",
+  "permission.resolved",
+  "question.requested",
+  "question.resolved",
+  "agent.unparsed",
+  "turn.started",
+  "turn.ended",
+  "step.ended",
+  "config.changed",
+  "auth.status",
+  "team.message",
+  "team.task_updated",
+  "checkpoint.created",
+  "checkpoint.rewound",
+  "checkpoint.failed",
+  "skill.loaded",
+  "skill.invoked",
+  "skill.warning",
+  "task.spawned",
+  "task.status",
+  "task.output",
+  "task.cancelled",
+];
+
+export type Loading = { state: "loading" } | { state: "ready" } | { state: "failed"; detail: string; code: string };
+
+export class Transcript {
+  readonly id: string;
+  readonly changed = new Signal();
+  fold = new TranscriptFold();
+  loading: Loading = { state: "loading" };
+  /** Everything up to here is in the fold. */
+  last = 0;
+  /** The sequence the session is replayed to, or null for live. */
+  replay: number | null = null;
+  hasOlder = false;
+  #oldest = 0;
+  #version = 0;
+  #waiting: UniversalEvent[] = [];
+  #busy = true;
+  #olderRunning = false;
+  #abort = new AbortController();
+  readonly #close: (() => void)[] = [];
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** Watches the session until `close`. */
+  open(): void {
+    this.#close.push(
+      sessions.watch(this.id, (event) => this.#receive(event)),
+      sessions.caughtUp.subscribe(() => void this.#catchUp()),
+    );
+    void this.load(null);
+  }
+
+  close(): void {
+    this.#abort.abort();
+    for (const close of this.#close.splice(0)) close();
+  }
+
+  readonly version = (): number => this.#version;
+  readonly item = (id: string): Item | undefined => this.fold.item(id);
+
+  /** The session's newest events, or its newest as of a sequence. */
+  async load(replay: number | null): Promise<void> {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
+    this.#busy = true;
+    this.replay = replay;
+    try {
+      const page = await eventPage(
+        this.id,
+        { order: "desc", limit: FIRST_PAGE, types: STRUCTURE, ...(replay === null ? {} : { before: replay + 1 }) },
+        signal,
+      );
+      const upTo = replay ?? page.last_sequence;
+      const events = await this.#withOpenDeltas(page, upTo, signal);
+      this.fold = new TranscriptFold(events);
+      this.last = upTo;
+      this.hasOlder = page.has_more;
+      this.#oldest = page.next;
+      this.loading = { state: "ready" };
+      this.#busy = false;
+      this.#drain();
+      this.#tell();
+    } catch (error) {
+      if (signal.aborted) return;
+      const code = error instanceof DragomanError ? error.code : "";
+      this.loading = { state: "failed", detail: problemText(error), code };
+      this.#tell();
+    }
+  }
+
+  /** Items that were not complete yet have their text in deltas only. */
+  async #withOpenDeltas(page: EventPage, upTo: number, signal: AbortSignal): Promise<UniversalEvent[]> {
+    const events = page.events.slice().reverse();
+    const open = new Map<string, number>();
+    for (const event of events) {
+      if (event.type === "item.started") open.set(event.data.item.item_id, event.sequence);
+      if (event.type === "item.completed") open.delete(event.data.item.item_id);
+      if (event.type === "item.removed") open.delete(event.data.item_id);
+    }
+    if (open.size === 0) return events;
+    let after = Math.min(...open.values());
+    const deltas: UniversalEvent[] = [];
+    for (;;) {
+      const next = await eventPage(this.id, { after, limit: LARGEST_PAGE, types: ["item.delta"] }, signal);
+      for (const event of next.events)
+        if (event.type === "item.delta" && event.sequence <= upTo && open.has(event.data.item_id)) deltas.push(event);
+      if (!next.has_more || next.next >= upTo) break;
+      after = next.next;
+    }
+    return [...events, ...deltas].sort((a, b) => a.sequence - b.sequence);
+  }
+
+  async loadOlder(): Promise<void> {
+    if (this.#olderRunning || !this.hasOlder || this.#busy) return;
+    this.#olderRunning = true;
+    const { signal } = this.#abort;
+    try {
+      const page = await eventPage(this.id, { order: "desc", limit: OLDER_PAGE, types: STRUCTURE, before: this.#oldest }, signal);
+      this.fold = TranscriptFold.join(new TranscriptFold(page.events.slice().reverse()), this.fold);
+      this.hasOlder = page.has_more;
+      this.#oldest = page.next;
+      this.#tell();
+    } catch {
+      // The next scroll asks again.
+    } finally {
+      this.#olderRunning = false;
+    }
+  }
+
+  #receive(event: UniversalEvent): void {
+    if (this.replay !== null) return;
+    this.#waiting.push(event);
+    if (!this.#busy) this.#drain();
+  }
+
+  #drain(): void {
+    for (const event of this.#waiting.splice(0)) {
+      if (event.sequence <= this.last) continue;
+      if (event.sequence > this.last + 1) {
+        this.#waiting.push(event);
+        void this.#catchUp();
+        return;
+      }
+      this.fold.apply(event);
+      this.last = event.sequence;
+    }
+    this.#tellSoon();
+  }
+
+  /** Reads what the stream did not tell: after a gap or a new connection. */
+  async #catchUp(): Promise<void> {
+    if (this.replay !== null || this.#busy) return;
+    this.#busy = true;
+    const { signal } = this.#abort;
+    try {
+      for (let more = true; more; ) {
+        const page = await eventPage(this.id, { after: this.last, limit: LARGEST_PAGE }, signal);
+        for (const event of page.events) {
+          this.fold.apply(event);
+          this.last = event.sequence;
+        }
+        more = page.has_more;
+      }
+      this.#busy = false;
+      this.#drain();
+      this.#tell();
+    } catch (error) {
+      this.#busy = false;
+      if (signal.aborted) return;
+      if (error instanceof DragomanError && error.code === "cursor_too_large") await this.load(null);
+      if (error instanceof DragomanError && error.code === "session_not_found") {
+        this.loading = { state: "failed", detail: problemText(error), code: error.code };
+        this.#tell();
+      }
+    }
+  }
+
+  #tell(): void {
+    this.#version++;
+    this.changed.flush();
+  }
+
+  #tellSoon(): void {
+    this.#version++;
+    this.changed.schedule();
+  }
+}

@@ -1,0 +1,276 @@
+// Rows that are no items: turns, steps, permissions, questions, errors, the end of the session, and the rarer events.
+import type { ReactNode } from "react";
+import type { PermissionData, QuestionData, Usage } from "../../../src/schema/event-data.ts";
+import { useSignal } from "../state/store.ts";
+import type { Entry, MarkEvent, Task } from "../state/transcript-fold.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
+import { clock, count, duration, money } from "../ui/format.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { useToggle, useView } from "./context.ts";
+import { errorAdvice } from "./error-advice.ts";
+import { Output, Part } from "./parts.tsx";
+
+type Shown = Exclude<Entry, { kind: "item" }>;
+
+export function EntryRow({ entry }: { entry: Shown }) {
+  switch (entry.kind) {
+    case "turn-start":
+      return <TurnStart id={entry.turn_id} />;
+    case "turn-end":
+      return <TurnEnd id={entry.turn_id} />;
+    case "step":
+      return (
+        <Line icon="flag">
+          Step ended{entry.data.finish_reason ? `: ${entry.data.finish_reason}` : ""} <Tokens usage={entry.data.usage} />
+          {entry.data.cost_usd !== undefined && <span className="dim">{money(entry.data.cost_usd)}</span>}
+        </Line>
+      );
+    case "permission":
+      return <PermissionLine data={entry.data} />;
+    case "question":
+      return <QuestionLine data={entry.data} />;
+    case "retry":
+      return (
+        <Line icon="refresh" kind="warning">
+          {entry.data.status === "stalled" ? "Stalled" : "Retrying"}
+          {entry.data.attempt !== undefined && `, attempt ${entry.data.attempt}`}
+          {entry.data.detail && `: ${entry.data.detail}`}
+        </Line>
+      );
+    case "task":
+      return <TaskRow task={entry.task} />;
+    case "removed":
+      return <Removed entry={entry} />;
+    case "mark":
+      return <Mark event={entry.event} />;
+  }
+}
+
+const Line = ({ icon, kind = "", children }: { icon: IconName; kind?: string; children: ReactNode }) => (
+  <div className={`line ${kind}`}>
+    <Icon name={icon} size={13} />
+    <span className="line-text">{children}</span>
+  </div>
+);
+
+function Tokens({ usage }: { usage: Usage | undefined }) {
+  if (!usage) return null;
+  return (
+    <span className="dim" title={`${usage.input_tokens} in, ${usage.output_tokens} out`}>
+      {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
+      {usage.cache_read_tokens ? ` · ${count(usage.cache_read_tokens)} cached` : ""}
+    </span>
+  );
+}
+
+function TurnStart({ id }: { id: string }) {
+  const view = useView();
+  const turn = useSignal(view.changed, () => view.fold.turns.get(id));
+  return turn?.initiator === "agent" ? <Line icon="users">The agent began a turn of its own</Line> : null;
+}
+
+const STOPS = {
+  end_turn: "Done",
+  interrupted: "Interrupted",
+  error: "Ended by an error",
+  refusal: "Refused",
+  output_length: "Cut at the output limit",
+  max_turns: "Turn limit reached",
+  max_budget: "Budget used up",
+} as const;
+
+function TurnEnd({ id }: { id: string }) {
+  const view = useView();
+  const turn = useSignal(view.changed, () => view.fold.turns.get(id));
+  const ended = turn?.ended;
+  if (!ended) return null;
+  const good = ended.stop_reason === "end_turn";
+  return (
+    <div className={`turn-end ${good ? "" : "warning"}`}>
+      <span>{STOPS[ended.stop_reason]}</span>
+      {turn.started_at && <span className="dim">{duration(Date.parse(ended.at) - Date.parse(turn.started_at))}</span>}
+      <Tokens usage={ended.usage} />
+      {ended.usage?.cost_usd !== undefined && <span className="dim">{money(ended.usage.cost_usd)}</span>}
+      <time className="dim" dateTime={ended.at}>
+        {clock(ended.at)}
+      </time>
+    </div>
+  );
+}
+
+const BY = { client: "", policy: " by policy", agent: " by the agent", session_end: " because the session ended" } as const;
+
+function PermissionLine({ data }: { data: PermissionData }) {
+  const { resolved_by, reply, message, updated_input } = data.metadata;
+  const by = resolved_by ? BY[resolved_by] : "";
+  if (data.status === "requested")
+    return (
+      <Line icon="shield" kind="waiting">
+        Waiting for your permission: {data.action}
+      </Line>
+    );
+  return (
+    <Line icon="shield" kind={data.status === "denied" ? "warning" : ""}>
+      {data.status === "denied" ? "Denied" : reply === "always" ? "Always allowed" : "Allowed"}
+      {by}: {data.action}
+      {message && <span className="dim"> “{message}”</span>}
+      {updated_input !== undefined && <span className="tag">input edited</span>}
+    </Line>
+  );
+}
+
+function QuestionLine({ data }: { data: QuestionData }) {
+  if (data.status === "requested")
+    return (
+      <Line icon="question" kind="waiting">
+        Waiting for your answer: {data.prompt}
+      </Line>
+    );
+  if (data.status === "rejected")
+    return (
+      <Line icon="question" kind="warning">
+        Not answered{data.resolved_by ? BY[data.resolved_by] : ""}: {data.prompt}
+      </Line>
+    );
+  return (
+    <div className="answers">
+      {data.questions.map((question, index) => (
+        <Line key={question.prompt} icon="question">
+          {question.prompt} <strong>{data.answers?.[index]?.join(", ") || "no answer"}</strong>
+        </Line>
+      ))}
+    </div>
+  );
+}
+
+const TaskRow = ({ task }: { task: Task }) => (
+  <div className="task">
+    <Line icon="terminal" kind={task.status === "failed" ? "warning" : ""}>
+      Background task: {task.title} <span className="tag">{task.status}</span>
+      {task.error && <span className="dim"> {task.error}</span>}
+    </Line>
+    <Output text={task.output} live={task.status === "running"} />
+  </div>
+);
+
+function Removed({ entry }: { entry: Extract<Entry, { kind: "removed" }> }) {
+  const [open, toggle] = useToggle(`removed ${entry.item_id}`, false);
+  return (
+    <div className="removed">
+      <button type="button" className="fold" aria-expanded={open} onClick={toggle}>
+        <Icon name="trash" size={13} />
+        <span>Removed: {entry.reason}</span>
+        <Icon name="chevron" size={12} />
+      </button>
+      {open && (
+        <div className="removed-body">
+          {entry.item?.content.map((part, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
+            <Part key={index} part={part} streaming={false} id={`${entry.item_id} ${index}`} />
+          )) ?? "Its content was not loaded."}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Mark({ event }: { event: MarkEvent }) {
+  switch (event.type) {
+    case "error":
+      return (
+        <div className="error-row" role="alert">
+          <div className="error-head">
+            <Icon name="alert" size={14} />
+            <code>{event.data.code}</code>
+            <span className="dim">from the {event.data.details.error_source}</span>
+            {event.data.details.retryable && <span className="tag">can be retried</span>}
+          </div>
+          <p>{event.data.message}</p>
+          <p className="advice">{errorAdvice[event.data.code]}</p>
+        </div>
+      );
+    case "session.ended":
+      return <Ended data={event.data} />;
+    case "session.compacted":
+      return (
+        <div className="compacted">
+          <Icon name="compress" size={14} />
+          <span>
+            Compacted{event.data.trigger === "auto" ? " by itself" : ""}
+            {event.data.pre_tokens !== undefined && `: ${count(event.data.pre_tokens)}`}
+            {event.data.post_tokens !== undefined && ` → ${count(event.data.post_tokens)} tokens`}
+          </span>
+          {event.data.summary && <p className="dim">{event.data.summary}</p>}
+        </div>
+      );
+    case "auth.status":
+      return event.data.status === "ok" ? null : (
+        <Line icon="shield" kind="warning">
+          Sign-in {event.data.status.replace("_", " ")}
+          {event.data.message && `: ${event.data.message}`} {event.data.url && <code>{event.data.url}</code>}
+        </Line>
+      );
+    case "checkpoint.created":
+      return <Line icon="flag">Checkpoint: {event.data.label}</Line>;
+    case "checkpoint.rewound":
+      return <Line icon="refresh">Rewound to checkpoint: {event.data.label}</Line>;
+    case "checkpoint.failed":
+      return (
+        <Line icon="flag" kind="warning">
+          Checkpoint could not {event.data.action}: {event.data.error}
+        </Line>
+      );
+    case "team.message":
+      return (
+        <Line icon="users">
+          {event.data.from} → {event.data.to}: {event.data.text}
+        </Line>
+      );
+    case "team.task_updated":
+      return (
+        <Line icon="users">
+          Team task {event.data.title ?? event.data.task_id}: {event.data.status}
+          {event.data.owner && ` (${event.data.owner})`}
+        </Line>
+      );
+    case "skill.loaded":
+      return <Line icon="flag">Skill loaded: {event.data.name}</Line>;
+    case "skill.invoked":
+      return <Line icon="flag">Skill used: {event.data.name}</Line>;
+    case "skill.warning":
+      return (
+        <Line icon="flag" kind="warning">
+          Skill {event.data.name}: {event.data.detail}
+        </Line>
+      );
+    case "agent.unparsed":
+      return (
+        <Line icon="alert" kind="warning">
+          A native message was not understood: {event.data.error} <span className="dim">#{event.sequence}</span>
+        </Line>
+      );
+  }
+}
+
+const REASONS = {
+  completed: "The session is complete",
+  error: "The session ended with an error",
+  terminated: "The session was ended",
+};
+
+function Ended({ data }: { data: Extract<MarkEvent, { type: "session.ended" }>["data"] }) {
+  const stderr = [data.stderr?.head, data.stderr?.truncated ? "…" : null, data.stderr?.tail].filter((text) => text).join("\n");
+  return (
+    <div className={`ended ${data.reason}`}>
+      <div className="ended-head">
+        <Icon name="stop" size={14} />
+        <strong>{REASONS[data.reason]}</strong>
+        <span className="dim">by the {data.terminated_by}</span>
+        {data.exit_code != null && <span className="tag">exit {data.exit_code}</span>}
+        {data.signal && <span className="tag">{data.signal}</span>}
+      </div>
+      {data.message && <p>{data.message}</p>}
+      {stderr && <CodeBlock code={stderr} language="stderr" />}
+    </div>
+  );
+}

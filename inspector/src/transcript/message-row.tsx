@@ -1,0 +1,29 @@
+// A message of a person, the agent or the system, and any other item that is no tool call.
+import { memo } from "react";
+import { useItem } from "./context.ts";
+import { Part } from "./parts.tsx";
+
+export const MessageRow = memo(function MessageRow({ id }: { id: string }) {
+  const item = useItem(id);
+  if (!item) return null;
+  const streaming = item.status === "in_progress";
+  if (item.content.length === 0 && !streaming) return null;
+  const who = item.role ?? item.kind;
+  return (
+    <article
+      className={`message ${who} ${item.status}`}
+      aria-label={who === "user" ? "You" : who === "assistant" ? "Agent" : who}
+    >
+      {item.content.map((part, index) => (
+        <Part
+          // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
+          key={index}
+          part={part}
+          streaming={streaming && index === item.content.length - 1}
+          id={`${id} ${index}`}
+        />
+      ))}
+      {streaming && item.content.length === 0 && <span className="typing" role="img" aria-label="The agent is writing" />}
+    </article>
+  );
+});

@@ -1,0 +1,164 @@
+// One content part each: every type of the schema has its look here, whatever agent it came from.
+import type { ContentPart, PlanEntry } from "../../../src/schema/content.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
+import { DiffView } from "../ui/diff-view.tsx";
+import { baseName, prettyJson, withoutAnsi } from "../ui/format.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { Markdown } from "../ui/markdown.tsx";
+import { scrollable } from "../ui/scrollable.ts";
+import { useToggle } from "./context.ts";
+
+const ARTIFACT = /^\/v1\/artifacts\/[\w-]+$/;
+
+export function Part({ part, streaming, id }: { part: ContentPart; streaming: boolean; id: string }) {
+  switch (part.type) {
+    case "text":
+      return <Markdown text={part.text} streaming={streaming} />;
+    case "reasoning":
+      return <Reasoning text={part.text} hidden={part.visibility === "private"} streaming={streaming} id={id} />;
+    case "refusal":
+      return (
+        <div className="refusal">
+          <strong>Refused</strong>
+          <Markdown text={part.text} streaming={streaming} />
+        </div>
+      );
+    case "json":
+      return <CodeBlock code={JSON.stringify(part.json, null, 2) ?? "undefined"} language="json" />;
+    case "code":
+      return <CodeBlock code={part.code} language={part.language ?? ""} />;
+    case "image":
+      return <ImagePart path={part.path} />;
+    case "audio":
+      return ARTIFACT.test(part.path) ? (
+        // biome-ignore lint/a11y/useMediaCaption: an agent's sound comes without captions.
+        <audio controls src={part.path} aria-label="Audio from the agent" />
+      ) : (
+        <Reference icon="file" text={part.path} />
+      );
+    case "file_ref":
+      return <FileRef path={part.path} action={part.action} diff={part.diff ?? null} />;
+    case "status":
+      return (
+        <div className="status-part">
+          <strong>{part.label}</strong>
+          {part.detail && <span>{part.detail}</span>}
+        </div>
+      );
+    case "plan":
+      return <Plan entries={part.entries} />;
+    case "resource":
+      return <Resource uri={part.uri} text={part.text} mime={part.mime} />;
+    case "tool_call":
+      return <CodeBlock code={`${part.name} ${prettyJson(part.arguments)}`} language="json" />;
+    case "tool_result":
+      return <Output text={part.output} live={streaming} />;
+    default: {
+      const unknown: never = part;
+      return <CodeBlock code={JSON.stringify(unknown, null, 2)} language="json" />;
+    }
+  }
+}
+
+function Reasoning({ text, hidden, streaming, id }: { text: string; hidden: boolean; streaming: boolean; id: string }) {
+  const [open, toggle] = useToggle(`think ${id}`, false);
+  const summary = hidden ? "Reasoned privately" : streaming ? "Thinking" : "Thought";
+  return (
+    <div className={`reasoning ${streaming ? "live" : ""}`}>
+      <button type="button" className="fold" aria-expanded={open} onClick={toggle} disabled={hidden && text === ""}>
+        <Icon name="bulb" size={14} />
+        <span>{summary}</span>
+        {!open && <span className="fold-preview">{text.slice(streaming ? -160 : 0).slice(0, 160)}</span>}
+        <Icon name="chevron" size={12} />
+      </button>
+      {open && <Markdown text={text} streaming={streaming} />}
+    </div>
+  );
+}
+
+function ImagePart({ path }: { path: string }) {
+  if (!ARTIFACT.test(path)) return <Reference icon="file" text={path} />;
+  return (
+    <a className="image-part" href={path} target="_blank" rel="noopener noreferrer">
+      <img src={path} alt="From the session" />
+    </a>
+  );
+}
+
+const Reference = ({ icon, text }: { icon: IconName; text: string }) => (
+  <span className="reference">
+    <Icon name={icon} size={14} />
+    <code>{text}</code>
+  </span>
+);
+
+function Resource({ uri, text, mime }: { uri: string; text: string | undefined; mime: string | undefined }) {
+  if (ARTIFACT.test(uri))
+    return (
+      <a className="reference" href={uri} download={text ?? true}>
+        <Icon name="download" size={14} />
+        <code>{text ?? uri}</code>
+        <span className="dim">{mime}</span>
+      </a>
+    );
+  return (
+    <div className="resource">
+      <Reference icon="file" text={uri} />
+      {text !== undefined && <pre className="output">{text}</pre>}
+    </div>
+  );
+}
+
+const ACTIONS = { read: "Read", write: "Wrote", patch: "Changed" } as const;
+
+export const FileRef = ({ path, action, diff }: { path: string; action: keyof typeof ACTIONS; diff: string | null }) => (
+  <div className="file-ref">
+    <div className="file-name">
+      <Icon name={action === "read" ? "file" : "edit"} size={14} />
+      <span>{ACTIONS[action]}</span>
+      <code title={path}>{baseName(path)}</code>
+    </div>
+    {diff && <DiffView text={diff} />}
+  </div>
+);
+
+const PLAN_MARKS = { pending: "to do", in_progress: "in progress", completed: "done", cancelled: "cancelled" } as const;
+
+const Plan = ({ entries }: { entries: PlanEntry[] }) => (
+  <div className="plan">
+    <div className="plan-head">
+      <Icon name="list" size={14} />
+      Plan
+      <span className="dim">
+        {entries.filter((entry) => entry.status === "completed").length} of {entries.length}
+      </span>
+    </div>
+    <ul>
+      {entries.map((entry, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: entries of a plan have no id; the list is replaced whole.
+        <li key={index} className={entry.status}>
+          <span className="plan-mark" role="img" aria-label={PLAN_MARKS[entry.status]} />
+          <span>{entry.text}</span>
+          {entry.priority === "high" && <span className="tag">high</span>}
+        </li>
+      ))}
+    </ul>
+  </div>
+);
+
+const SHOWN_OUTPUT = 20_000;
+
+export function Output({ text, live }: { text: string; live: boolean }) {
+  if (text === "") return null;
+  const cut = text.length > SHOWN_OUTPUT;
+  return (
+    <pre className={`output ${live ? "live" : ""}`} {...scrollable} ref={live ? scrollDown : null}>
+      {cut && <span className="dim">{`… ${(text.length - SHOWN_OUTPUT).toLocaleString()} characters before\n`}</span>}
+      {withoutAnsi(cut ? text.slice(-SHOWN_OUTPUT) : text)}
+    </pre>
+  );
+}
+
+const scrollDown = (element: HTMLPreElement | null): void => {
+  if (element) element.scrollTop = element.scrollHeight;
+};

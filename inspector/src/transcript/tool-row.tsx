@@ -1,0 +1,158 @@
+// A tool call with its arguments, its output as it comes, how it ended and what it changed; and the lid of a sub-agent's work.
+import type { ContentPart, ToolKind } from "../../../src/schema/content.ts";
+import type { Item } from "../../../src/schema/item.ts";
+import { CodeBlock } from "../ui/code-block.tsx";
+import { Spinner } from "../ui/controls.tsx";
+import { bytes, duration, prettyJson } from "../ui/format.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { useItem, useItems, useToggle, useView } from "./context.ts";
+import { Output, Part } from "./parts.tsx";
+import type { Row } from "./rows.ts";
+
+type ToolRowProps = { row: Extract<Row, { kind: "tool" }> };
+type Result = Extract<ContentPart, { type: "tool_result" }>;
+
+const icons: Record<ToolKind, IconName> = {
+  shell: "terminal",
+  read: "file",
+  write: "edit",
+  edit: "edit",
+  delete: "trash",
+  move: "file",
+  search: "search",
+  fetch: "globe",
+  web_search: "globe",
+  mcp: "wrench",
+  subagent: "users",
+  plan: "list",
+  question: "question",
+  skill: "flag",
+  think: "bulb",
+  other: "wrench",
+};
+
+export function ToolRow({ row }: ToolRowProps) {
+  const view = useView();
+  const call = useItem(row.item_id);
+  const results = useItems(row.results);
+  const part = call?.content.find((each) => each.type === "tool_call");
+  const others = [...(call?.content ?? []), ...results.flatMap((item) => item.content)].filter(
+    (each) => each.type !== "tool_call" && each.type !== "tool_result",
+  );
+  const shown = others.some((each) => each.type === "file_ref" && each.diff) || others.some((each) => each.type === "image");
+  const running = call?.status === "in_progress";
+  const [open, toggle] = useToggle(`tool ${row.item_id}`, running || shown || call?.status === "failed");
+  if (!call || part?.type !== "tool_call") return null;
+  const outcome = results.flatMap((item) => item.content).find((each) => each.type === "tool_result");
+  const kind = part.tool_kind ?? "other";
+  const failed = call.status === "failed" || results.some((item) => item.status === "failed");
+  return (
+    <div className={`tool ${call.status} ${failed ? "bad" : ""}`} data-kind={kind}>
+      <div className="tool-head">
+        <button type="button" className="tool-toggle" aria-expanded={open} onClick={toggle}>
+          <span className="tool-icon">
+            <Icon name={icons[kind]} size={14} />
+          </span>
+          <span className="tool-name">{part.name}</span>
+          <span className="tool-title">{titleOf(part)}</span>
+          <Ending call={call} outcome={outcome?.type === "tool_result" ? outcome : undefined} failed={failed} />
+          <Icon name="chevron" size={12} />
+        </button>
+        {row.children > 0 && (
+          <button
+            type="button"
+            className="nest-toggle"
+            aria-expanded={row.open}
+            onClick={() => view.toggle(`nest ${row.item_id}`, !row.open)}
+          >
+            <Icon name="users" size={13} />
+            {row.open ? "Hide" : "Show"} sub-agent ({row.children})
+          </button>
+        )}
+      </div>
+      {open && <ToolBody part={part} results={results} others={others} id={row.item_id} running={running} />}
+    </div>
+  );
+}
+
+type BodyProps = {
+  part: Extract<ContentPart, { type: "tool_call" }>;
+  results: Item[];
+  others: ContentPart[];
+  id: string;
+  running: boolean;
+};
+
+function ToolBody({ part, results, others, id, running }: BodyProps) {
+  return (
+    <div className="tool-body">
+      <Arguments part={part} />
+      {results.flatMap((item) =>
+        item.content.map((each) =>
+          each.type === "tool_result" ? (
+            <div key={`${item.item_id} ${each.call_id}`}>
+              <Output text={each.output} live={running || item.status === "in_progress"} />
+              {each.artifact && (
+                <a className="reference" href={each.artifact.path} target="_blank" rel="noopener noreferrer">
+                  <Icon name="download" size={14} /> Whole output ({bytes(each.artifact.bytes)})
+                </a>
+              )}
+            </div>
+          ) : null,
+        ),
+      )}
+      {others.map((each, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
+        <Part key={index} part={each} streaming={running} id={`${id} ${index}`} />
+      ))}
+    </div>
+  );
+}
+
+function Arguments({ part }: { part: BodyProps["part"] }) {
+  const command = commandOf(part.arguments);
+  if (command !== null)
+    return (
+      <pre className="command">
+        <span aria-hidden="true">$ </span>
+        {command}
+      </pre>
+    );
+  if (part.arguments === "" || part.arguments === "{}") return null;
+  return <CodeBlock code={prettyJson(part.arguments)} language="json" />;
+}
+
+/** The exact command line, where the arguments hold one and little else. */
+export function commandOf(text: string): string | null {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value !== "object" || value === null) return null;
+    const { command } = value as { command?: unknown };
+    if (typeof command === "string") return command;
+    return Array.isArray(command) && command.every((word) => typeof word === "string") ? command.join(" ") : null;
+  } catch {
+    return null;
+  }
+}
+
+function titleOf(part: BodyProps["part"]): string {
+  if (part.title && part.title !== part.name) return part.title;
+  if (part.paths?.length) return part.paths.join(", ");
+  return commandOf(part.arguments) ?? part.arguments.slice(0, 200);
+}
+
+function Ending({ call, outcome, failed }: { call: Item; outcome: Result | undefined; failed: boolean }) {
+  const took =
+    outcome?.duration_ms ?? (call.completed_at ? Date.parse(call.completed_at) - Date.parse(call.started_at) : undefined);
+  if (call.status === "in_progress") return <Spinner label="running" />;
+  return (
+    <span className="tool-end">
+      {outcome?.exit_code != null && outcome.exit_code !== 0 && <span className="tag bad">exit {outcome.exit_code}</span>}
+      {took !== undefined && <span className="dim">{duration(took)}</span>}
+      <span className={failed ? "mark bad" : "mark good"}>
+        <Icon name={failed ? "cross" : "check"} size={14} />
+        <span className="sr">{failed ? "failed" : "succeeded"}</span>
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,115 @@
+// The open session's transcript: only what is in sight is rendered. It follows the end while the reader is there, and stays put while they read above.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useSignal, useStore } from "../state/store.ts";
+import { Icon } from "../ui/icons.tsx";
+import { scrollable } from "../ui/scrollable.ts";
+import { type TranscriptView, ViewContext } from "./context.ts";
+import { EntryRow } from "./entry-row.tsx";
+import { MessageRow } from "./message-row.tsx";
+import { buildRows, type Row } from "./rows.ts";
+import { ToolRow } from "./tool-row.tsx";
+
+const NEAR_END = 48;
+const NEAR_START = 600;
+
+export function TranscriptPane({ view }: { view: TranscriptView }) {
+  const rows = useRows(view);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [atEnd, setAtEnd] = useState(true);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    getItemKey: (index) => rows[index]?.key ?? index,
+    estimateSize: () => 56,
+    overscan: 8,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: NEAR_END,
+    paddingStart: 16,
+    paddingEnd: 16,
+  });
+  const onScroll = (): void => {
+    const element = scroller.current;
+    if (!element) return;
+    setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END);
+    if (element.scrollTop < NEAR_START) void view.loadOlder();
+  };
+  const opened = useRef(false);
+  useLayoutEffect(() => {
+    if (opened.current || rows.length === 0) return;
+    opened.current = true;
+    virtual.scrollToEnd();
+  }, [rows.length, virtual]);
+  // A first page shorter than the window leaves no scroll to ask for more.
+  useEffect(() => {
+    const element = scroller.current;
+    if (element && view.hasOlder && element.scrollHeight <= element.clientHeight + NEAR_START) void view.loadOlder();
+  });
+  return (
+    <ViewContext value={view}>
+      <div className="transcript">
+        <div
+          ref={scroller}
+          className="scroller"
+          onScroll={onScroll}
+          {...scrollable}
+          role="log"
+          aria-label="Transcript"
+          aria-live="off"
+        >
+          <div className="column" style={{ height: virtual.getTotalSize() }}>
+            {virtual.getVirtualItems().map(({ key, index, start }) => (
+              <div
+                key={key}
+                data-index={index}
+                ref={virtual.measureElement}
+                className="row"
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <RowView row={rows[index] as Row} />
+              </div>
+            ))}
+          </div>
+        </div>
+        {!atEnd && (
+          <button type="button" className="to-end" onClick={() => virtual.scrollToEnd()}>
+            <Icon name="down" size={14} /> Latest
+          </button>
+        )}
+      </div>
+    </ViewContext>
+  );
+}
+
+/** Rows are built again when entries come or go, and when a call ends; deltas do not touch them. */
+function useRows(view: TranscriptView): Row[] {
+  const structure = useSignal(view.changed, () => view.fold.structure);
+  const fold = useSignal(view.changed, () => view.fold);
+  const toggles = useStore(view.toggles);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the fold changes in place and counts its changes in `structure`.
+  return useMemo(() => buildRows(fold, toggles), [fold, structure, toggles]);
+}
+
+const RowView = memo(
+  function RowView({ row }: { row: Row }) {
+    return (
+      <div className={`indent-${Math.min(row.depth, 4)}`}>
+        {row.kind === "message" ? (
+          <MessageRow id={row.item_id} />
+        ) : row.kind === "tool" ? (
+          <ToolRow row={row} />
+        ) : (
+          <EntryRow entry={row.entry} />
+        )}
+      </div>
+    );
+  },
+  ({ row: a }, { row: b }) =>
+    a.key === b.key &&
+    a.depth === b.depth &&
+    a.kind === b.kind &&
+    (a.kind !== "entry" || (b.kind === "entry" && a.entry === b.entry)) &&
+    (a.kind !== "tool" ||
+      (b.kind === "tool" && a.open === b.open && a.children === b.children && a.results.join() === b.results.join())),
+);

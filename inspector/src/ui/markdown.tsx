@@ -1,0 +1,94 @@
+// Markdown an agent wrote: no HTML, no remote images, links that say they lead outside. Growing text is cut into blocks so that only the last is parsed again.
+import { memo, useState } from "react";
+import ReactMarkdown, { type Components } from "react-markdown";
+import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
+import remarkGfm from "remark-gfm";
+import { CodeBlock } from "./code-block.tsx";
+import { Button } from "./controls.tsx";
+import { bytes } from "./format.ts";
+import { Icon } from "./icons.tsx";
+import { markdownBlocks } from "./markdown-blocks.ts";
+
+const LONGEST_WHOLE = 20_000;
+const LONGEST_BLOCK = 20_000;
+const LONGEST_SHOWN = 60_000;
+const KEPT_ENDS = 8_000;
+
+const ARTIFACT = /^\/v1\/artifacts\/[\w-]+$/;
+const schema = {
+  ...defaultSchema,
+  tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== "picture" && name !== "source"),
+};
+const remarkPlugins = [remarkGfm];
+const rehypePlugins: [[typeof rehypeSanitize, typeof schema]] = [[rehypeSanitize, schema]];
+
+const components: Components = {
+  a: ({ href, children }) =>
+    href ? (
+      <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={`Opens ${href}`}>
+        {children}
+        <Icon name="external" size={12} />
+      </a>
+    ) : (
+      <span>{children}</span>
+    ),
+  img: ({ src, alt }) =>
+    typeof src === "string" && ARTIFACT.test(src) ? (
+      <img src={src} alt={alt ?? ""} />
+    ) : (
+      <span className="blocked-image">image not loaded{alt ? `: ${alt}` : ""}</span>
+    ),
+  pre: ({ children }) => <>{children}</>,
+  code: ({ className, children }) => {
+    const text = String(children ?? "");
+    const language = /language-([\w+-]+)/.exec(className ?? "")?.[1];
+    if (language === undefined && !text.includes("\n")) return <code>{children}</code>;
+    return <CodeBlock code={text.replace(/\n$/, "")} language={language ?? ""} />;
+  },
+  table: ({ children }) => (
+    <div className="table-scroll">
+      <table>{children}</table>
+    </div>
+  ),
+};
+
+const urlTransform = (url: string): string => (/^(https?:|mailto:)/i.test(url) || ARTIFACT.test(url) ? url : "");
+
+const Block = memo(function Block({ text }: { text: string }) {
+  if (text.length > LONGEST_BLOCK) return <p className="plain-text">{text}</p>;
+  return (
+    <ReactMarkdown
+      remarkPlugins={remarkPlugins}
+      rehypePlugins={rehypePlugins}
+      components={components}
+      urlTransform={urlTransform}
+    >
+      {text}
+    </ReactMarkdown>
+  );
+});
+
+export const Markdown = memo(function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
+  const [whole, setWhole] = useState(false);
+  if (text.length > LONGEST_SHOWN && !whole)
+    return (
+      <div className="markdown">
+        <p className="plain-text">{text.slice(0, KEPT_ENDS)}</p>
+        <div className="cut">
+          <Button look="quiet" onClick={() => setWhole(true)}>
+            Show all {bytes(text.length)}
+          </Button>
+        </div>
+        <p className="plain-text">{text.slice(-KEPT_ENDS)}</p>
+      </div>
+    );
+  const blocks = streaming || text.length > LONGEST_WHOLE ? markdownBlocks(text) : [text];
+  return (
+    <div className={`markdown ${streaming ? "streaming" : ""}`}>
+      {blocks.map((block, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: blocks only grow at the end.
+        <Block key={index} text={block} />
+      ))}
+    </div>
+  );
+});
