@@ -23,6 +23,7 @@ export function assistant(state: ClaudeState, frame: JsonRecord): Translation {
     return mapped(ADDRESS, "assistant:refusal", drafts);
   }
   if (frame.error !== undefined || frame.is_api_error_message === true) {
+    if (scopeOf(frame) !== "") return subagentError(state, frame, text, drafts);
     // Said with the result, which knows more (prompt_too_long); and once.
     state.apiError = apiError(frame, text);
     closeMessages(state, drafts);
@@ -34,6 +35,15 @@ export function assistant(state: ClaudeState, frame: JsonRecord): Translation {
   }
   assistantBlocks(state, frame, drafts);
   return mapped(ADDRESS, `assistant:${blockName(api.content)}`, drafts);
+}
+
+/** A sub-agent's model call failed: its own affair, told by the result of the call that started it. The turn goes on. */
+function subagentError(state: ClaudeState, frame: JsonRecord, text: string, drafts: Draft[]): Translation {
+  const scope = scopeOf(frame);
+  const open = state.messages.get(scope);
+  if (open) closeMessage(state, open, drafts);
+  systemItem(state, text, str(frame.uuid), scope, drafts);
+  return mapped(ADDRESS, "assistant:error", drafts);
 }
 
 const KNOWN = new Set([

@@ -32,6 +32,20 @@ describe("ends of turns", () => {
     expect(answers(played)).toEqual([]);
   });
 
+  it("a failure inside a sub-agent is not the turn's", () => {
+    const played = play(
+      user("x"),
+      init(),
+      assistant("m", call("t", "Agent", { description: "d" })),
+      failure("server_error", "It failed there.", { parent_tool_use_id: "t" }),
+      toolResult("t", "failed", {}, true),
+      result({ subtype: "error_during_execution", is_error: true, terminal_reason: "model_error", errors: ["Another reason"] }),
+    );
+    expect(played.rules).toEqual([]);
+    expect(of(played, "error")).toMatchObject([{ message: "Another reason" }]);
+    expect(played.items.filter((item) => item.kind === "system")).toHaveLength(1);
+  });
+
   it("a prompt that is too long is an overflow of the context", () => {
     const played = play(
       user("x"),
