@@ -188,6 +188,15 @@ describe("commands", () => {
     expect(await play(session, "hello")).toMatch(/^turn 2 /);
   });
 
+  it("a thread that is not there is an error, not a new conversation", async () => {
+    const session = await start({ resume_native: "never-was" });
+    const { turn_id } = await session.send("hello", [], "queue");
+    expect(await ended(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
+    expect(events(session).find(({ type }) => type === "error")).toMatchObject({
+      data: { message: expect.stringContaining("Create a new session") },
+    });
+  });
+
   it("a fork goes on from the history in a thread of its own", async () => {
     const session = await start();
     await play(session, "hello");

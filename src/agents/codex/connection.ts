@@ -10,7 +10,7 @@ import {
 } from "../contract.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../json.ts";
 import { type AppServer, MCP_STATUS, type ThreadWatch } from "./app-server.ts";
-import { needsMode, settingsParams, threadParams, turnParams } from "./launch-params.ts";
+import { type Actual, needsMode, settingsParams, threadParams, turnParams } from "./launch-params.ts";
 import { type NativePermission, permissionResult } from "./permissions.ts";
 import { promptInput, type Skill } from "./prompt-input.ts";
 import { type NativeQuestion, questionResult } from "./questions.ts";
@@ -34,14 +34,16 @@ export async function connect(pool: ServerPool, launch: Launch): Promise<Connect
   }
 }
 
+/** codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost. */
+const unused = new Set<string>();
+
 class CodexConnection implements Connection, ThreadWatch {
   readonly #lease: ServerLease;
   readonly #server: AppServer;
   readonly #launch: Launch;
   readonly #config: SessionConfig;
   #threadId = "";
-  /** The model the thread really has. */
-  #model: string | null = null;
+  #actual: Actual = { model: null, effort: null };
   #turnId: string | null = null;
   /** Commands of the running turn: an interrupt ends them too. */
   #commands = new Set<string>();
@@ -64,7 +66,7 @@ class CodexConnection implements Connection, ThreadWatch {
     const { resume } = this.#launch;
     const params = threadParams(this.#config);
     const answer = resume === null ? await this.#start(params) : await this.#resume(resume, params);
-    this.#model = str(answer.model) ?? this.#config.model;
+    this.#actual = { model: str(answer.model) ?? this.#config.model, effort: str(answer.reasoningEffort) ?? null };
     if (needsMode(this.#config)) await this.#settings({ permission_mode: this.#config.permission_mode });
     void this.#learnSkills();
     await this.#mcpStarted();
@@ -89,7 +91,9 @@ class CodexConnection implements Connection, ThreadWatch {
 
   async #start(params: JsonRecord): Promise<JsonRecord> {
     // Raw events are the only trace of tool calls for which Codex makes no item. They can be asked for here only.
-    return this.#thread("thread/start", { ...params, experimentalRawEvents: true });
+    const answer = await this.#thread("thread/start", { ...params, experimentalRawEvents: true });
+    unused.add(this.#threadId);
+    return answer;
   }
 
   async #resume({ native_session_id, fork }: NonNullable<Launch["resume"]>, params: JsonRecord): Promise<JsonRecord> {
@@ -100,9 +104,13 @@ class CodexConnection implements Connection, ThreadWatch {
       return await this.#server.request("thread/resume", again, THREAD_TIMEOUT_MS);
     } catch (error) {
       this.#server.detach(native_session_id);
-      // codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost.
-      if (error instanceof AgentError && /no rollout found/i.test(error.message)) return this.#start(params);
-      throw error;
+      if (!(error instanceof AgentError) || !/no rollout found/i.test(error.message)) throw error;
+      if (unused.has(native_session_id)) return this.#start(params);
+      throw new AgentError(
+        "agent_refused",
+        `Codex has no thread ${native_session_id} here. It may have been deleted, or belong to another CODEX_HOME. Create a new session.`,
+        { cause: error },
+      );
     }
   }
 
@@ -126,9 +134,14 @@ class CodexConnection implements Connection, ThreadWatch {
     if (method === "turn/started") this.#turnId ??= turnId;
     if (method === "item/started" && rec(params.item).type === "commandExecution")
       this.#commands.add(str(rec(params.item).id) ?? "");
-    if (method === "thread/settings/updated") this.#model = str(rec(params.threadSettings).model) ?? this.#model;
+    if (method === "thread/settings/updated") this.#settled(rec(params.threadSettings));
+    if (method === "item/completed") unused.delete(this.#threadId);
     if (method === "skills/changed") void this.#learnSkills();
     if (method === "turn/completed" && (this.#turnId === null || this.#turnId === turnId)) this.#turnEnded();
+  }
+
+  #settled(settings: JsonRecord): void {
+    this.#actual = { model: str(settings.model) ?? this.#actual.model, effort: str(settings.effort) ?? this.#actual.effort };
   }
 
   #turnEnded(): void {
@@ -174,7 +187,7 @@ class CodexConnection implements Connection, ThreadWatch {
     return this.#work("turn/start", {
       clientUserMessageId: prompt.message_id,
       input: promptInput(prompt, this.#skills),
-      ...turnParams(this.#config, this.#model),
+      ...turnParams(this.#config, this.#actual),
     });
   }
 
@@ -214,14 +227,14 @@ class CodexConnection implements Connection, ThreadWatch {
         "Codex cannot go back to its default model or effort in a running session. Name the one you want.",
       );
     Object.assign(this.#config, patch);
-    if (patch.model) this.#model = patch.model;
+    if (patch.model) this.#actual = { ...this.#actual, model: patch.model };
     await this.#settings(patch);
   }
 
   async #settings(patch: ConfigPatch): Promise<void> {
     await this.#server.request("thread/settings/update", {
       threadId: this.#threadId,
-      ...settingsParams(patch, this.#config, this.#model),
+      ...settingsParams(patch, this.#config, this.#actual),
     });
   }
 

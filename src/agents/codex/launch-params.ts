@@ -24,32 +24,35 @@ function mcpEntry(server: McpServer): [string, JsonRecord] {
   return [server.name, { url: server.url, ...(server.headers ? { http_headers: server.headers } : {}) }];
 }
 
-/** Plan is a mode of working together in Codex, not a policy. The mode carries the model, so the model must be known. */
-export function collaborationMode(config: Mutable, model: string): JsonRecord {
+/** The model and effort the thread really has. */
+export type Actual = { model: string | null; effort: string | null };
+
+/** Plan is a mode of working together in Codex, not a policy. The mode carries model and effort, so they must be known, or it would reset them. */
+function collaborationMode(config: Mutable, model: string, effort: string | null): JsonRecord {
   const mode = config.permission_mode === "plan" ? "plan" : (config.agent_mode ?? "default");
-  return { mode, settings: { model, reasoning_effort: config.variant, developer_instructions: null } };
+  return { mode, settings: { model, reasoning_effort: config.variant ?? effort, developer_instructions: null } };
 }
 
 /** Overrides of turn/start. They stick, and repeating them changes nothing. */
-export function turnParams(config: Mutable, model: string | null): JsonRecord {
+export function turnParams(config: Mutable, { model, effort }: Actual): JsonRecord {
   return {
     approvalPolicy: PERMISSION_MODES[config.permission_mode].approvalPolicy,
     ...(config.model === null ? {} : { model: config.model }),
     ...(config.variant === null ? {} : { effort: config.variant }),
-    ...(needsMode(config) && model !== null ? { collaborationMode: collaborationMode(config, model) } : {}),
+    ...(needsMode(config) && model !== null ? { collaborationMode: collaborationMode(config, model, effort) } : {}),
   };
 }
 
 export const needsMode = (config: Mutable): boolean => config.permission_mode === "plan" || config.agent_mode !== null;
 
 /** thread/settings/update for a live change. */
-export function settingsParams(patch: ConfigPatch, config: Mutable, model: string | null): JsonRecord {
+export function settingsParams(patch: ConfigPatch, config: Mutable, { model, effort }: Actual): JsonRecord {
   const policy = patch.permission_mode === undefined ? undefined : PERMISSION_MODES[patch.permission_mode];
   const modeChanged = patch.agent_mode !== undefined || patch.permission_mode !== undefined;
   return {
     ...(patch.model ? { model: patch.model } : {}),
     ...(patch.variant ? { effort: patch.variant } : {}),
     ...(policy ? { approvalPolicy: policy.approvalPolicy, sandboxPolicy: policy.sandboxPolicy } : {}),
-    ...(modeChanged && model !== null ? { collaborationMode: collaborationMode(config, model) } : {}),
+    ...(modeChanged && model !== null ? { collaborationMode: collaborationMode(config, model, effort) } : {}),
   };
 }
