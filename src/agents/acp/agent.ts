@@ -10,10 +10,12 @@ import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { PLAIN, quirksOf } from "./quirks.ts";
 import { AcpTranslator } from "./translator.ts";
+import { YoungSessions } from "./young-sessions.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
 
 export function createAcpAgent(definition: AcpDefinition): Agent {
+  const young = new YoungSessions();
   return {
     id: definition.id,
     name: definition.name,
@@ -23,7 +25,7 @@ export function createAcpAgent(definition: AcpDefinition): Agent {
     inspect: (host) => inspect(definition, host),
     models: async (host, directory) => (await probe(definition, host, directory)).models(),
     modes: async (host, directory) => (await probe(definition, host, directory)).modes(),
-    connect: (launch) => connectAcp(definition, launch),
+    connect: (launch) => connectAcp(definition, launch, young),
   };
 }
 

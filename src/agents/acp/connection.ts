@@ -22,6 +22,7 @@ import { LiveSettings } from "./live-settings.ts";
 import { quirksOf } from "./quirks.ts";
 import { promptBlocks, sessionParams } from "./requests.ts";
 import { AcpTranslator } from "./translator.ts";
+import { YoungSessions } from "./young-sessions.ts";
 
 const OPEN_TIMEOUT_MS = 120_000;
 const CLOSE_TIMEOUT_MS = 1_500;
@@ -29,8 +30,8 @@ const CLOSE_TIMEOUT_MS = 1_500;
 const REPLAY_QUIET_MS = 250;
 const REPLAY_LIMIT_MS = 10_000;
 
-export async function connectAcp(definition: AcpDefinition, launch: Launch): Promise<Connection> {
-  const connection = new AcpConnection(definition, launch);
+export async function connectAcp(definition: AcpDefinition, launch: Launch, young = new YoungSessions()): Promise<Connection> {
+  const connection = new AcpConnection(definition, launch, young);
   await connection.open();
   return connection;
 }
@@ -38,6 +39,7 @@ export async function connectAcp(definition: AcpDefinition, launch: Launch): Pro
 class AcpConnection implements Connection {
   readonly #definition: AcpDefinition;
   readonly #launch: Launch;
+  readonly #young: YoungSessions;
   readonly #translator: AcpTranslator;
   readonly #channel: Channel;
   readonly #client: AcpClient;
@@ -51,8 +53,9 @@ class AcpConnection implements Connection {
   #closing = false;
   #lastUpdate = 0;
 
-  constructor(definition: AcpDefinition, launch: Launch) {
+  constructor(definition: AcpDefinition, launch: Launch, young: YoungSessions) {
     this.#definition = definition;
+    this.#young = young;
     this.#launch = launch;
     const { config, host } = launch;
     const quirks = quirksOf(definition.quirks);
@@ -164,6 +167,7 @@ class AcpConnection implements Connection {
     }
     const method = abilities.resume ? "session/resume" : abilities.load ? "session/load" : null;
     if (method === null) throw new AgentError("unsupported", `${this.#definition.name} cannot take up an earlier session.`);
+    if (method === "session/load" && this.#translator.quirks.youngLoadDestroys) await this.#young.grown(sessionId);
     this.#channel.attach(sessionId, this.#launch.port);
     this.#enter(line, sessionId, rec(await line.ask(method, { ...params, sessionId }, OPEN_TIMEOUT_MS)));
     if (method === "session/load" && this.#translator.quirks.lateReplay) await this.#replayOver();
@@ -179,6 +183,7 @@ class AcpConnection implements Connection {
 
   #enter(line: AcpLine, id: string, result: JsonRecord): void {
     this.#sessionId = id;
+    this.#young.born(id);
     this.#settings = new LiveSettings(id, this.#mustKnow().version, (method, params) =>
       line.ask(method, params, OPEN_TIMEOUT_MS),
     );

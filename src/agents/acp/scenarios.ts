@@ -39,7 +39,26 @@ const modes: Scenario[] = [
       files: { "hello.txt": "hello universe" },
       final_text: ["Edited."],
     },
-    only: everyone.filter((agent) => agent !== "codex-acp"),
+    only: ["gemini", "claude-agent-acp", "qwen"],
+  },
+  {
+    name: "acp-accept-edits-policy",
+    title: "in accept_edits an agent without such a mode asks, and our own policy answers",
+    session: { permission_mode: "accept_edits", files: hello },
+    turns: [
+      {
+        prompt: "Edit the file.",
+        steps: [use(read("hello.txt")), use(edit("hello.txt", "hello world", "hello universe")), say("Edited.")],
+      },
+    ],
+    replies: { permissions: [{ reply: "none" }] },
+    expect: {
+      stop_reason: "end_turn",
+      events: ["permission.resolved"],
+      files: { "hello.txt": "hello universe" },
+      final_text: ["Edited."],
+    },
+    only: ["copilot", "opencode-acp"],
   },
   {
     name: "acp-bypass-command",
@@ -227,7 +246,7 @@ const geminiTurns: readonly Scenario[] = [
     name: "gemini-permission-announces",
     title: "a tool announced only by its permission request",
     session: asking,
-    turns: [{ prompt: "Run it.", steps: [use(shell("echo announced")), say("Ran.")] }],
+    turns: [{ prompt: "Run it.", steps: [use(shell("touch announced.txt && echo announced")), say("Ran.")] }],
     expect: {
       stop_reason: "end_turn",
       tools: ["shell"],
