@@ -6,6 +6,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
 import type { IdSource } from "./ids.ts";
+import { missingAgent, missingHost } from "./missing-agent.ts";
 import { Session, type SessionTimes } from "./session.ts";
 import { parseRow, type SessionRow, sessionOf } from "./session-row.ts";
 
@@ -203,7 +204,8 @@ export class SessionManager {
 
   #hold(stream: Stream): Session {
     const { log, ids, clock, now, times, limits } = this.#options;
-    const { agent, host } = this.#agentOf(parseRow(stream.state()).agent);
+    const id = parseRow(stream.state()).agent;
+    const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
     const lost = () => void this.#sessions.delete(stream.id);
     const session = new Session(stream, { log, ids, clock, now, times, limits, agent, host, lost });
     this.#sessions.set(stream.id, session);

@@ -210,6 +210,20 @@ describe("a session with the mock agent", () => {
     expect(answer(all)).toBe("That was garbage.");
   });
 
+  it("can read, end and remove a session whose agent is not configured any more", async () => {
+    const session = await start();
+    await play(session, "say hello");
+    await core.close();
+    core = await openCore({ dataDir, config: {}, agents: [], env: process.env, defaultDirectory: dataDir, log: () => {} });
+    const orphan = core.manager.get(session.session_id);
+    expect(orphan.view()).toMatchObject({ agent: "mock", status: "dormant" });
+    const { turn_id } = await orphan.send("hello?", [], "queue");
+    await turnEnd(orphan, turn_id);
+    expect(checkGrammar(events(orphan))).toEqual([]);
+    await core.manager.remove(session.session_id);
+    expect(core.manager.list({ limit: 10 }).sessions).toEqual([]);
+  });
+
   it("forks a conversation into a session of its own", async () => {
     const session = await start();
     await play(session, "say the word is owl");
