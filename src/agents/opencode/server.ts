@@ -2,7 +2,6 @@
 // keeps its sessions itself; what was said while nobody listened is read again.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
-import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type AgentProcess,
@@ -14,6 +13,7 @@ import {
 } from "../../transports/index.ts";
 import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionPort } from "../contract.ts";
 import { rec, str } from "../json.ts";
+import { freePort } from "./free-port.ts";
 import { StreamListener } from "./stream-listener.ts";
 import { OpencodeTranslator } from "./translator.ts";
 
@@ -317,16 +317,4 @@ function parsed(text: string | null): unknown {
 export function refusalOf({ status, body }: Answer): string {
   const { data, message, _tag } = rec(body);
   return str(rec(data).message) ?? str(message) ?? str(_tag) ?? `status ${status}`;
-}
-
-/** `--port 0` means 4096 to OpenCode, so a free port is looked for here. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

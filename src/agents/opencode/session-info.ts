@@ -26,7 +26,7 @@ export function sessionInfo(world: World, info: JsonRecord, madeByClient = false
 /** A child of a session we know of belongs to its root, under the call of the task tool. */
 function adopt(world: World, session: Session, parentId: string | undefined): void {
   const parent = parentId === undefined ? undefined : world.sessions.get(parentId);
-  if (!parent || parent === session) return;
+  if (!parent || world.root(parent) === session) return;
   if (pendingCreation(world, parentId)) return;
   session.parent = parent;
 }
