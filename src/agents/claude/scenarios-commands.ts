@@ -91,7 +91,7 @@ export const commandScenarios: readonly Scenario[] = [
   },
   {
     name: "claude-goal",
-    title: "/goal sets a goal the CLI checks by itself",
+    title: "/goal clear is answered by the CLI itself",
     turns: [
       { prompt: "Hello.", steps: [say("Hello.")] },
       { prompt: "/goal clear", steps: [] },

@@ -52,12 +52,6 @@ export const modelScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: "claude-refusal-fallback",
-    title: "two refusals: the first answer is noted, the second taken back, another model answers",
-    turns: [{ prompt: "Please answer.", steps: [refuse, refuse, say("The fallback model answered.")] }],
-    expect: { stop_reason: ["end_turn", "refusal"] },
-  },
-  {
     name: "claude-refusal-always",
     title: "every model refuses",
     turns: [{ prompt: "Please answer.", steps: [refuse, refuse, refuse, refuse, refuse, refuse] }],
@@ -123,7 +117,7 @@ export const modelScenarios: readonly Scenario[] = [
   },
   {
     name: "claude-tool-summary",
-    title: "the CLI's own summary of tool calls",
+    title: "tool calls while the CLI is told to sum them up",
     session: { permission_mode: "bypass", env: { CLAUDE_CODE_EMIT_TOOL_USE_SUMMARIES: "1" } },
     turns: [
       {

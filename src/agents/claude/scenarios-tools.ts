@@ -66,7 +66,7 @@ export const toolScenarios: readonly Scenario[] = [
   },
   {
     name: "claude-overwrite",
-    title: "a file is written, read, edited and overwritten",
+    title: "a file is written, edited and overwritten",
     session: free,
     turns: [
       {
