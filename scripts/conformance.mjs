@@ -1,6 +1,7 @@
 // Installs the pinned real agents once, into the user's cache, and verifies each against the scripted model server. No account, no internet beyond npm.
 //   npm run conformance                      all pinned agents
 //   npm run conformance -- claude codex      only these
+//   npm run conformance -- --scenario=text   only this one; may be repeated, and may end with a star
 //   npm run conformance -- --install-only    downloads and stops
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -18,6 +19,7 @@ const INSTALL_MS = 10 * 60_000;
 
 const argv = process.argv.slice(2);
 const flags = new Set(argv.filter((arg) => arg.startsWith("-")));
+const named = argv.filter((arg) => arg.startsWith("--scenario=")).map((arg) => arg.slice("--scenario=".length));
 const wanted = argv.filter((arg) => !arg.startsWith("-"));
 const unknown = wanted.filter((id) => !pinnedAgents.some(({ agent }) => agent === id));
 if (unknown.length > 0) {
@@ -70,7 +72,7 @@ if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
 
 const reports = [];
 for (const { agent, scenarios } of ready) {
-  const options = { agents: [agent], ...(scenarios ? { scenario: scenarios } : {}) };
+  const options = { agents: [agent], scenario: named.length > 0 ? named : (scenarios ?? []) };
   reports.push(...(await verifyAgents(options, { stdout: process.stdout, stderr: process.stderr, env })));
 }
 

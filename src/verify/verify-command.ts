@@ -91,7 +91,7 @@ function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions
     io.stderr.write(
       reports.some((report) => report.installed)
         ? "No scenario fits. List the names with a run without --scenario.\n"
-        : "No agent is installed. Install one with `dragoman agents install`.\n",
+        : "Nothing was verified: no agent could be found. Install one with `dragoman agents install`.\n",
     );
     return 1;
   }
