@@ -48,7 +48,8 @@ export class CodexTranslator implements Translator {
       case "error":
         return [this.#theirs.refused(message.id)];
       case "garbage":
-        return [unparsed(null, "client:garbage", message.error)];
+        // A client that writes what is no message is not ignored by us, but it is by Codex (0.166 logs it and goes on).
+        return [noted(null, "client:garbage", "client_garbage", { error: message.error })];
       default:
         return message satisfies never;
     }
