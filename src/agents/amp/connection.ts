@@ -71,6 +71,7 @@ class AmpConnection implements Connection {
       dir: this.#dir,
       trustRepository: this.#launch.host.settings.trust_repository === true,
       builtinRules: () => builtinRules(this.#command, this.#baseArgs, env),
+      version: () => ampVersion(this.#command, this.#baseArgs, env),
     });
     const inlineImages = await this.#images(prompt, env);
     const carried = this.#thread === null ? this.#unstored.texts : [];

@@ -3,15 +3,15 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { AgentError, type Attachment, type McpServer, type Prompt, type SessionConfig } from "../contract.ts";
 import type { PermissionRule } from "./permission-rules.ts";
-import { repositoryWidening } from "./repository-settings.ts";
+import { repositoryRules } from "./repository-settings.ts";
 import { writePrivate, writeSettings } from "./settings-file.ts";
 
 const THREAD_ID = /^T-[A-Za-z0-9-]+$/;
 const WORD = /^[A-Za-z0-9][\w.-]*$/;
 /** What the May build takes inline; everything else is named by its path. */
 const INLINE_IMAGES = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
-/** jan rejects a message with an image and ends the run; its version is the second it was built in. */
-const IMAGES_SINCE = 1_769_500_000;
+/** Between the builds of January and May 2026 that were looked at. */
+const FEBRUARY = 1_769_900_000;
 
 const SETTINGS = "settings.json";
 const MCP_CONFIG = "mcp.json";
@@ -27,6 +27,7 @@ export type PlanOptions = {
   trustRepository: boolean;
   /** The rules inside the build; asked for only when they are needed. */
   builtinRules(): Promise<PermissionRule[]>;
+  version(): Promise<string | null>;
 };
 
 /** Secrets never stand on the command line itself. */
@@ -42,7 +43,7 @@ export async function planRun(
   args.push("--execute", "--stream-json", "--stream-json-thinking", "--stream-json-input", "--no-ide", "--no-notifications");
   if (config.permission_mode === "bypass") args.push("--dangerously-allow-all");
   else {
-    if (!options.trustRepository) await mustHold(config);
+    await mustHold(config, options);
     const settings = join(dir, SETTINGS);
     await writeSettings(settings, env, config.permission_mode, await options.builtinRules());
     args.push("--settings-file", settings);
@@ -58,13 +59,20 @@ export async function planRun(
   return { args };
 }
 
-async function mustHold({ directory, permission_mode }: SessionConfig): Promise<void> {
-  const widening = await repositoryWidening(directory);
-  if (widening === null) return;
-  throw new AgentError(
-    "agent_refused",
-    `${widening.path} sets ${widening.what}, which Amp ranks above permission_mode ${permission_mode}. Remove it, use permission_mode bypass, or set agents.amp.trust_repository to true in the configuration file.`,
-  );
+/** Refuses a run whose permissions would not be those of the session, or that could never end. */
+async function mustHold({ directory, permission_mode }: SessionConfig, options: PlanOptions): Promise<void> {
+  const rules = await repositoryRules(directory);
+  if (rules === null) return;
+  if (rules.widens !== null && !options.trustRepository)
+    throw new AgentError(
+      "agent_refused",
+      `${rules.path} sets ${rules.widens}, which Amp ranks above permission_mode ${permission_mode}. Remove it, use permission_mode bypass, or set agents.amp.trust_repository to true in the configuration file.`,
+    );
+  if (rules.asks && !endsOnApproval(await options.version()))
+    throw new AgentError(
+      "agent_refused",
+      `${rules.path} has a rule that asks for approval, and this build of Amp waits for ever for an answer nobody can give. Update Amp, remove the rule, or use permission_mode bypass.`,
+    );
 }
 
 export function mcpConfig(servers: McpServer[]): Record<string, unknown> {
@@ -111,8 +119,14 @@ export async function inputMessage(prompt: Prompt, options: InputOptions): Promi
   };
 }
 
-export const takesImages = (version: string | null): boolean =>
-  Number(/\b0\.0\.(\d{9,})\b/.exec(version ?? "")?.[1] ?? IMAGES_SINCE) >= IMAGES_SINCE;
+/** A version is the second its build was made in: `0.0.1777897475-g2324e1`. Of an unknown one the best is assumed. */
+const isSinceFebruary = (version: string | null): boolean =>
+  Number(/\b0\.0\.(\d{9,})\b/.exec(version ?? "")?.[1] ?? FEBRUARY) >= FEBRUARY;
+
+/** jan rejects a message with an image and ends the run. */
+export const takesImages = isSinceFebruary;
+/** jan waits for ever when a tool needs approval; later builds end the run. */
+const endsOnApproval = isSinceFebruary;
 
 function imageBlock({ mime, bytes, path }: Attachment): InputBlock {
   return {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { repositoryWidening } from "./repository-settings.ts";
+import { repositoryRules } from "./repository-settings.ts";
 
 let repository: string;
 let inside: string;
@@ -20,30 +20,28 @@ describe("settings in the repository", () => {
   it("that allow more than the session are found, from any folder of the repository", async () => {
     mkdirSync(join(repository, ".git"));
     settings({ "amp.dangerouslyAllowAll": true });
-    expect(await repositoryWidening(inside)).toEqual({
+    expect(await repositoryRules(inside)).toEqual({
       path: join(repository, ".amp", "settings.json"),
-      what: "amp.dangerouslyAllowAll",
+      widens: "amp.dangerouslyAllowAll",
+      asks: false,
     });
     for (const action of ["allow", "delegate"]) {
       settings({ "amp.permissions": [{ tool: "*", action, to: "./x" }] });
-      expect(await repositoryWidening(repository)).toMatchObject({ what: "amp.permissions" });
+      expect(await repositoryRules(repository)).toMatchObject({ widens: "amp.permissions" });
     }
   });
 
-  it("that only forbid are welcome", async () => {
-    settings({
-      "amp.permissions": [
-        { tool: "Bash", action: "reject" },
-        { tool: "*", action: "ask" },
-      ],
-    });
-    expect(await repositoryWidening(repository)).toBeNull();
+  it("that only forbid or ask do not widen anything", async () => {
+    settings({ "amp.permissions": [{ tool: "Bash", action: "reject" }] });
+    expect(await repositoryRules(repository)).toMatchObject({ widens: null, asks: false });
+    settings({ "amp.permissions": [{ tool: "*", action: "ask" }] });
+    expect(await repositoryRules(repository)).toMatchObject({ widens: null, asks: true });
   });
 
   it("count only where Amp looks", async () => {
     settings({ "amp.dangerouslyAllowAll": true });
-    expect(await repositoryWidening(inside)).toBeNull();
+    expect(await repositoryRules(inside)).toBeNull();
     writeFileSync(join(repository, ".amp", "settings.json"), "not JSON");
-    expect(await repositoryWidening(repository)).toBeNull();
+    expect(await repositoryRules(repository)).toMatchObject({ widens: null, asks: false });
   });
 });

@@ -7,16 +7,24 @@ import { parseSettings } from "./settings-file.ts";
 
 const LEVELS = 100;
 
-/** What in the repository's settings would allow more than the session does; null when nothing would. */
-export async function repositoryWidening(directory: string): Promise<{ path: string; what: string } | null> {
+export type RepositoryRules = {
+  path: string;
+  /** The setting that would allow more than the session does. */
+  widens: "amp.dangerouslyAllowAll" | "amp.permissions" | null;
+  /** A rule asks for an approval, which nobody can give. */
+  asks: boolean;
+};
+
+/** What the repository's settings say about permissions; null when there are none. */
+export async function repositoryRules(directory: string): Promise<RepositoryRules | null> {
   const found = await repositorySettings(directory);
   if (found === null) return null;
   const settings = parseSettings(found.text);
-  const { path } = found;
-  if (settings["amp.dangerouslyAllowAll"] === true) return { path, what: "amp.dangerouslyAllowAll" };
+  const actions = new Set(records(settings["amp.permissions"]).map(({ action }) => action));
   // A delegate is a program of the repository's choice, run before anybody was asked.
-  const allows = records(settings["amp.permissions"]).some(({ action }) => action === "allow" || action === "delegate");
-  return allows ? { path, what: "amp.permissions" } : null;
+  const allows = actions.has("allow") || actions.has("delegate") ? "amp.permissions" : null;
+  const widens = settings["amp.dangerouslyAllowAll"] === true ? "amp.dangerouslyAllowAll" : allows;
+  return { path: found.path, widens, asks: actions.has("ask") };
 }
 
 /** As Amp looks for it: from the directory up to the root of the repository; outside of a repository only there. */
