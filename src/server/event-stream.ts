@@ -90,7 +90,10 @@ function writeEncoded(
 ): boolean {
   let text = "";
   for (const { index, lines } of encodeRun(run, encoding, stream)) {
-    for (const line of lines) text += `id: ${idOf(index)}\ndata: ${line}\n\n`;
+    // Only the last line of an event moves the client on: one that is cut off between two lines gets all of them again.
+    lines.forEach((line, i) => {
+      text += `${i === lines.length - 1 ? `id: ${idOf(index)}\n` : ""}data: ${line}\n\n`;
+    });
   }
   return text === "" || sse.write(text);
 }
