@@ -1,5 +1,71 @@
+// The debugging half: what happened, what the agent really said, how it was understood, how long it took.
+import { Tabs } from "@base-ui/react/tabs";
+import type { PointerEvent } from "react";
 import type { Session } from "../../../src/schema/session.ts";
+import { prefer, preferences } from "../state/preferences.ts";
 import type { TranscriptView } from "../transcript/context.ts";
-export default function Drawer(_: { row: Session; view: TranscriptView }) {
-  return <div />;
+import { IconButton } from "../ui/controls.tsx";
+import { Charts } from "./charts.tsx";
+import { Coverage } from "./coverage.tsx";
+import { Requests } from "./requests.tsx";
+import { Scrubber } from "./scrubber.tsx";
+import { Timeline } from "./timeline.tsx";
+
+export default function Drawer({ row, view }: { row: Session; view: TranscriptView }) {
+  return (
+    <>
+      <Grip />
+      <Tabs.Root defaultValue="timeline" className="drawer-tabs">
+        <div className="drawer-head">
+          <Tabs.List className="tab-list" aria-label="Debugging views">
+            <Tabs.Tab className="tab" value="timeline">
+              Timeline
+            </Tabs.Tab>
+            <Tabs.Tab className="tab" value="coverage">
+              Coverage
+            </Tabs.Tab>
+            <Tabs.Tab className="tab" value="charts">
+              Charts
+            </Tabs.Tab>
+            <Tabs.Tab className="tab" value="requests">
+              Requests
+            </Tabs.Tab>
+          </Tabs.List>
+          <IconButton icon="cross" label="Close the drawer" onClick={() => prefer({ drawer: false })} />
+        </div>
+        <Scrubber row={row} view={view} />
+        <Tabs.Panel className="tab-panel" value="timeline">
+          <Timeline row={row} view={view} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="coverage">
+          <Coverage row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="charts">
+          <Charts row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="requests">
+          <Requests />
+        </Tabs.Panel>
+      </Tabs.Root>
+    </>
+  );
+}
+
+const NARROWEST = 320;
+
+/** Drags the drawer's width. */
+function Grip() {
+  const onPointerMove = (event: PointerEvent): void => {
+    if (event.buttons !== 1) return;
+    prefer({ drawerWidth: Math.max(NARROWEST, Math.min(window.innerWidth - event.clientX, window.innerWidth * 0.7)) });
+  };
+  return (
+    <div
+      className="grip"
+      aria-hidden="true"
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={onPointerMove}
+      onDoubleClick={() => prefer({ drawerWidth: preferences.get().drawerWidth > 500 ? 440 : 720 })}
+    />
+  );
 }

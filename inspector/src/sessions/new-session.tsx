@@ -150,13 +150,13 @@ function NewSessionForm({ onClose }: { onClose(): void }) {
               </select>
             </Field>
           )}
-          <Field label="Permissions">
+          <Field label="Permissions" hint={permissionModes.find((mode) => mode.id === form.permission)?.about}>
             <select value={form.permission} onChange={(event) => change({ permission: event.target.value as PermissionMode })}>
               {permissionModes
                 .filter((mode) => offersPermissionMode(info, mode.id))
                 .map((mode) => (
                   <option key={mode.id} value={mode.id}>
-                    {mode.name}: {mode.about}
+                    {mode.name}
                   </option>
                 ))}
             </select>

@@ -30,7 +30,7 @@ class Sessions {
   readonly changed = new Signal();
   readonly #rows = new Map<string, Session>();
   readonly #waiting = new Map<string, Waiting>();
-  readonly #watchers = new Map<string, (event: UniversalEvent) => void>();
+  readonly #watchers = new Map<string, Set<(event: UniversalEvent) => void>>();
   readonly #stale = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #cursor: string | undefined;
@@ -45,11 +45,13 @@ class Sessions {
   readonly loaded = (): boolean => this.#loaded;
   readonly get = (id: string): Session | undefined => this.#rows.get(id);
 
-  /** One watcher a session: the open transcript. */
+  /** Calls back for every event of one session, live. */
   watch(id: string, watcher: (event: UniversalEvent) => void): () => void {
-    this.#watchers.set(id, watcher);
+    const watchers = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, watchers.add(watcher));
     return () => {
-      if (this.#watchers.get(id) === watcher) this.#watchers.delete(id);
+      watchers.delete(watcher);
+      if (watchers.size === 0) this.#watchers.delete(id);
     };
   }
 
@@ -132,7 +134,7 @@ class Sessions {
     if (row && event.sequence > row.last_sequence) this.#rows.set(id, { ...row, last_sequence: event.sequence });
     if (!row || CHANGES_ROW.test(event.type)) this.#refreshSoon(id);
     this.#note(event);
-    this.#watchers.get(id)?.(event);
+    for (const watcher of this.#watchers.get(id) ?? []) watcher(event);
     this.#publishSoon();
   }
 

@@ -158,6 +158,21 @@ export class Transcript {
     }
   }
 
+  /** Replays on by so many events; false when the end is reached. */
+  async advance(count: number): Promise<boolean> {
+    if (this.replay === null || this.#busy) return this.replay !== null;
+    const { signal } = this.#abort;
+    const page = await eventPage(this.id, { after: this.last, limit: count }, signal);
+    if (signal.aborted) return false;
+    for (const event of page.events) {
+      this.fold.apply(event);
+      this.last = event.sequence;
+    }
+    this.replay = this.last;
+    this.#tell();
+    return page.has_more;
+  }
+
   #receive(event: UniversalEvent): void {
     if (this.replay !== null) return;
     this.#waiting.push(event);

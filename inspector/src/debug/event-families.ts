@@ -1,0 +1,55 @@
+// All event types by their first word. Written out, so that the page need not load the schemas; the type makes it whole.
+import type { EventType } from "../../../src/schema/event-data.ts";
+
+const all: Record<EventType, true> = {
+  "session.started": true,
+  "session.ended": true,
+  "session.status": true,
+  "session.updated": true,
+  "session.compacted": true,
+  "turn.started": true,
+  "turn.ended": true,
+  "step.started": true,
+  "step.ended": true,
+  "item.started": true,
+  "item.delta": true,
+  "item.updated": true,
+  "item.completed": true,
+  "item.removed": true,
+  error: true,
+  "permission.requested": true,
+  "permission.resolved": true,
+  "question.requested": true,
+  "question.resolved": true,
+  "config.changed": true,
+  "usage.updated": true,
+  "limits.updated": true,
+  "auth.status": true,
+  "agent.unparsed": true,
+  "agent.notice": true,
+  "team.message": true,
+  "team.task_updated": true,
+  "team.state_changed": true,
+  "checkpoint.created": true,
+  "checkpoint.rewound": true,
+  "checkpoint.failed": true,
+  "artifact.written": true,
+  "skill.catalog_updated": true,
+  "skill.loaded": true,
+  "skill.invoked": true,
+  "skill.warning": true,
+  "task.spawned": true,
+  "task.status": true,
+  "task.output": true,
+  "task.stdin": true,
+  "task.resized": true,
+  "task.signalled": true,
+  "task.cancel_requested": true,
+  "task.cancelled": true,
+};
+
+const allEventTypes = Object.keys(all) as EventType[];
+
+export const eventFamilies: { name: string; types: EventType[] }[] = [
+  ...new Set(allEventTypes.map((type) => type.split(".")[0] ?? type)),
+].map((name) => ({ name, types: allEventTypes.filter((type) => type.split(".")[0] === name) }));
