@@ -72,12 +72,15 @@ function types({ events: wanted = [], no_events: unwanted = [] }: Expectation, e
   ];
 }
 
+/** What the model says beyond its script: copilot 1.0.102, allowed everything, asks it to go on until it gives up. */
+const BEYOND = "Done.";
+
 const messageText = (item: Item): string =>
   item.content.map((part) => (part.type === "text" || part.type === "refusal" ? part.text : "")).join("");
 
 function texts({ final_text = [], seen_text = [] }: Expectation, items: readonly Item[]): string[] {
   const own = items.filter((item) => item.kind === "message" && item.role === "assistant" && item.parent_id === null);
-  const last = own.map(messageText).findLast((text) => text !== "") ?? "";
+  const last = own.map(messageText).findLast((text) => text !== "" && text !== BEYOND) ?? "";
   const all = items
     .filter((item) => item.role !== "user")
     .flatMap((item) => item.content)
