@@ -1,6 +1,6 @@
 // Faults in the canonical words. Agents say them as HTTP numbers, JSON-RPC codes, vendor data or plain text; the most exact one decides.
 import type { ErrorCode, ErrorData, StopReason } from "../../schema/event-data.ts";
-import { isRecord, num, rec, str } from "../json.ts";
+import { isRecord, num, own, rec, str } from "../json.ts";
 import type { RpcError } from "./rpc.ts";
 
 /** `stop` is how the turn ended; `error` is null when the fault is no more than that end. */
@@ -94,7 +94,7 @@ const KINDS: Record<string, ErrorCode> = {
   MessageOutputLengthError: "output_length",
   MessageAbortedError: "aborted",
 };
-const byKind = (kind: string | undefined): ErrorCode | undefined => (kind === undefined ? undefined : KINDS[kind]);
+const byKind = (kind: string | undefined): ErrorCode | undefined => (kind === undefined ? undefined : own(KINDS, kind));
 
 const CODEX: Record<string, ErrorCode> = {
   context_window_exceeded: "context_overflow",
@@ -105,10 +105,10 @@ const CODEX: Record<string, ErrorCode> = {
 };
 
 function byCodex(info: unknown): ErrorCode | undefined {
-  if (typeof info === "string") return CODEX[info];
+  if (typeof info === "string") return own(CODEX, info);
   if (!isRecord(info)) return undefined;
   for (const [name, value] of Object.entries(info)) {
-    const known = CODEX[name];
+    const known = own(CODEX, name);
     if (known) return known;
     const status = num(rec(value).http_status_code) ?? num(rec(value).httpStatusCode);
     if (status !== undefined) return byNumber(status);

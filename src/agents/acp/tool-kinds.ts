@@ -1,5 +1,7 @@
 // Tool names and ACP kinds in the universal words. A name that says more than the kind wins.
+
 import type { ToolKind } from "../../schema/content.ts";
+import { own } from "../json.ts";
 
 const BY_KIND: Record<string, ToolKind> = {
   read: "read",
@@ -61,5 +63,5 @@ export function toolKind(name: string | undefined, kind: string | undefined, tit
     .replace(/^mcp__acp__/, "")
     .replaceAll(/[^A-Za-z]/g, "")
     .toLowerCase();
-  return BY_NAME[plain] ?? BY_KIND[kind ?? "other"] ?? "other";
+  return own(BY_NAME, plain) ?? own(BY_KIND, kind ?? "other") ?? "other";
 }

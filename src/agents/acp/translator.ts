@@ -2,7 +2,7 @@
 // It pairs answers with requests (ids of the two sides are separate: both count from 0) and knows which session each belongs to.
 import type { Draft } from "../../schema/draft.ts";
 import type { NativeMessage, Translation, Translator } from "../contract.ts";
-import { isRecord, type JsonRecord, num, rec, str } from "../json.ts";
+import { isRecord, type JsonRecord, num, own, rec, str } from "../json.ts";
 import { mapped, noted, unparsed } from "../translation.ts";
 import { answersOf, type SentRequest } from "./answers.ts";
 import { authNotice } from "./auth.ts";
@@ -244,7 +244,7 @@ export class AcpTranslator implements Translator, Surroundings {
           : [];
       return mapped(address, "session/update:subagent_update", drafts);
     }
-    const type = `session/update:${VARIANTS[variant] === undefined ? "?" : variant}`;
+    const type = `session/update:${own(VARIANTS, variant) === undefined ? "?" : variant}`;
     return addressed(address, type, onUpdate(state, this, update, this.#children.get(id)?.key ?? null));
   }
 

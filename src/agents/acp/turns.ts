@@ -1,7 +1,7 @@
 // Turns: v1 begins one with our prompt and ends it with the prompt's answer; v2 answers at once and tells the turn by state_update.
 import type { Draft } from "../../schema/draft.ts";
 import type { StopReason } from "../../schema/event-data.ts";
-import { arr, isRecord, type JsonRecord, rec, str } from "../json.ts";
+import { arr, isRecord, type JsonRecord, own, rec, str } from "../json.ts";
 import { blockParts, textOfParts } from "./blocks.ts";
 import { type Fault, faultOf, faultOfText } from "./errors.ts";
 import { closeMessage, flushHeld, refusalItem, settleEcho, userItem } from "./messages.ts";
@@ -101,7 +101,7 @@ function faultWith(state: SessionState, error: RpcError): Fault {
 
 /** How a turn ended; `end_turn` is not always success. */
 function endOf(state: SessionState, around: Surroundings, result: JsonRecord): Fault {
-  const stop = STOPS[str(result.stopReason) ?? "end_turn"] ?? "end_turn";
+  const stop = own(STOPS, str(result.stopReason) ?? "end_turn") ?? "end_turn";
   const { held } = state;
   if (stop === "refusal" && held !== null) {
     state.held = null;

@@ -1,6 +1,6 @@
 // session/update: which variant means what. The table `VARIANTS` is the list of all that are understood.
 import type { Draft } from "../../schema/draft.ts";
-import { isRecord, type JsonRecord, rec, str } from "../json.ts";
+import { isRecord, type JsonRecord, own, rec, str } from "../json.ts";
 import { blockParts, textOfParts } from "./blocks.ts";
 import { commandsChanged, modeChanged, optionsChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
@@ -86,7 +86,7 @@ const OWN_ONLY = new Set([
 
 export function onUpdate(state: SessionState, around: Surroundings, update: JsonRecord, child: string | null): Meaning {
   const variant = str(update.sessionUpdate) ?? "";
-  const handler = VARIANTS[variant];
+  const handler = own(VARIANTS, variant);
   if (handler === undefined) return unknown(`session update ${variant || "without a name"}`);
   if (state.replaying !== "no" && HISTORY.has(variant)) {
     // The session has shown this before; a replay is recognised and not told twice.
