@@ -172,14 +172,18 @@ function pending(world: World, body: unknown, type: string, asked: Asked): Trans
   return found.length > 0 ? found : [mapped(null, type)];
 }
 
-/** Idle sessions are absent from the list. One that worked and is absent has ended unseen. */
+/**
+ * Idle sessions are absent from the list. One that worked and is absent has ended, but its last words may still be on their way on the stream: the
+ * turn ends when the messages have been read after this.
+ */
 function statuses(world: World, sent: Request, body: JsonRecord, type: string): Translation[] {
   const found: Translation[] = [];
   for (const session of world.sessions.values()) {
     if (session.parent || (sent.directory !== null && session.directory !== sent.directory)) continue;
     const now = body[session.id];
-    const ended = now === undefined && session.turn !== null && (session.turn.busy || session.turn.last?.done === true);
-    const drafts = isRecord(now) ? (status(world, session, now) ?? []) : ended ? endTurn(session) : [];
+    const { turn } = session;
+    if (turn) turn.absent = now === undefined;
+    const drafts = isRecord(now) ? (status(world, session, now) ?? []) : [];
     if (drafts.length > 0) found.push(mapped(session.id, type, drafts));
   }
   return found.length > 0 ? found : [mapped(null, type)];
@@ -190,6 +194,9 @@ function messages(world: World, sent: Request, body: unknown, type: string): Tra
   const list = isRecord(body) ? body.data : body;
   if (!session || session.next) return mapped(addressOf(world, sent), type);
   const drafts = records(list).flatMap((native) => readMessage(world, session, native));
+  // One that has not begun is absent too.
+  const { turn } = session;
+  if (turn?.absent && (turn.busy || turn.last?.done)) drafts.push(...endTurn(session));
   if (session.turn === null) drafts.push(...finishCopies(session, null), ...completeUserMessages(session, null));
   return mapped(world.root(session).id, type, drafts);
 }

@@ -36,7 +36,9 @@ export type Answer = { status: number; body: unknown };
 export type Ask = { directory: string; body?: unknown; timeoutMs?: number; secret?: boolean };
 
 type Life = { process: AgentProcess; url: string; headers: Record<string, string>; stream: SseConnection | null };
-type Attached = { port: SessionPort; directory: string };
+/** `rulesFor`: the rules a sub-agent of this session needs, given its own; null when none. */
+export type RulesFor = (own: unknown[]) => unknown[] | null;
+type Attached = { port: SessionPort; directory: string; rulesFor: RulesFor };
 
 export class OpencodeServer {
   readonly channel: Channel;
@@ -44,6 +46,8 @@ export class OpencodeServer {
   readonly #env: Record<string, string>;
   readonly #listener: StreamListener;
   readonly #attached = new Map<string, Attached>();
+  /** Sub-agents and the session at their root. */
+  readonly #roots = new Map<string, string>();
   #life: Promise<Life> | null = null;
   #process: AgentProcess | null = null;
   #stopping = false;
@@ -71,8 +75,8 @@ export class OpencodeServer {
     return this.#listener.busy.has(nativeSession);
   }
 
-  attach(nativeSession: string, port: SessionPort, directory: string): void {
-    this.#attached.set(nativeSession, { port, directory });
+  attach(nativeSession: string, port: SessionPort, directory: string, rulesFor: RulesFor): void {
+    this.#attached.set(nativeSession, { port, directory, rulesFor });
     this.channel.attach(nativeSession, port);
   }
 
@@ -186,6 +190,7 @@ export class OpencodeServer {
     const stream = this.#listener.open(life.url, life.headers, {
       // The stream broke, the server lives: what was said meanwhile is read again.
       onReopened: () => void this.#catchUpForSure(life),
+      onChild: (parent, child, own) => this.#child(life, parent, child, own),
     });
     await this.#confirm(life);
     return stream;
@@ -208,6 +213,19 @@ export class OpencodeServer {
     );
   }
 
+  /** 1.18: a sub-agent does not inherit the rules of its session. It gets them while its model still thinks about the first call. */
+  #child(life: Life, parent: string, child: string, own: unknown[]): void {
+    const root = this.#roots.get(parent) ?? parent;
+    this.#roots.set(child, root);
+    const attached = this.#attached.get(root);
+    const permission = attached?.rulesFor(own);
+    if (!attached || !permission) return;
+    const { directory } = attached;
+    this.#send(life, "PATCH", `/session/${child}`, { directory, body: { permission } }).catch((error: unknown) =>
+      this.#warn("a sub-agent did not get the rules of its session", error),
+    );
+  }
+
   /** A server under load may refuse once; what was missed is still there. */
   async #catchUpForSure(life: Life): Promise<void> {
     for (let tries = 0; tries < CATCH_UP_TRIES && this.#process === life.process; tries++) {
@@ -222,10 +240,11 @@ export class OpencodeServer {
 
   async #catchUp(life: Life): Promise<void> {
     await this.#confirm(life);
+    // The states first: messages read after a session was idle are its last words.
+    for (const directory of new Set([...this.#attached.values()].map((attached) => attached.directory)))
+      for (const path of ["/session/status", "/permission", "/question"]) await this.#send(life, "GET", path, { directory });
     for (const [id, { directory }] of [...this.#attached])
       await this.#send(life, "GET", `/session/${id}/message?limit=${REREAD}`, { directory });
-    for (const directory of new Set([...this.#attached.values()].map((attached) => attached.directory)))
-      for (const path of ["/permission", "/question", "/session/status"]) await this.#send(life, "GET", path, { directory });
   }
 
   #died(exit: ExitInfo): void {

@@ -3,7 +3,7 @@
 import type { PlanEntry } from "../../schema/content.ts";
 import type { Draft } from "../../schema/draft.ts";
 import type { ConfigChanged } from "../../schema/event-data.ts";
-import { type JsonRecord, num, rec, records, str, toJson } from "../json.ts";
+import { type JsonRecord, num, rec, records, str, timeOf, toJson } from "../json.ts";
 import { revertMark } from "./removal.ts";
 import type { Session, World } from "./state.ts";
 import { endTurn, readUsage } from "./turns.ts";
@@ -41,7 +41,7 @@ function announce(session: Session, info: JsonRecord): Draft[] {
   const metadata: Record<string, unknown> = {};
   for (const key of METADATA) if (info[key] !== undefined) metadata[key] = info[key];
   const archived = num(rec(info.time).archived);
-  if (archived !== undefined) metadata.archived = new Date(archived).toISOString();
+  Object.assign(metadata, timeOf("archived", archived));
   const told = toJson(Object.entries(metadata).sort());
   const same = told === session.metadata || (session.announced && Object.keys(metadata).length === 0);
   session.metadata = told;

@@ -87,6 +87,8 @@ export type Turn = {
   /** A context overflow is no failure yet: compaction may save the turn. */
   held: { name: string; error: ErrorData } | null;
   idles: number;
+  /** The server's list of working sessions does not name it: it ended unseen, or its end is on the way. */
+  absent: boolean;
   last: Message | null;
 };
 
@@ -269,6 +271,7 @@ export const newTurn = (request: string | null): Turn => ({
   errorName: null,
   held: null,
   idles: 0,
+  absent: false,
   last: null,
 });
 

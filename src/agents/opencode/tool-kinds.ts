@@ -1,6 +1,6 @@
 // OpenCode's tools in the words all agents share: kind, title and paths. Names stay OpenCode's own.
 import type { ToolKind } from "../../schema/content.ts";
-import { type JsonRecord, rec, records, str } from "../json.ts";
+import { type JsonRecord, own, rec, records, str } from "../json.ts";
 
 const KINDS: Record<string, ToolKind> = {
   bash: "shell",
@@ -31,7 +31,7 @@ const KINDS: Record<string, ToolKind> = {
 };
 
 /** MCP tools are `<server>_<tool>`; no built-in tool of 1.18 that is missing above has an underscore. */
-export const toolKind = (name: string): ToolKind => KINDS[name] ?? (name.includes("_") ? "mcp" : "other");
+export const toolKind = (name: string): ToolKind => own(KINDS, name) ?? (name.includes("_") ? "mcp" : "other");
 
 export const isKnownTool = (name: string): boolean => name in KINDS;
 

@@ -122,8 +122,8 @@ describe("messages", () => {
       .prompt("hi")
       .user("msg_u", "hi")
       .status("busy")
-      .ask("GET", `/session/${SESSION}/message`, undefined, 200, list)
       .ask("GET", "/session/status", undefined, 200, {})
+      .ask("GET", `/session/${SESSION}/message`, undefined, 200, list)
       .replay();
     expect(told.items).toEqual(["user completed: hi", "assistant completed: Missed"]);
     expect(told.stops).toEqual(["end_turn"]);

@@ -1,7 +1,7 @@
 // When a turn begins and ends, and which errors are told. OpenCode has no turn of its own: it has busy, idle and errors, in an order with surprises.
 import type { Draft } from "../../schema/draft.ts";
 import type { StopReason, Usage } from "../../schema/event-data.ts";
-import { type JsonRecord, num, rec, str } from "../json.ts";
+import { type JsonRecord, num, rec, str, timeOf } from "../json.ts";
 import { isStackTrace, type NamedError, readError } from "./errors.ts";
 import { contentOf, type Message, newTurn, type Session, type Turn, type World } from "./state.ts";
 
@@ -87,7 +87,7 @@ function retry(root: Session, native: JsonRecord): Draft[] {
         status: "retrying",
         ...(detail === undefined ? {} : { detail }),
         ...(attempt === undefined ? {} : { attempt }),
-        ...(next === undefined ? {} : { retry_at: new Date(next).toISOString() }),
+        ...timeOf("retry_at", next),
       },
     },
   ];
