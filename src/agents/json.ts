@@ -23,3 +23,9 @@ export const asText = (value: unknown): string => (typeof value === "string" ? v
 /** A table's own entry: `constructor` is a word an agent may say, not an entry. */
 export const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** `{[name]: RFC 3339}` of milliseconds, or nothing when that is no time: a wild number must not throw. */
+export function timeOf<K extends string>(name: K, ms: number | undefined): Partial<Record<K, string>> {
+  const date = new Date(ms ?? Number.NaN);
+  return Number.isNaN(date.getTime()) ? {} : ({ [name]: date.toISOString() } as Record<K, string>);
+}

@@ -1,7 +1,7 @@
 // Configuration facts of a thread, both ways: Codex policies as our permission modes, and our modes as Codex parameters.
 import type { Draft } from "../../schema/draft.ts";
 import type { ConfigChanged, ModelInfo, PermissionMode } from "../../schema/event-data.ts";
-import { type JsonRecord, rec, records, str, toJson } from "../json.ts";
+import { type JsonRecord, rec, records, str, timeOf, toJson } from "../json.ts";
 import type { Thread } from "./thread.ts";
 
 /** `approvalPolicy` and sandbox of each permission mode. `on-failure` is gone since 0.166. */
@@ -122,7 +122,7 @@ export function limits(params: JsonRecord): Draft[] {
       {
         name: `${name} ${which}${length}`,
         ...(typeof usedPercent === "number" ? { used_percent: usedPercent } : {}),
-        ...(typeof resetsAt === "number" ? { resets_at: new Date(resetsAt * 1000).toISOString() } : {}),
+        ...timeOf("resets_at", typeof resetsAt === "number" ? resetsAt * 1000 : undefined),
         ...(str(snapshot.rateLimitReachedType) ? { status: "reached" } : {}),
       },
     ];

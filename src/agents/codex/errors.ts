@@ -1,6 +1,6 @@
 // Codex errors in canonical words: code, source and whether trying again makes sense.
 import type { ErrorCode, ErrorData, ErrorDetails } from "../../schema/event-data.ts";
-import { isRecord, type JsonRecord, num, rec, str } from "../json.ts";
+import { isRecord, type JsonRecord, num, own, rec, str } from "../json.ts";
 
 type Meaning = { code: ErrorCode; source: ErrorDetails["error_source"]; retryable: boolean };
 
@@ -45,10 +45,10 @@ function meaningOf(info: unknown, message: string): Meaning {
   if (isRecord(info)) {
     const [name, detail] = Object.entries(info)[0] ?? ["other", undefined];
     if (isRecord(detail) && "httpStatusCode" in detail) return byStatus(num(detail.httpStatusCode));
-    return BY_NAME[name] ?? { code: "unknown", source: "agent", retryable: false };
+    return own(BY_NAME, name) ?? { code: "unknown", source: "agent", retryable: false };
   }
   const name = str(info);
-  const known = name === undefined ? undefined : BY_NAME[name];
+  const known = name === undefined ? undefined : own(BY_NAME, name);
   if (known) return known;
   const matched = BY_MESSAGE.find(([pattern]) => pattern.test(message));
   if (matched) return matched[1];

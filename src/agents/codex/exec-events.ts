@@ -3,7 +3,7 @@
 import type { Draft, DraftPart } from "../../schema/draft.ts";
 import type { Usage } from "../../schema/event-data.ts";
 import type { NativeDirection, Translation } from "../contract.ts";
-import { isRecord, type JsonRecord, num, rec, records, str } from "../json.ts";
+import { isRecord, type JsonRecord, num, own, rec, records, str } from "../json.ts";
 import { mapped, unparsed } from "../translation.ts";
 import { errorData, retryAttempt } from "./errors.ts";
 import type { NativeItem } from "./thread.ts";
@@ -115,7 +115,7 @@ export class ExecEvents {
     const kind = str(item.type) ?? "unknown";
     const name = `exec:${type}:${typeName(kind)}`;
     const key = `exec${this.#process}.${this.#turn}/${str(item.id) ?? ""}`;
-    const tool = TOOLS[kind];
+    const tool = own(TOOLS, kind);
     if (tool !== undefined) return mapped(at, name, toolDrafts(tool, key, type, item));
     const base = { key, native_item_id: str(item.id) ?? null };
     switch (kind) {

@@ -2,7 +2,7 @@
 import type { Draft } from "../../schema/draft.ts";
 import type { PermissionOption } from "../../schema/event-data.ts";
 import type { PermissionReply } from "../contract.ts";
-import { isRecord, type JsonRecord, rec, records, str, toJson } from "../json.ts";
+import { asText, isRecord, type JsonRecord, rec, records, str, toJson } from "../json.ts";
 import { changePaths, changesDiff } from "./parts.ts";
 import type { Thread } from "./thread.ts";
 import { innerCommand } from "./tool-kinds.ts";
@@ -120,7 +120,7 @@ function accessAsk(params: JsonRecord): Ask {
   const wanted = [
     ...(permissions.network ? ["network"] : []),
     ...["read", "write"].flatMap((access) =>
-      Array.isArray(files[access]) ? files[access].map((path) => `${access} ${String(path)}`) : [],
+      Array.isArray(files[access]) ? files[access].map((path) => `${access} ${asText(path)}`) : [],
     ),
   ];
   const grant = (scope: string): JsonRecord => ({ permissions, scope });

@@ -1,7 +1,7 @@
 // Server requests that ask a person: the model's own questions and MCP elicitations, and the exact answers they take.
 import type { Draft } from "../../schema/draft.ts";
 import type { QuestionPrompt } from "../../schema/event-data.ts";
-import { arr, isRecord, type JsonRecord, rec, records, str } from "../json.ts";
+import { arr, asText, isRecord, type JsonRecord, rec, records, str } from "../json.ts";
 import type { Thread } from "./thread.ts";
 import { type RpcId, strings } from "./wire.ts";
 
@@ -191,7 +191,7 @@ export function questionOutcome(
       const value = content[name];
       const labels = Object.entries(values);
       const all = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
-      return all.map((entry) => labels.find(([, known]) => known === entry)?.[0] ?? String(entry));
+      return all.map((entry) => labels.find(([, known]) => known === entry)?.[0] ?? asText(entry));
     }),
   };
 }

@@ -1,7 +1,7 @@
 // Native items that are tool calls: each says what was called and, when it is over, what came of it. `items.ts` makes drafts of that.
 import type { ContentPart } from "../../schema/content.ts";
 import type { DraftPart } from "../../schema/draft.ts";
-import { type JsonRecord, num, rec, records, str, toJson } from "../json.ts";
+import { type JsonRecord, num, own, rec, records, str, toJson } from "../json.ts";
 import { changePaths, fileRef, mcpOutput, toolOutput } from "./parts.ts";
 import type { NativeItem } from "./thread.ts";
 import { commandKind, innerCommand, patchKind, toolKind } from "./tool-kinds.ts";
@@ -223,10 +223,10 @@ const TOOLS: Record<string, ToolItem> = {
 export const isTool = (type: string): boolean => Object.hasOwn(TOOLS, type);
 
 export function toolCall(item: JsonRecord, native: NativeItem): ToolCall {
-  const tool = TOOLS[native.type];
+  const tool = own(TOOLS, native.type);
   const call = tool?.call(item) ?? { name: native.type, arguments: "{}", tool_kind: toolKind(native.type) };
   return { type: "tool_call", call_id: native.id, ...call };
 }
 
 export const toolOutcome = (item: JsonRecord, native: NativeItem): Outcome =>
-  TOOLS[native.type]?.outcome(item, native) ?? result(native, "", false);
+  own(TOOLS, native.type)?.outcome(item, native) ?? result(native, "", false);

@@ -1,6 +1,6 @@
 // Which universal tool kind each Codex tool item is, and what a person reads as its title.
 import type { ToolKind } from "../../schema/content.ts";
-import { type JsonRecord, rec, records, str } from "../json.ts";
+import { type JsonRecord, own, rec, records, str } from "../json.ts";
 
 const BY_ITEM: Record<string, ToolKind> = {
   commandExecution: "shell",
@@ -36,9 +36,9 @@ const BY_TOOL: Record<string, ToolKind> = {
   tool_search: "search",
 };
 
-export const toolKind = (itemType: string): ToolKind => BY_ITEM[itemType] ?? "other";
+export const toolKind = (itemType: string): ToolKind => own(BY_ITEM, itemType) ?? "other";
 
-export const modelToolKind = (name: string): ToolKind => (name.startsWith("mcp__") ? "mcp" : (BY_TOOL[name] ?? "other"));
+export const modelToolKind = (name: string): ToolKind => (name.startsWith("mcp__") ? "mcp" : (own(BY_TOOL, name) ?? "other"));
 
 /** Codex says what a command does; a command that only reads or only searches is shown as that. */
 export function commandKind(actions: unknown): ToolKind {

@@ -111,7 +111,7 @@ export class CodexTranslator implements Translator {
   /** Nothing more comes from this process. Another one may follow in the same recording. */
   #exited(data: unknown): Translation[] {
     const { code, signal } = rec(data);
-    const how = str(signal) ? `killed by ${str(signal)}` : `exit code ${String(code ?? "unknown")}`;
+    const how = str(signal) ? `killed by ${str(signal)}` : `exit code ${typeof code === "number" ? code : "unknown"}`;
     const message = `The Codex app-server ended (${how}) while the turn was running. Send the message again to go on.`;
     const told = [...this.#threads.all()].map((thread) =>
       mapped(this.#threads.address(thread), "exit", [...this.#theirs.lost(thread), ...threadLost(thread, message)]),
