@@ -134,7 +134,9 @@ export class Performance {
 
   // ── moments and actions ─────────────────────────────────────────────────────────────────────────────────────────────
 
-  async #moment(when: When, turn: number, signal: AbortSignal): Promise<void> {
+  async #moment(asked: When, turn: number, signal: AbortSignal): Promise<void> {
+    const whole = asked.on === "text" && this.#lab.profile.streams === false;
+    const when: When = whole ? { on: "request", step: 1 } : asked;
     if (when.on === "start") return;
     this.waitingFor = `the moment ${JSON.stringify(when)}`;
     if (when.on === "request") {

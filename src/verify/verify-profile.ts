@@ -34,6 +34,8 @@ export interface VerifyProfile {
   readonly models: { readonly first?: string; readonly other?: string };
   /** The message that makes the agent compact its conversation; null: there is none. */
   readonly compact: string | null;
+  /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
+  readonly streams?: boolean;
   /** How many scenarios may run at the same time. */
   readonly parallel: number;
   /** For agents that are slow to start or to give up. */

@@ -10,6 +10,7 @@ export const ampProfile: VerifyProfile = {
   marks: true,
   models: {},
   compact: null,
+  streams: false,
   parallel: 2,
   timeLimitMs: 90_000,
   async setUp({ modelUrl }) {
