@@ -78,10 +78,19 @@ export class EventWriter {
   }
 
   emit<T extends EventType>(type: T, data: EventDataOf[T], origin: Origin): number {
+    return this.#append(type, JSON.stringify(data), origin);
+  }
+
+  /** A delta, the most frequent event by far: `head` is the JSON of its data up to the text, made once per part. */
+  emitDelta(head: string, delta: string, origin: Origin): number {
+    return this.#append("item.delta", `${head}${JSON.stringify(delta)}}`, origin);
+  }
+
+  #append(type: EventType, dataJson: string, origin: Origin): number {
     const sequence = this.#sequence + 1;
     const synthetic = origin.source === "daemon";
     // Built by hand: the envelope's keys are fixed, and this line runs once per event.
-    const json = `{"event_id":"${this.#ids.next("evt")}","sequence":${sequence},"time":"${this.#clock()}","session_id":${this.#sessionIdJson},"native_session_id":${this.#nativeJson},"synthetic":${synthetic},"source":"${origin.source}","type":"${type}","data":${JSON.stringify(data)},"raw":null}`;
+    const json = `{"event_id":"${this.#ids.next("evt")}","sequence":${sequence},"time":"${this.#clock()}","session_id":${this.#sessionIdJson},"native_session_id":${this.#nativeJson},"synthetic":${synthetic},"source":"${origin.source}","type":"${type}","data":${dataJson},"raw":null}`;
     this.#sink.append({ json, sequence, type, native: origin.native, sync: SYNCED.has(type) });
     this.#sequence = sequence;
     return sequence;

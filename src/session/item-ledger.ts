@@ -13,7 +13,13 @@ import type { PartStore } from "./part-store.ts";
 /** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
 const REMEMBERED = 20_000;
 
-type OpenItem = { key: ItemKey; item: Item; outlives: boolean };
+type OpenItem = {
+  key: ItemKey;
+  item: Item;
+  outlives: boolean;
+  /** The head of the last delta, for the next of the same part. */
+  head?: { index: number; type: DeltaPartType; native: string | null; json: string };
+};
 type Finished = { item_id: string; removed: boolean };
 
 export class ItemLedger {
@@ -235,11 +241,7 @@ export class ItemLedger {
     const content = entry.item.content;
     while (content.length <= index) content.push(emptyPart(type));
     grow(content, index, type, delta);
-    this.#writer.emit(
-      "item.delta",
-      { item_id: entry.item.item_id, native_item_id: entry.item.native_item_id, part_index: index, part_type: type, delta },
-      origin,
-    );
+    this.#writer.emitDelta(deltaHead(entry, index, type), delta, origin);
   }
 
   /**
@@ -272,6 +274,17 @@ export class ItemLedger {
 }
 
 const BY_DAEMON_AS = (origin: Origin): Origin => ({ source: "daemon", native: origin.native });
+
+/** The JSON of a delta's data up to the text itself. */
+function deltaHead(entry: OpenItem, index: number, type: DeltaPartType): string {
+  const { item_id, native_item_id } = entry.item;
+  const known = entry.head;
+  if (known?.index === index && known.type === type && known.native === native_item_id) return known.json;
+  const data = { item_id, native_item_id, part_index: index, part_type: type };
+  const json = `${JSON.stringify(data).slice(0, -1)},"delta":`;
+  entry.head = { index, type, native: native_item_id, json };
+  return json;
+}
 
 const updateOf = (draft: ItemDraft) => ({
   ...(draft.content ? { content: draft.content } : {}),
