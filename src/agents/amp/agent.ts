@@ -3,10 +3,10 @@ import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Agent, type AgentCapabilities, AgentError, type AgentHost, type AgentInspection } from "../contract.ts";
 import { rec } from "../json.ts";
+import { ampVersion } from "./ask-amp.ts";
 import { connectAmp } from "./connection.ts";
 import { LOGIN_ADVICE } from "./plain-text.ts";
 import { AmpTranslator } from "./translator.ts";
-import { ampVersion } from "./version.ts";
 
 const capabilities: AgentCapabilities = {
   permissions: false,

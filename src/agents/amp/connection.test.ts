@@ -13,11 +13,13 @@ import { ampAgent } from "./agent.ts";
 const PROGRAM = `#!/usr/bin/env node
 const args = process.argv.slice(2);
 if (args.includes("--version")) { console.log("0.0.1777897475-g2324e1 (released)"); process.exit(0); }
+if (args[1] === "markdown") process.exit(require("node:fs").existsSync(process.env.HOME + "/" + args[2]) ? 0 : 1);
 if (args[0] === "permissions") { console.log("[]"); process.exit(0); }
 const thread = args[1] === "continue" ? args[2] : "T-" + process.pid;
 const say = (data) => process.stdout.write(JSON.stringify({ ...data, session_id: thread }) + "\\n");
 const assistant = (text, stop_reason) => say({ type: "assistant", message: { type: "message", role: "assistant", content: [{ type: "text", text }], stop_reason }, parent_tool_use_id: null });
-const end = (more) => { say({ type: "result", duration_ms: 1, num_turns: 1, ...more }); process.exit(0); };
+// Like the May build: the thread is stored on leaving, and only when the model has answered.
+const end = (more) => { if (last !== "") require("node:fs").writeFileSync(process.env.HOME + "/" + thread, "");  say({ type: "result", duration_ms: 1, num_turns: 1, ...more }); process.exit(last === "" && more.is_error ? 1 : 0); };
 process.on("SIGINT", () => end({ subtype: "error_during_execution", is_error: true, error: "User cancelled (SIGINT/SIGTERM)" }));
 setInterval(() => {}, 1000);
 let last = "";
@@ -29,6 +31,7 @@ const begin = (content) => {
   say({ type: "user", message: { role: "user", content }, parent_tool_use_id: null });
   if (wish.includes("die")) process.kill(process.pid, "SIGKILL");
   if (wish.includes("cut")) return assistant("Half an", null);
+  if (wish.includes("early")) { assistant("Answered.", "end_turn"); return setTimeout(() => process.kill(process.pid, "SIGKILL"), 50); }
   if (wish.includes("hang") || wish.includes("empty")) return;
   last = (args[1] === "continue" ? "continued: " : "new: ") + text;
   assistant(last, "end_turn");
@@ -158,6 +161,14 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await play(session, "again");
     expect(texts(session).at(-1)).toContain("again");
     expect(checkGrammar(events(session))).toEqual([]);
+  });
+
+  it("that is killed after its answer, before it stored the thread, has forgotten nothing", async () => {
+    const session = await start();
+    await play(session, "early");
+    await session.rest();
+    await play(session, "which word");
+    expect(texts(session).at(-1)).toBe("new: early|which word");
   });
 
   it("leaves no process when it is terminated at work", async () => {

@@ -17,12 +17,12 @@ import {
   type Prompt,
   type SessionConfig,
 } from "../contract.ts";
+import { ampVersion, hasThread } from "./ask-amp.ts";
 import { builtinRules } from "./builtin-rules.ts";
 import { inputMessage, planRun, RUN_FILES, takesImages } from "./launch.ts";
 import { AmpRun } from "./run.ts";
 import { AMP_ADDRESS, AmpTranslator } from "./translator.ts";
 import { UnstoredPrompts } from "./unstored-prompts.ts";
-import { ampVersion } from "./version.ts";
 import { watchdogTimes } from "./watchdog.ts";
 
 export async function connectAmp(launch: Launch): Promise<Connection> {
@@ -52,8 +52,7 @@ class AmpConnection implements Connection {
     this.#config = launch.config;
     this.#dir = join(launch.host.stateDir, "sessions", safeName(launch.config.session_id));
     this.#unstored = new UnstoredPrompts(join(this.#dir, "unstored.json"));
-    const thread = launch.resume?.native_session_id ?? null;
-    this.#thread = thread !== null && this.#unstored.has(thread) ? null : thread;
+    this.#thread = launch.resume?.native_session_id ?? null;
     this.#recorder = new ProcessRegistry(launch.host.processDir);
     this.#channel = launch.host.openChannel(new AmpTranslator());
     this.#channel.attach(AMP_ADDRESS, launch.port);
@@ -67,6 +66,7 @@ class AmpConnection implements Connection {
     await this.#run?.ended;
     if (this.#closed) throw new AgentError("agent_gone", "The session was closed while the message waited.");
     const env = this.#launch.host.environment(this.#config.env);
+    await this.#findThread(env);
     const { args } = await planRun(this.#config, this.#thread, env, {
       dir: this.#dir,
       trustRepository: this.#launch.host.settings.trust_repository === true,
@@ -85,11 +85,9 @@ class AmpConnection implements Connection {
       recorder: this.#recorder,
       times: watchdogTimes(this.#launch.host.settings.watchdog),
       say: (drafts) => this.#launch.port.say(drafts),
-      onThread: (id, answered) => this.#sawThread(id, answered),
-      onThreadLost: () => {
-        this.#thread = null;
-      },
-      onThreadBlocked: (id) => this.#blocked(id),
+      onThread: (id) => this.#sawThread(id),
+      onThreadStored: () => this.#stored(),
+      onThreadBlocked: (id) => this.#unstored.block(id),
     });
     this.#run = run;
     const error = await run.started;
@@ -97,22 +95,33 @@ class AmpConnection implements Connection {
       throw new AgentError(error.code === "agent_not_found" ? "agent_not_found" : "agent_failed_to_start", error.message, {
         cause: error,
       });
-    if (this.#thread === null) this.#unstored.add(prompt.text);
+    if (this.#thread === null || this.#unstored.isDoubtful(this.#thread)) this.#unstored.add(prompt.text);
     run.send(message);
   }
 
-  #sawThread(id: string, answered: boolean): void {
+  /** A thread nobody can continue is given up; what was said in it goes along with the next message. */
+  async #findThread(env: Record<string, string>): Promise<void> {
+    const thread = this.#thread;
+    if (thread === null) return;
+    if (this.#unstored.isBlocked(thread)) this.#thread = null;
+    else if (!this.#unstored.isDoubtful(thread)) return;
+    else if (await hasThread(this.#command, this.#baseArgs, env, thread)) this.#unstored.clear();
+    else this.#thread = null;
+  }
+
+  #sawThread(id: string): void {
     if (id === this.#thread) return;
-    if (!answered) return this.#unstored.began(id);
     this.#thread = id;
-    this.#unstored.clear();
+    this.#unstored.began(id);
   }
 
   /** may: a thread with an unanswered approval can never be continued. The next message begins a new one, which is told of the old. */
-  #blocked(id: string): void {
-    this.#thread = null;
-    this.#unstored.began(id);
-    this.#unstored.add(`(This continues the Amp thread ${id}: its last tool call needed an approval that could not be given.)`);
+  #stored(): void {
+    this.#unstored.clear();
+    if (this.#thread !== null && this.#unstored.isBlocked(this.#thread))
+      this.#unstored.add(
+        `(This continues the Amp thread ${this.#thread}: its last tool call needed an approval that could not be given.)`,
+      );
   }
 
   /** Amp cancels the tool that runs and turns to the new message. */

@@ -11,7 +11,7 @@ import {
   withoutLineEnd,
 } from "../../transports/index.ts";
 import type { Channel } from "../contract.ts";
-import { type JsonRecord, rec, str } from "../json.ts";
+import { rec, str } from "../json.ts";
 import { readResultError } from "./errors.ts";
 import type { InputMessage } from "./launch.ts";
 import { readPlainLine, withoutEscapes } from "./plain-text.ts";
@@ -32,10 +32,9 @@ export type RunOptions = {
   times: WatchdogTimes;
   /** Says what no native message says. */
   say(drafts: Draft[]): void;
-  /** `answered`: the model has answered in it, so Amp has it stored and can continue it. */
-  onThread(id: string, answered: boolean): void;
-  /** Amp has no such thread (any more). */
-  onThreadLost(): void;
+  onThread(id: string): void;
+  /** The run left in good order, so Amp has its thread stored. */
+  onThreadStored(): void;
   /** The thread waits for an approval that nobody can give. */
   onThreadBlocked(id: string): void;
 };
@@ -51,6 +50,7 @@ export class AmpRun {
   #stdinOpen = true;
   #stopping: NodeJS.Timeout | null = null;
   #over = false;
+  #result: "none" | "success" | "error" = "none";
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -140,7 +140,8 @@ export class AmpRun {
   #message(raw: Buffer, value: unknown): void {
     const data = rec(value);
     const id = str(data.session_id);
-    if (id !== undefined) this.#options.onThread(id, answered(data));
+    if (id !== undefined) this.#options.onThread(id);
+    if (data.type === "result") this.#result = data.is_error === true ? "error" : "success";
     if (id !== undefined && data.type === "result" && readResultError(str(data.error) ?? "").kind === "approval")
       this.#options.onThreadBlocked(id);
     this.#watchdog.saw(value);
@@ -156,7 +157,6 @@ export class AmpRun {
   }
 
   #stderr(line: string): void {
-    if (/^Thread T-\S+ does not exist/.test(line)) this.#options.onThreadLost();
     this.#watchdog.touch();
     this.#options.channel.record("err", line, line);
   }
@@ -182,6 +182,8 @@ export class AmpRun {
     this.#finish();
     const data = { code, signal };
     this.#options.channel.record("exit", JSON.stringify(data), data);
+    // may: exit code 1 after an error means that the upload of the thread failed, too.
+    if (this.#result === "success" || (this.#result === "error" && code === 0)) this.#options.onThreadStored();
     this.#settleEnd();
   }
 
@@ -198,9 +200,6 @@ export class AmpRun {
     if (this.#stopping) clearTimeout(this.#stopping);
   }
 }
-
-const answered = (data: JsonRecord): boolean =>
-  (data.type === "assistant" && rec(data.message).stop_reason !== null) || (data.type === "result" && data.is_error !== true);
 
 /** What people are told when a run stops talking. The run is then stopped, so nothing else will say it. */
 export function alarmDrafts({ phase, after_ms }: WatchdogAlarm): Draft[] {
