@@ -1,7 +1,9 @@
-// Finds the daemon of this machine through the 0600 file it leaves in its data directory. Node only.
-import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
-import { join } from "node:path";
+// Finds the daemon of this machine through the 0600 file it leaves in its data directory. Node, Bun and Deno only.
+
+// Asked for at run time, not imported: a bundler that builds for browsers has nothing to resolve here.
+const { readFile } = process.getBuiltinModule("node:fs/promises");
+const { homedir } = process.getBuiltinModule("node:os");
+const { join } = process.getBuiltinModule("node:path");
 
 /** Where the daemon listens unless told otherwise. */
 export const DEFAULT_PORT = 4700;

@@ -32,18 +32,23 @@ const FINAL = new Set([
   "aborted",
 ]);
 
+/** The daemon's word that nothing will come any more: 204 to a client that has the last event of an ended session. */
+const NOTHING_MORE = 204;
+
 export async function* eventStream(http: Http, options: StreamOptions): AsyncGenerator<StreamMessage, void, undefined> {
   let after = options.after;
   let attempt = 0;
   while (!options.signal?.aborted) {
     let reason = "the stream ended";
     try {
-      for await (const message of oneConnection(http, options, after)) {
-        if (attempt > 0) options.onState?.({ state: "live" });
+      const response = await openAt(http, options, after);
+      if (response.status === NOTHING_MORE) return;
+      if (attempt > 0) options.onState?.({ state: "live" });
+      for await (const { id, messages } of byId(readSse(response))) {
         attempt = 0;
-        after = message.id;
-        yield message;
-        if (options.isLast?.(message)) return;
+        after = id;
+        yield* messages;
+        if (options.isLast && messages.some(options.isLast)) return;
       }
     } catch (error) {
       if (options.signal?.aborted) return;
@@ -57,13 +62,27 @@ export async function* eventStream(http: Http, options: StreamOptions): AsyncGen
   }
 }
 
-async function* oneConnection(http: Http, options: StreamOptions, after: string | undefined): AsyncGenerator<StreamMessage> {
-  const response = await http.open("GET", options.path, {
-    query: { ...options.query, ...(after === undefined ? {} : { after }) },
-    headers: { accept: "text/event-stream" },
+function openAt(http: Http, options: StreamOptions, after: string | undefined): Promise<Response> {
+  return http.open("GET", options.path, {
+    ...(options.query ? { query: options.query } : {}),
+    // As a header, because only that is answered with 204 when there is nothing more.
+    headers: { accept: "text/event-stream", ...(after === undefined ? {} : { "last-event-id": after }) },
     signal: options.signal,
   });
-  for await (const { id, data } of readSse(response)) if (id !== undefined) yield { id, data };
+}
+
+/**
+ * Messages of one event together. In another dialect an event can become several messages, and only the last of them carries its id: who is cut off
+ * between them gets the event again, so none may be given away before all are here.
+ */
+async function* byId(stream: AsyncIterable<EventSourceMessage>): AsyncGenerator<{ id: string; messages: StreamMessage[] }> {
+  let held: string[] = [];
+  for await (const { id, data } of stream) {
+    held.push(data);
+    if (id === undefined) continue;
+    yield { id, messages: held.map((each) => ({ id, data: each })) };
+    held = [];
+  }
 }
 
 /** The messages of one answer, as they come. Leaving the loop closes the connection. */

@@ -18,6 +18,17 @@ export type RequestOptions = {
   headers?: Record<string, string>;
 };
 
+/** The last argument of every method that creates something: a signal, or a signal and a key. */
+export type Call = AbortSignal | { signal?: AbortSignal | undefined; idempotencyKey?: string | undefined };
+
+/** The same key sent again within a day gets the first answer again, and nothing is done twice. */
+export function callOptions(call: Call | undefined): Pick<RequestOptions, "signal" | "headers"> {
+  if (call === undefined) return {};
+  if ("aborted" in call) return { signal: call };
+  const { signal, idempotencyKey } = call;
+  return { signal, ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }) };
+}
+
 export class Http {
   readonly #options: HttpOptions;
 
@@ -27,6 +38,15 @@ export class Http {
 
   get url(): string {
     return this.#options.url;
+  }
+
+  /** What a WebSocket needs: it takes no headers, so the token travels among the offered protocols. */
+  socket(path: string, query: Query = {}): { url: string; protocols: string[] } {
+    const { token } = this.#options;
+    return {
+      url: this.address(path, query).replace(/^http/, "ws"),
+      protocols: ["dragoman.v1", ...(token === undefined ? [] : [`token.${token}`])],
+    };
   }
 
   address(path: string, query: Query = {}): string {

@@ -1,17 +1,26 @@
 // dragoman/client: drive a daemon from Node, a browser, Bun or Deno. Needs fetch and nothing else of its surroundings.
 
+export type { UnifiedContent, UnifiedMessage, UnifiedMessageType } from "../dialects/unified-message.ts";
 export { foldItems, ItemFold } from "../schema/fold-items.ts";
 export type * from "../schema/index.ts";
-export { type ConnectOptions, connect, Dragoman, type ListOptions } from "./dragoman.ts";
+export {
+  type AgentQuery,
+  type AllEventsOptions,
+  type ArtifactOptions,
+  type ConnectOptions,
+  connect,
+  Dragoman,
+  type Identity,
+  type ListOptions,
+  type MintedToken,
+  type Role,
+} from "./dragoman.ts";
 export { type ClientErrorCode, DragomanError } from "./error.ts";
 export type { StreamState } from "./event-stream.ts";
-export type { HttpOptions } from "./http.ts";
-export {
-  type EventsOptions,
-  type EventsPage,
-  type PermissionRequest,
-  type QuestionRequest,
-  type SendOptions,
-  SessionHandle,
-  type TurnOutcome,
-} from "./session-handle.ts";
+export type { Call, HttpOptions } from "./http.ts";
+export type { PermissionRequest, QuestionRequest } from "./requests.ts";
+export { type EventsOptions, type EventsPage, type PageOptions, type SendOptions, SessionHandle } from "./session-handle.ts";
+export { SessionSocket, type SocketOptions, type WebSocketConstructor, type WebSocketLike } from "./session-socket.ts";
+export type { SessionListeners } from "./session-watch.ts";
+export { type StartedDaemon, type StartOptions, start } from "./start.ts";
+export { finalText, type TurnOutcome } from "./turn-outcome.ts";

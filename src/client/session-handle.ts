@@ -1,8 +1,7 @@
 // A session as an object: send, watch, answer, change, end. Every route of one session has a method here.
+import type { UnifiedMessage } from "../dialects/unified-message.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import type { ErrorCode, EventType, PermissionData, QuestionData, StopReason, Usage } from "../schema/event-data.ts";
-import { ItemFold } from "../schema/fold-items.ts";
-import type { Item } from "../schema/item.ts";
+import type { EventType } from "../schema/event-data.ts";
 import type {
   AttachmentInput,
   Coverage,
@@ -15,8 +14,13 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import { DragomanError } from "./error.ts";
-import { eventStream, type StreamState } from "./event-stream.ts";
-import type { Http } from "./http.ts";
+import { eventStream, readSse, type StreamState } from "./event-stream.ts";
+import { type Call, callOptions, type Http } from "./http.ts";
+import { SessionSocket, type SocketOptions } from "./session-socket.ts";
+import { type SessionListeners, SessionWatch } from "./session-watch.ts";
+import { type TurnOutcome, turnOutcome } from "./turn-outcome.ts";
+
+export type { TurnOutcome } from "./turn-outcome.ts";
 
 export type SendOptions = {
   attachments?: AttachmentInput[];
@@ -32,48 +36,30 @@ export type EventsOptions = {
   types?: EventType[];
   includeRaw?: boolean;
   signal?: AbortSignal | undefined;
-  onState?: (state: StreamState) => void;
+  onState?: ((state: StreamState) => void) | undefined;
 };
 
-export type EventsPage = { events: UniversalEvent[]; has_more: boolean };
-
-export type TurnOutcome = {
-  turn_id: string;
-  stop_reason: StopReason;
-  error_code: ErrorCode | null;
-  usage: Usage | null;
-  /** The text of the turn's last message of the agent. */
-  text: string;
-  items: Item[];
-  error: string | null;
+export type PageOptions = {
+  after?: number;
+  /** Only events before this sequence; with `order: "desc"`, the page that ends there. */
+  before?: number;
+  limit?: number;
+  order?: "asc" | "desc";
+  types?: EventType[];
+  includeRaw?: boolean;
+  /** Another wire format for the events: `messages`, `frames`. */
+  dialect?: string;
+  signal?: AbortSignal | undefined;
 };
 
-/** A permission that waits for an answer. */
-export type PermissionRequest = PermissionData & {
-  allow(options?: { always?: boolean; updated_input?: unknown; option_id?: string }): Promise<void>;
-  deny(message?: string): Promise<void>;
-};
-
-export type QuestionRequest = QuestionData & { answer(answers: string[][]): Promise<void>; reject(): Promise<void> };
-
-export type SessionListeners = {
-  permission: (request: PermissionRequest) => void;
-  question: (request: QuestionRequest) => void;
-  event: (event: UniversalEvent) => void;
-  error: (error: unknown) => void;
-};
+/** `next` is the `after` (newest first: the `before`) of the following page. A page may be empty and still have more. */
+export type EventsPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number };
 
 export class SessionHandle {
   readonly id: string;
   readonly #http: Http;
   readonly #path: string;
-  readonly #listeners: { [K in keyof SessionListeners]: Set<SessionListeners[K]> } = {
-    permission: new Set(),
-    question: new Set(),
-    event: new Set(),
-    error: new Set(),
-  };
-  #watching: AbortController | null = null;
+  readonly #watch: SessionWatch = new SessionWatch(this);
 
   constructor(http: Http, id: string) {
     this.#http = http;
@@ -96,12 +82,17 @@ export class SessionHandle {
   }
 
   send(message: string, options: SendOptions = {}): Promise<MessageAccepted> {
-    const { attachments, when_busy, idempotencyKey, signal } = options;
-    return this.#http.json("POST", `${this.#path}/messages`, {
-      body: { message, ...(attachments ? { attachments } : {}), ...(when_busy ? { when_busy } : {}) },
-      headers: idempotencyKey ? { "idempotency-key": idempotencyKey } : {},
-      signal,
+    return this.#http.json("POST", `${this.#path}/messages`, messageRequest(message, options));
+  }
+
+  /** Sends, and yields the events of the turn to its end, over one connection. When that is lost, `outcome` and `events` can still tell the rest. */
+  async *sendStream(message: string, options: SendOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
+    const request = messageRequest(message, options);
+    const response = await this.#http.open("POST", `${this.#path}/messages/stream`, {
+      ...request,
+      headers: { ...request.headers, accept: "text/event-stream" },
     });
+    for await (const { id, data } of readSse(response)) if (id !== undefined) yield JSON.parse(data) as UniversalEvent;
   }
 
   /** Sends and waits for the end of the turn. Permissions must be answered elsewhere meanwhile, for example with `on("permission", …)`. */
@@ -116,50 +107,55 @@ export class SessionHandle {
     turnId: string,
     options: { after?: number; signal?: AbortSignal | undefined; onEvent?: (event: UniversalEvent) => void } = {},
   ): Promise<TurnOutcome> {
-    const fold = new ItemFold();
-    let error: string | null = null;
-    for await (const event of this.events({ after: options.after ?? 0, signal: options.signal })) {
-      options.onEvent?.(event);
-      fold.apply(event);
-      if (event.type === "error") error = event.data.message;
-      if (event.type === "turn.ended" && event.data.turn_id === turnId) {
-        const items = fold.items().filter((item) => item.turn_id === turnId);
-        const { stop_reason, error_code, usage } = event.data;
-        return {
-          turn_id: turnId,
-          stop_reason,
-          error_code: error_code ?? null,
-          usage: usage ?? null,
-          text: lastText(items),
-          items,
-          error,
-        };
-      }
+    try {
+      const events = this.events({ after: options.after ?? 0, signal: options.signal });
+      return await turnOutcome(turnId, events, options.onEvent);
+    } catch (error) {
+      if (options.signal?.aborted)
+        throw new DragomanError("aborted", "Waiting for the turn was aborted; the turn itself goes on.", { cause: error });
+      throw error;
     }
-    if (options.signal?.aborted) throw new DragomanError("aborted", "Waiting for the turn was aborted; the turn itself goes on.");
-    throw new DragomanError("stream_ended", error ?? "The session ended before the turn did.");
   }
 
   /** Live, from any point, in order, exactly once, across reconnects; ends after session.ended. */
   async *events(options: EventsOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
+    for await (const data of this.#stream(options)) yield JSON.parse(data) as UniversalEvent;
+  }
+
+  /** The session for a page that thinks in messages. Same promises as `events`; `sequence` of the last message resumes it. */
+  async *messages(options: EventsOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
+    for await (const data of this.#stream(options, "messages")) yield JSON.parse(data) as UnifiedMessage;
+  }
+
+  /** The session in any dialect the daemon knows, one parsed line at a time. */
+  async *dialect(name: string, options: EventsOptions = {}): AsyncGenerator<unknown, void, undefined> {
+    for await (const data of this.#stream(options, name)) yield JSON.parse(data) as unknown;
+  }
+
+  async *#stream(options: EventsOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
+    const { types, includeRaw, signal, onState, after = 0 } = options;
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
-      query: { types: options.types, include_raw: options.includeRaw },
-      after: String(options.after ?? 0),
-      signal: options.signal,
-      onState: options.onState,
-      isLast: ({ data }) =>
-        data.includes('"type":"session.ended"') && (JSON.parse(data) as UniversalEvent).type === "session.ended",
+      // The end is always asked for: without it a filtered stream could not tell the session's end from a lost connection.
+      query: { types: types && [...new Set([...types, "session.ended"])], include_raw: includeRaw, dialect },
+      after: String(after),
+      signal,
+      onState,
+      ...(dialect === undefined ? { isLast: isEnd } : {}),
     });
-    for await (const { data } of stream) yield JSON.parse(data) as UniversalEvent;
+    const hideEnd = types !== undefined && !types.includes("session.ended");
+    for await (const message of stream) if (!(hideEnd && isEnd(message))) yield message.data;
   }
 
   /** One page of the past. */
-  page(
-    options: { after?: number; limit?: number; types?: EventType[]; includeRaw?: boolean; signal?: AbortSignal } = {},
-  ): Promise<EventsPage> {
-    const { after, limit, types, includeRaw, signal } = options;
-    return this.#http.json("GET", `${this.#path}/events`, { query: { after, limit, types, include_raw: includeRaw }, signal });
+  page(options: PageOptions = {}): Promise<EventsPage> {
+    const { includeRaw, signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/events`, { query: { ...query, include_raw: includeRaw }, signal });
+  }
+
+  /** Events and commands over one WebSocket. */
+  socket(options: SocketOptions = {}): Promise<SessionSocket> {
+    return SessionSocket.open(this.#http, `${this.#path}/ws`, options);
   }
 
   items(signal?: AbortSignal): Promise<ItemList> {
@@ -175,8 +171,9 @@ export class SessionHandle {
   }
 
   /** The flight recorder: every native message as NDJSON, the format of recorded traces. */
-  async native(signal?: AbortSignal): Promise<string> {
-    return (await this.#http.open("GET", `${this.#path}/native`, { signal })).text();
+  async native(options: AbortSignal | { after?: number; limit?: number; signal?: AbortSignal } = {}): Promise<string> {
+    const { signal, ...query } = "aborted" in options ? { signal: options } : options;
+    return (await this.#http.open("GET", `${this.#path}/native`, { query, signal })).text();
   }
 
   /** The whole session as NDJSON: its row, its events, its native messages. */
@@ -192,8 +189,8 @@ export class SessionHandle {
     await this.#http.json("POST", `${this.#path}/terminate`, { body: {}, signal });
   }
 
-  async fork(options: ForkSession = {}, signal?: AbortSignal): Promise<SessionHandle> {
-    const { session_id } = await this.#http.json<Session>("POST", `${this.#path}/fork`, { body: options, signal });
+  async fork(options: ForkSession = {}, call?: Call): Promise<SessionHandle> {
+    const { session_id } = await this.#http.json<Session>("POST", `${this.#path}/fork`, { body: options, ...callOptions(call) });
     return new SessionHandle(this.#http, session_id);
   }
 
@@ -214,62 +211,19 @@ export class SessionHandle {
 
   /** Calls back for requests and events from now on, and for requests that already wait. `close()` ends it; so does the session's end. */
   on<K extends keyof SessionListeners>(name: K, listener: SessionListeners[K]): () => void {
-    this.#listeners[name].add(listener);
-    if (!this.#watching) {
-      this.#watching = new AbortController();
-      void this.#watch(this.#watching.signal);
-    }
-    return () => void this.#listeners[name].delete(listener);
+    return this.#watch.on(name, listener);
   }
 
   close(): void {
-    this.#watching?.abort();
-    this.#watching = null;
-  }
-
-  async #watch(signal: AbortSignal): Promise<void> {
-    try {
-      const { last_sequence } = await this.get(signal);
-      const { permissions, questions } = await this.pending(signal);
-      const told = new Set([...permissions.map((each) => each.permission_id), ...questions.map((each) => each.question_id)]);
-      for (const data of permissions) for (const listener of this.#listeners.permission) listener(this.#permission(data));
-      for (const data of questions) for (const listener of this.#listeners.question) listener(this.#question(data));
-      for await (const event of this.events({ after: last_sequence, signal })) {
-        for (const listener of this.#listeners.event) listener(event);
-        if (event.type === "permission.requested" && !told.has(event.data.permission_id))
-          for (const listener of this.#listeners.permission) listener(this.#permission(event.data));
-        if (event.type === "question.requested" && !told.has(event.data.question_id))
-          for (const listener of this.#listeners.question) listener(this.#question(event.data));
-      }
-    } catch (error) {
-      if (!signal.aborted) for (const listener of this.#listeners.error) listener(error);
-    }
-  }
-
-  #permission(data: PermissionData): PermissionRequest {
-    return {
-      ...data,
-      allow: ({ always, updated_input, option_id } = {}) =>
-        this.replyPermission(data.permission_id, {
-          reply: always ? "always" : "once",
-          ...(updated_input === undefined ? {} : { updated_input }),
-          ...(option_id === undefined ? {} : { option_id }),
-        }),
-      deny: (message) =>
-        this.replyPermission(data.permission_id, { reply: "reject", ...(message === undefined ? {} : { message }) }),
-    };
-  }
-
-  #question(data: QuestionData): QuestionRequest {
-    return {
-      ...data,
-      answer: (answers) => this.replyQuestion(data.question_id, answers),
-      reject: () => this.rejectQuestion(data.question_id),
-    };
+    this.#watch.close();
   }
 }
 
-function lastText(items: Item[]): string {
-  const message = items.findLast((item) => item.kind === "message" && item.role === "assistant" && item.parent_id === null);
-  return message?.content.map((part) => (part.type === "text" || part.type === "refusal" ? part.text : "")).join("") ?? "";
-}
+const messageRequest = (message: string, { attachments, when_busy, idempotencyKey, signal }: SendOptions) => ({
+  body: { message, ...(attachments ? { attachments } : {}), ...(when_busy ? { when_busy } : {}) },
+  ...callOptions({ signal, idempotencyKey }),
+});
+
+/** Looked for in the text first: parsing every event twice would cost more than the rest. */
+const isEnd = ({ data }: { data: string }): boolean =>
+  data.includes('"type":"session.ended"') && (JSON.parse(data) as UniversalEvent).type === "session.ended";

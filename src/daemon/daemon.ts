@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
 import { DEFAULT_PORT, discoveryFile } from "../client/discover.ts";
+import { framesDialect } from "../dialects/frames.ts";
+import { messagesDialect } from "../dialects/messages.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
@@ -82,6 +84,10 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       version,
       logger,
       routes: [transferRoutes],
+      dialects: new Map([
+        ["messages", messagesDialect],
+        ["frames", framesDialect],
+      ]),
       ...built("inspectorDir", "../inspector/"),
       ...built("docsDir", "../docs/"),
     });

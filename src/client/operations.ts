@@ -1,0 +1,46 @@
+// Which method serves which operation of /openapi.json. A test holds the table against the running daemon: an operation without a method fails it.
+import type { Dragoman } from "./dragoman.ts";
+import type { SessionHandle } from "./session-handle.ts";
+
+type Method = `Dragoman.${Extract<keyof Dragoman, string>}` | `SessionHandle.${Extract<keyof SessionHandle, string>}`;
+
+export const operations = {
+  health: "Dragoman.health",
+  ready: "Dragoman.ready",
+  metrics: "Dragoman.metrics",
+  openApi: "Dragoman.openApi",
+  whoAmI: "Dragoman.whoAmI",
+  openAuthSession: "Dragoman.signIn",
+  closeAuthSession: "Dragoman.signOut",
+  mintToken: "Dragoman.mintToken",
+  revokeToken: "Dragoman.revokeToken",
+  listAgents: "Dragoman.agents",
+  getAgent: "Dragoman.agent",
+  listModels: "Dragoman.models",
+  listModes: "Dragoman.modes",
+  installAgent: "Dragoman.installAgent",
+  createSession: "Dragoman.createSession",
+  listSessions: "Dragoman.sessions",
+  importSession: "Dragoman.importSession",
+  streamAllEvents: "Dragoman.events",
+  readArtifact: "Dragoman.artifact",
+  getSession: "SessionHandle.get",
+  updateSession: "SessionHandle.update",
+  deleteSession: "SessionHandle.remove",
+  interruptSession: "SessionHandle.interrupt",
+  terminateSession: "SessionHandle.terminate",
+  forkSession: "SessionHandle.fork",
+  exportSession: "SessionHandle.export",
+  sendMessage: "SessionHandle.send",
+  sendMessageStream: "SessionHandle.sendStream",
+  listEvents: "SessionHandle.page",
+  streamEvents: "SessionHandle.events",
+  openSocket: "SessionHandle.socket",
+  listItems: "SessionHandle.items",
+  listPending: "SessionHandle.pending",
+  replyPermission: "SessionHandle.replyPermission",
+  replyQuestion: "SessionHandle.replyQuestion",
+  rejectQuestion: "SessionHandle.rejectQuestion",
+  getCoverage: "SessionHandle.coverage",
+  readNative: "SessionHandle.native",
+} as const satisfies Record<string, Method>;

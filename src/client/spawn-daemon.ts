@@ -1,0 +1,89 @@
+// Runs `dragoman serve` as a child process. Node, Bun and Deno; loaded only by start().
+import type { ChildProcess } from "node:child_process";
+import { Dragoman } from "./dragoman.ts";
+import { DragomanError } from "./error.ts";
+import type { StartedDaemon, StartOptions } from "./start.ts";
+
+// Asked for at run time, not imported: a bundler that builds for browsers has nothing to resolve here.
+const { spawn } = process.getBuiltinModule("node:child_process");
+const { mkdtempSync, rmSync } = process.getBuiltinModule("node:fs");
+const { tmpdir } = process.getBuiltinModule("node:os");
+const { join } = process.getBuiltinModule("node:path");
+const { fileURLToPath } = process.getBuiltinModule("node:url");
+
+/** Ends the daemon when its stdin does, which is when the process that holds the other end is gone, even by SIGKILL. */
+const TIED = "data:text/javascript,process.stdin.on('close',()=>process.kill(process.pid,'SIGTERM')).resume()";
+const KILL_AFTER_MS = 15_000;
+
+type Ready = { url: string; token: string; pid: number; data_dir: string };
+
+export async function spawnDaemon(options: StartOptions): Promise<StartedDaemon> {
+  const temporary = options.dataDir === undefined ? mkdtempSync(join(tmpdir(), "dragoman-")) : undefined;
+  const dataDir = options.dataDir ?? temporary ?? "";
+  const child = launch(options, dataDir);
+  const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const onExit = (): void => void child.kill("SIGTERM");
+  let stopping: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    const force = setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS);
+    await gone;
+    clearTimeout(force);
+    process.off("exit", onExit);
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const stop = (): Promise<void> => {
+    stopping ??= end();
+    return stopping;
+  };
+  process.on("exit", onExit);
+  options.signal?.addEventListener("abort", () => void stop(), { once: true });
+  if (options.signal?.aborted) void stop();
+  try {
+    const { url, token, pid, data_dir } = await readyLine(child);
+    return { daemon: new Dragoman({ url, token }), url, token, pid, dataDir: data_dir, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function launch(options: StartOptions, dataDir: string): ChildProcess {
+  const cli = fileURLToPath(
+    new URL(import.meta.url.endsWith(".ts") ? "../../dist/cli/main.js" : "../cli/main.js", import.meta.url),
+  );
+  const node = !process.versions.bun && !process.versions.deno;
+  const [program = process.execPath, ...first] = options.command ?? [
+    process.execPath,
+    ...(node ? ["--import", TIED] : process.versions.deno ? ["run", "-A"] : []),
+    cli,
+  ];
+  const args = ["serve", "--port", String(options.port ?? 0), "--json", "--no-open", "--data-dir", dataDir];
+  return spawn(program, [...first, ...args, ...(options.config === undefined ? [] : ["--config", options.config])], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: options.env ?? process.env,
+    ...(options.directory === undefined ? {} : { cwd: options.directory }),
+  });
+}
+
+/** The one line the daemon prints when it is ready; what it says on stderr instead, when it is not. */
+function readyLine(child: ChildProcess): Promise<Ready> {
+  return new Promise((resolve, reject) => {
+    let out = "";
+    let errors = "";
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+      const end = out.indexOf("\n");
+      if (end >= 0) resolve(JSON.parse(out.slice(0, end)) as Ready);
+    });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      errors = (errors + text).slice(-4_000);
+    });
+    child.once("error", (error) =>
+      reject(new DragomanError("no_daemon", `Cannot start the daemon: ${error.message}`, { cause: error })),
+    );
+    child.once("close", (code, signal) =>
+      reject(new DragomanError("no_daemon", `The daemon ended with ${code ?? signal} before it was ready. ${errors.trim()}`)),
+    );
+  });
+}

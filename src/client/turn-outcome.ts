@@ -1,0 +1,51 @@
+// What came of a turn: its end, its items, and the text a person would read. Folds events; asks the daemon nothing.
+import type { UniversalEvent } from "../schema/event.ts";
+import type { ErrorCode, StopReason, Usage } from "../schema/event-data.ts";
+import { ItemFold } from "../schema/fold-items.ts";
+import type { Item } from "../schema/item.ts";
+import { DragomanError } from "./error.ts";
+
+export type TurnOutcome = {
+  turn_id: string;
+  stop_reason: StopReason;
+  error_code: ErrorCode | null;
+  usage: Usage | null;
+  /** The text of the turn's last message of the agent. */
+  text: string;
+  items: Item[];
+  error: string | null;
+};
+
+/** Reads to the end of the turn. Throws `stream_ended` when the events end before it does. */
+export async function turnOutcome(
+  turnId: string,
+  events: AsyncIterable<UniversalEvent>,
+  onEvent: (event: UniversalEvent) => void = () => {},
+): Promise<TurnOutcome> {
+  const fold = new ItemFold();
+  let error: string | null = null;
+  for await (const event of events) {
+    onEvent(event);
+    fold.apply(event);
+    if (event.type === "error") error = event.data.message;
+    if (event.type !== "turn.ended" || event.data.turn_id !== turnId) continue;
+    const items = fold.items().filter((item) => item.turn_id === turnId);
+    const { stop_reason, error_code, usage } = event.data;
+    return {
+      turn_id: turnId,
+      stop_reason,
+      error_code: error_code ?? null,
+      usage: usage ?? null,
+      text: finalText(items),
+      items,
+      error,
+    };
+  }
+  throw new DragomanError("stream_ended", error ?? "The session ended before the turn did.");
+}
+
+/** The last message the agent itself wrote: sub-agents' words hang under a parent and do not count. */
+export function finalText(items: readonly Item[]): string {
+  const message = items.findLast((item) => item.kind === "message" && item.role === "assistant" && item.parent_id === null);
+  return message?.content.map((part) => (part.type === "text" || part.type === "refusal" ? part.text : "")).join("") ?? "";
+}
