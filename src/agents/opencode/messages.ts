@@ -10,11 +10,14 @@ import { completeUserMessages, endStep, messageError, readUsage } from "./turns.
 export function messageUpdated(world: World, session: Session, info: JsonRecord): Draft[] {
   const id = str(info.id);
   if (id === undefined) return [];
-  const copied = finishCopies(session, id);
+  const copied = session.messages.has(id) ? [] : finishCopies(session, id);
   return [...copied, ...(info.role === "user" ? userMessage(session, id, info) : assistantMessage(world, session, id, info))];
 }
 
-/** Messages that came finished have all their parts when the session speaks of something else. */
+/**
+ * Messages that came finished have all their parts when the next message comes. Not before: a busy server writes the first word of a message only when the
+ * message has ended, so that one of a running turn looks like a copy too, until its own end comes.
+ */
 export function finishCopies(session: Session, but: string | null): Draft[] {
   const drafts: Draft[] = [];
   for (const message of session.messages.values()) {
@@ -64,7 +67,7 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
   if (isRecord(error)) message.failed = true;
   const usage = readUsage(info.tokens, info.cost);
   // A copy was paid for in the session it was copied from.
-  const copy = message.ending !== null;
+  const copy = message.ending !== null && session.turn === null;
   if (usage && !copy && usage.input_tokens + usage.output_tokens > 0) message.usage = usage;
   if (info.structured !== undefined && info.structured !== null)
     place(message, "structured", [{ type: "json", json: info.structured }]);

@@ -144,6 +144,26 @@ describe("messages", () => {
     expect(wire.ask("GET", `/session/${SESSION}/message`, undefined, 200, old).replay().items).toEqual([]);
   });
 
+  it("a message whose first word is written late looks finished before its parts: nothing of it is lost", () => {
+    const told = new Wire()
+      .created()
+      .prompt("hi")
+      .user("msg_u", "hi")
+      .status("busy")
+      .done("msg_a", "tool-calls")
+      .status("busy")
+      .user("msg_u", "hi")
+      .part("msg_a", "s", { type: "step-start" })
+      .delta("msg_a", "p", "All of it")
+      .part("msg_a", "p", text("All of it"))
+      .done("msg_a", "stop", { tokens: { input: 5, output: 6 } })
+      .idle()
+      .replay();
+    expect(told.items).toEqual(["user completed: hi", "assistant completed: All of it"]);
+    expect(told.of("turn.ended")[0]?.usage?.input_tokens).toBe(5);
+    expect(told.of("step.started")).toHaveLength(1);
+  });
+
   it("the messages of a fork come finished before their parts", () => {
     const told = new Wire()
       .created("ses_f")

@@ -153,8 +153,9 @@ export class OpencodeTranslator implements Translator {
       case "session.deleted":
         return sessionDeleted(session);
       case "session.status": {
+        const resting = session.turn === null && rec(data.status).type === "idle";
         const drafts = status(world, session, rec(data.status));
-        return drafts && [...finishCopies(session, null), ...drafts];
+        return drafts && [...(resting ? finishCopies(session, null) : []), ...drafts];
       }
       case "session.idle":
         // The deprecated twin of status idle, always right after it.
