@@ -29,6 +29,11 @@ export type LabOptions = {
   config?: Config;
 };
 
+const open = new Set<Lab>();
+
+/** For a run that is broken off: no process and no folder is left. */
+export const closeOpenLabs = async (): Promise<void> => void (await Promise.allSettled([...open].map((lab) => lab.close())));
+
 export class Lab {
   readonly profile: VerifyProfile;
   readonly place: LabPlace;
@@ -63,6 +68,7 @@ export class Lab {
     let lab: Lab | undefined;
     try {
       lab = new Lab(options, place, model, await profile.setUp(place));
+      open.add(lab);
       await lab.#start();
       return lab;
     } catch (error) {
@@ -120,7 +126,7 @@ export class Lab {
 
   /** Ends everything and removes the folders; idempotent. Returns what lived on after the daemon's end. */
   close(): Promise<string[]> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#close().finally(() => open.delete(this));
     return this.#closing;
   }
 

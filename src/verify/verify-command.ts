@@ -1,6 +1,7 @@
 // `dragoman verify`: runs scenarios with installed agents, prints what came of them, and says by its exit code whether all is understood.
 import { builtInAgents } from "../agents/registry.ts";
 import type { CommandIo } from "./command-io.ts";
+import { closeOpenLabs } from "./lab.ts";
 import { verifyProfiles } from "./profiles/index.ts";
 import { recordTraces } from "./record.ts";
 import { Progress } from "./report/progress.ts";
@@ -29,7 +30,13 @@ export async function verifyCommand(options: VerifyCommandOptions, io: CommandIo
     io.stderr.write(`Cannot verify ${unknown.join(", ")}. Agents with scenarios: ${known}.\n`);
     return 2;
   }
-  return conclude(await verifyAgents(options, io), options, io);
+  const breakOff = () => void closeOpenLabs().finally(() => process.exit(130));
+  process.once("SIGINT", breakOff).once("SIGTERM", breakOff);
+  try {
+    return conclude(await verifyAgents(options, io), options, io);
+  } finally {
+    process.off("SIGINT", breakOff).off("SIGTERM", breakOff);
+  }
 }
 
 /** One agent after the other, because they share what is global in this process. Prints as it goes. */
