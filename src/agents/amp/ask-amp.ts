@@ -21,7 +21,13 @@ export async function ampVersion(command: string, args: string[], env: Record<st
   return /\d+\.\d+\.\d+\S*/.exec((await askAmp(command, [...args, "--version"], env)) ?? "")?.[0] ?? null;
 }
 
-/** Whether Amp could continue this thread. */
-export async function hasThread(command: string, args: string[], env: Record<string, string>, thread: string): Promise<boolean> {
-  return (await askAmp(command, [...args, "threads", "markdown", thread], env)) !== null;
+/** Whether Amp has this thread, with this in it. jan: a process that was killed leaves a thread without its messages. */
+export async function hasInThread(
+  command: string,
+  args: string[],
+  env: Record<string, string>,
+  { thread, text }: { thread: string; text: string },
+): Promise<boolean> {
+  const said = await askAmp(command, [...args, "threads", "markdown", thread], env);
+  return said?.includes(text.trim().split("\n", 1)[0] ?? "") ?? false;
 }

@@ -13,13 +13,13 @@ import { ampAgent } from "./agent.ts";
 const PROGRAM = `#!/usr/bin/env node
 const args = process.argv.slice(2);
 if (args.includes("--version")) { console.log("0.0.1777897475-g2324e1 (released)"); process.exit(0); }
-if (args[1] === "markdown") process.exit(require("node:fs").existsSync(process.env.HOME + "/" + args[2]) ? 0 : 1);
+if (args[1] === "markdown") { console.log(require("node:fs").readFileSync(process.env.HOME + "/" + args[2], "utf8")); process.exit(0); }
 if (args[0] === "permissions") { console.log("[]"); process.exit(0); }
 const thread = args[1] === "continue" ? args[2] : "T-" + process.pid;
 const say = (data) => process.stdout.write(JSON.stringify({ ...data, session_id: thread }) + "\\n");
 const assistant = (text, stop_reason) => say({ type: "assistant", message: { type: "message", role: "assistant", content: [{ type: "text", text }], stop_reason }, parent_tool_use_id: null });
 // Like the May build: the thread is stored on leaving, and only when the model has answered.
-const end = (more) => { if (last !== "") require("node:fs").writeFileSync(process.env.HOME + "/" + thread, "");  say({ type: "result", duration_ms: 1, num_turns: 1, ...more }); process.exit(last === "" && more.is_error ? 1 : 0); };
+const end = (more) => { if (last !== "") require("node:fs").writeFileSync(process.env.HOME + "/" + thread, last);  say({ type: "result", duration_ms: 1, num_turns: 1, ...more }); process.exit(last === "" && more.is_error ? 1 : 0); };
 process.on("SIGINT", () => end({ subtype: "error_during_execution", is_error: true, error: "User cancelled (SIGINT/SIGTERM)" }));
 setInterval(() => {}, 1000);
 let last = "";

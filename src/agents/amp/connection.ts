@@ -17,7 +17,7 @@ import {
   type Prompt,
   type SessionConfig,
 } from "../contract.ts";
-import { ampVersion, hasThread } from "./ask-amp.ts";
+import { ampVersion, hasInThread } from "./ask-amp.ts";
 import { builtinRules } from "./builtin-rules.ts";
 import { inputMessage, planRun, RUN_FILES, takesImages } from "./launch.ts";
 import { AmpRun } from "./run.ts";
@@ -105,7 +105,8 @@ class AmpConnection implements Connection {
     if (thread === null) return;
     if (this.#unstored.isBlocked(thread)) this.#thread = null;
     else if (!this.#unstored.isDoubtful(thread)) return;
-    else if (await hasThread(this.#command, this.#baseArgs, env, thread)) this.#unstored.clear();
+    else if (await hasInThread(this.#command, this.#baseArgs, env, { thread, text: this.#unstored.texts.at(-1) ?? "" }))
+      this.#unstored.clear();
     else this.#thread = null;
   }
 

@@ -43,13 +43,13 @@ export const ampScenarios: readonly Scenario[] = [
   },
   {
     name: "amp-approval-ends-run",
-    title: "a rule of the repository asks: the run ends as a denied permission with advice",
+    title:
+      "a rule of the repository asks: the run ends as a denied permission with advice (or is refused, by a build that would hang)",
     session: { permission_mode: "default", files: asking },
     turns: [{ prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] }],
     expect: {
       stop_reason: "error",
       error_code: "execution_error",
-      events: ["permission.requested", "permission.resolved"],
       files: { "made.txt": null },
     },
     only,
@@ -60,7 +60,11 @@ export const ampScenarios: readonly Scenario[] = [
     session: { permission_mode: "default", files: asking },
     turns: [
       { prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] },
-      { prompt: "Never mind.", steps: [say("As you like.")] },
+      {
+        prompt: "Never mind.",
+        actions: [{ do: "set_permission_mode", when: { on: "start" }, mode: "bypass" }],
+        steps: [say("As you like.")],
+      },
     ],
     expect: { stop_reason: "end_turn", final_text: ["As you like."] },
     only,
