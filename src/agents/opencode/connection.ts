@@ -59,11 +59,7 @@ class OpencodeConnection implements Connection {
     this.#configured = isRecord(rec(settings.body).permission) || typeof rec(settings.body).permission === "string";
     this.#defaultModel = str(rec(settings.body).model) ?? null;
     this.#id = await this.#session(resume);
-    this.#server.attach(this.#id, port, this.#directory, (own) => {
-      const rules = this.#rules();
-      // Its own rules come last: they keep a sub-agent from starting others.
-      return rules.length > 0 ? [...rules, ...own] : null;
-    });
+    this.#server.attach(this.#id, port, this.#directory);
     for (const mcp of this.#config.mcp_servers) await this.#addMcp(mcp);
     const commands = await this.#call("GET", "/command");
     this.#commands = new Set(records(commands.body).flatMap((command) => str(command.name) ?? []));

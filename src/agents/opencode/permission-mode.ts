@@ -13,16 +13,15 @@ export function permissionRules(
   configured: boolean,
 ): Rule[] {
   const mcp = mcp_servers.map(({ name }) => rule(`${name}_*`, "ask"));
+  // 1.18: a sub-agent inherits what is denied, but not what has to be asked for. So its start is asked for.
+  const asked = configured
+    ? []
+    : [rule("bash", "ask"), rule("webfetch", "ask"), rule("websearch", "ask"), rule("task", "ask"), ...mcp];
   switch (mode) {
     case "default":
-      return configured
-        ? []
-        : [rule("edit", "ask"), rule("bash", "ask"), rule("webfetch", "ask"), rule("websearch", "ask"), ...mcp];
+      return configured ? [] : [rule("edit", "ask"), ...asked];
     case "accept_edits":
-      return [
-        rule("edit", "allow"),
-        ...(configured ? [] : [rule("bash", "ask"), rule("webfetch", "ask"), rule("websearch", "ask"), ...mcp]),
-      ];
+      return [rule("edit", "allow"), ...asked];
     case "bypass":
       return [rule("*", "allow")];
     case "plan":

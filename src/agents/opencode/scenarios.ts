@@ -258,7 +258,7 @@ const helpers: Scenario[] = [
   },
   {
     name: "oc-subagent-asks",
-    title: "a permission asked by a sub-agent belongs to the session",
+    title: "a sub-agent, which does not inherit what has to be asked for, is itself asked for",
     session: asks,
     turns: [{ prompt: "Delegate.", steps: [{ blocks: [task("Ask", "oc-child#1")] }, say("It reported.")] }],
     replies: { permissions: [{ reply: "once" }] },

@@ -36,9 +36,7 @@ export type Answer = { status: number; body: unknown };
 export type Ask = { directory: string; body?: unknown; timeoutMs?: number; secret?: boolean };
 
 type Life = { process: AgentProcess; url: string; headers: Record<string, string>; stream: SseConnection | null };
-/** `rulesFor`: the rules a sub-agent of this session needs, given its own; null when none. */
-export type RulesFor = (own: unknown[]) => unknown[] | null;
-type Attached = { port: SessionPort; directory: string; rulesFor: RulesFor };
+type Attached = { port: SessionPort; directory: string };
 
 export class OpencodeServer {
   readonly channel: Channel;
@@ -46,8 +44,6 @@ export class OpencodeServer {
   readonly #env: Record<string, string>;
   readonly #listener: StreamListener;
   readonly #attached = new Map<string, Attached>();
-  /** Sub-agents and the session at their root. */
-  readonly #roots = new Map<string, string>();
   #life: Promise<Life> | null = null;
   #process: AgentProcess | null = null;
   #stopping = false;
@@ -75,8 +71,8 @@ export class OpencodeServer {
     return this.#listener.busy.has(nativeSession);
   }
 
-  attach(nativeSession: string, port: SessionPort, directory: string, rulesFor: RulesFor): void {
-    this.#attached.set(nativeSession, { port, directory, rulesFor });
+  attach(nativeSession: string, port: SessionPort, directory: string): void {
+    this.#attached.set(nativeSession, { port, directory });
     this.channel.attach(nativeSession, port);
   }
 
@@ -190,7 +186,6 @@ export class OpencodeServer {
     const stream = this.#listener.open(life.url, life.headers, {
       // The stream broke, the server lives: what was said meanwhile is read again.
       onReopened: () => void this.#catchUpForSure(life),
-      onChild: (parent, child, own) => this.#child(life, parent, child, own),
     });
     await this.#confirm(life);
     return stream;
@@ -210,19 +205,6 @@ export class OpencodeServer {
     throw new AgentError(
       "agent_failed_to_start",
       "OpenCode's event stream stays silent. Update OpenCode, or report its version.",
-    );
-  }
-
-  /** 1.18: a sub-agent does not inherit the rules of its session. It gets them while its model still thinks about the first call. */
-  #child(life: Life, parent: string, child: string, own: unknown[]): void {
-    const root = this.#roots.get(parent) ?? parent;
-    this.#roots.set(child, root);
-    const attached = this.#attached.get(root);
-    const permission = attached?.rulesFor(own);
-    if (!attached || !permission) return;
-    const { directory } = attached;
-    this.#send(life, "PATCH", `/session/${child}`, { directory, body: { permission } }).catch((error: unknown) =>
-      this.#warn("a sub-agent did not get the rules of its session", error),
     );
   }
 

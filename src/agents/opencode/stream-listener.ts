@@ -1,18 +1,11 @@
 // The event stream of one server: records every frame, and knows from it which sessions are at work and whether the stream is really open.
 import { openSse, type SseConnection } from "../../transports/index.ts";
 import type { Channel } from "../contract.ts";
-import { arr, rec, str } from "../json.ts";
+import { rec, str } from "../json.ts";
 
 const STREAM = "/global/event";
 /** The server beats every ten seconds. */
 const SILENCE_MS = 60_000;
-
-export interface StreamEvents {
-  /** The stream is back after it broke. */
-  onReopened(): void;
-  /** A session was made under another one, with these rules. */
-  onChild(parent: string, child: string, rules: unknown[]): void;
-}
 
 export class StreamListener {
   /** A session that does not exist; see `OpencodeServer`. */
@@ -32,7 +25,7 @@ export class StreamListener {
     return new Promise((resolve) => this.#probed.push(resolve));
   }
 
-  open(url: string, headers: Record<string, string>, on: StreamEvents): SseConnection {
+  open(url: string, headers: Record<string, string>, on: { onReopened(): void }): SseConnection {
     this.#record("http", { phase: "sse-open", method: "GET", path: STREAM, stream: STREAM });
     return openSse({
       url: `${url}${STREAM}`,
@@ -43,13 +36,13 @@ export class StreamListener {
         this.#record("http", { phase: "sse-headers", stream: STREAM, status: 200 });
         if (reconnected) on.onReopened();
       },
-      onEvent: ({ data }) => this.#frame(data, on),
+      onEvent: ({ data }) => this.#frame(data),
       onOversize: (bytes) => this.#channel.unparsed("sse", Buffer.alloc(0), `an event of ${bytes} bytes was left out`),
       onDisconnect: (reason) => this.#record("err", { phase: "sse-error", stream: STREAM, ...reason }),
     });
   }
 
-  #frame(text: string, on: StreamEvents): void {
+  #frame(text: string): void {
     let json: unknown;
     try {
       json = JSON.parse(text);
@@ -58,18 +51,13 @@ export class StreamListener {
       return;
     }
     this.#channel.record("sse", `{"stream":${JSON.stringify(STREAM)},"json":${text}}`, { stream: STREAM, json });
-    this.#watch(json, on);
+    this.#watch(json);
   }
 
-  #watch(json: unknown, on: StreamEvents): void {
+  #watch(json: unknown): void {
     const payload = rec(rec(json).payload);
-    const properties = rec(payload.properties);
-    if (payload.type === "session.created") {
-      const info = rec(properties.info);
-      const parent = str(info.parentID);
-      if (parent !== undefined) on.onChild(parent, str(info.id) ?? "", arr(info.permission));
-    }
     if (payload.type !== "session.status") return;
+    const properties = rec(payload.properties);
     const session = str(properties.sessionID) ?? "";
     if (session === StreamListener.PROBE) {
       for (const resolve of this.#probed.splice(0)) resolve();
