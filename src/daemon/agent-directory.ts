@@ -1,6 +1,5 @@
 // What the daemon tells about its agents: installed or not, what they can do, which models they offer; and how one is installed.
-import type { AgentInspection } from "../agents/contract.ts";
-import { AgentError } from "../agents/contract.ts";
+import { AgentError, type AgentHost, type AgentInspection } from "../agents/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { AgentInfo } from "../schema/session.ts";
 import type { AgentDirectory, InstallProgress } from "../server/agent-directory.ts";
@@ -11,6 +10,7 @@ import { installPackage } from "./install.ts";
 const INSPECT_MS = 20_000;
 /** Looking at a program starts it; what it said holds for this long. */
 const FRESH_MS = 30_000;
+const STALE_MS = 3_600_000;
 
 export class Directory implements AgentDirectory {
   readonly #agents: ReadonlyMap<string, HostedAgent>;
@@ -28,7 +28,7 @@ export class Directory implements AgentDirectory {
 
   async inspect(id: string): Promise<AgentInfo> {
     const { agent } = this.#find(id);
-    const inspection = await this.#look(id);
+    const inspection = await this.look(id);
     return {
       agent: agent.id,
       name: agent.name,
@@ -68,20 +68,17 @@ export class Directory implements AgentDirectory {
     return found;
   }
 
-  #look(id: string): Promise<AgentInspection> {
+  /** What is known of the program. Asked again when that is old; `stale` takes an old answer too, for those who cannot wait for a slow program. */
+  look(id: string, stale = false): Promise<AgentInspection> {
     const seen = this.#seen.get(id);
-    if (seen && Date.now() - seen.at < FRESH_MS) return seen.inspection;
+    const age = seen ? Date.now() - seen.at : Number.POSITIVE_INFINITY;
+    if (seen && (age < FRESH_MS || (stale && age < STALE_MS))) return seen.inspection;
     const { agent, host } = this.#find(id);
-    const inspection = within(agent.inspect(host), INSPECT_MS).catch(
-      (error: unknown): AgentInspection => ({
-        installed: false,
-        path: null,
-        version: null,
-        signed_in: null,
-        advice: error instanceof Error ? error.message : String(error),
-      }),
-    );
+    const inspection = within(agent.inspect(host), INSPECT_MS).catch((error: unknown) => unanswered(host, error));
     this.#seen.set(id, { at: Date.now(), inspection });
+    void inspection.then(({ installed }) => {
+      if (!installed) this.#seen.delete(id);
+    });
     return inspection;
   }
 
@@ -92,6 +89,23 @@ export class Directory implements AgentDirectory {
       if (error instanceof AgentError) throw new ProblemError(error.code, error.message, { cause: error });
       throw error;
     }
+  }
+}
+
+/** A program that is there and does not answer in time is slow, not missing. */
+async function unanswered(host: AgentHost, error: unknown): Promise<AgentInspection> {
+  const advice = error instanceof Error ? error.message : String(error);
+  try {
+    const { command } = await host.resolveCommand();
+    return { installed: true, path: command, version: null, signed_in: null, advice };
+  } catch (missing) {
+    return {
+      installed: false,
+      path: null,
+      version: null,
+      signed_in: null,
+      advice: missing instanceof Error ? missing.message : advice,
+    };
   }
 }
 

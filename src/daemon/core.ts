@@ -7,6 +7,7 @@ import { openLog } from "../log/log.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type Reaped, reapOrphans } from "../transports/index.ts";
+import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 
@@ -27,6 +28,7 @@ export type Core = {
   log: Log;
   manager: SessionManager;
   agents: ReadonlyMap<string, HostedAgent>;
+  directory: Directory;
   reaped: Reaped[];
   recovered: number;
   /** Stops every agent, leaves every session resumable, closes the log. */
@@ -40,12 +42,14 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
   const reaped = await reapOrphans(processDir);
   const agents = new Map<string, HostedAgent>();
+  const directory = new Directory(agents, options.defaultDirectory);
   const manager = new SessionManager({
     log,
     ids: timeOrderedIds(),
     clock: isoClock(),
     now: Date.now,
     agent: (id) => agents.get(id),
+    inspect: (id) => directory.look(id, true),
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
@@ -57,7 +61,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
   const { recovered } = manager.recover();
-  return { log, manager, agents, reaped, recovered, close: () => closeCore(manager, agents, log) };
+  return { log, manager, agents, directory, reaped, recovered, close: () => closeCore(manager, agents, log) };
 }
 
 async function closeCore(manager: SessionManager, agents: ReadonlyMap<string, HostedAgent>, log: Log): Promise<void> {

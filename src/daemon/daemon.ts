@@ -9,7 +9,6 @@ import { messagesDialect } from "../dialects/messages.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
-import { Directory } from "./agent-directory.ts";
 import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
 import { openCore } from "./core.ts";
 import { version } from "./version.ts";
@@ -76,7 +75,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     const server = await createServer({
       log: core.log,
       manager: core.manager,
-      agents: new Directory(core.agents, directory),
+      agents: core.directory,
       tokens,
       limits: { ...defaults.limits, ...config.limits },
       allowHosts: config.allow_hosts ?? [],

@@ -1,6 +1,6 @@
 // All sessions of the daemon: creates, finds, lists, forks and removes them, recovers them at start, and puts them to rest at the end.
 import { realpath, stat } from "node:fs/promises";
-import type { Agent, AgentHost, SessionPort, Translator } from "../agents/contract.ts";
+import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
 import type { Log, Stream, StreamRow } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView } from "../schema/session.ts";
@@ -17,6 +17,8 @@ export type ManagerOptions = {
   now: () => number;
   /** Undefined when there is no such agent. */
   agent(id: string): { agent: Agent; host: AgentHost } | undefined;
+  /** Whether its program is there; may be an answer of some time ago. */
+  inspect(id: string): Promise<AgentInspection>;
   times: SessionTimes;
   limits: { sessions: number; queued: number };
   defaultDirectory: string;
@@ -69,7 +71,7 @@ export class SessionManager {
   async create(request: CreateSession): Promise<SessionView> {
     const found = this.#agentOf(request.agent);
     const directory = await existingDirectory(request.directory ?? this.#options.defaultDirectory);
-    const inspection = await found.agent.inspect(found.host);
+    const inspection = await this.#options.inspect(request.agent);
     if (!inspection.installed)
       throw new ProblemError("agent_not_found", inspection.advice ?? `${found.agent.name} is not installed.`);
     return this.#add({
