@@ -10,12 +10,11 @@ import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { PLAIN, quirksOf } from "./quirks.ts";
 import { AcpTranslator } from "./translator.ts";
-import { YoungSessions } from "./young-sessions.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
 
 export function createAcpAgent(definition: AcpDefinition): Agent {
-  const young = new YoungSessions();
+  const unspoken = new Set<string>();
   return {
     id: definition.id,
     name: definition.name,
@@ -25,7 +24,7 @@ export function createAcpAgent(definition: AcpDefinition): Agent {
     inspect: (host) => inspect(definition, host),
     models: async (host, directory) => (await probe(definition, host, directory)).models(),
     modes: async (host, directory) => (await probe(definition, host, directory)).modes(),
-    connect: (launch) => connectAcp(definition, launch, young),
+    connect: (launch) => connectAcp(definition, launch, unspoken),
   };
 }
 
@@ -92,7 +91,7 @@ async function inspect(definition: AcpDefinition, host: AgentHost): Promise<Agen
   const speaks = args.findIndex((arg) => arg.startsWith("-") || definition.args.includes(arg));
   const script = speaks < 0 ? args : args.slice(0, speaks);
   const version = await promisify(execFile)(command, [...script, "--version"], { env, timeout: VERSION_TIMEOUT_MS })
-    .then(({ stdout }) => /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? null)
+    .then(({ stdout }) => /\d+\.\d+\.\d+(?:[-+.]\w+)*/.exec(stdout)?.[0] ?? null)
     .catch(() => null);
   const signedIn = definition.auth.some(({ variable }) => env[variable]) ? true : null;
   return { installed: true, path: command, version, signed_in: signedIn, advice: null };

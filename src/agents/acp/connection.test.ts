@@ -104,6 +104,7 @@ async function start(
   config: Partial<SessionConfig> = {},
   resume: string | null = null,
   settings = {},
+  unspoken = new Set<string>(),
 ): Promise<Connection> {
   const host: AgentHost = {
     resolveCommand: async () => testAgent(base),
@@ -118,24 +119,28 @@ async function start(
     },
     log: () => {},
   };
-  connection = await connectAcp(definition, {
-    config: {
-      session_id: "sess_1",
-      directory: work,
-      model: null,
-      variant: null,
-      agent_mode: null,
-      permission_mode: "default",
-      env: {},
-      mcp_servers: [],
-      system_prompt: null,
-      metadata: {},
-      ...config,
+  connection = await connectAcp(
+    definition,
+    {
+      config: {
+        session_id: "sess_1",
+        directory: work,
+        model: null,
+        variant: null,
+        agent_mode: null,
+        permission_mode: "default",
+        env: {},
+        mcp_servers: [],
+        system_prompt: null,
+        metadata: {},
+        ...config,
+      },
+      resume: resume === null ? null : { native_session_id: resume, fork: false },
+      port: witness,
+      host,
     },
-    resume: resume === null ? null : { native_session_id: resume, fork: false },
-    port: witness,
-    host,
-  });
+    unspoken,
+  );
   return connection;
 }
 
@@ -175,6 +180,27 @@ describe("a session", () => {
     await start({}, {}, "s1");
     expect(witness.rows.some(({ data }) => JSON.stringify(data).includes("replayed"))).toBe(true);
     expect(witness.text()).toBe("");
+  });
+
+  it("in which nothing was said is opened anew, and taken up once something was", async () => {
+    const unspoken = new Set<string>();
+    const loads = () => witness.rows.filter(({ dir, data }) => dir === "in" && JSON.stringify(data).includes("session/load"));
+    await (await start({}, {}, null, {}, unspoken)).close();
+    const line = await start({}, {}, "s1", {}, unspoken);
+    expect(loads()).toEqual([]);
+    await line.prompt(prompt("hello"));
+    await witness.turnEnded();
+    await line.close();
+    await start({}, {}, "s1", {}, unspoken);
+    expect(loads()).toHaveLength(1);
+  });
+
+  it("that the agent lost is an error that says what to do", async () => {
+    await expect(start({ lost: true }, {}, "s1")).rejects.toMatchObject({
+      code: "agent_refused",
+      message: expect.stringContaining("go on in a new session"),
+    });
+    expect(processes()).toEqual([]);
   });
 
   it("whose process dies in a turn is told, with an error and the exit", async () => {

@@ -17,12 +17,12 @@ import { AcpClient, type Policy } from "./client.ts";
 import { ClientFiles } from "./client-files.ts";
 import { ClientTerminals } from "./client-terminals.ts";
 import type { AcpDefinition } from "./definitions.ts";
+import { GeminiHistory } from "./gemini-history.ts";
 import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { quirksOf } from "./quirks.ts";
 import { promptBlocks, sessionParams } from "./requests.ts";
 import { AcpTranslator } from "./translator.ts";
-import { YoungSessions } from "./young-sessions.ts";
 
 const OPEN_TIMEOUT_MS = 120_000;
 const CLOSE_TIMEOUT_MS = 1_500;
@@ -30,8 +30,9 @@ const CLOSE_TIMEOUT_MS = 1_500;
 const REPLAY_QUIET_MS = 250;
 const REPLAY_LIMIT_MS = 10_000;
 
-export async function connectAcp(definition: AcpDefinition, launch: Launch, young = new YoungSessions()): Promise<Connection> {
-  const connection = new AcpConnection(definition, launch, young);
+/** `unspoken`: native sessions without a prompt so far. Most agents keep nothing of them, so such a one is opened anew instead of taken up. */
+export async function connectAcp(definition: AcpDefinition, launch: Launch, unspoken = new Set<string>()): Promise<Connection> {
+  const connection = new AcpConnection(definition, launch, unspoken);
   await connection.open();
   return connection;
 }
@@ -39,7 +40,7 @@ export async function connectAcp(definition: AcpDefinition, launch: Launch, youn
 class AcpConnection implements Connection {
   readonly #definition: AcpDefinition;
   readonly #launch: Launch;
-  readonly #young: YoungSessions;
+  readonly #unspoken: Set<string>;
   readonly #translator: AcpTranslator;
   readonly #channel: Channel;
   readonly #client: AcpClient;
@@ -52,19 +53,24 @@ class AcpConnection implements Connection {
   #ready = false;
   #closing = false;
   #lastUpdate = 0;
+  /** Where the agent keeps what was said, when we must look after it. */
+  readonly #history: GeminiHistory | null;
 
-  constructor(definition: AcpDefinition, launch: Launch, young: YoungSessions) {
+  constructor(definition: AcpDefinition, launch: Launch, unspoken: Set<string>) {
+    this.#unspoken = unspoken;
     this.#definition = definition;
-    this.#young = young;
     this.#launch = launch;
     const { config, host } = launch;
     const quirks = quirksOf(definition.quirks);
     this.#translator = new AcpTranslator({ quirks });
     this.#channel = host.openChannel(this.#translator);
+    const environment = host.environment(config.env);
+    this.#history =
+      quirks.fragileHistory && launch.resume !== null ? new GeminiHistory(environment, launch.resume.native_session_id) : null;
     const files = new ClientFiles(config.directory, quirks.missingFile ?? "error");
     this.#terminals = new ClientTerminals({
       directory: (asked) => files.directory(asked),
-      environment: host.environment(config.env),
+      environment,
       recorder: new ProcessRegistry(host.processDir),
       onOutput: (id, data) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, { data })),
       onExit: (id, exit) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, exit)),
@@ -85,6 +91,7 @@ class AcpConnection implements Connection {
 
   async open(): Promise<void> {
     const { config, host } = this.#launch;
+    const history = await this.#history?.settle();
     const { line, abilities } = await AcpLine.open(host, this.#definition, config.directory, config.env, {
       channel: this.#channel,
       onRequest: (method, params, id, respond) => this.#client.handle(method, params, id, respond),
@@ -98,7 +105,7 @@ class AcpConnection implements Connection {
     this.#line = line;
     this.#abilities = abilities;
     try {
-      await this.#openSession(line, abilities);
+      await this.#openSession(line, abilities, history === "unspoken");
       await this.#applyConfig();
       if (!line.alive) throw new AgentError("agent_failed_to_start", `${this.#definition.name} ended while it started.`);
       this.#ready = true;
@@ -112,6 +119,7 @@ class AcpConnection implements Connection {
   async prompt(prompt: Prompt): Promise<void> {
     const line = this.#alive();
     const blocks = promptBlocks(prompt, this.#mustKnow());
+    this.#unspoken.delete(this.#sessionId);
     // The answer is the end of the turn: the translator tells it, and the exit if there is none.
     line.ask("session/prompt", { sessionId: this.#sessionId, prompt: blocks }).catch(() => {});
   }
@@ -156,21 +164,35 @@ class AcpConnection implements Connection {
     await Promise.all([this.#terminals.closeAll(), this.#line?.stop()]);
   }
 
-  async #openSession(line: AcpLine, abilities: Abilities): Promise<void> {
+  async #openSession(line: AcpLine, abilities: Abilities, neverSpoken: boolean): Promise<void> {
     const { config, resume } = this.#launch;
     const params = sessionParams(config, abilities);
-    if (resume === null) return this.#entered(line, rec(await line.ask("session/new", params, OPEN_TIMEOUT_MS)));
-    const sessionId = resume.native_session_id;
+    const sessionId = resume?.native_session_id ?? "";
+    if (resume === null || neverSpoken || this.#unspoken.delete(sessionId)) {
+      this.#entered(line, rec(await line.ask("session/new", params, OPEN_TIMEOUT_MS)));
+      this.#unspoken.add(this.#sessionId);
+      return;
+    }
     if (resume.fork) {
       if (!abilities.fork) throw new AgentError("unsupported", `${this.#definition.name} cannot branch a session.`);
       return this.#entered(line, rec(await line.ask("session/fork", { ...params, sessionId }, OPEN_TIMEOUT_MS)));
     }
     const method = abilities.resume ? "session/resume" : abilities.load ? "session/load" : null;
     if (method === null) throw new AgentError("unsupported", `${this.#definition.name} cannot take up an earlier session.`);
-    if (method === "session/load" && this.#translator.quirks.youngLoadDestroys) await this.#young.grown(sessionId);
     this.#channel.attach(sessionId, this.#launch.port);
-    this.#enter(line, sessionId, rec(await line.ask(method, { ...params, sessionId }, OPEN_TIMEOUT_MS)));
+    const result = await line.ask(method, { ...params, sessionId }, OPEN_TIMEOUT_MS).catch((error: unknown) => {
+      throw this.#notTakenUp(line.explain(error));
+    });
+    this.#enter(line, sessionId, rec(result));
+    await this.#history?.loaded();
     if (method === "session/load" && this.#translator.quirks.lateReplay) await this.#replayOver();
+  }
+
+  #notTakenUp(error: AgentError): AgentError {
+    if (error.code !== "agent_refused") return error;
+    const advice =
+      "The agent keeps its own copy of the conversation and may have removed it. All that was said can still be read here; go on in a new session.";
+    return new AgentError("agent_refused", `${error.message} ${advice}`, { cause: error });
   }
 
   #entered(line: AcpLine, result: JsonRecord): void {
@@ -183,7 +205,6 @@ class AcpConnection implements Connection {
 
   #enter(line: AcpLine, id: string, result: JsonRecord): void {
     this.#sessionId = id;
-    this.#young.born(id);
     this.#settings = new LiveSettings(id, this.#mustKnow().version, (method, params) =>
       line.ask(method, params, OPEN_TIMEOUT_MS),
     );

@@ -1,5 +1,6 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
 import type { AgentCapabilities } from "../contract.ts";
+import type { SettingsFile } from "./settings-file.ts";
 
 export type AcpDefinition = {
   id: string;
@@ -9,6 +10,7 @@ export type AcpDefinition = {
   /** Arguments that make the program speak ACP; the configuration's arguments replace them. */
   args: string[];
   env?: Record<string, string>;
+  settingsFile?: SettingsFile;
   /** The first variable that is set decides how to sign in. */
   auth: { variable: string; method: string }[];
   npmPackage: { name: string; version: string; bin: string } | null;
@@ -24,6 +26,12 @@ export const geminiDefinition: AcpDefinition = {
   args: ["--acp"],
   // gemini 0.61 shows no output of a command that ran on a pty; so told, it uses pipes.
   env: { GEMINI_PTY_INFO: "child_process" },
+  // gemini 0.61 cleans up when it starts: a session of the same project in which nothing was said yet loses its file, and with it all that follows.
+  settingsFile: {
+    variable: "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+    insteadOf: ["/etc/gemini-cli/system-defaults.json", "/Library/Application Support/GeminiCli/system-defaults.json"],
+    content: { general: { sessionRetention: { enabled: false } } },
+  },
   auth: [
     { variable: "GEMINI_API_KEY", method: "gemini-api-key" },
     { variable: "GOOGLE_API_KEY", method: "vertex-ai" },

@@ -16,6 +16,7 @@ import type { AcpDefinition } from "./definitions.ts";
 import { quirksOf } from "./quirks.ts";
 import { initializeParams } from "./requests.ts";
 import type { RpcId } from "./rpc.ts";
+import { offerSettings } from "./settings-file.ts";
 
 const START_TIMEOUT_MS = 90_000;
 const STOP_GRACE_MS = 3_000;
@@ -96,7 +97,8 @@ export class AcpLine {
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
-    const environment = host.environment({ ...definition.env, ...env });
+    const wanted = host.environment({ ...definition.env, ...env });
+    const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)) };
     const start = { command, args: args.length > 0 ? args : definition.args, cwd: directory, env: environment };
     const line = new AcpLine(host, definition, start, handlers);
     try {

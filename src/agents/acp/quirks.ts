@@ -29,8 +29,8 @@ export type Quirks = {
   thoughtPrefix?: string;
   /** The answer to session/load comes before the replay. */
   lateReplay?: boolean;
-  /** Loading a session in the minute it was made destroys its history. */
-  youngLoadDestroys?: boolean;
+  /** The history on disk must be looked after, or a load destroys it (gemini-history.ts). */
+  fragileHistory?: boolean;
   /** `raw`: rawOutput is the plain text, the content is dressed for display. */
   outputFrom?: "raw" | "content";
   /** What stands at the end of an output and is not output; the first group is the exit code. */
@@ -71,7 +71,7 @@ const GEMINI: Quirks = {
   modeText: /^\[MODE_UPDATE\] (\S+)$/,
   thoughtPrefix: "****\n",
   lateReplay: true,
-  youngLoadDestroys: true,
+  fragileHistory: true,
   nameFromCallId: "__",
   silentTurnIsRefusal: true,
   // gemini 0.61: write_file reads first, and an error for a missing file fails the write.

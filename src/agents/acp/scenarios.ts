@@ -230,8 +230,7 @@ const histories: Scenario[] = [
       { prompt: "Three.", delivery: { mode: "resume" }, steps: [say("Third.")] },
     ],
     expect: { stop_reason: "end_turn", final_text: ["Third."], model_saw: ["One.", "Two."] },
-    // gemini 0.61 does not find a session again that was loaded before.
-    only: everyone.filter((agent) => agent !== "gemini"),
+    only: everyone,
   },
 ];
 

@@ -48,7 +48,7 @@ const answers = {
   initialize: () => ({ protocolVersion: 1, agentInfo: { name: "test-agent", version: "1" }, agentCapabilities: { loadSession: true, ...scene.capabilities }, authMethods: [{ id: "key", name: "Key" }] }),
   authenticate: () => ({}),
   "session/new": () => { if (scene.signedOut) throw { code: -32000, message: "no key" }; return opened; },
-  "session/load": () => { say("replayed"); return scene.opened ?? {}; },
+  "session/load": () => { if (scene.lost) throw { code: -32603, message: "No previous sessions found" }; say("replayed"); return scene.opened ?? {}; },
   "session/set_mode": ({ modeId }) => { if (modeId === "broken") throw { code: -32602, message: "no such mode" }; return {}; },
   "session/set_model": ({ modelId }) => { if (!opened.models.availableModels.some((each) => each.modelId === modelId)) throw { code: -32602, message: "no such model" }; return {}; },
   "session/prompt": ({ prompt }) => {
