@@ -47,7 +47,11 @@ export async function* eventStream(http: Http, options: StreamOptions): AsyncGen
       for await (const { id, messages } of byId(readSse(response))) {
         attempt = 0;
         after = id;
-        yield* messages;
+        for (const message of messages) {
+          // What came before the abort may still be here: nobody wants it any more.
+          if (options.signal?.aborted) return;
+          yield message;
+        }
         if (options.isLast && messages.some(options.isLast)) return;
       }
     } catch (error) {

@@ -1,0 +1,167 @@
+// The client against the running daemon's own description: every operation has a method, and the method makes that request with every parameter.
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { Dragoman, DragomanError, SessionHandle } from "../../src/client/index.ts";
+import { operations } from "../../src/client/operations.ts";
+import type { WebSocketConstructor } from "../../src/client/session-socket.ts";
+import { type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
+
+type Operation = { operationId: string; method: string; path: RegExp; query: string[] };
+type Seen = { method: string; url: URL; headers: Headers; status: number; code: string | undefined };
+type Call = (daemon: Dragoman, session: SessionHandle) => Promise<unknown> | AsyncGenerator<unknown>;
+
+let dataDir: string;
+let daemon: DaemonProcess;
+let client: Dragoman;
+let session: SessionHandle;
+let described: Operation[];
+const seen: Seen[] = [];
+
+/** The real fetch, overheard. */
+const overheard: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const problem = response.ok ? undefined : ((await response.clone().json()) as { code: string });
+  seen.push({
+    method: init?.method ?? "GET",
+    url: new URL(String(input)),
+    headers: new Headers(init?.headers),
+    status: response.status,
+    code: problem?.code,
+  });
+  return response;
+};
+
+class OverheardSocket extends WebSocket {
+  constructor(url: string, protocols: string[]) {
+    super(url, protocols);
+    seen.push({ method: "GET", url: new URL(url), headers: new Headers(), status: 101, code: undefined });
+  }
+}
+
+beforeAll(async () => {
+  dataDir = temporaryDir("contract");
+  daemon = await startDaemonProcess(dataDir);
+  client = new Dragoman({ url: daemon.url, token: daemon.token, fetch: overheard });
+  session = await client.createSession({ agent: "mock" });
+  await session.prompt("say hello");
+  described = operationsOf(await client.openApi());
+}, 60_000);
+
+afterAll(async () => {
+  await daemon.kill("SIGTERM");
+  removeDir(dataDir);
+});
+
+const nobody = (): SessionHandle => client.session("nobody");
+const everyType = { types: ["session.started" as const], includeRaw: true };
+
+/** Each asks for all it can. Those that would end what others need are about a session that is not there. */
+const calls: Record<keyof typeof operations, Call> = {
+  health: (d) => d.health(),
+  ready: (d) => d.ready(),
+  metrics: (d) => d.metrics(),
+  openApi: (d) => d.openApi(),
+  whoAmI: (d) => d.whoAmI(),
+  openAuthSession: (d) => d.signIn(daemon.token),
+  closeAuthSession: (d) => d.signOut(),
+  mintToken: (d) => d.mintToken("observe", { lifetime_ms: 60_000 }),
+  revokeToken: (d) => d.revokeToken("tok_none"),
+  listAgents: (d) => d.agents(),
+  getAgent: (d) => d.agent("mock"),
+  listModels: (d) => d.models("mock", { directory: dataDir }),
+  listModes: (d) => d.modes("mock", { directory: dataDir }),
+  installAgent: (d) => d.installAgent("mock"),
+  createSession: (d) => d.createSession({ agent: "mock" }, { idempotencyKey: "k1" }),
+  listSessions: (d) => d.sessions({ limit: 1, before: "zzz", agent: "mock", status: "idle", directory: dataDir, search: "x" }),
+  importSession: (d) => d.importSession("not a session", {}, { idempotencyKey: "k2" }),
+  streamAllEvents: (d) => d.events({ ...everyType, after: "0.0" }),
+  readArtifact: (d) => d.artifact("none", { start: 1, end: 2 }),
+  getSession: (_, s) => s.get(),
+  updateSession: (_, s) => s.update({ title: "new" }),
+  deleteSession: () => nobody().remove(),
+  interruptSession: () => nobody().interrupt(),
+  terminateSession: () => nobody().terminate(),
+  forkSession: () => nobody().fork({}, { idempotencyKey: "k3" }),
+  exportSession: (_, s) => s.export(),
+  sendMessage: (_, s) => s.send("say one", { idempotencyKey: "k4" }),
+  sendMessageStream: (_, s) => s.sendStream("say two"),
+  listEvents: (_, s) => s.page({ ...everyType, after: 0, before: 9, limit: 1, order: "desc", dialect: "messages" }),
+  streamEvents: (_, s) => s.events({ ...everyType, after: 0 }),
+  openSocket: async (_, s) => (await s.socket({ WebSocket: OverheardSocket as unknown as WebSocketConstructor })).close(),
+  listItems: (_, s) => s.items(),
+  listPending: (_, s) => s.pending(),
+  replyPermission: (_, s) => s.replyPermission("none", { reply: "once" }),
+  replyQuestion: (_, s) => s.replyQuestion("none", [["a"]]),
+  rejectQuestion: (_, s) => s.rejectQuestion("none"),
+  getCoverage: (_, s) => s.coverage(),
+  readNative: (_, s) => s.native({ after: 0, limit: 1 }),
+};
+
+/** `offset` is another name of `after`; the streams resume by header, and speak dialects through methods of their own. */
+const ELSEWHERE: Record<string, string[]> = {
+  listEvents: ["offset"],
+  streamEvents: ["offset", "after", "dialect"],
+  streamAllEvents: ["after", "dialect"],
+};
+
+it("has a method for every operation the daemon describes, and for no other", () => {
+  expect(Object.keys(operations).sort()).toEqual(described.map(({ operationId }) => operationId).sort());
+});
+
+it.each(Object.keys(operations) as (keyof typeof operations)[])(
+  "%s: the method makes the request",
+  { timeout: 60_000 },
+  async (id) => {
+    const [owner, name = ""] = operations[id].split(".");
+    expect(typeof Reflect.get(owner === "Dragoman" ? Dragoman.prototype : SessionHandle.prototype, name)).toBe("function");
+    expect(calls[id].toString()).toContain(`.${name}(`);
+    seen.length = 0;
+    await play(calls[id](client, session));
+    const operation = described.find(({ operationId }) => operationId === id);
+    const request = seen.find(({ method, url }) => method === operation?.method && operation.path.test(url.pathname));
+    expect(request, `${operation?.method} ${operation?.path}`).toBeDefined();
+    expect(request?.code).not.toBe("not_found");
+    const left = operation?.query.filter((name) => !request?.url.searchParams.has(name) && !ELSEWHERE[id]?.includes(name));
+    expect(left).toEqual([]);
+    if (["createSession", "importSession", "forkSession", "sendMessage"].includes(id))
+      expect(request?.headers.get("idempotency-key")).toMatch(/^k\d$/);
+  },
+);
+
+it("resumes streams by header, and asks for ranges", async () => {
+  seen.length = 0;
+  await play(session.events({ after: 1 }));
+  await play(client.artifact("none", { start: 1, end: 2 }));
+  expect(seen.map(({ headers }) => headers.get("last-event-id") ?? headers.get("range"))).toEqual(["1", "bytes=1-2"]);
+});
+
+it("gives errors the daemon's code, status and advice", async () => {
+  await expect(nobody().get()).rejects.toMatchObject({ name: "DragomanError", code: "session_not_found", status: 404 });
+  await expect(new Dragoman({ url: daemon.url, token: "wrong" }).agents()).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(new Dragoman({ url: "http://127.0.0.1:1" }).health()).rejects.toMatchObject({ code: "unreachable", status: 0 });
+  await expect(client.health(AbortSignal.abort())).rejects.toMatchObject({ code: "aborted" });
+});
+
+/** To the first event, for streams; problems of the daemon are answers too. */
+async function play(result: ReturnType<Call>): Promise<void> {
+  try {
+    if (!(Symbol.asyncIterator in result)) return void (await result);
+    await result.next();
+    await result.return(undefined);
+  } catch (error) {
+    if (!(error instanceof DragomanError) || error.code === "unreachable") throw error;
+  }
+}
+
+function operationsOf(document: Record<string, unknown>): Operation[] {
+  type Described = { operationId: string; parameters: { name: string; in: string }[] };
+  const paths = document.paths as Record<string, Record<string, Described>>;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, parameters }]) => ({
+      operationId,
+      method: method.toUpperCase(),
+      path: new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`),
+      query: parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name),
+    })),
+  );
+}
