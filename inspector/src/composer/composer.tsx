@@ -4,6 +4,7 @@ import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
 import { agentOf, agents, can } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
+import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
 import { Button, IconButton, Notice } from "../ui/controls.tsx";
 import { bytes } from "../ui/format.ts";
@@ -44,6 +45,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
       setFault(problemText(error));
     }
   };
+  const handle = daemon.session(row.session_id);
   const send = async (when: "queue" | "steer"): Promise<void> => {
     if (text.trim() === "" && files.length === 0) return;
     const [message, attachments] = [text, files];
@@ -51,11 +53,13 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     setText("");
     setFiles([]);
     try {
-      await daemon.session(row.session_id).send(message, {
+      const { queued } = await handle.send(message, {
         when_busy: when,
         idempotencyKey: crypto.randomUUID(),
         ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),
       });
+      // No event tells of a message that waits its turn.
+      if (queued) sessions.accept(await handle.get());
     } catch (error) {
       setFault(problemText(error));
       setText((now) => now || message);
@@ -109,7 +113,13 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
         ref={area}
         rows={1}
         value={text}
-        placeholder={busy ? "Queue a message for after this turn" : "Message the agent"}
+        placeholder={
+          busy
+            ? "Queue a message for after this turn"
+            : row.status === "dormant"
+              ? "Message the agent; it takes up the conversation where it stopped"
+              : "Message the agent"
+        }
         aria-label="Message"
         {...menu.aria}
         onChange={(event) => setText(event.target.value)}
@@ -135,12 +145,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
           <Button
             icon="stop"
             aria-keyshortcuts="Control+."
-            onClick={() =>
-              void daemon
-                .session(row.session_id)
-                .interrupt()
-                .catch((error: unknown) => setFault(problemText(error)))
-            }
+            onClick={() => void handle.interrupt().catch((error: unknown) => setFault(problemText(error)))}
           >
             Interrupt
           </Button>

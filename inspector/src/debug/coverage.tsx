@@ -30,7 +30,7 @@ export function Coverage({ row }: { row: Session }) {
   return (
     <div className="panel">
       <div className="coverage-bar" role="img" aria-label={KINDS.map((kind) => `${data.totals[kind]} ${kind}`).join(", ")}>
-        {KINDS.map((kind) => (
+        {KINDS.filter((kind) => data.totals[kind] > 0).map((kind) => (
           <span key={kind} className={kind} style={{ flexGrow: data.totals[kind] }} />
         ))}
       </div>

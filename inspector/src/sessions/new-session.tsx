@@ -30,6 +30,7 @@ type Form = {
   environment: string;
   servers: string;
   system: string;
+  resume: string;
 };
 const empty: Form = {
   agent: "",
@@ -42,6 +43,7 @@ const empty: Form = {
   environment: "",
   servers: "",
   system: "",
+  resume: "",
 };
 
 function requestOf(form: Form): CreateSession {
@@ -58,6 +60,7 @@ function requestOf(form: Form): CreateSession {
     ...(Object.keys(environment).length > 0 ? { env: environment } : {}),
     ...(servers.length > 0 ? { mcp_servers: servers } : {}),
     ...(form.system ? { system_prompt: form.system } : {}),
+    ...(form.resume ? { resume_native: form.resume } : {}),
   };
 }
 
@@ -171,7 +174,7 @@ function NewSessionForm({ onClose }: { onClose(): void }) {
           />
         </Field>
         <details className="more">
-          <summary>MCP servers, environment, system prompt</summary>
+          <summary>MCP servers, environment, system prompt, resume</summary>
           <Field
             label="MCP servers"
             hint={
@@ -194,6 +197,11 @@ function NewSessionForm({ onClose }: { onClose(): void }) {
           {can(info, "system_prompt") && (
             <Field label="System prompt">
               <textarea rows={3} value={form.system} onChange={(event) => change({ system: event.target.value })} />
+            </Field>
+          )}
+          {can(info, "resume") && (
+            <Field label="Resume" hint="The agent's own id of a conversation it had before, to go on with it here.">
+              <input value={form.resume} onChange={(event) => change({ resume: event.target.value })} />
             </Field>
           )}
         </details>

@@ -1,6 +1,6 @@
 // Markdown an agent wrote: no HTML, no remote images, links that say they lead outside. Growing text is cut into blocks so that only the last is parsed again.
 import { memo, useState } from "react";
-import ReactMarkdown, { type Components } from "react-markdown";
+import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
 import { CodeBlock } from "./code-block.tsx";
@@ -20,7 +20,16 @@ const schema = {
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== "picture" && name !== "source"),
 };
 const remarkPlugins = [remarkGfm];
-const rehypePlugins: [[typeof rehypeSanitize, typeof schema]] = [[rehypeSanitize, schema]];
+
+type Tree = { type: string; value?: string; children?: Tree[] };
+/** HTML is shown as it was written; the sanitiser alone would swallow it. */
+const rawAsText = () => (tree: Tree) => {
+  for (const child of tree.children ?? []) {
+    if (child.type === "raw") child.type = "text";
+    rawAsText()(child);
+  }
+};
+const rehypePlugins: Options["rehypePlugins"] = [rawAsText, [rehypeSanitize, schema]];
 
 const components: Components = {
   a: ({ href, children }) =>

@@ -1,0 +1,65 @@
+// Who may do what, and how: the observe role, no token, and a keyboard alone.
+import { expect, it } from "vitest";
+import { at, type World } from "./world.ts";
+
+export function accessCases(world: World): void {
+  it("lets the observe role see everything and do nothing", async () => {
+    const session = await world.session("Watched");
+    await session.send("ask touch watched");
+    const page = await world.otherWindow(at(session), { role: "observe" });
+    await page.getByText("observing", { exact: true }).waitFor();
+    await page.locator(".request .command", { hasText: "touch watched" }).waitFor();
+    expect(await page.locator(".request").getByRole("button").count()).toBe(0);
+    expect(await page.getByLabel("Message", { exact: true }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "New session" }).count()).toBe(0);
+    await page.keyboard.press("a");
+    await page.keyboard.press("n");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.getByRole("button", { name: "Session actions" }).click();
+    for (const name of ["Rename", "Fork", "End session", "Delete"])
+      expect(await page.getByRole("menuitem", { name }).getAttribute("aria-disabled")).toBe("true");
+    expect((await session.pending()).permissions).toHaveLength(1);
+    await session.terminate();
+  });
+
+  it("says what to do without a token", async () => {
+    const page = await world.otherWindow("/");
+    await page.context().clearCookies();
+    await page.reload();
+    await page.getByRole("heading", { name: "Not signed in" }).waitFor();
+  });
+
+  it("works with the keyboard alone", async () => {
+    const page = await world.window("/");
+    await page.getByRole("heading", { name: "Every agent, one place" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Deny it").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("n");
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    await dialog.locator("input[value=mock]:checked, input[name=agent]:checked").waitFor();
+    await dialog.getByLabel("Mock agent").focus();
+    await page.keyboard.press("Space");
+    await dialog.getByLabel("Title").focus();
+    await page.keyboard.type("By keys");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "By keys" }).waitFor();
+    await page.getByLabel("Message", { exact: true }).waitFor();
+    await page.keyboard.press("i");
+    await page.keyboard.type("ask touch keys");
+    await page.keyboard.press("Enter");
+    await page.locator(".request.permission").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("a");
+    await page.getByText("Thank you, I ran it (once).").waitFor();
+    const drawer = page.getByRole("button", { name: /the debugging drawer/ });
+    const before = await drawer.getAttribute("aria-pressed");
+    await page.keyboard.press("d");
+    await expect.poll(() => drawer.getAttribute("aria-pressed")).not.toBe(before);
+    await page.keyboard.press("g");
+    await page.getByRole("article", { name: "Mock agent" }).waitFor();
+    await page.keyboard.press("j");
+    await page.locator(".session-page").waitFor();
+  });
+}

@@ -1,0 +1,102 @@
+// Writing: queue, steer, commands, attachments, settings, and what can be done with a session.
+import { expect, it } from "vitest";
+import { at, say, type World } from "./world.ts";
+
+export function composerCases(world: World): void {
+  it("queues while a turn runs, steers into it, interrupts it", async () => {
+    const session = await world.session("Busy");
+    const page = await world.window(at(session));
+    await say(page, "hang");
+    await page.locator('[data-status="running"]').waitFor();
+    await say(page, "say from the queue");
+    await page.locator(".composer").getByText("1 queued").waitFor();
+    await page.getByLabel("Message", { exact: true }).fill("a word in between");
+    await page.getByRole("button", { name: "Steer" }).click();
+    await page.getByRole("article", { name: "You" }).getByText("a word in between").waitFor();
+    await page.keyboard.press("Control+.");
+    await page.locator(".turn-end", { hasText: "Interrupted" }).waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("from the queue").waitFor();
+  });
+
+  it("offers the agent's commands after a slash", async () => {
+    const session = await world.session("Commands");
+    await session.prompt("facts");
+    const page = await world.window(at(session));
+    const field = page.getByLabel("Message", { exact: true });
+    await field.waitFor();
+    await expect
+      .poll(async () => {
+        await field.fill("/he");
+        return page.getByRole("option", { name: /help/ }).count();
+      })
+      .toBe(1);
+    await page.keyboard.press("Tab");
+    expect(await field.inputValue()).toBe("/help ");
+  });
+
+  it("sends attachments and shows them", async () => {
+    const session = await world.session("Attached");
+    const page = await world.window(at(session));
+    const png = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==";
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "dot.png", mimeType: "image/png", buffer: Buffer.from(png, "base64") });
+    await page.getByRole("button", { name: "Remove dot.png" }).waitFor();
+    await say(page, "say I see it");
+    await page.getByRole("article", { name: "You" }).getByAltText("From the session").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("I see it").waitFor();
+  });
+
+  it("changes model, mode and permission mode of a living session", async () => {
+    const session = await world.session("Settings");
+    await session.prompt("say ready");
+    const page = await world.window(at(session));
+    await page.getByLabel("Model").selectOption("mock-2");
+    await expect.poll(async () => (await session.get()).model).toBe("mock-2");
+    await page.getByLabel("Mode", { exact: true }).selectOption("ask");
+    await expect.poll(async () => (await session.get()).agent_mode).toBe("ask");
+    await page.getByLabel("Permissions").selectOption("accept_edits");
+    await expect.poll(async () => (await session.get()).permission_mode).toBe("accept_edits");
+  });
+
+  it("renames, forks, exports, ends and deletes", async () => {
+    const session = await world.session("Plain name");
+    await session.prompt("say something to keep");
+    const page = await world.window(at(session));
+    const choose = async (name: string): Promise<void> => {
+      await page.getByRole("button", { name: "Session actions" }).click();
+      await page.getByRole("menuitem", { name }).click();
+    };
+    await choose("Rename");
+    await page.getByLabel("Title").fill("A better name");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "A better name" }).waitFor();
+    const file = page.waitForEvent("download");
+    await choose("Export");
+    expect((await file).suggestedFilename()).toBe(`${session.id}.ndjson`);
+    await choose("Fork");
+    await page.getByText(`forked from ${session.id}`).waitFor();
+    await choose("End session");
+    await page.locator('[data-status="ended"]').waitFor();
+    await choose("Delete");
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "Every agent, one place" }).waitFor();
+    expect((await world.api.sessions({ search: "A better name" })).sessions.map((row) => row.session_id)).toContain(session.id);
+  });
+
+  it("searches and filters the list, and marks unread sessions", async () => {
+    const [one, two] = [await world.session("Needle in hay"), await world.session("Other straw")];
+    const page = await world.window(at(one));
+    const list = page.locator("#session-list");
+    await page.getByRole("heading", { name: "Needle in hay" }).waitFor();
+    await two.prompt("say news");
+    await list.locator("a.unread", { hasText: "Other straw" }).waitFor();
+    await page.getByLabel("Search sessions").fill("needle");
+    await list.getByText("Other straw").waitFor({ state: "detached" });
+    await page.getByLabel("Search sessions").fill("");
+    await page.getByRole("button", { name: "Unread" }).click();
+    await list.getByText("Needle in hay").waitFor({ state: "detached" });
+    await list.getByText("Other straw").click();
+    await page.getByRole("article", { name: "Agent" }).getByText("news").waitFor();
+  });
+}

@@ -1,0 +1,95 @@
+// Looking behind the transcript.
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { at, openDrawer, type World } from "./world.ts";
+
+const built = fileURLToPath(new URL("../../dist/inspector/", import.meta.url));
+const LARGEST_FIRST_LOAD = 300_000;
+
+export function debuggingCases(world: World): void {
+  it("shows the timeline with filters and the native message beside each event", async () => {
+    const session = await world.session("Timeline");
+    await session.prompt("shell ls");
+    const { last_sequence } = await session.get();
+    const page = await world.window(at(session));
+    await openDrawer(page);
+    const lines = page.locator("[data-sequence]");
+    await page.locator(`[data-sequence="${last_sequence}"]`).waitFor();
+    await page.getByLabel("Event type").selectOption("item.delta");
+    await expect.poll(async () => new Set(await lines.locator(".event-type").allTextContents())).toEqual(new Set(["item.delta"]));
+    await page.getByLabel("Event type").selectOption("turn");
+    await page.getByLabel("Event source").selectOption("daemon");
+    await expect.poll(() => lines.locator(".event-type").allTextContents()).toEqual(["turn.started"]);
+    await page.getByLabel("Event source").selectOption("agent");
+    await page.getByLabel("Event type").selectOption("item.delta");
+    await lines.last().click();
+    const detail = page.getByRole("region", { name: /^Event/ });
+    await detail.getByText('"item.delta"').waitFor();
+    await detail.locator("h3", { hasText: "Native message" }).waitFor();
+    await detail.locator(".code-block").nth(1).getByText('"text"').first().waitFor();
+  });
+
+  it("replays the session to any sequence", async () => {
+    const session = await world.session("Replay");
+    await session.prompt("say first");
+    const { last_sequence } = await session.get();
+    await session.prompt("say second");
+    const page = await world.window(at(session));
+    await page.getByRole("article", { name: "Agent" }).getByText("second").waitFor();
+    await openDrawer(page);
+    await page.getByLabel("Replay to sequence").fill(String(last_sequence));
+    await page.getByText(`As it stood at event ${last_sequence}`).waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("second").waitFor({ state: "detached" });
+    await page.getByRole("article", { name: "Agent" }).getByText("first").waitFor();
+    await page.getByRole("button", { name: "Back to now" }).click();
+    await page.getByRole("article", { name: "Agent" }).getByText("second").waitFor();
+  });
+
+  it("shows coverage, charts and requests", async () => {
+    const session = await world.session("Numbers");
+    await session.prompt("garbage");
+    const page = await world.window(at(session));
+    await openDrawer(page);
+    await page.getByRole("tab", { name: "Coverage" }).click();
+    const { totals } = await session.coverage();
+    expect(totals.unparsed).toBeGreaterThan(0);
+    await expect.poll(() => page.locator(".totals .unparsed dd").textContent()).toBe(String(totals.unparsed));
+    const file = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download the flight recorder" }).click();
+    expect((await file).suggestedFilename()).toBe(`${session.id}.native.ndjson`);
+    await page.getByRole("tab", { name: "Charts" }).click();
+    await page.getByRole("img", { name: /^Turn duration of 1 turns/ }).waitFor();
+    await page.getByRole("tab", { name: "Requests" }).click();
+    await page.locator(".requests li", { hasText: "/coverage" }).getByRole("button", { name: "Copy as curl" }).first().click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain(`${world.daemon.url}/v1/sessions/${session.id}/coverage`);
+    expect(copied).not.toContain(world.daemon.token);
+  });
+
+  it("lists the agents with versions, capabilities and how to verify them", async () => {
+    const page = await world.window("/agents");
+    const card = page.getByRole("article", { name: "Mock agent" });
+    await card.waitFor();
+    expect(await card.textContent()).toContain("dragoman verify mock");
+    expect(await card.getByRole("listitem").allTextContents()).toContain("permissions");
+  });
+
+  it("keeps the first load small", () => {
+    type Chunk = { file: string; css?: string[]; imports?: string[]; isEntry?: boolean };
+    const manifest = JSON.parse(readFileSync(`${built}manifest.json`, "utf8")) as Record<string, Chunk>;
+    const files = new Set<string>(["index.html"]);
+    const walk = (name: string): void => {
+      const chunk = manifest[name];
+      if (!chunk || files.has(chunk.file)) return;
+      for (const file of [chunk.file, ...(chunk.css ?? [])]) files.add(file);
+      for (const next of chunk.imports ?? []) walk(next);
+    };
+    for (const [name, chunk] of Object.entries(manifest)) if (chunk.isEntry) walk(name);
+    const sizes = [...files].map((file) => gzipSync(readFileSync(built + file)).length);
+    expect(files.size).toBeGreaterThan(2);
+    expect(sizes.reduce((a, b) => a + b, 0)).toBeLessThan(LARGEST_FIRST_LOAD);
+    expect(readdirSync(`${built}assets`).length).toBeGreaterThan(files.size);
+  });
+}

@@ -1,0 +1,85 @@
+// What waits for a person.
+import { expect, it } from "vitest";
+import { at, say, type World } from "./world.ts";
+
+export function requestCases(world: World): void {
+  it("shows the exact command and allows it once", async () => {
+    const session = await world.session("Permission");
+    const page = await world.window(at(session));
+    await say(page, "ask rm -rf build");
+    const card = page.locator(".request.permission");
+    await card.locator(".command", { hasText: "rm -rf build" }).waitFor();
+    expect(await card.getByRole("button").allTextContents()).toEqual(["Allow oncea", "Always allowA", "Rejectx", "Edit input"]);
+    await expect.poll(() => page.title()).toBe("(1) Permission · dragoman");
+    await card.getByRole("button", { name: "Allow once" }).click();
+    await page.getByText("Thank you, I ran it (once).").waitFor();
+    await card.waitFor({ state: "detached" });
+    await expect.poll(() => page.title()).toBe("Permission · dragoman");
+    await page.getByText("Allowed: Run: rm -rf build").waitFor();
+  });
+
+  it("denies with a message", async () => {
+    const session = await world.session("Denied");
+    const page = await world.window(at(session));
+    await say(page, "ask touch a");
+    await page.getByLabel("Message with a denial").fill("use the script");
+    await page.locator(".request").getByRole("button", { name: "Reject" }).click();
+    await page.getByRole("article", { name: "Agent" }).getByText("You said no: use the script.").waitFor();
+  });
+
+  it("edits the input before it allows", async () => {
+    const session = await world.session("Edited");
+    const page = await world.window(at(session));
+    await say(page, "ask touch a");
+    const card = page.locator(".request.permission");
+    await card.getByRole("button", { name: "Edit input" }).click();
+    const editor = card.getByLabel("Input, as JSON");
+    await editor.fill("{ not json");
+    await card.getByRole("button", { name: "Allow once" }).click();
+    await card.getByText("not valid JSON").waitFor();
+    await editor.fill('{"command":"touch b"}');
+    await card.getByRole("button", { name: "Allow once" }).click();
+    await page.getByText("Thank you, I ran it (once).").waitFor();
+    await page.getByText("input edited").waitFor();
+  });
+
+  it("asks several questions, one with several answers, one with free text", async () => {
+    const session = await world.session("Questions");
+    const page = await world.window(at(session));
+    await say(page, "question");
+    const card = page.locator(".request.question");
+    await card.getByRole("radio", { name: /Red/ }).check();
+    await card.getByLabel("Other answer to: Which colour?").fill("Green");
+    expect(await card.getByRole("radio", { name: /Red/ }).isChecked()).toBe(false);
+    await card.getByRole("checkbox", { name: "Cheese" }).check();
+    expect(await card.getByRole("button", { name: "Answer", exact: true }).isEnabled()).toBe(true);
+    await card.getByRole("checkbox", { name: "Basil" }).check();
+    await card.getByRole("button", { name: "Answer", exact: true }).click();
+    await page.getByText("You chose Green; Cheese and Basil.").waitFor();
+  });
+
+  it("shows waiting requests from anywhere", async () => {
+    const [asking, other] = [await world.session("Asking"), await world.session("Elsewhere")];
+    const page = await world.window(at(other));
+    await page.getByRole("heading", { name: "Elsewhere" }).waitFor();
+    await asking.send("ask make deploy");
+    await page.getByRole("button", { name: "1 waiting for you" }).click();
+    await page.getByRole("link", { name: /Run: make deploy/ }).click();
+    await page.getByRole("heading", { name: "Asking" }).waitFor();
+    await page.locator(".request").getByRole("button", { name: "Always allow" }).click();
+    await page.getByText("Thank you, I ran it (always).").waitFor();
+    await page.getByRole("button", { name: /waiting for you/ }).waitFor({ state: "detached" });
+  });
+
+  it("keeps two windows in step", async () => {
+    const session = await world.session("Shared");
+    const [one, two] = [await world.window(at(session)), await world.otherWindow(at(session))];
+    await say(one, "ask touch shared");
+    await two.getByRole("article", { name: "You" }).getByText("ask touch shared").waitFor();
+    const card = one.locator(".request.permission");
+    await card.waitFor();
+    await two.locator(".request").getByRole("button", { name: "Allow once" }).click();
+    await card.waitFor({ state: "detached" });
+    for (const page of [one, two]) await page.getByText("Thank you, I ran it (once).").waitFor();
+  });
+}

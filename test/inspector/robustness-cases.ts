@@ -1,0 +1,66 @@
+// Long sessions, and a daemon that goes and comes back.
+import { expect, it } from "vitest";
+import { at, openDrawer, say, type World } from "./world.ts";
+
+const EVENTS = 100_000;
+
+export function robustnessCases(world: World): void {
+  it("opens a session of 100 000 events from its end, and keeps only what is in sight", { timeout: 120_000 }, async () => {
+    const session = await world.session("Long");
+    await session.prompt(`flood ${EVENTS}`);
+    await session.prompt("say the very end");
+    expect((await session.get()).last_sequence).toBeGreaterThan(EVENTS);
+    const page = await world.window("/");
+    await page.getByRole("link", { name: /Long/ }).waitFor();
+    const pages: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("types=session.started")) pages.push(request.url());
+    });
+    await page.getByRole("link", { name: /Long/ }).click();
+    await page.getByText("the very end", { exact: true }).waitFor();
+    expect(pages.length).toBe(1);
+    expect(await page.locator(".row").count()).toBeLessThan(60);
+    await openDrawer(page);
+    await page.locator("[data-sequence]").first().waitFor();
+    await page.locator(".event-list").evaluate((element) => element.scrollTo(0, 26 * 50_000));
+    await page.locator('[data-sequence="50001"]').waitFor();
+    expect(await page.locator(".event-line").count()).toBeLessThan(100);
+    await page.locator(".scroller").evaluate((element) => element.scrollTo(0, 0));
+    await expect.poll(() => page.getByRole("button", { name: "Latest" }).count()).toBe(1);
+  });
+
+  it("stays where the reader is, and follows the end only from there", async () => {
+    const session = await world.session("Reading");
+    await session.prompt("messages 60");
+    const page = await world.window(at(session));
+    await page.getByText("message 59", { exact: true }).waitFor();
+    const scroller = page.locator(".scroller");
+    await scroller.evaluate((element) => element.scrollTo(0, 0));
+    await page.getByText("message 0", { exact: true }).waitFor();
+    await session.prompt("say unseen news");
+    await page.getByText("message 0", { exact: true }).waitFor();
+    expect(await page.getByText("unseen news", { exact: true }).count()).toBe(0);
+    await page.getByRole("button", { name: "Latest" }).click();
+    await page.getByText("unseen news", { exact: true }).waitFor();
+    await session.prompt("messages 60");
+    await session.prompt("say followed");
+    await page.getByText("followed", { exact: true }).waitFor();
+  });
+
+  it("reconnects after the daemon restarted, says so, and misses nothing", { timeout: 60_000 }, async () => {
+    const session = await world.session("Restart");
+    const page = await world.window(at(session));
+    await say(page, "say before");
+    await page.getByRole("article", { name: "Agent" }).getByText("before").waitFor();
+    const { port } = world.daemon;
+    await world.daemon.close();
+    await page.getByText("The daemon cannot be reached").waitFor();
+    await world.startDaemon(port);
+    await world.api.session(session.id).prompt("say while you were away");
+    await page.getByText("Connected again").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("while you were away").waitFor();
+    await say(page, "say after");
+    await page.getByRole("article", { name: "Agent" }).getByText("after", { exact: true }).waitFor();
+    expect(await page.getByRole("article", { name: "Agent" }).count()).toBe(3);
+  });
+}

@@ -1,0 +1,136 @@
+// What the agent says and does, as a reader sees it.
+import { expect, it } from "vitest";
+import { at, say, type World } from "./world.ts";
+
+export function transcriptCases(world: World): void {
+  it("makes a session, sends a message and shows the answer", async () => {
+    const page = await world.window("/");
+    await page.getByRole("button", { name: "New session" }).last().click();
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    await dialog.getByLabel("Mock agent").check();
+    await dialog.getByLabel("Directory").fill(world.directory);
+    await dialog.getByLabel("Title").fill("Made by hand");
+    await dialog.getByLabel("Model").fill("mock-1");
+    await dialog.getByLabel("Variant").selectOption("high");
+    await dialog.getByRole("button", { name: "Create session" }).click();
+    await page.getByRole("heading", { name: "Made by hand" }).waitFor();
+    expect(page.url()).not.toContain("token");
+    await say(page, "say Hello **bold** `code` world");
+    await page.getByRole("article", { name: "You" }).getByText("say Hello").waitFor();
+    const answer = page.getByRole("article", { name: "Agent" });
+    await answer.locator("strong", { hasText: "bold" }).waitFor();
+    expect(await answer.textContent()).toBe("Hello bold code world");
+    await page.locator(".turn-end", { hasText: "Done" }).waitFor();
+    const row = page.getByRole("navigation").getByRole("link", { name: /Made by hand/ });
+    expect(await row.getAttribute("aria-current")).toBe("page");
+    const [created] = (await world.api.sessions({ search: "Made by hand" })).sessions;
+    expect(created).toMatchObject({ agent: "mock", model: "mock-1", variant: "high" });
+  });
+
+  it("shows deltas before the message is complete", async () => {
+    const session = await world.session("Deltas");
+    const page = await world.window(at(session));
+    await say(page, "slow 600000 alpha omega");
+    const answer = page.getByRole("article", { name: "Agent" });
+    await answer.getByText("alpha").waitFor();
+    expect(await answer.textContent()).not.toContain("omega");
+    await page.locator('[data-status="running"]').waitFor();
+    await page.getByRole("button", { name: "Interrupt" }).click();
+    await page.locator(".turn-end", { hasText: "Interrupted" }).waitFor();
+  });
+
+  it("shows tools with arguments, output, exit and duration, and diffs", async () => {
+    const session = await world.session("Tools");
+    for (const act of ["shell npm test", "fail", "edit"]) await session.prompt(act);
+    const page = await world.window(at(session));
+    const good = page.locator(".tool", { hasText: "npm test" });
+    await good.getByRole("button", { name: /npm test/ }).click();
+    await good.locator(".output", { hasText: "second line" }).waitFor();
+    expect(await good.textContent()).toContain("12 ms");
+    const bad = page.locator(".tool.bad");
+    expect(await bad.textContent()).toContain("exit 3");
+    await page.locator(".diff-code-insert", { hasText: "hello world" }).waitFor();
+    expect(await page.locator(".diff-code-delete").textContent()).toBe("hello");
+  });
+
+  it("folds reasoning and shows plans", async () => {
+    const session = await world.session("Thoughts");
+    await session.prompt("think about everything");
+    await session.prompt("plan");
+    const page = await world.window(at(session));
+    const fold = page.getByRole("button", { name: /Thought/ });
+    expect(await fold.getAttribute("aria-expanded")).toBe("false");
+    await fold.click();
+    await page.locator(".reasoning .markdown", { hasText: "about everything" }).waitFor();
+    await page.locator(".plan li.completed").nth(2).waitFor();
+    expect(await page.locator(".plan").textContent()).toContain("3 of 3");
+  });
+
+  it("nests a sub-agent's work under its call, collapsible", async () => {
+    const session = await world.session("Nested");
+    await session.prompt("subagent");
+    const page = await world.window(at(session));
+    const toggle = page.getByRole("button", { name: /Show sub-agent/ });
+    await toggle.waitFor();
+    expect(await page.getByText("I am the sub-agent.").count()).toBe(0);
+    await toggle.click();
+    await page.locator(".indent-1", { hasText: "I am the sub-agent." }).waitFor();
+    await page.locator(".indent-1 .tool", { hasText: "find ." }).waitFor();
+    await page.getByRole("button", { name: /Hide sub-agent/ }).click();
+    await page.getByText("I am the sub-agent.").waitFor({ state: "detached" });
+  });
+
+  it("shows every other kind of part and event", async () => {
+    const session = await world.session("Everything");
+    for (const act of ["parts", "steps", "remove", "facts", "refuse", "garbage"]) await session.prompt(act);
+    const page = await world.window(at(session));
+    await page.locator(".line", { hasText: "not understood" }).first().waitFor();
+    await page.locator(".refusal", { hasText: "I cannot help" }).waitFor();
+    await page.locator(".scroller").evaluate((element) => element.scrollTo(0, 0));
+    const image = page.getByAltText("From the session");
+    await image.waitFor();
+    expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(2);
+    await page.locator(".code-block", { hasText: "answer = 42" }).waitFor();
+    await page.getByText("Step ended: tool_use").waitFor();
+    await page.getByRole("button", { name: /Removed: rolled back/ }).click();
+    await page.getByText("Forget this.").waitFor();
+    await page.locator(".compacted", { hasText: "200 tokens" }).waitFor();
+  });
+
+  it("shows errors with their canonical code and advice", async () => {
+    const session = await world.session("Faulty");
+    const page = await world.window(at(session));
+    await say(page, "error rate_limit");
+    const error = page.getByRole("alert").filter({ hasText: "rate_limit" });
+    await error.waitFor();
+    expect(await error.textContent()).toContain("Wait for the limit to reset");
+    await page.locator(".turn-end", { hasText: "Ended by an error" }).waitFor();
+  });
+
+  it("shows the end of a session with its exit code and stderr", async () => {
+    const session = await world.session("Crashing");
+    const page = await world.window(at(session));
+    await say(page, "crash 3");
+    const ended = page.locator(".ended");
+    await ended.getByText("mock: crashing as told").waitFor();
+    expect(await ended.textContent()).toContain("exit 3");
+    await page.locator('[data-status="ended"]').waitFor();
+    expect(await page.getByLabel("Message", { exact: true }).count()).toBe(0);
+  });
+
+  it("renders hostile text as text", async () => {
+    const session = await world.session("Hostile");
+    const text =
+      "Look: <script>window.owned=1</script> <img src=x onerror=window.owned=1> ![pixel](http://203.0.113.1/p.png) [bad](javascript:window.owned=1) [good](https://example.com/)";
+    await session.prompt(`say ${text}`);
+    const page = await world.window(at(session));
+    const answer = page.getByRole("article", { name: "Agent" });
+    await answer.getByText("image not loaded: pixel").waitFor();
+    expect(await answer.textContent()).toContain("<script>window.owned=1</script> <img src=x onerror=window.owned=1>");
+    const link = answer.getByRole("link");
+    expect(await link.count()).toBe(1);
+    expect(await link.getAttribute("rel")).toContain("noopener");
+    expect(await answer.locator("img, script").count()).toBe(0);
+    expect(await page.evaluate(() => "owned" in window)).toBe(false);
+  });
+}

@@ -1,0 +1,127 @@
+// A real daemon with the mock agent and one real browser, shared by all cases. Every page is watched: no error, no breach of the policy, no request elsewhere.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { Dragoman, type SessionHandle } from "../../src/client/index.ts";
+import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+
+const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
+export const hasBrowser = existsSync(CHROMIUM);
+
+export class World {
+  readonly directory = mkdtempSync(join(tmpdir(), "dragoman-ui-"));
+  readonly faults: string[] = [];
+  #daemon: Daemon | undefined;
+  #browser: Browser | undefined;
+  #shared: Page | undefined;
+  readonly #others: Page[] = [];
+  #count = 0;
+
+  get daemon(): Daemon {
+    if (!this.#daemon) throw new Error("the daemon is not started");
+    return this.#daemon;
+  }
+
+  get api(): Dragoman {
+    return new Dragoman({ url: this.daemon.url, token: this.daemon.token });
+  }
+
+  async start(): Promise<void> {
+    this.#browser = await chromium.launch({
+      executablePath: CHROMIUM,
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+    await this.startDaemon(0);
+  }
+
+  async startDaemon(port: number): Promise<void> {
+    this.#daemon = await startDaemon({ port, dataDir: join(this.directory, "data"), directory: this.directory });
+  }
+
+  async stop(): Promise<void> {
+    await this.#browser?.close();
+    await this.#daemon?.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  session(title: string): Promise<SessionHandle> {
+    return this.api.createSession({ agent: "mock", session_id: `case-${++this.#count}`, title, directory: this.directory });
+  }
+
+  /** The one window most cases share, signed in by the link with a token. */
+  async window(hash: string): Promise<Page> {
+    if (!this.#shared) {
+      this.#shared = await this.#open({});
+      await this.#shared.goto(`${this.daemon.url}/ui?token=${this.daemon.token}#${hash}`);
+    } else {
+      await this.#shared.keyboard.press("Escape");
+      await this.#shared.evaluate((next) => {
+        location.hash = next;
+      }, `#${hash}`);
+    }
+    await this.#shared.locator(".sidebar").waitFor();
+    return this.#shared;
+  }
+
+  /** A window of its own. */
+  async otherWindow(hash: string, options: { role?: "operate" | "observe"; dark?: boolean } = {}): Promise<Page> {
+    const token = options.role === "observe" ? this.daemon.observeToken : this.daemon.token;
+    const page = await this.#open(options);
+    this.#others.push(page);
+    await page.goto(`${this.daemon.url}/ui?token=${token}#${hash}`);
+    await page.locator(".sidebar").waitFor();
+    return page;
+  }
+
+  async #open({ dark = false }: { dark?: boolean }): Promise<Page> {
+    if (!this.#browser) throw new Error("the browser is not started");
+    const context = await this.#browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      colorScheme: dark ? "dark" : "light",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    this.#watch(page);
+    return page;
+  }
+
+  #watch(page: Page): void {
+    page.on("pageerror", (error) => this.faults.push(`page error: ${error.message}`));
+    page.on("console", (message) => {
+      if (/Content Security Policy/i.test(message.text())) this.faults.push(message.text());
+    });
+    page.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${this.daemon.url}/`) && !/^(data|blob):/.test(url)) this.faults.push(`foreign request: ${url}`);
+    });
+  }
+
+  async closeOthers(): Promise<void> {
+    await Promise.all(this.#others.splice(0).map((page) => page.context().close()));
+  }
+}
+
+export const at = (session: SessionHandle): string => `/sessions/${session.id}`;
+
+/** Writes into the composer and sends with Enter. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+/** Opens the debugging drawer, if it is not open. */
+export async function openDrawer(page: Page): Promise<void> {
+  const button = page.getByRole("button", { name: /the debugging drawer/ });
+  if ((await button.getAttribute("aria-pressed")) !== "true") await button.click();
+  await page.getByRole("tab", { name: "Timeline" }).waitFor();
+}
