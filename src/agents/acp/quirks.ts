@@ -122,6 +122,7 @@ export const QUIRKS: readonly Quirks[] = [
     // 2.6 does end, but takes seven seconds in a turn.
     staysOnEof: true,
     planOption: { id: "collaboration_mode", on: "plan", off: "default" },
+    // 2.6: `read-only` asks before edits and before commands that the model wants outside of the sandbox; `agent` asks a model, not the user.
     permissionModes: { "read-only": "default", "workspace-write": "accept_edits", "agent-full-access": "bypass" },
   },
   {

@@ -4,6 +4,8 @@ import type { Block, ModelStep, Scenario, SessionSettings } from "../../verify/s
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const use = (...blocks: Block[]): ModelStep => ({ blocks });
 const shell = (command: string): Block => ({ type: "tool", name: "shell", input: { command } });
+/** One that changes files: codex-acp asks about it only when the model asks to leave the sandbox. */
+const change = (command: string): Block => ({ type: "tool", name: "shell", input: { command, escalate: true } });
 const write = (path: string, content: string): Block => ({
   type: "tool",
   name: "write",
@@ -76,7 +78,7 @@ const modes: Scenario[] = [
       { prompt: "Make one.", steps: [use(shell("touch one.txt && echo one")), say("One.")] },
       {
         prompt: "Make two.",
-        steps: [use(shell("touch two.txt && echo two")), say("Two.")],
+        steps: [use(change("touch two.txt && echo two")), say("Two.")],
         actions: [{ do: "set_permission_mode", when: { on: "start" }, mode: "bypass" }],
       },
     ],
@@ -200,8 +202,8 @@ const commands: Scenario[] = [
     title: "one command rejected in the first turn, another allowed in the second",
     session: asking,
     turns: [
-      { prompt: "Make one.", steps: [use(shell("touch one.txt && echo one")), say("Rejected, I see.")] },
-      { prompt: "Make two.", steps: [use(shell("touch two.txt && echo two")), say("Two.")] },
+      { prompt: "Make one.", steps: [use(change("touch one.txt && echo one")), say("Rejected, I see.")] },
+      { prompt: "Make two.", steps: [use(change("touch two.txt && echo two")), say("Two.")] },
     ],
     replies: { permissions: [{ reply: "reject" }, { reply: "once" }] },
     expect: { stop_reason: "end_turn", files: { "one.txt": null, "two.txt": "" }, final_text: ["Two."] },

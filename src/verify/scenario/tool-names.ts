@@ -16,7 +16,7 @@ type Mapping = (input: Input) => NativeCall;
 
 /*
  * Logical inputs:
- *   shell      { command, description?, timeout_ms?, background? }
+ *   shell      { command, description?, timeout_ms?, background?, escalate? }
  *   read       { path }                       write { path, content }        edit { path, old, new }
  *   search     { pattern, path? }             glob  { pattern }
  *   todo       { items: [{ text, status: "pending"|"in_progress"|"completed" }] }
@@ -91,7 +91,10 @@ const addPatch = (i: Input): string =>
   `*** Begin Patch\n*** Add File: ${str(i.path)}\n${prefixed("+", str(i.content))}\n*** End Patch\n`;
 const editPatch = (i: Input): string =>
   `*** Begin Patch\n*** Update File: ${str(i.path)}\n@@\n${prefixed("-", str(i.old))}\n${prefixed("+", str(i.new))}\n*** End Patch\n`;
-const execCommand = (i: Input): Input => defined({ cmd: i.command, yield_time_ms: i.timeout_ms });
+/** codex-acp 2.6 has no mode that asks about every command: the model must ask to leave the sandbox. */
+const escalation = { sandbox_permissions: "require_escalated", justification: "It changes files." };
+const execCommand = (i: Input): Input =>
+  defined({ cmd: i.command, yield_time_ms: i.timeout_ms, ...(i.escalate === true ? escalation : {}) });
 
 const codex: Partial<Record<LogicalTool, Mapping>> = {
   shell: (i) => json("exec_command", execCommand(i)),

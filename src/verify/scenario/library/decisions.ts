@@ -5,7 +5,7 @@ import type { ModelStep, PermissionReply, QuestionReply, Scenario, SessionSettin
 const ask: SessionSettings = { permission_mode: "default" };
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const touch = (file: string): ModelStep => ({
-  blocks: [{ type: "tool", name: "shell", input: { command: `touch ${file} && echo made-${file}` } }],
+  blocks: [{ type: "tool", name: "shell", input: { command: `touch ${file} && echo made-${file}`, escalate: true } }],
 });
 
 function permission(name: string, title: string, replies: PermissionReply[], made: boolean, last: string): Scenario {
@@ -105,8 +105,8 @@ export const decisionScenarios: readonly Scenario[] = [
         steps: [
           {
             blocks: [
-              { type: "tool", name: "shell", input: { command: "touch one.txt" } },
-              { type: "tool", name: "shell", input: { command: "touch two.txt" } },
+              { type: "tool", name: "shell", input: { command: "touch one.txt", escalate: true } },
+              { type: "tool", name: "shell", input: { command: "touch two.txt", escalate: true } },
             ],
           },
           say("One of two."),
