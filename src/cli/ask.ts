@@ -1,57 +1,88 @@
 // Asks a person in the terminal: permissions and questions of the agent. Without a terminal there is nobody to ask.
 import { createInterface } from "node:readline/promises";
-import type { PermissionData, QuestionData } from "../schema/event-data.ts";
+import type { PermissionData, QuestionData, QuestionPrompt } from "../schema/event-data.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
 import type { Terminal } from "./command.ts";
-import { harmless, paintFor } from "./style.ts";
+import { harmless, type Paint, paintFor } from "./style.ts";
 
 export const canAsk = (terminal: Terminal): boolean => Boolean(terminal.stdin.isTTY && terminal.stderr.isTTY);
 
-async function line(terminal: Terminal, prompt: string): Promise<string> {
+/** What is shown, and the words before the cursor. */
+export type Asked = { lines: string[]; prompt: string };
+
+const offersAlways = ({ metadata }: PermissionData): boolean => metadata.options.some((option) => option.kind === "allow_always");
+
+export function permissionAsked(data: PermissionData, paint: Paint): Asked {
+  const { action, metadata } = data;
+  return {
+    lines: [
+      `${paint.bold(paint.yellow("Permission:"))} ${harmless(action)}`,
+      ...(metadata.reason ? [`  ${harmless(metadata.reason)}`] : []),
+      ...(metadata.diff ? [harmless(metadata.diff)] : []),
+    ],
+    prompt: `  [y]es once${offersAlways(data) ? ", [a]lways" : ""}, [n]o, or type why not: `,
+  };
+}
+
+/** Undefined: nothing was typed, ask again. */
+export function permissionReply(data: PermissionData, typed: string): PermissionReplyBody | undefined {
+  const answer = typed.trim();
+  if (answer === "") return undefined;
+  if (/^y(es)?$/i.test(answer)) return { reply: "once" };
+  if (offersAlways(data) && /^a(lways)?$/i.test(answer)) return { reply: "always" };
+  return /^no?$/i.test(answer) ? { reply: "reject" } : { reply: "reject", message: answer };
+}
+
+export function questionAsked({ prompt, options, multi_select, free_text }: QuestionPrompt, paint: Paint): Asked {
+  const how = [
+    options.length > 0 ? (multi_select ? "numbers, with commas" : "a number") : "",
+    free_text || options.length === 0 ? "your own words" : "",
+    "empty to decline",
+  ];
+  return {
+    lines: [
+      `${paint.bold(paint.yellow("Question:"))} ${harmless(prompt)}`,
+      ...options.map(
+        ({ label, description }, index) =>
+          `  ${index + 1}. ${harmless(label)}${description ? paint.dim(` ${harmless(description)}`) : ""}`,
+      ),
+    ],
+    prompt: `  ${how.filter(Boolean).join(", or ")}: `,
+  };
+}
+
+/** Null: declined. */
+export function questionAnswer({ options, multi_select }: QuestionPrompt, typed: string): string[] | null {
+  const answer = typed.trim();
+  if (answer === "") return null;
+  return (multi_select ? answer.split(",") : [answer]).map((each) => options[Number(each.trim()) - 1]?.label ?? each.trim());
+}
+
+async function line(terminal: Terminal, { lines, prompt }: Asked): Promise<string> {
+  for (const each of lines) terminal.stderr.write(`${each}\n`);
   const readline = createInterface({ input: terminal.stdin, output: terminal.stderr });
   try {
-    return (await readline.question(prompt, { signal: terminal.signal })).trim();
+    return await readline.question(prompt, { signal: terminal.signal });
   } finally {
     readline.close();
   }
 }
 
-export async function askPermission(terminal: Terminal, { action, metadata }: PermissionData): Promise<PermissionReplyBody> {
-  const paint = paintFor(terminal.stderr, terminal.env);
-  const always = metadata.options.some((option) => option.kind === "allow_always");
-  terminal.stderr.write(`${paint.bold(paint.yellow("Permission:"))} ${harmless(action)}\n`);
-  if (metadata.reason) terminal.stderr.write(`  ${harmless(metadata.reason)}\n`);
-  if (metadata.diff) terminal.stderr.write(`${harmless(metadata.diff)}\n`);
-  for (;;) {
-    const answer = await line(terminal, `  [y]es once${always ? ", [a]lways" : ""}, [n]o, or type why not: `);
-    if (/^y(es)?$/i.test(answer)) return { reply: "once" };
-    if (always && /^a(lways)?$/i.test(answer)) return { reply: "always" };
-    if (/^no?$/i.test(answer)) return { reply: "reject" };
-    if (answer !== "") return { reply: "reject", message: answer };
-  }
+export async function askPermission(terminal: Terminal, data: PermissionData): Promise<PermissionReplyBody> {
+  const asked = permissionAsked(data, paintFor(terminal.stderr, terminal.env));
+  let reply = permissionReply(data, await line(terminal, asked));
+  while (!reply) reply = permissionReply(data, await line(terminal, { lines: [], prompt: asked.prompt }));
+  return reply;
 }
 
 /** Null: the person does not want to answer. */
 export async function askQuestions(terminal: Terminal, { questions }: QuestionData): Promise<string[][] | null> {
   const paint = paintFor(terminal.stderr, terminal.env);
   const answers: string[][] = [];
-  for (const { prompt, options, multi_select, free_text } of questions) {
-    terminal.stderr.write(`${paint.bold(paint.yellow("Question:"))} ${harmless(prompt)}\n`);
-    for (const [index, { label, description }] of options.entries())
-      terminal.stderr.write(`  ${index + 1}. ${harmless(label)}${description ? paint.dim(` ${harmless(description)}`) : ""}\n`);
-    const how = [
-      options.length > 0 ? (multi_select ? "numbers, with commas" : "a number") : "",
-      free_text || options.length === 0 ? "your own words" : "",
-      "empty to decline",
-    ];
-    const answer = await line(terminal, `  ${how.filter(Boolean).join(", or ")}: `);
-    if (answer === "") return null;
-    answers.push(
-      answer.split(multi_select ? "," : /(?!)/).map((each) => {
-        const option = options[Number(each.trim()) - 1];
-        return option?.label ?? each.trim();
-      }),
-    );
+  for (const question of questions) {
+    const answer = questionAnswer(question, await line(terminal, questionAsked(question, paint)));
+    if (answer === null) return null;
+    answers.push(answer);
   }
   return answers;
 }

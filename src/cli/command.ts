@@ -68,6 +68,16 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
+export const exitCodes: readonly { code: number; about: string }[] = [
+  { code: EXIT.ok, about: "done" },
+  { code: EXIT.failed, about: "failed" },
+  { code: EXIT.usage, about: "wrong call" },
+  { code: EXIT.refused, about: "the agent refused" },
+  { code: EXIT.unreachable, about: "no daemon" },
+  { code: EXIT.waiting, about: "a person is needed" },
+  { code: EXIT.interrupted, about: "interrupted" },
+];
+
 /** A wrong call: shown with the command's usage. */
 export class UsageError extends Error {}
 
@@ -109,3 +119,16 @@ export const need = (words: string[], index: number, what: string): string => {
   if (word === undefined || word === "") throw new UsageError(`${what} is missing`);
   return word;
 };
+
+export const wholeNumber = (value: string | undefined, name: string, fallback: number): number => {
+  if (value === undefined) return fallback;
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 0) throw new UsageError(`--${name} needs a whole number, not ${value}`);
+  return number;
+};
+
+/** What a command without output says with --json. */
+export function done({ values, json }: Invocation, fact: Record<string, unknown>): number {
+  if (flag(values, "json")) json(fact);
+  return EXIT.ok;
+}

@@ -1,27 +1,54 @@
 // The table of all commands, in the order help shows them.
 import type { Command } from "./command.ts";
-import { agents, agentsInstall } from "./commands/agents.ts";
+import { open, tokenMint, tokenRevoke, tokenShow } from "./commands/access.ts";
+import { agents, agentsInstall, models, modes } from "./commands/agents.ts";
+import { allow, answer, deny } from "./commands/answer.ts";
+import { attach } from "./commands/attach.ts";
+import { create, fork, rename, set } from "./commands/change.ts";
 import { completeFor, completionFor } from "./commands/completion.ts";
-import { configShow } from "./commands/config.ts";
+import { configCheck, configPath, configSet, configShow, configUnset } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
+import { interrupt, rm, stop } from "./commands/end.ts";
+import { ls, pending, show } from "./commands/list.ts";
+import { artifact, coverage, items, native } from "./commands/look.ts";
+import { mcp } from "./commands/mcp.ts";
 import { run } from "./commands/run.ts";
 import { serve } from "./commands/serve.ts";
-import { sessionAliases, sessionCommands } from "./commands/sessions.ts";
+import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
+import { metrics, openapi, status } from "./commands/status.ts";
+import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
 import { exportSession, importSession } from "./commands/transfer.ts";
 import { replay, verify } from "./commands/verify.ts";
 
 const completion = completionFor(() => commands);
 
 export const commandGroups: { title: string; commands: Command[] }[] = [
-  { title: "Daemon", commands: [serve, doctor, configShow] },
-  { title: "Sessions", commands: [run, ...sessionCommands, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall, verify, replay] },
-  { title: "Shell", commands: [completion] },
+  { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
+  { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
+  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, stop, rm] },
+  { title: "Behind the events", commands: [items, coverage, native, artifact, exportSession, importSession] },
+  { title: "Agents", commands: [agents, agentsInstall, models, modes, verify, replay] },
+  {
+    title: "Configuration and access",
+    commands: [configShow, configPath, configCheck, configSet, configUnset, tokenShow, tokenMint, tokenRevoke],
+  },
+  { title: "Service and shell", commands: [serviceInstall, serviceStatus, serviceUninstall, completion] },
 ];
 
 export const commands: readonly Command[] = commandGroups.flatMap(({ commands }) => commands);
 
 const hidden: readonly Command[] = [completeFor(() => commands)];
+
+/** `dragoman sessions …`: the same under the API's own words. */
+const sessionAliases: Record<string, Command> = {
+  ls,
+  show,
+  send,
+  events: sessionEvents,
+  interrupt,
+  terminate: stop,
+  rm,
+};
 
 /** The command the first words name (two-word names first), and what follows them. */
 export function findCommand(words: string[]): { command: Command; rest: string[] } | undefined {
@@ -34,3 +61,7 @@ export function findCommand(words: string[]): { command: Command; rest: string[]
   const short = all.find(({ name }) => name === first);
   return short && { command: short, rest: words.slice(1) };
 }
+
+/** The second words of a first one: `install`, `status`, `uninstall` of `service`. */
+export const secondWords = (first: string): string[] =>
+  commands.flatMap(({ name }) => (name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : []));

@@ -12,11 +12,17 @@ export class EventPrinter {
   /** The stream whose last line is not ended yet. */
   #open: "out" | "err" | null = null;
 
-  /** Answers go to stdout, everything about how they came to be to stderr, so that a pipe gets the answer alone. */
-  constructor(terminal: Terminal) {
+  readonly #showUser: ((text: string) => boolean) | undefined;
+
+  /**
+   * Answers go to stdout, everything about how they came to be to stderr, so that a pipe gets the answer alone. What people wrote is left out unless
+   * `showUser` says yes to it.
+   */
+  constructor(terminal: Pick<Terminal, "stdout" | "stderr" | "env">, options: { showUser?: (text: string) => boolean } = {}) {
     this.#out = terminal.stdout;
     this.#err = terminal.stderr;
     this.#paint = paintFor(terminal.stderr, terminal.env);
+    this.#showUser = options.showUser;
   }
 
   print(event: UniversalEvent): void {
@@ -62,6 +68,7 @@ export class EventPrinter {
 
   #completed(item: Item): void {
     if (item.kind === "message" && item.role !== "user") this.endLine();
+    if (item.kind === "message" && item.role === "user" && item.parent_id === null) this.#user(item);
     for (const part of item.content) {
       if (part.type === "tool_result" && part.is_error)
         this.note(this.#paint.red(`  failed: ${harmless(part.output).split("\n")[0]?.slice(0, 200) ?? ""}`));
@@ -71,6 +78,11 @@ export class EventPrinter {
       if (part.type === "image" || part.type === "audio") this.note(`[${part.type}: ${part.path}]`);
     }
     this.#kinds.delete(item.item_id);
+  }
+
+  #user(item: Item): void {
+    const said = item.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+    if (said !== "" && this.#showUser?.(said)) this.note(this.#paint.bold(`> ${harmless(said)}`));
   }
 
   /** A line on stderr. */

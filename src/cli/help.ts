@@ -1,5 +1,5 @@
 // Help made from the table of commands.
-import { type Command, EXIT, globalOptions, type OptionSpec } from "./command.ts";
+import { type Command, exitCodes, globalOptions, type OptionSpec } from "./command.ts";
 import { commandGroups } from "./commands.ts";
 import type { Paint } from "./style.ts";
 
@@ -16,7 +16,7 @@ export function overview(paint: Paint): string {
     `${paint.bold("Every command")}`,
     optionLines(globalOptions, paint),
     "",
-    `Exit codes: ${EXIT.ok} done, ${EXIT.failed} failed, ${EXIT.usage} wrong call, ${EXIT.refused} the agent refused, ${EXIT.unreachable} no daemon, ${EXIT.waiting} a person is needed, ${EXIT.interrupted} interrupted.`,
+    `Exit codes: ${exitCodes.map(({ code, about }) => `${code} ${about}`).join(", ")}.`,
     "Start with: dragoman serve, then in another terminal: dragoman run mock help",
   ].join("\n")}\n`;
 }

@@ -3,12 +3,12 @@ import { parseArgs } from "node:util";
 import { connect, type Dragoman } from "../client/dragoman.ts";
 import { DragomanError } from "../client/error.ts";
 import { type Command, EXIT, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
-import { findCommand } from "./commands.ts";
+import { commands, findCommand, secondWords } from "./commands.ts";
 import { commandHelp, overview } from "./help.ts";
 import { paintFor } from "./style.ts";
 
 /** Errors of the daemon whose message says it all. By name: their classes live in rooms that only `serve` needs, and loading them costs every command. */
-const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError"]);
+const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError", "ServiceError"]);
 
 export async function runCli(args: string[], terminal: Terminal): Promise<number> {
   const paint = paintFor(terminal.stderr, terminal.env);
@@ -20,19 +20,32 @@ export async function runCli(args: string[], terminal: Terminal): Promise<number
   }
   const found = findCommand(args);
   if (!found) {
-    complain(`there is no command ${JSON.stringify(args[0])}. See \`dragoman help\`.`);
+    complain(unknownCommand(args));
     return EXIT.usage;
   }
   try {
     return await invoke(found.command, found.rest, terminal);
   } catch (error) {
-    const { message, code } = explain(error, found.command);
-    complain(message);
-    return terminal.signal.aborted ? EXIT.interrupted : code;
+    const { message, exit, code } = explain(error, found.command);
+    if (args.includes("--json")) terminal.stderr.write(`${JSON.stringify({ error: { code, message } })}\n`);
+    else complain(code === "usage" || code === "internal" ? message : `${message} [${code}]`);
+    return terminal.signal.aborted ? EXIT.interrupted : exit;
   }
 }
 
+function unknownCommand([first = "", second]: string[]): string {
+  const seconds = secondWords(first);
+  if (seconds.length > 0)
+    return `${first} needs ${second === undefined ? "a further word" : `another word than ${JSON.stringify(second)}`}: ${seconds.join(", ")}.`;
+  return `there is no command ${JSON.stringify(first)}. See \`dragoman help\`.`;
+}
+
 function help(words: string[], terminal: Terminal): number {
+  if (words.includes("--json")) {
+    for (const { name, usage, about, options } of commands)
+      terminal.stdout.write(`${JSON.stringify({ name, usage, about, options: { ...globalOptions, ...options } })}\n`);
+    return EXIT.ok;
+  }
   const paint = paintFor(terminal.stdout, terminal.env);
   const found = words.length > 0 ? findCommand(words) : undefined;
   terminal.stdout.write(found ? commandHelp(found.command, paint) : overview(paint));
@@ -73,17 +86,22 @@ function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman> {
   return connect({ ...(url ? { url } : {}), ...(token ? { token } : {}), ...(dataDir ? { dataDir } : {}) });
 }
 
-function explain(error: unknown, command: Command): { message: string; code: number } {
+function explain(error: unknown, command: Command): { message: string; code: string; exit: number } {
   if (error instanceof UsageError)
     return {
       message: `${error.message}.\nUsage: dragoman ${command.usage}\nSee \`dragoman help ${command.name}\`.`,
-      code: EXIT.usage,
+      code: "usage",
+      exit: EXIT.usage,
     };
   if (error instanceof DragomanError) {
     const unreachable = error.code === "no_daemon" || error.code === "unreachable";
-    return { message: `${error.message} [${error.code}]`, code: unreachable ? EXIT.unreachable : EXIT.failed };
+    return { message: error.message, code: error.code, exit: unreachable ? EXIT.unreachable : EXIT.failed };
   }
   if (error instanceof Error && TOLD.has(error.name) && "code" in error)
-    return { message: `${error.message} [${String(error.code)}]`, code: EXIT.failed };
-  return { message: error instanceof Error ? (error.stack ?? error.message) : String(error), code: EXIT.failed };
+    return { message: error.message, code: String(error.code), exit: EXIT.failed };
+  const message = error instanceof Error ? (isSystem(error) ? error.message : (error.stack ?? error.message)) : String(error);
+  return { message, code: "internal", exit: EXIT.failed };
 }
+
+/** A file that is not there, a place that cannot be written: the message says it, a stack would not. */
+const isSystem = (error: Error): boolean => "syscall" in error;

@@ -1,12 +1,12 @@
 // `dragoman agents`: what is installed, what each can do, and installing one.
-import { type Command, EXIT, flag, need } from "../command.ts";
+import { type Command, EXIT, flag, need, text } from "../command.ts";
 import { paintFor, table } from "../style.ts";
 
 export const agents: Command = {
   name: "agents",
   usage: "agents [<agent>]",
   about: "list agents: installed, version, signed in",
-  completes: ["agents", { word: "install" }],
+  completes: ["agents"],
   async run({ words, values, daemon, json, print, terminal }) {
     const dragoman = await daemon();
     if (words[0] !== undefined) {
@@ -42,6 +42,47 @@ export const agentsInstall: Command = {
     });
     if (flag(values, "json")) json(info);
     else say(`${info.name} ${info.version ?? ""} is installed at ${info.path}.`);
+    return EXIT.ok;
+  },
+};
+
+export const models: Command = {
+  name: "models",
+  usage: "models <agent>",
+  about: "models an agent offers, with their variants",
+  options: { directory: { type: "string", short: "C", value: "<dir>", about: "agents may offer others elsewhere" } },
+  completes: ["agents"],
+  async run({ words, values, daemon, json, print, terminal }) {
+    const directory = text(values, "directory");
+    const found = await (await daemon()).models(need(words, 0, "the agent"), directory ? { directory } : {});
+    if (flag(values, "json")) for (const model of found) json(model);
+    else {
+      const rows = found.map((each) => [
+        each.id,
+        each.name ?? "",
+        (each.variants ?? []).join(", "),
+        each.is_default ? "default" : "",
+      ]);
+      print(table(["MODEL", "NAME", "VARIANTS", ""], rows, paintFor(terminal.stdout, terminal.env)));
+    }
+    return EXIT.ok;
+  },
+};
+
+export const modes: Command = {
+  name: "modes",
+  usage: "modes <agent>",
+  about: "modes an agent offers",
+  options: { directory: { type: "string", short: "C", value: "<dir>", about: "agents may offer others elsewhere" } },
+  completes: ["agents"],
+  async run({ words, values, daemon, json, print, terminal }) {
+    const directory = text(values, "directory");
+    const found = await (await daemon()).modes(need(words, 0, "the agent"), directory ? { directory } : {});
+    if (flag(values, "json")) for (const mode of found) json(mode);
+    else {
+      const rows = found.map((each) => [each.id, each.name ?? "", each.description ?? ""]);
+      print(table(["MODE", "NAME", "WHAT IT DOES"], rows, paintFor(terminal.stdout, terminal.env)));
+    }
     return EXIT.ok;
   },
 };

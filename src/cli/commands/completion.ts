@@ -33,16 +33,18 @@ const first = (table: Words): string => [...new Set(table.map(({ name }) => name
 function bash(table: Words): string {
   const cases = table.map(({ name, options }) => `    ${JSON.stringify(name)}) words="${options.join(" ")}" ;;`).join("\n");
   return `_dragoman() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" words=""
+  local word="\${COMP_WORDS[COMP_CWORD]}" first="\${COMP_WORDS[1]}" second="\${COMP_WORDS[2]}" name words=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "${first(table)} help" -- "$word")); return
   fi
-  case "\${COMP_WORDS[1]}" in
+  for name in "$first" "$first $second"; do
+    case "$name" in
 ${cases}
-  esac
+    esac
+  done
   case "$word" in
     -*) COMPREPLY=($(compgen -W "$words" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -W "$(dragoman __complete "\${COMP_WORDS[1]}" 2>/dev/null)" -- "$word") $(compgen -f -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "$(dragoman __complete "$first" "$second" 2>/dev/null)" -- "$word") $(compgen -f -- "$word")) ;;
   esac
 }
 complete -F _dragoman dragoman`;
@@ -50,24 +52,31 @@ complete -F _dragoman dragoman`;
 
 function fish(table: Words): string {
   const lines = table.flatMap(({ name, options, about }) => {
-    const word = name.split(" ")[0] ?? name;
+    const [word = name, second] = name.split(" ");
+    const seen = `__fish_seen_subcommand_from ${word}${second ? `; and __fish_seen_subcommand_from ${second}` : ""}`;
     return [
-      `complete -c dragoman -n __fish_use_subcommand -f -a ${word} -d ${JSON.stringify(about)}`,
-      ...options.map((option) => `complete -c dragoman -n "__fish_seen_subcommand_from ${word}" -l ${option.slice(2)}`),
-      `complete -c dragoman -n "__fish_seen_subcommand_from ${word}" -a "(dragoman __complete ${word} 2>/dev/null)"`,
+      second
+        ? `complete -c dragoman -n "__fish_seen_subcommand_from ${word}" -f -a ${second} -d ${JSON.stringify(about)}`
+        : `complete -c dragoman -n __fish_use_subcommand -f -a ${word} -d ${JSON.stringify(about)}`,
+      ...options.map((option) => `complete -c dragoman -n "${seen}" -l ${option.slice(2)}`),
+      `complete -c dragoman -n "${seen}" -a "(dragoman __complete ${name} 2>/dev/null)"`,
     ];
   });
-  return lines.join("\n");
+  const groups = [...new Set(table.flatMap(({ name }) => (name.includes(" ") ? [name.split(" ")[0] ?? ""] : [])))];
+  return [...groups.map((word) => `complete -c dragoman -n __fish_use_subcommand -f -a ${word}`), ...lines].join("\n");
 }
 
 /** What may follow a command, asked by the scripts above. */
 export function completeFor(all: () => readonly Command[]): Command {
   return {
     name: "__complete",
-    usage: "__complete <command>",
+    usage: "__complete <command> [<second word>]",
     about: "words that may follow a command",
     async run({ words, daemon, print }) {
-      const command = all().find(({ name }) => name === words[0]);
+      const [first = "", second = ""] = words;
+      const command = all().find(({ name }) => name === `${first} ${second}`) ?? all().find(({ name }) => name === first);
+      if (command?.name !== `${first} ${second}`)
+        for (const { name } of all()) if (name.startsWith(`${first} `)) print(name.slice(first.length + 1));
       for (const kind of command?.completes ?? []) {
         if (kind === "files") continue;
         if (typeof kind === "object") print(kind.word);

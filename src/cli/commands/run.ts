@@ -3,8 +3,9 @@
 import type { SessionHandle, TurnOutcome } from "../../client/session-handle.ts";
 import type { UniversalEvent } from "../../schema/event.ts";
 import { askPermission, askQuestions, canAsk } from "../ask.ts";
-import { type Command, EXIT, flag, type Invocation, list, need, type Terminal, text, UsageError } from "../command.ts";
+import { type Command, EXIT, flag, type Invocation, need, type Terminal, text, UsageError } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
+import { createOptions, sessionOf } from "../session-options.ts";
 
 export const run: Command = {
   name: "run",
@@ -12,15 +13,11 @@ export const run: Command = {
   about: "send one prompt, stream the answer, ask permissions here",
   help: `  The prompt may also come on stdin. Exit code: 0 the turn ended well, 1 it failed, 3 the agent refused,
   5 a permission or question needs a person and this is no terminal, 130 interrupted.
+  The session ends with the turn unless --keep is given; its id is then said on stderr.
   Example: git diff | dragoman run claude "Review this diff." --permission-mode plan`,
   options: {
-    directory: { type: "string", short: "C", value: "<dir>", about: "where the agent works (default: here)" },
-    model: { type: "string", short: "m", value: "<model>", about: "the model" },
-    variant: { type: "string", value: "<variant>", about: "the model's variant or effort" },
-    mode: { type: "string", value: "<mode>", about: "the agent's own mode" },
-    "permission-mode": { type: "string", value: "<mode>", about: "default, plan, accept_edits or bypass" },
+    ...createOptions,
     session: { type: "string", short: "s", value: "<id>", about: "go on with this session instead of a new one" },
-    env: { type: "string", multiple: true, value: "<NAME=value>", about: "environment of the agent; may be repeated" },
     yes: { type: "boolean", about: "allow every permission once" },
     keep: { type: "boolean", about: "leave the session open afterwards" },
   },
@@ -30,7 +27,8 @@ export const run: Command = {
     const prompt = await promptOf(call.words.slice(1), call.terminal);
     const daemon = await call.daemon();
     const given = text(call.values, "session");
-    const session = given ? daemon.session(given) : await daemon.createSession({ agent, ...sessionOptions(call) });
+    const session = given ? daemon.session(given) : await daemon.createSession({ agent, ...sessionOf(call) });
+    if (!given && flag(call.values, "keep")) call.say(`Session ${session.id}`);
     const stop = (): void => void session.interrupt().catch(() => {});
     call.terminal.signal.addEventListener("abort", stop);
     try {
@@ -42,31 +40,6 @@ export const run: Command = {
   },
 };
 
-function sessionOptions({ values, terminal }: Invocation) {
-  const permission_mode = text(values, "permission-mode");
-  if (permission_mode !== undefined && !isMode(permission_mode))
-    throw new UsageError("--permission-mode is default, plan, accept_edits or bypass");
-  const env = Object.fromEntries(
-    list(values, "env").map((entry) => {
-      const at = entry.indexOf("=");
-      if (at < 1) throw new UsageError(`--env needs NAME=value, not ${entry}`);
-      return [entry.slice(0, at), entry.slice(at + 1)];
-    }),
-  );
-  const [model, variant, agent_mode] = [text(values, "model"), text(values, "variant"), text(values, "mode")];
-  return {
-    directory: text(values, "directory") ?? terminal.cwd,
-    env,
-    ...(model ? { model } : {}),
-    ...(variant ? { variant } : {}),
-    ...(agent_mode ? { agent_mode } : {}),
-    ...(permission_mode ? { permission_mode } : {}),
-  };
-}
-
-const isMode = (mode: string): mode is "default" | "plan" | "accept_edits" | "bypass" =>
-  ["default", "plan", "accept_edits", "bypass"].includes(mode);
-
 /** Words, stdin, or both: what is piped in comes after the words. */
 export async function promptOf(words: string[], terminal: Terminal): Promise<string> {
   let piped = "";
@@ -76,7 +49,7 @@ export async function promptOf(words: string[], terminal: Terminal): Promise<str
   return prompt;
 }
 
-async function oneTurn(call: Invocation, session: SessionHandle, prompt: string): Promise<TurnOutcome | "waiting"> {
+export async function oneTurn(call: Invocation, session: SessionHandle, prompt: string): Promise<TurnOutcome | "waiting"> {
   const printer = new EventPrinter(call.terminal);
   const nobody = new AbortController();
   const onEvent = (event: UniversalEvent): void => {
@@ -122,7 +95,7 @@ async function answer(call: Invocation, session: SessionHandle, event: Universal
   }
 }
 
-function exitOf(outcome: TurnOutcome | "waiting", terminal: Terminal): number {
+export function exitOf(outcome: TurnOutcome | "waiting", terminal: Terminal): number {
   if (outcome === "waiting") return EXIT.waiting;
   if (outcome.stop_reason === "end_turn") return EXIT.ok;
   if (outcome.stop_reason === "refusal") return EXIT.refused;

@@ -1,7 +1,7 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
-import { spawn } from "node:child_process";
 import { DEFAULT_PORT } from "../../client/discover.ts";
 import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
+import { openBrowser } from "../open-browser.ts";
 import { paintFor } from "../style.ts";
 
 export const serve: Command = {
@@ -48,7 +48,7 @@ export const serve: Command = {
       const paint = paintFor(terminal.stdout, env);
       print(`${paint.bold("dragoman")} is running at ${paint.cyan(daemon.url)}`);
       print(`  Inspector  ${paint.cyan(link)}`);
-      print(`  API        ${daemon.url}/docs/api`);
+      print(`  Docs       ${daemon.url}/docs`);
       print(`  Data       ${daemon.dataDir}`);
       print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
       if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link);
@@ -62,11 +62,3 @@ export const serve: Command = {
     return EXIT.ok;
   },
 };
-
-/** Best effort: the link is printed anyway. */
-function openBrowser(link: string): void {
-  const program = process.platform === "darwin" ? "open" : "xdg-open";
-  spawn(program, [link], { stdio: "ignore", detached: true })
-    .on("error", () => {})
-    .unref();
-}

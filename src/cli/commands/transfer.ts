@@ -1,29 +1,23 @@
 // `dragoman export` and `import`: a session as NDJSON, with its ledger, from one daemon to another.
-import { createReadStream, createWriteStream } from "node:fs";
-import { Readable, Writable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { createReadStream } from "node:fs";
 import { type Command, EXIT, flag, need, text } from "../command.ts";
+import { save } from "./look.ts";
 
 export const exportSession: Command = {
   name: "export",
-  usage: "export <session> [--output <file>]",
+  usage: "export <session>",
   about: "write a session as NDJSON: its row, its events, its native messages",
   options: { output: { type: "string", short: "o", value: "<file>", about: "default: stdout" } },
   completes: ["sessions"],
   async run({ words, values, daemon, terminal }) {
-    const response = await (await daemon()).session(need(words, 0, "the session")).export();
-    const file = text(values, "output");
-    const target = file
-      ? createWriteStream(file, { mode: 0o600 })
-      : new Writable({ write: (chunk, _, done) => void terminal.stdout.write(chunk, () => done()) });
-    await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), target);
+    await save(await (await daemon()).session(need(words, 0, "the session")).export(), text(values, "output"), terminal);
     return EXIT.ok;
   },
 };
 
 export const importSession: Command = {
   name: "import",
-  usage: "import <file> [--session <id>]",
+  usage: "import <file>",
   about: "take up a session that was exported; - reads stdin",
   options: { session: { type: "string", short: "s", value: "<id>", about: "under this id (default: the one it had)" } },
   completes: ["files"],

@@ -1,0 +1,74 @@
+// `create`, `set`, `rename`, `fork`: sessions made, changed and branched without a turn.
+import type { UpdateSession } from "../../schema/session.ts";
+import { type Command, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
+import { configOf, configOptions, createOptions, sessionOf } from "../session-options.ts";
+
+export const create: Command = {
+  name: "create",
+  usage: "create <agent>",
+  about: "create a session and print its id; the agent starts with the first message",
+  options: {
+    ...createOptions,
+    id: { type: "string", value: "<id>", about: "under this id (default: a new one)" },
+  },
+  completes: ["agents"],
+  async run(call) {
+    const agent = need(call.words, 0, "the agent");
+    const id = text(call.values, "id");
+    const daemon = await call.daemon();
+    const session = await daemon.createSession({ agent, ...sessionOf(call), ...(id ? { session_id: id } : {}) });
+    if (flag(call.values, "json")) call.json(await session.get());
+    else call.print(session.id);
+    return EXIT.ok;
+  },
+};
+
+async function update(call: Invocation, change: UpdateSession): Promise<number> {
+  const session = (await call.daemon()).session(need(call.words, 0, "the session"));
+  const view = await session.update(change);
+  if (flag(call.values, "json")) call.json(view);
+  return EXIT.ok;
+}
+
+export const set: Command = {
+  name: "set",
+  usage: "set <session>",
+  about: "change model, variant, mode or permission mode of a session",
+  options: configOptions,
+  completes: ["sessions"],
+  async run(call) {
+    const change = configOf(call.values);
+    if (Object.keys(change).length === 0) throw new UsageError("say what to change, for example --model");
+    return update(call, change);
+  },
+};
+
+export const rename: Command = {
+  name: "rename",
+  usage: "rename <session> <title…>",
+  about: "give a session another title",
+  completes: ["sessions"],
+  async run(call) {
+    need(call.words, 1, "the title");
+    return update(call, { title: call.words.slice(1).join(" ") });
+  },
+};
+
+export const fork: Command = {
+  name: "fork",
+  usage: "fork <session>",
+  about: "branch the conversation into a new session and print its id, where the agent can",
+  options: {
+    id: { type: "string", value: "<id>", about: "under this id (default: a new one)" },
+    title: { type: "string", value: "<title>", about: "its title" },
+  },
+  completes: ["sessions"],
+  async run(call) {
+    const [id, title] = [text(call.values, "id"), text(call.values, "title")];
+    const session = (await call.daemon()).session(need(call.words, 0, "the session"));
+    const branch = await session.fork({ ...(id ? { session_id: id } : {}), ...(title ? { title } : {}) });
+    if (flag(call.values, "json")) call.json(await branch.get());
+    else call.print(branch.id);
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,82 @@
+// `items`, `coverage`, `native`, `artifact`: what lies behind a session's events.
+import { createWriteStream } from "node:fs";
+import { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { type Command, EXIT, flag, need, type Terminal, text, wholeNumber } from "../command.ts";
+import { paintFor, table } from "../style.ts";
+
+export const items: Command = {
+  name: "items",
+  usage: "items <session>",
+  about: "print the transcript as JSON, one item a line",
+  completes: ["sessions"],
+  async run({ words, daemon, json }) {
+    const { items } = await (await daemon()).session(need(words, 0, "the session")).items();
+    for (const item of items) json(item);
+    return EXIT.ok;
+  },
+};
+
+export const coverage: Command = {
+  name: "coverage",
+  usage: "coverage <session>",
+  about: "how the agent's native messages were understood, per type",
+  help: "  Exit code: 0 everything was understood, 1 something is unparsed.",
+  completes: ["sessions"],
+  async run({ words, values, daemon, json, print, terminal }) {
+    const found = await (await daemon()).session(need(words, 0, "the session")).coverage();
+    if (flag(values, "json")) json(found);
+    else {
+      const rows = found.types.map(({ type, disposition, count }) => [type, disposition, String(count)]);
+      print(table(["NATIVE TYPE", "DISPOSITION", "COUNT"], rows, paintFor(terminal.stdout, terminal.env)));
+      const { mapped, noted, heartbeat, unparsed } = found.totals;
+      print(`${mapped} mapped, ${noted} noted, ${heartbeat} heartbeats, ${unparsed} unparsed`);
+    }
+    return found.totals.unparsed > 0 ? EXIT.failed : EXIT.ok;
+  },
+};
+
+export const native: Command = {
+  name: "native",
+  usage: "native <session>",
+  about: "the flight recorder: every message of the agent's own protocol, both directions, as NDJSON",
+  help: "  `dragoman replay <agent> <file>` translates it again, offline.",
+  options: {
+    after: { type: "string", value: "<native_seq>", about: "only messages after this one" },
+    limit: { type: "string", value: "<n>", about: "at most so many (default: all)" },
+    output: { type: "string", short: "o", value: "<file>", about: "default: stdout" },
+  },
+  completes: ["sessions"],
+  async run({ words, values, daemon, terminal }) {
+    const id = need(words, 0, "the session");
+    const limit = text(values, "limit");
+    const { http } = await daemon();
+    const answer = await http.open("GET", `/v1/sessions/${encodeURIComponent(id)}/native`, {
+      query: {
+        after: wholeNumber(text(values, "after"), "after", 0),
+        ...(limit === undefined ? {} : { limit: wholeNumber(limit, "limit", 0) }),
+      },
+    });
+    await save(answer, text(values, "output"), terminal);
+    return EXIT.ok;
+  },
+};
+
+export const artifact: Command = {
+  name: "artifact",
+  usage: "artifact <artifact>",
+  about: "the bytes of an artifact, by its id or its path in a content part",
+  options: { output: { type: "string", short: "o", value: "<file>", about: "default: stdout" } },
+  async run({ words, values, daemon, terminal }) {
+    await save(await (await daemon()).artifact(need(words, 0, "the artifact")), text(values, "output"), terminal);
+    return EXIT.ok;
+  },
+};
+
+/** The body of an answer into a file only its owner can read, or to stdout at the reader's pace. */
+export async function save(answer: Response, file: string | undefined, terminal: Terminal): Promise<void> {
+  const target = file
+    ? createWriteStream(file, { mode: 0o600 })
+    : new Writable({ write: (chunk, _, done) => void terminal.stdout.write(chunk, () => done()) });
+  await pipeline(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]), target);
+}

@@ -1,0 +1,89 @@
+// `dragoman mcp`: the daemon's sessions as tools for another agent, over stdio or HTTP.
+import { randomBytes } from "node:crypto";
+import { type Command, EXIT, flag, type Invocation, text, UsageError } from "../command.ts";
+
+const MODES = ["default", "plan", "accept_edits", "bypass"] as const;
+const TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60_000;
+
+export const mcp: Command = {
+  name: "mcp",
+  usage: "mcp [--http [--port <port>]]",
+  about: "serve the sessions as MCP tools to another agent",
+  help: `  Speaks MCP on stdin and stdout: give agents the command \`dragoman mcp\`. With --http it listens
+  on 127.0.0.1 and prints its address and its token ({"url","token","pid"} with --json).
+  The tools cannot answer permissions of sessions that were created through them: a person does,
+  with \`dragoman allow\`, \`dragoman deny\` or in the inspector.`,
+  options: {
+    http: { type: "boolean", about: "streamable HTTP on 127.0.0.1 instead of stdin and stdout" },
+    port: { type: "string", value: "<port>", about: "port for --http (default: any free one)" },
+    "permission-mode": { type: "string", value: "<mode>", about: `mode of the sessions it creates: ${MODES.join(", ")}` },
+  },
+  async run(call) {
+    const [{ createMcpServer }, { Ownership }, { version }] = await Promise.all([
+      import("../../mcp/server.ts"),
+      import("../../mcp/ownership.ts"),
+      import("../../daemon/version.ts"),
+    ]);
+    const { daemon, release } = await ownAccess(call);
+    const permissionMode = modeOf(call);
+    const inside = call.terminal.env.DRAGOMAN_SESSION_ID;
+    const newServer = () =>
+      createMcpServer({ daemon, permissionMode, version, ownership: new Ownership(randomBytes(6).toString("hex"), inside) });
+    try {
+      await (flag(call.values, "http") ? overHttp(call, newServer) : overStdio(call, newServer));
+    } finally {
+      await release();
+    }
+    return EXIT.ok;
+  },
+};
+
+type NewServer = () => ReturnType<typeof import("../../mcp/server.ts").createMcpServer>;
+
+/** A token of its own, made from the one found here: it is ended with this process, and never leaves it. */
+async function ownAccess(call: Invocation) {
+  const { Dragoman } = await import("../../client/dragoman.ts");
+  const root = await call.daemon();
+  const { token, token_id } = await root.mintToken("operate", { lifetime_ms: TOKEN_LIFETIME_MS });
+  return {
+    daemon: new Dragoman({ url: root.url, token }),
+    release: () => root.revokeToken(token_id).catch(() => {}),
+  };
+}
+
+async function overStdio({ terminal }: Invocation, newServer: NewServer): Promise<void> {
+  const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
+  const server = newServer();
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  // The SDK's transport does not watch for the end of its input: without this the process outlives its client.
+  terminal.stdin.once("end", () => void server.close());
+  terminal.signal.addEventListener("abort", () => void server.close());
+  await server.connect(new StdioServerTransport());
+  if (terminal.signal.aborted) await server.close();
+  await closed;
+}
+
+async function overHttp({ values, terminal, print, json }: Invocation, newServer: NewServer): Promise<void> {
+  const { serveMcpHttp } = await import("../../mcp/http-server.ts");
+  const port = Number(text(values, "port") ?? 0);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError("--port needs a number from 0 to 65535");
+  const token = terminal.env.DRAGOMAN_MCP_TOKEN ?? randomBytes(32).toString("base64url");
+  if (token.length < 16) throw new UsageError("DRAGOMAN_MCP_TOKEN needs at least 16 characters");
+  const http = await serveMcpHttp({ port, token, newServer });
+  if (flag(values, "json")) json({ url: http.url, token, pid: process.pid });
+  else print(`MCP server at ${http.url}\n  Authorization: Bearer ${token}\n  Ctrl-C stops it.`);
+  await new Promise<void>((resolve) => {
+    if (terminal.signal.aborted) resolve();
+    terminal.signal.addEventListener("abort", () => resolve());
+  });
+  await http.close();
+}
+
+function modeOf({ values }: Invocation): (typeof MODES)[number] {
+  const name = text(values, "permission-mode") ?? "default";
+  const mode = MODES.find((each) => each === name);
+  if (!mode) throw new UsageError(`--permission-mode does not know ${name}. There are: ${MODES.join(", ")}`);
+  return mode;
+}

@@ -1,0 +1,166 @@
+// Everything the API can do is reachable from the command line: each operation of /openapi.json has a command here, and the commands do it.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { commands } from "../../src/cli/commands.ts";
+import { cleanEnv, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
+import { runProgram } from "./run-program.ts";
+
+/** Null: made for browsers, and its effect has a command all the same. */
+const REACHED: Record<string, string | null> = {
+  health: "status",
+  ready: "status",
+  metrics: "metrics",
+  openApi: "openapi",
+  whoAmI: "token show",
+  mintToken: "token mint",
+  revokeToken: "token revoke",
+  openAuthSession: null,
+  closeAuthSession: null,
+  openSocket: null,
+  listAgents: "agents",
+  getAgent: "agents",
+  installAgent: "agents install",
+  listModels: "models",
+  listModes: "modes",
+  createSession: "create",
+  listSessions: "ls",
+  getSession: "show",
+  updateSession: "set",
+  deleteSession: "rm",
+  interruptSession: "interrupt",
+  terminateSession: "stop",
+  forkSession: "fork",
+  exportSession: "export",
+  importSession: "import",
+  sendMessage: "send",
+  sendMessageStream: "run",
+  listEvents: "logs",
+  streamEvents: "logs",
+  streamAllEvents: "events",
+  listPending: "pending",
+  replyPermission: "allow",
+  replyQuestion: "answer",
+  rejectQuestion: "answer",
+  getCoverage: "coverage",
+  readNative: "native",
+  listItems: "items",
+  readArtifact: "artifact",
+};
+
+let dataDir: string;
+let daemon: DaemonProcess;
+beforeAll(async () => {
+  dataDir = temporaryDir("operations");
+  daemon = await startDaemonProcess(dataDir);
+}, 120_000);
+afterAll(async () => {
+  await daemon.kill("SIGTERM");
+  removeDir(dataDir);
+});
+
+const env = () => ({ ...cleanEnv(dataDir), DRAGOMAN_DATA_DIR: dataDir });
+const run = (...args: string[]) => runProgram(args, env());
+const json = async (...args: string[]): Promise<Record<string, unknown>> => {
+  const { out, err, code } = await run(...args, "--json");
+  if (code !== 0) throw new Error(`${args.join(" ")}: ${err}`);
+  return JSON.parse(out.split("\n")[0] ?? "") as Record<string, unknown>;
+};
+
+describe("the command line", { timeout: 240_000 }, () => {
+  it("has a command for every operation of the API", async () => {
+    const { paths } = (await daemon.client.http.json("GET", "/openapi.json")) as {
+      paths: Record<string, Record<string, { operationId?: string }>>;
+    };
+    const operations = Object.values(paths).flatMap((path) =>
+      Object.values(path).flatMap(({ operationId }) => operationId ?? []),
+    );
+    expect(operations.filter((operation) => !(operation in REACHED))).toEqual([]);
+    const names = new Set(commands.map(({ name }) => name));
+    expect(Object.values(REACHED).filter((name) => name !== null && !names.has(name))).toEqual([]);
+  });
+
+  it("creates, changes, renames, forks and looks behind", async () => {
+    const { session_id } = await json("create", "mock", "--title", "first", "--env", "A=b");
+    const id = String(session_id);
+    expect((await run("create", "mock", "--id", id)).code).toBe(1);
+    expect(await json("set", id, "--model", "mock-2", "--permission-mode", "plan")).toMatchObject({
+      model: "mock-2",
+      permission_mode: "plan",
+    });
+    expect((await run("set", id)).code).toBe(2);
+    expect(await json("rename", id, "another", "title")).toMatchObject({ title: "another title" });
+    const file = join(dataDir, "note.txt");
+    writeFileSync(file, "a note");
+    await run("send", id, "shell ls", "--attach", file);
+    await run("wait", id);
+    expect(await json("fork", id, "--title", "branch")).toMatchObject({ forked_from: id, title: "branch" });
+    expect((await json("coverage", id)).totals).toMatchObject({ unparsed: 0 });
+    const trace = join(dataDir, "trace.ndjson");
+    expect((await run("native", id, "-o", trace)).code).toBe(0);
+    expect(readFileSync(trace, "utf8").trim().split("\n").length).toBeGreaterThan(5);
+    expect((await run("native", id, "--limit", "2")).out.trim().split("\n")).toHaveLength(2);
+    expect((await run("items", id)).out).toContain('"tool_kind":"shell"');
+    await run("send", id, "big 2000000");
+    await run("wait", id);
+    const artifact = (await run("items", id)).out.match(/\/v1\/artifacts\/[\w-]+/g)?.at(-1) ?? "";
+    expect((await run("artifact", artifact)).out).toHaveLength(2_000_000);
+  });
+
+  it("finds what waits for a person, and allows what is about to be asked", async () => {
+    const { session_id } = await json("create", "mock");
+    const id = String(session_id);
+    await run("send", id, "ask");
+    expect(await json("allow", id)).toMatchObject({ session_id: id, reply: "once" });
+    await run("wait", id);
+    expect((await run("allow", id)).code).toBe(2);
+    await run("send", id, "question");
+    await run("wait", id);
+    expect(await run("pending")).toMatchObject({ code: 5, out: expect.stringMatching(/question .* Which colour\?/) });
+    expect(await json("answer", id, "--reject")).toMatchObject({ answers: null });
+  });
+
+  it("makes links and tokens with fewer rights", async () => {
+    const { token, token_id } = await json("token", "mint", "--role", "observe", "--hours", "1");
+    const observer = ["--url", daemon.url, "--token", String(token)];
+    expect(await json("token", "show", ...observer)).toEqual({ token_id, role: "observe", via: "bearer" });
+    expect((await run("create", "mock", ...observer)).err).toContain("[forbidden]");
+    await json("token", "revoke", String(token_id));
+    expect((await run("ls", ...observer)).err).toContain("[unauthorized]");
+    const { link } = await json("open", "--observe");
+    const answer = await fetch(String(link), { redirect: "manual" });
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, "/ui"]);
+  });
+
+  it("tells of the daemon, its agents, its measures", async () => {
+    expect(await json("status")).toMatchObject({ status: "ready", url: daemon.url });
+    expect(await json("models", "mock")).toMatchObject({ id: "mock-1" });
+    expect(await json("modes", "mock")).toMatchObject({ id: "build" });
+    expect(Object.keys(await json("metrics")).length).toBeGreaterThan(3);
+    expect(await json("openapi")).toHaveProperty("paths");
+  });
+
+  it("changes the configuration file, and never to what the daemon would refuse", async () => {
+    expect((await run("config", "set", "limits.sessions", "7")).code).toBe(0);
+    expect((await run("config", "set", "agents.acp.my-agent", '{"command":"my-agent","env":{"KEY":"secret"}}')).code).toBe(0);
+    const wrong = await run("config", "set", "limits.sessions", "many");
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("/limits/sessions")]);
+    expect((await run("config", "set", "limits.sessions.deep", "1")).code).toBe(2);
+    const shown = await json("config", "show");
+    expect(shown).toMatchObject({ limits: { sessions: 7 }, agents: { acp: { "my-agent": { env: { KEY: "***" } } } } });
+    expect((await run("config", "check")).code).toBe(0);
+    expect((await run("config", "unset", "limits.sessions")).code).toBe(0);
+    expect(await json("config", "show")).toMatchObject({ limits: { sessions: 200 } });
+    const file = (await run("config", "path")).out.trim();
+    writeFileSync(file, "{");
+    expect((await run("config", "check")).code).toBe(1);
+    writeFileSync(file, "{}");
+  });
+
+  it("says faults as JSON with --json, and which second words there are", async () => {
+    const { err } = await run("show", "nobody", "--json");
+    expect(JSON.parse(err)).toMatchObject({ error: { code: "session_not_found" } });
+    expect((await run("config")).err).toContain("config needs a further word: show, path, check, set, unset");
+    expect((await run("__complete", "service")).out).toBe("install\nstatus\nuninstall\n");
+  });
+});
