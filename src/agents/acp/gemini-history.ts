@@ -90,7 +90,7 @@ function readHistory(text: string): { sessionId: string | undefined; spoken: boo
   return { sessionId, spoken };
 }
 
-/** Everything but the context that gemini itself puts before the first prompt. */
+/** What gemini itself takes for a conversation: not its own context, not a command that never reached the model. */
 function isSpoken(message: Record<string, unknown>): boolean {
   if (message.type === "gemini") return true;
   if (message.type !== "user") return false;
@@ -101,7 +101,7 @@ function isSpoken(message: Record<string, unknown>): boolean {
       : arr(content)
           .map((part) => str(rec(part).text) ?? "")
           .join("");
-  return !/^\s*(<session_context>|<hook_context>|$)/.test(text);
+  return !/^\s*(<session_context>|<hook_context>|[/?]|$)/.test(text);
 }
 
 function parsed(line: string): Record<string, unknown> {
