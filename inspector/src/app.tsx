@@ -6,6 +6,7 @@ import { NewSession } from "./sessions/new-session.tsx";
 import { SessionPage } from "./sessions/session-page.tsx";
 import { titleOf } from "./sessions/session-row.tsx";
 import { Sidebar } from "./sessions/sidebar.tsx";
+import { SidebarToggle } from "./sessions/sidebar-toggle.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { access, canOperate } from "./state/daemon.ts";
 import { preferences } from "./state/preferences.ts";
@@ -50,6 +51,7 @@ export function App() {
 
 const Home = ({ onNew, operate }: { onNew(): void; operate: boolean }) => (
   <main className="page">
+    <SidebarToggle />
     <div className="blank">
       <img src="/ui/icon.svg" alt="" width="48" height="48" />
       <h1>Every agent, one place</h1>

@@ -5,6 +5,7 @@ import { watchAlerts } from "./requests/alerts.ts";
 import { readAgents } from "./state/agents.ts";
 import { readAccess } from "./state/daemon.ts";
 import { sessions } from "./state/sessions.ts";
+import { Boundary } from "./ui/boundary.tsx";
 import "./styles/base.css";
 import "./styles/layout.css";
 import "./styles/transcript.css";
@@ -13,7 +14,11 @@ import "./styles/debug.css";
 
 const root = document.getElementById("root");
 if (!root) throw new Error("the page has no root");
-createRoot(root).render(<App />);
+createRoot(root).render(
+  <Boundary what="The page">
+    <App />
+  </Boundary>,
+);
 watchAlerts();
 void readAccess();
 void readAgents();

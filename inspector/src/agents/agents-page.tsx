@@ -2,6 +2,7 @@
 import { useState } from "react";
 import type { AgentInfo } from "../../../src/schema/session.ts";
 import { AgentAdvice } from "../sessions/new-session.tsx";
+import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
 import { agents, readAgents } from "../state/agents.ts";
 import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
@@ -18,6 +19,7 @@ export default function AgentsPage() {
   return (
     <main className="page">
       <header className="session-head">
+        <SidebarToggle />
         <div className="session-name">
           <h1>Agents</h1>
           <div className="session-facts dim">What the daemon found on its machine</div>

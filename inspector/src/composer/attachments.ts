@@ -1,5 +1,6 @@
 // Files dropped, pasted or chosen, as the API takes them.
 import type { AttachmentInput } from "../../../src/schema/session.ts";
+import { uniqueId } from "../ui/browser.ts";
 
 export type Attached = { id: string; name: string; mime: string; size: number; data: string };
 
@@ -14,7 +15,7 @@ export async function attach(file: File): Promise<Attached> {
     reader.readAsDataURL(file);
   });
   return {
-    id: crypto.randomUUID(),
+    id: uniqueId(),
     name: file.name || "pasted",
     mime: file.type || "application/octet-stream",
     size: file.size,

@@ -6,6 +6,7 @@ import { agentOf, agents, can } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
+import { uniqueId } from "../ui/browser.ts";
 import { Button, IconButton, Notice } from "../ui/controls.tsx";
 import { bytes } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -55,7 +56,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     try {
       const { queued } = await handle.send(message, {
         when_busy: when,
-        idempotencyKey: crypto.randomUUID(),
+        idempotencyKey: uniqueId(),
         ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),
       });
       // No event tells of a message that waits its turn.

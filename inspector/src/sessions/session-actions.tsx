@@ -7,6 +7,7 @@ import { access, asCurl, canOperate, daemon, problemText, sessionPath } from "..
 import { go } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
+import { copyText } from "../ui/browser.ts";
 import { Button, Field, Notice } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -56,9 +57,7 @@ export function SessionActions({ row }: { row: Session }) {
               <Menu.Item
                 className="menu-item"
                 onClick={() =>
-                  void navigator.clipboard.writeText(
-                    asCurl({ method: "GET", path: `${sessionPath(row.session_id)}/events/sse`, body: null }),
-                  )
+                  void copyText(asCurl({ method: "GET", path: `${sessionPath(row.session_id)}/events/sse`, body: null }))
                 }
               >
                 <Icon name="copy" /> Copy stream as curl

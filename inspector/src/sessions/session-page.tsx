@@ -14,6 +14,7 @@ import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
 import { baseName, count, money } from "../ui/format.ts";
 import { SessionActions } from "./session-actions.tsx";
 import { titleOf } from "./session-row.tsx";
+import { SidebarToggle } from "./sidebar-toggle.tsx";
 import { StatusTag } from "./status.tsx";
 
 const Drawer = lazy(() => import("../debug/drawer.tsx"));
@@ -59,12 +60,7 @@ function SessionHead({ row }: { row: Session }) {
   const used = usage?.context_used !== undefined && usage.context_window ? usage.context_used / usage.context_window : null;
   return (
     <header className="session-head">
-      <IconButton
-        icon="sidebar"
-        label="Sessions"
-        className="narrow-only"
-        onClick={() => prefer({ sidebar: !preferences.get().sidebar })}
-      />
+      <SidebarToggle />
       <div className="session-name">
         <h1 title={row.session_id}>{titleOf(row)}</h1>
         <div className="session-facts">
@@ -104,7 +100,7 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
   const replay = useSignal(view.changed, () => view.replay);
   const operate = canOperate(useStore(access));
   const config = useConfig(view);
-  const empty = useSignal(view.changed, () => view.fold.items().length === 0);
+  const empty = useSignal(view.changed, () => view.fold.isEmpty);
   if (loading.state === "loading")
     return (
       <div className="blank">

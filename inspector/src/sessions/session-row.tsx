@@ -3,6 +3,7 @@ import { memo } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { hrefOf } from "../state/route.ts";
 import { ago, baseName, money } from "../ui/format.ts";
+import { leaveSidebar } from "./sidebar-toggle.tsx";
 import { StatusDot, statusWord } from "./status.tsx";
 
 type Props = { row: Session; current: boolean; unread: boolean; now: number };
@@ -16,6 +17,7 @@ export const SessionRow = memo(function SessionRow({ row, current, unread, now }
       className={`session-row ${current ? "current" : ""} ${unread ? "unread" : ""}`}
       href={hrefOf({ page: "session", id: row.session_id })}
       aria-current={current ? "page" : undefined}
+      onClick={leaveSidebar}
     >
       <StatusDot row={row} />
       <span className="session-title">{titleOf(row)}</span>

@@ -225,7 +225,7 @@ class Sessions {
 
   #publish(): void {
     this.#list = [...this.#rows.values()].sort(
-      (a, b) => Number(waits(b)) - Number(waits(a)) || b.updated_at.localeCompare(a.updated_at),
+      (a, b) => Number(waits(b)) - Number(waits(a)) || (b.updated_at < a.updated_at ? -1 : 1),
     );
     const next = [...this.#waiting.values()];
     if (next.length !== this.#requests.length || next.some((each, index) => each !== this.#requests[index]))

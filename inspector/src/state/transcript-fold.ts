@@ -70,6 +70,14 @@ export class TranscriptFold {
     return [...this.#entries.values()];
   }
 
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
   item(id: string): Item | undefined {
     return this.#fold.get(id);
   }

@@ -11,6 +11,8 @@ import { TranscriptFold } from "./transcript-fold.ts";
 const FIRST_PAGE = 400;
 const OLDER_PAGE = 800;
 const LARGEST_PAGE = 10_000;
+/** A page left open for days lets go of what lies far above, while nobody reads there. */
+const MOST_ENTRIES = 6_000;
 
 /** All but deltas: completed items carry all their deltas added up to. */
 const STRUCTURE: EventType[] = [
@@ -59,6 +61,8 @@ export class Transcript {
   /** The sequence the session is replayed to, or null for live. */
   replay: number | null = null;
   hasOlder = false;
+  /** True while the reader is at the end. */
+  following = true;
   #oldest = 0;
   #version = 0;
   #waiting: UniversalEvent[] = [];
@@ -113,6 +117,7 @@ export class Transcript {
       this.#tell();
     } catch (error) {
       if (signal.aborted) return;
+      this.#busy = false;
       const code = error instanceof DragomanError ? error.code : "";
       this.loading = { state: "failed", detail: problemText(error), code };
       this.#tell();
@@ -191,11 +196,13 @@ export class Transcript {
       this.last = event.sequence;
     }
     this.#tellSoon();
+    if (this.following && this.fold.size > MOST_ENTRIES) void this.load(null);
   }
 
   /** Reads what the stream did not tell: after a gap or a new connection. */
   async #catchUp(): Promise<void> {
     if (this.replay !== null || this.#busy) return;
+    if (this.loading.state === "failed") return this.load(null);
     this.#busy = true;
     const { signal } = this.#abort;
     try {
@@ -211,8 +218,8 @@ export class Transcript {
       this.#drain();
       this.#tell();
     } catch (error) {
-      this.#busy = false;
       if (signal.aborted) return;
+      this.#busy = false;
       if (error instanceof DragomanError && error.code === "cursor_too_large") await this.load(null);
       if (error instanceof DragomanError && error.code === "session_not_found") {
         this.loading = { state: "failed", detail: problemText(error), code: error.code };

@@ -2,6 +2,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useSignal, useStore } from "../state/store.ts";
+import { Boundary } from "../ui/boundary.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { type TranscriptView, ViewContext } from "./context.ts";
@@ -32,7 +33,8 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
   const onScroll = (): void => {
     const element = scroller.current;
     if (!element) return;
-    setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END);
+    view.following = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
+    setAtEnd(view.following);
     if (element.scrollTop < NEAR_START) void view.loadOlder();
   };
   const opened = useRef(false);
@@ -95,13 +97,15 @@ const RowView = memo(
   function RowView({ row }: { row: Row }) {
     return (
       <div className={`indent-${Math.min(row.depth, 4)}`}>
-        {row.kind === "message" ? (
-          <MessageRow id={row.item_id} />
-        ) : row.kind === "tool" ? (
-          <ToolRow row={row} />
-        ) : (
-          <EntryRow entry={row.entry} />
-        )}
+        <Boundary what="This part of the transcript">
+          {row.kind === "message" ? (
+            <MessageRow id={row.item_id} />
+          ) : row.kind === "tool" ? (
+            <ToolRow row={row} />
+          ) : (
+            <EntryRow entry={row.entry} />
+          )}
+        </Boundary>
       </div>
     );
   },

@@ -1,5 +1,6 @@
 // Small controls used everywhere.
 import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef, useState } from "react";
+import { copyText } from "./browser.ts";
 import { Icon, type IconName } from "./icons.tsx";
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & { look?: "plain" | "primary" | "danger" | "quiet"; icon?: IconName };
@@ -31,7 +32,7 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text());
+    await copyText(text());
     setDone(true);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setDone(false), 1_500);

@@ -1,0 +1,18 @@
+// Brings the list of sessions back on a narrow screen, where it lies over the page.
+import { prefer, preferences } from "../state/preferences.ts";
+import { IconButton } from "../ui/controls.tsx";
+
+const NARROW = "(max-width: 720px)";
+
+export const SidebarToggle = () => (
+  <IconButton
+    icon="sidebar"
+    label="Sessions"
+    className="narrow-only"
+    onClick={() => prefer({ sidebar: !preferences.get().sidebar })}
+  />
+);
+
+export function leaveSidebar(): void {
+  if (matchMedia(NARROW).matches) prefer({ sidebar: false });
+}
