@@ -65,6 +65,8 @@ export const controlScenarios: readonly Scenario[] = [
   },
   {
     name: "interrupt-stalled-stream",
+    // Amp shows whole messages only: there is no first word to interrupt at.
+    skip: ["amp"],
     title: "the stream stalls in mid-answer, until the person interrupts",
     turns: [
       {

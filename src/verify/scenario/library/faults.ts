@@ -15,6 +15,8 @@ function fault(name: string, title: string, steps: ModelStep[], expect: Expectat
 
 const http = (status: number, more: Partial<Extract<Fault, { kind: "http" }>> = {}): Fault => ({ kind: "http", status, ...more });
 const soon = { "retry-after": "1", "retry-after-ms": "50" };
+/** Amp gives up at the first fault of the provider, whatever it is. */
+const ampGivesUp: Partial<Scenario> = { expect_for: { amp: { stop_reason: "error" } } };
 const failed = (...codes: ErrorCode[]): Expectation => ({ stop_reason: "error", error_code: codes });
 
 export const faultScenarios: readonly Scenario[] = [
@@ -32,13 +34,20 @@ export const faultScenarios: readonly Scenario[] = [
       stop_reason: "end_turn",
       final_text: ["Back again."],
     },
+    ampGivesUp,
   ),
   fault("http-429", "told to slow down for ever", [failing(http(429, { headers: soon }))], failed("rate_limit", "api_error")),
   fault("http-500", "the provider is broken", [failing(http(500))], failed("api_error")),
-  fault("http-500-then-ok", "the provider is broken once", [failing(http(500, { times: 1 }), "Mended.")], {
-    stop_reason: "end_turn",
-    final_text: ["Mended."],
-  }),
+  fault(
+    "http-500-then-ok",
+    "the provider is broken once",
+    [failing(http(500, { times: 1 }), "Mended.")],
+    {
+      stop_reason: "end_turn",
+      final_text: ["Mended."],
+    },
+    ampGivesUp,
+  ),
   fault("http-503", "the provider is not there", [failing(http(503))], failed("api_error")),
   fault("http-529", "the provider is overloaded", [failing(http(529))], failed("api_error", "rate_limit")),
   {
@@ -103,6 +112,7 @@ export const faultScenarios: readonly Scenario[] = [
     {
       stop_reason: ["end_turn"],
     },
+    ampGivesUp,
   ),
   fault(
     "stream-cut-then-ok",
@@ -163,5 +173,6 @@ export const faultScenarios: readonly Scenario[] = [
       stop_reason: "end_turn",
       final_text: ["Connected."],
     },
+    ampGivesUp,
   ),
 ];
