@@ -1,8 +1,9 @@
-// Builds the package into dist/: compiles src/, writes the JSON Schema files, builds the inspector if it changed. Quick, so start and test call it each time.
+// Builds the package into dist/: compiles src/, writes the JSON Schema files and the docs, builds the inspector if it changed. Quick, so start and test call it each time.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { buildInspector } from "./build-inspector.mjs";
+import { buildDocs } from "./docs-site.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const run = (args) => {
@@ -12,4 +13,5 @@ const run = (args) => {
 
 run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]);
 if (existsSync(`${root}dist/schema/write-json-schema.js`)) run(["dist/schema/write-json-schema.js"]);
+buildDocs();
 await buildInspector();

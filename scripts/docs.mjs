@@ -1,22 +1,26 @@
-// Writes the parts of the docs that come from code: docs/problems.md. `--check` says whether they are up to date.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes the parts of the docs that come from code: error codes, events, commands, what each agent can do. `--check` says whether they are up to date.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { problemCodes } from "../dist/schema/problem-codes.js";
+import { agentPages } from "./docs/agent-pages.mjs";
+import { cliPage } from "./docs/cli-page.mjs";
+import { eventsPage } from "./docs/events-page.mjs";
+import { problemsPage } from "./docs/problems-page.mjs";
 
-const file = fileURLToPath(new URL("../docs/problems.md", import.meta.url));
-const rows = Object.entries(problemCodes).map(([code, { status, title, advice }]) => `| \`${code}\` | ${status} | ${title} | ${advice} |`);
-const text = `# Error codes
+const docs = fileURLToPath(new URL("../docs/", import.meta.url));
+const read = (name) => (existsSync(docs + name) ? readFileSync(docs + name, "utf8") : "");
 
-Every error of the API is \`application/problem+json\` (RFC 9457) with a stable \`code\` and a \`detail\` that says what to do. The command line and the
-client show the same code. This page is made from \`src/schema/problem-codes.ts\` by \`node scripts/docs.mjs\`.
+const pages = {
+  "problems.md": problemsPage(),
+  "events.md": eventsPage(),
+  "cli.md": cliPage(),
+  ...agentPages(read),
+};
 
-| code | status | meaning | what to do |
-| --- | ---: | --- | --- |
-${rows.join("\n")}
-`;
-
-if (!process.argv.includes("--check")) writeFileSync(file, text);
-else if (readFileSync(file, "utf8") !== text) {
-  process.stderr.write("docs/problems.md is not up to date. Run: npm run build && node scripts/docs.mjs\n");
+const stale = Object.entries(pages).filter(([name, text]) => read(name) !== text);
+if (!process.argv.includes("--check")) for (const [name, text] of stale) writeFileSync(docs + name, text);
+else if (stale.length > 0) {
+  process.stderr.write(
+    `${stale.map(([name]) => `docs/${name}`).join(", ")}: not up to date. Run: npm run build && node scripts/docs.mjs\n`,
+  );
   process.exit(1);
 }
