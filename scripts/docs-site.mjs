@@ -56,10 +56,12 @@ function page(name, text, pages) {
         return `<h${depth} id="${slug(words)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
-        return `<a href="${html(target(name, href, pages))}">${this.parser.parseInline(tokens)}</a>`;
+        const words = this.parser.parseInline(tokens);
+        const to = target(name, href, pages);
+        return to === null ? words : `<a href="${html(to)}">${words}</a>`;
       },
       image({ href, text: words }) {
-        return `<img src="${html(target(name, href, pages))}" alt="${html(words)}">`;
+        return `<img src="${html(target(name, href, pages) ?? "")}" alt="${html(words)}">`;
       },
       table(token) {
         const cells = (row, tag) => row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("");
@@ -107,14 +109,14 @@ function menu(current, pages) {
     .join("");
 }
 
-/** A link to another file of the repository becomes one to its page; to a file that has none, its name without a link target stays readable. */
+/** A link to another file of the repository becomes one to its page; null for a file that has none. */
 function target(from, href, pages) {
   if (/^([a-z]+:|\/|#)/i.test(href)) return href;
   const [path, anchor] = href.split("#");
   const inDocs = FROM_ROOT.includes(from) ? posix.normalize(path).replace(/^docs\//, "") : posix.join(posix.dirname(from), path);
   const name = inDocs.replace(/^(\.\.\/)+/, "");
   if (pages.has(name)) return `${urlOf(name)}${anchor ? `#${anchor}` : ""}`;
-  return name.startsWith("images/") ? `/docs/${name}` : `#${slug(name)}`;
+  return name.startsWith("images/") ? `/docs/${name}` : null;
 }
 
 const slug = (text) =>

@@ -1,0 +1,87 @@
+// What users get: the packed tarball, installed into an empty folder with an empty home. Needs the npm registry for the dependencies.
+import { execFile, spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { removeDir, temporaryDir } from "../daemon-process.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+
+let dir: string;
+let app: string;
+let env: NodeJS.ProcessEnv;
+let files: string[];
+beforeAll(async () => {
+  dir = temporaryDir("pack");
+  app = join(dir, "app");
+  mkdirSync(app);
+  mkdirSync(join(dir, "home"));
+  const registry = (await run("npm", ["config", "get", "registry"], { cwd: root })).stdout.trim();
+  env = { PATH: process.env.PATH, HOME: join(dir, "home"), npm_config_registry: registry, npm_config_update_notifier: "false" };
+  const packed = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", dir], {
+    cwd: root,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const answer = JSON.parse(packed.stdout) as unknown;
+  // npm 11 answers with a list, newer ones with an object by name.
+  const [tarball] = Object.values(answer as Record<string, { filename: string; files: { path: string }[] }>);
+  files = tarball?.files.map(({ path }) => path) ?? [];
+  writeFileSync(join(app, "package.json"), '{"private":true,"type":"module"}');
+  await run("npm", ["install", "--no-audit", "--no-fund", join(dir, tarball?.filename ?? "")], { cwd: app, env });
+}, 600_000);
+afterAll(() => removeDir(dir));
+
+const dragoman = (...args: string[]) => run("npx", ["--no-install", "dragoman", ...args], { cwd: app, env });
+
+describe("the package", { timeout: 180_000 }, () => {
+  it("holds what users need and nothing of the workshop", () => {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        "package.json",
+        "README.md",
+        "LICENSE",
+        "dist/cli/main.js",
+        "dist/client/index.d.ts",
+        "dist/schema/json/event.json",
+        "dist/docs/index.html",
+        "dist/inspector/index.html",
+      ]),
+    );
+    const foreign = files.filter(
+      (file) => /^(src|test|inspector|traces|bench|scripts|examples)\//.test(file) || /\.test\.|(^|\/)\.env/.test(file),
+    );
+    expect(foreign).toEqual([]);
+  });
+
+  it("tells its version", async () => {
+    expect((await dragoman("--version")).stdout.trim()).toBe(version);
+  });
+
+  it("serves, and a prompt is answered", async () => {
+    const daemon = spawn(
+      process.execPath,
+      [join(app, "node_modules/dragoman/dist/cli/main.js"), "serve", "--port", "0", "--json"],
+      { cwd: app, env },
+    );
+    const gone = new Promise((resolve) => daemon.once("exit", resolve));
+    try {
+      const line = await new Promise<string>((resolve, reject) => {
+        daemon.stdout.setEncoding("utf8").once("data", resolve);
+        void gone.then(() => reject(new Error("the daemon ended")));
+      });
+      const { url } = JSON.parse(line) as { url: string };
+      expect((await dragoman("run", "mock", "say hello")).stdout).toBe("hello\n");
+      for (const path of ["/docs", "/ui", "/docs/api"]) expect((await fetch(url + path)).status).toBe(200);
+      const script = `import { connect } from "dragoman/client"; const d = await connect(); console.log((await d.health()).status);`;
+      writeFileSync(join(app, "client.js"), script);
+      expect((await run(process.execPath, ["client.js"], { cwd: app, env })).stdout).toBe("ok\n");
+    } finally {
+      daemon.kill("SIGTERM");
+    }
+    expect(await gone).toBe(0);
+  });
+});
