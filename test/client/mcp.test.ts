@@ -1,5 +1,7 @@
 // `dragoman mcp` as an agent uses it: the SDK's own client, over stdio and HTTP, against a real daemon.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -161,6 +163,14 @@ it("gives the model the daemon's code and advice", async () => {
 });
 
 it("ends with its client, and so does its token", { timeout: 60_000 }, async () => {
+  const tokens = (): number => (JSON.parse(readFileSync(join(dataDir, "tokens.json"), "utf8")) as unknown[]).length;
+  const before = tokens();
+  const transport = new StdioClientTransport({ command: process.execPath, args: [CLI, "mcp"], env: environment() });
+  const brief = new Client({ name: "test", version: "1" });
+  await brief.connect(transport);
+  expect(tokens()).toBe(before + 1);
+  await brief.close();
+  await vi.waitFor(() => expect(tokens()).toBe(before), { timeout: 20_000 });
   const child = spawn(process.execPath, [CLI, "mcp"], { env: environment(), stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end();
   expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);
