@@ -78,7 +78,7 @@ function codeOf(error: RpcError, message: string): ErrorCode {
 const isProviders = (code: number | string | null): boolean =>
   code === -32603 || code === null || (typeof code === "number" && code >= 400 && code < 600);
 
-/** claude-agent-acp's errorKind and opencode's errorName. */
+/** errorKind of claude-agent-acp and qwen, and opencode's errorName. */
 const KINDS: Record<string, ErrorCode> = {
   rate_limit: "rate_limit",
   server_error: "api_error",
@@ -88,6 +88,8 @@ const KINDS: Record<string, ErrorCode> = {
   billing_error: "provider_auth",
   oauth_org_not_allowed: "provider_auth",
   max_output_tokens: "output_length",
+  // qwen 0.24: the agent, not the provider, ended a turn that went in circles.
+  loop_detected: "max_turns",
   model_not_found: "api_error",
   ProviderAuthError: "provider_auth",
   ContextOverflowError: "context_overflow",

@@ -399,6 +399,14 @@ describe("texts that are not the model's", () => {
     expect(talk.of("error")).toMatchObject([{ error: { code: "rate_limit", message: "API Error: 429 slow" } }]);
   });
 
+  it("qwen: a turn that went in circles ends as one with too many steps, and it is the agent that says so", () => {
+    const talk = Talk.with("qwen-code");
+    talk.prompt("go");
+    talk.fail({ code: -32603, message: "Tool-call loop protection stopped this turn.", data: { errorKind: "loop_detected" } });
+    expect(talk.of("error")).toMatchObject([{ error: { code: "max_turns", details: { error_source: "agent" } } }]);
+    expect(talk.of("turn.end")).toMatchObject([{ stop_reason: "max_turns" }]);
+  });
+
   it("codex-acp: a chunk without messageId and end_turn without usage is an error", () => {
     const talk = Talk.with("@agentclientprotocol/codex-acp");
     talk.prompt("go");
