@@ -45,6 +45,10 @@ export function debuggingCases(world: World): void {
     await page.getByRole("article", { name: "Agent" }).getByText("first").waitFor();
     await page.getByRole("button", { name: "Back to now" }).click();
     await page.getByRole("article", { name: "Agent" }).getByText("second").waitFor();
+    await page.getByRole("button", { name: "Play the session" }).click();
+    await page.getByText("As it stood at event").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("second").waitFor();
+    await page.getByText("As it stood at event").waitFor({ state: "detached" });
   });
 
   it("shows coverage, charts and requests", async () => {

@@ -65,7 +65,7 @@ function Grip() {
       aria-hidden="true"
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={onPointerMove}
-      onDoubleClick={() => prefer({ drawerWidth: preferences.get().drawerWidth > 500 ? 440 : 720 })}
+      onDoubleClick={() => prefer({ drawerWidth: preferences.get().drawerWidth > 600 ? 520 : 760 })}
     />
   );
 }

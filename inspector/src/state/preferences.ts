@@ -6,7 +6,7 @@ export type Preferences = { theme: Theme; drawer: boolean; drawerWidth: number; 
 
 const KEY = "dragoman.preferences";
 const SEEN_KEY = "dragoman.seen";
-const fallback: Preferences = { theme: "system", drawer: false, drawerWidth: 440, sidebar: true };
+const fallback: Preferences = { theme: "system", drawer: false, drawerWidth: 520, sidebar: true };
 
 function read<T extends object>(key: string, otherwise: T): T {
   try {

@@ -86,7 +86,7 @@ type BodyProps = {
 function ToolBody({ part, results, others, id, running }: BodyProps) {
   return (
     <div className="tool-body">
-      <Arguments part={part} />
+      <Arguments part={part} folded={others.some((each) => each.type === "file_ref" && each.diff)} />
       {results.flatMap((item) =>
         item.content.map((each) =>
           each.type === "tool_result" ? (
@@ -109,7 +109,8 @@ function ToolBody({ part, results, others, id, running }: BodyProps) {
   );
 }
 
-function Arguments({ part }: { part: BodyProps["part"] }) {
+/** Folded where the diff already says it all. */
+function Arguments({ part, folded }: { part: BodyProps["part"]; folded: boolean }) {
   const command = commandOf(part.arguments);
   if (command !== null)
     return (
@@ -119,7 +120,14 @@ function Arguments({ part }: { part: BodyProps["part"] }) {
       </pre>
     );
   if (part.arguments === "" || part.arguments === "{}") return null;
-  return <CodeBlock code={prettyJson(part.arguments)} language="json" />;
+  const code = <CodeBlock code={prettyJson(part.arguments)} language="json" />;
+  if (!folded) return code;
+  return (
+    <details className="more">
+      <summary>Arguments</summary>
+      {code}
+    </details>
+  );
 }
 
 /** The exact command line, where the arguments hold one and little else. */

@@ -1,0 +1,167 @@
+// Makes the screenshots of README and docs: a real daemon, the mock agent acting out a day's work, a real browser. `npm run build && node scripts/screenshots.mjs`
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { Dragoman } from "../dist/client/index.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const images = join(root, "docs/images");
+const home = mkdtempSync(join(tmpdir(), "dragoman-screenshots-"));
+const args = ["dist/cli/main.js", "serve", "--port", "0", "--json", "--no-open", "--data-dir", join(home, "data")];
+const daemon = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
+
+async function address() {
+  for await (const line of createInterface({ input: daemon.stdout })) return JSON.parse(line);
+  throw new Error("the daemon said nothing");
+}
+
+/** The mock is told what to act out; readers of a screenshot want a conversation. Each line: what the mock's session says, what the picture says. */
+const CONVERSATION = [
+  ["think about where the last line gets lost", "Two parser tests fail since yesterday. Find out why and mend it."],
+  ["Let me think about this.", "about where the last line gets lost"],
+  [
+    "So that is the answer.",
+    "The reader forgets what is left in its buffer when a chunk ends in mid-line. I begin with the tests.",
+  ],
+  ["shell npm test", "Go on."],
+  ["I run a command.", "First the suite as it stands, to have the failing cases before me."],
+  ["first line\nsecond line\n", "\n 42 passed\n  2 failed  parser.test.ts › keeps a line that spans two chunks\n"],
+  ["It worked.", "Both failures are lines that span two chunks."],
+  ["I change a file.", "The rest of the last chunk goes before the next one:"],
+  ["Edit hello.txt", "src/parser.ts"],
+  ["hello.txt", "src/parser.ts"],
+  [
+    "@@ -1,2 +1,2 @@\n-hello\n+hello world\n again\n",
+    '@@ -18,6 +18,8 @@ export class LineReader {\n   push(chunk: string): string[] {\n-    const lines = chunk.split("\\n");\n-    lines.pop();\n+    const lines = (this.#rest + chunk).split("\\n");\n+    this.#rest = lines.pop() ?? "";\n     return lines;\n   }\n',
+  ],
+];
+const USER_WORDS = [
+  ["plan", "Make a plan first."],
+  ["edit", "Yes, mend it."],
+];
+const PLAN = [
+  ["Look", "Find the failing case"],
+  ["Change", "Keep the rest of the buffer"],
+  ["Test", "Run the whole suite"],
+];
+const ANSWER =
+  "Mended. A line that spans two chunks is now kept: `push` puts the rest of the last chunk before the next one. All **44 tests** pass; the change is one method in `src/parser.ts`.";
+
+const inJson = (text) => JSON.stringify(text).slice(1, -1);
+
+/** Deltas must add up to the item they grew into, and native messages must say what their events say. */
+function inStep(text) {
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const natives = lines.filter((line) => line.kind === "native");
+  const events = lines.filter((line) => line.kind === "event");
+  for (const { event } of events) {
+    if (event.type !== "item.completed") continue;
+    const { item } = event.data;
+    item.content.forEach((part, index) => {
+      const deltas = events.filter(
+        ({ event: each }) => each.type === "item.delta" && each.data.item_id === item.item_id && each.data.part_index === index,
+      );
+      const words = (part.text ?? part.output ?? "").match(/\S+\s*|\s+/g) ?? [];
+      deltas.forEach(({ event: each, native }, at) => {
+        each.data.delta = (at === deltas.length - 1 ? words.slice(at) : words.slice(at, at + 1)).join("");
+        const line = natives[native - 1];
+        if (!line || each.source !== "agent") return;
+        const message = JSON.parse(Buffer.from(line.base64, "base64").toString());
+        line.base64 = Buffer.from(JSON.stringify({ ...message, d: each.data.delta })).toString("base64");
+      });
+    });
+  }
+  return lines.map((line) => JSON.stringify(line)).join("\n");
+}
+
+/** The same session with other words, through export and import. */
+async function retold(api, session, title) {
+  let text = await (await session.export()).text();
+  for (const [from, to] of CONVERSATION) text = text.replaceAll(inJson(from), inJson(to));
+  for (const [from, to] of PLAN) text = text.replaceAll(`"text":"${from}"`, `"text":"${to}"`);
+  for (const [from, to] of USER_WORDS) text = text.replaceAll(`"text":"${from}"`, `"text":"${to}"`);
+  text = text.replaceAll(inJson(`say ${ANSWER}`), inJson("Thank you. What was it?"));
+  await session.remove();
+  const { session_id } = await api.importSession(inStep(text), { session_id: session.id });
+  await api.session(session_id).update({ title });
+  return api.session(session_id);
+}
+
+async function work(api) {
+  const made = async (name, title, acts) => {
+    const directory = join(home, name);
+    mkdirSync(directory, { recursive: true });
+    const session = await api.createSession({ agent: "mock", title, directory });
+    for (const act of acts) await session.prompt(act);
+    await session.update({ title });
+    return session;
+  };
+  await made("website", "Move the site to the new build", ["say Done: all pages build, links are checked.", "facts"]);
+  await made("payments", "Why does the nightly job time out?", ["subagent", "error rate_limit"]);
+  const acts = ["think about where the last line gets lost", "plan", "shell npm test", "edit", `say ${ANSWER}`];
+  const title = "Mend the failing parser tests";
+  const main = await retold(api, await made("parser", title, acts), title);
+  const asking = await made("deploy", "Ship release 2.4", ["shell git status"]);
+  await asking.send("ask rm -rf dist && npm run release");
+  const question = await made("design", "Colours for the new theme", []);
+  await question.send("question");
+  return { main, asking, question };
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"],
+});
+
+async function shoot(url, token, name, { hash, dark = false, drawer = null, wait }) {
+  const context = await browser.newContext({
+    viewport: { width: 1360, height: 820 },
+    deviceScaleFactor: 1.5,
+    colorScheme: dark ? "dark" : "light",
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  await page.goto(`${url}/ui?token=${token}#${hash}`);
+  await page.locator(wait).first().waitFor();
+  if (drawer) {
+    await page.keyboard.press("d");
+    await page.getByRole("tab", { name: drawer }).click();
+    if (drawer === "Timeline") {
+      await page.locator("[data-sequence]").first().waitFor();
+      await page.getByLabel("Event type").selectOption("item");
+      await page.locator("[data-sequence]", { hasText: "tool_call completed" }).last().click();
+      await page.locator(".sides .code-block").nth(1).waitFor();
+    }
+  }
+  await page.evaluate(() => document.fonts.ready);
+  // Colours of code come when the code has rested for a moment.
+  if (await page.locator(".code-block").count())
+    await page.locator(".code-block code span[style]").first().waitFor({ state: "attached" });
+  await page.screenshot({ path: join(images, `${name}.png`) });
+  await context.close();
+}
+
+try {
+  const { url, token } = await address();
+  const { main, asking, question } = await work(new Dragoman({ url, token }));
+  mkdirSync(images, { recursive: true });
+  const session = (handle) => `/sessions/${handle.id}`;
+  await shoot(url, token, "session", { hash: session(main), wait: ".diff-code-insert" });
+  await shoot(url, token, "permission-dark", { hash: session(asking), dark: true, wait: ".request" });
+  await shoot(url, token, "question", { hash: session(question), wait: ".request" });
+  await shoot(url, token, "timeline-dark", { hash: session(main), dark: true, drawer: "Timeline", wait: ".turn-end" });
+  await shoot(url, token, "coverage", { hash: session(main), drawer: "Coverage", wait: ".turn-end" });
+  await shoot(url, token, "agents", { hash: "/agents", wait: ".agent-card" });
+} finally {
+  await browser.close();
+  daemon.kill("SIGTERM");
+  await new Promise((resolve) => (daemon.exitCode === null ? daemon.once("exit", resolve) : resolve()));
+  rmSync(home, { recursive: true, force: true });
+}
