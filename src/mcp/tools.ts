@@ -10,7 +10,8 @@ import { lineOf } from "./transcript.ts";
 const optional = Type.Optional;
 const strict = { additionalProperties: false };
 const SessionId = Type.String({ minLength: 1, maxLength: 128, description: "session_id of list_sessions or create_session" });
-const WAIT_DEFAULT_S = 60;
+/** Less than the minute after which many MCP clients give a call up. */
+const WAIT_DEFAULT_S = 45;
 
 const brief = (session: Session, ownership: Ownership) => ({
   session_id: session.session_id,

@@ -1,5 +1,6 @@
 // The dialects over what the mock agent really says: nothing vanishes, and the streams keep their promises.
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import type { SessionHandle } from "../../src/client/index.ts";
 import type { Frame } from "../../src/dialects/frames.ts";
 import { messagesOf } from "../../src/dialects/messages.ts";
@@ -72,6 +73,18 @@ it("makes one frame an event, seq without gaps from 0 to session_ended", async (
   const ended = frames.filter(({ type }) => type === "tool_ended" || type === "tool_failed").map(({ tool_id }) => tool_id);
   expect(ended.sort()).toEqual(started.sort());
   for (const { tool_id } of frames.filter(({ type }) => type === "tool_stdout")) expect(started).toContain(tool_id);
+});
+
+it("speaks messages over the WebSocket too", async () => {
+  const address = `${daemon.url.replace("http", "ws")}/v1/sessions/${session.id}/ws?dialect=messages`;
+  const socket = new WebSocket(address, { headers: { authorization: `Bearer ${daemon.token}` } });
+  const got: unknown[] = [];
+  socket.on("message", (data) => {
+    const message = JSON.parse(String(data)) as { type: string; event?: unknown };
+    if (message.type === "event") got.push(message.event);
+  });
+  expect(await new Promise((resolve) => socket.once("close", resolve))).toBe(1000);
+  expect(got).toEqual(messages);
 });
 
 it("knows no other dialect, and says which there are", async () => {
