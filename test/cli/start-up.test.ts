@@ -1,0 +1,24 @@
+// Commands start at once: nothing of the daemon is loaded unless the command needs it. Walks the static imports of what is built.
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, it } from "vitest";
+import { CLI } from "../daemon-process.ts";
+
+function loaded(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const match of readFileSync(file, "utf8").matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"|^import "([^"]+)"/gm)) {
+    const name = match[1] ?? match[2] ?? "";
+    if (name.startsWith(".")) loaded(join(dirname(file), name), seen);
+    else seen.add(name);
+  }
+  return seen;
+}
+
+it("loads the client and the command line, and no room of the daemon", () => {
+  const dist = join(dirname(CLI), "..");
+  const names = [...loaded(CLI)].map((name) => (name.startsWith("/") ? relative(dist, name) : name));
+  expect(names).toContain("cli/commands.js");
+  expect(names.filter((name) => /^(daemon|server|log|session|agents|verify|transports|mcp)\//.test(name))).toEqual([]);
+  expect(names.filter((name) => ["fastify", "pino", "typebox", "ws"].includes(name.split("/")[0] ?? ""))).toEqual([]);
+});
