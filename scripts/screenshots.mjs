@@ -54,11 +54,8 @@ const ANSWER =
 const inJson = (text) => JSON.stringify(text).slice(1, -1);
 
 /** Deltas must add up to the item they grew into, and native messages must say what their events say. */
-function inStep(text) {
-  const lines = text
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line));
+function inStep(told) {
+  const lines = told.map((line) => JSON.parse(line));
   const natives = lines.filter((line) => line.kind === "native");
   const events = lines.filter((line) => line.kind === "event");
   for (const { event } of events) {
@@ -81,17 +78,26 @@ function inStep(text) {
   return lines.map((line) => JSON.stringify(line)).join("\n");
 }
 
+function reworded(text) {
+  let words = text.replaceAll(inJson(`say ${ANSWER}`), inJson("Thank you. What was it?"));
+  for (const [from, to] of CONVERSATION) words = words.replaceAll(inJson(from), inJson(to));
+  for (const [from, to] of [...PLAN, ...USER_WORDS]) words = words.replaceAll(`"text":"${from}"`, `"text":"${to}"`);
+  return words;
+}
+
 /** The same session with other words, through export and import. */
 async function retold(api, session, title) {
-  let text = await (await session.export()).text();
-  for (const [from, to] of CONVERSATION) text = text.replaceAll(inJson(from), inJson(to));
-  for (const [from, to] of PLAN) text = text.replaceAll(`"text":"${from}"`, `"text":"${to}"`);
-  for (const [from, to] of USER_WORDS) text = text.replaceAll(`"text":"${from}"`, `"text":"${to}"`);
-  text = text.replaceAll(inJson(`say ${ANSWER}`), inJson("Thank you. What was it?"));
+  const lines = (await (await session.export()).text()).trim().split("\n");
+  const told = lines.map((line) => {
+    const part = JSON.parse(line);
+    if (part.kind !== "native") return reworded(line);
+    const body = reworded(Buffer.from(part.base64, "base64").toString());
+    return JSON.stringify({ ...part, base64: Buffer.from(body).toString("base64") });
+  });
   await session.remove();
-  const { session_id } = await api.importSession(inStep(text), { session_id: session.id });
-  await api.session(session_id).update({ title });
-  return api.session(session_id);
+  await api.importSession(inStep(told), { session_id: session.id });
+  await session.update({ title });
+  return session;
 }
 
 async function work(api) {
@@ -135,7 +141,7 @@ async function shoot(url, token, name, { hash, dark = false, drawer = null, wait
     await page.getByRole("tab", { name: drawer }).click();
     if (drawer === "Timeline") {
       await page.locator("[data-sequence]").first().waitFor();
-      await page.getByLabel("Event type").selectOption("item");
+      await page.getByLabel("Event type").selectOption("item.completed");
       await page.locator("[data-sequence]", { hasText: "tool_call completed" }).last().click();
       await page.locator(".sides .code-block").nth(1).waitFor();
     }
