@@ -151,7 +151,7 @@ describe("prompt", () => {
     await session.terminate();
   });
 
-  it("fails with a code when the session ends first", async () => {
+  it("resolves with the interrupted turn when the session is ended meanwhile", async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     const waiting = session.prompt("hang", { onEvent: ({ type }) => type === "turn.started" && void session.terminate() });
     const outcome = await waiting.catch((error: unknown) => error);
