@@ -1,9 +1,10 @@
 // Everything the API can do is reachable from the command line: each operation of /openapi.json has a command here, and the commands do it.
+import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
-import { cleanEnv, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
+import { CLI, cleanEnv, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
 import { runProgram } from "./run-program.ts";
 
 /** Null: made for browsers, and its effect has a command all the same. */
@@ -155,6 +156,18 @@ describe("the command line", { timeout: 240_000 }, () => {
     writeFileSync(file, "{");
     expect((await run("config", "check")).code).toBe(1);
     writeFileSync(file, "{}");
+  });
+
+  it("is not held by a stdin that was left open, and takes what is piped in after the words", async () => {
+    const child = spawn(process.execPath, [CLI, "run", "mock", "say without stdin"], { env: env(), cwd: dataDir });
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+    await new Promise((resolve) => child.once("close", resolve));
+    expect(out).toBe("without stdin\n");
+    const piped = await runProgram(["run", "mock", "say", "first"], env(), { input: "say second" });
+    expect(piped.out).toBe("first\nsecond\n");
   });
 
   it("says faults as JSON with --json, and which second words there are", async () => {

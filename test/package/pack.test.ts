@@ -1,5 +1,5 @@
 // What users get: the packed tarball, installed into an empty folder with an empty home. Needs the npm registry for the dependencies.
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,7 @@ let dir: string;
 let app: string;
 let env: NodeJS.ProcessEnv;
 let files: string[];
+let daemon: ChildProcess | undefined;
 beforeAll(async () => {
   dir = temporaryDir("pack");
   app = join(dir, "app");
@@ -33,7 +34,10 @@ beforeAll(async () => {
   writeFileSync(join(app, "package.json"), '{"private":true,"type":"module"}');
   await run("npm", ["install", "--no-audit", "--no-fund", join(dir, tarball?.filename ?? "")], { cwd: app, env });
 }, 600_000);
-afterAll(() => removeDir(dir));
+afterAll(() => {
+  daemon?.kill("SIGKILL");
+  removeDir(dir);
+});
 
 const dragoman = (...args: string[]) => run("npx", ["--no-install", "dragoman", ...args], { cwd: app, env });
 
@@ -62,15 +66,16 @@ describe("the package", { timeout: 180_000 }, () => {
   });
 
   it("serves, and a prompt is answered", async () => {
-    const daemon = spawn(
+    const child = spawn(
       process.execPath,
       [join(app, "node_modules/dragoman/dist/cli/main.js"), "serve", "--port", "0", "--json"],
       { cwd: app, env },
     );
-    const gone = new Promise((resolve) => daemon.once("exit", resolve));
+    daemon = child;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
     try {
       const line = await new Promise<string>((resolve, reject) => {
-        daemon.stdout.setEncoding("utf8").once("data", resolve);
+        child.stdout.setEncoding("utf8").once("data", resolve);
         void gone.then(() => reject(new Error("the daemon ended")));
       });
       const { url } = JSON.parse(line) as { url: string };
@@ -80,7 +85,7 @@ describe("the package", { timeout: 180_000 }, () => {
       writeFileSync(join(app, "client.js"), script);
       expect((await run(process.execPath, ["client.js"], { cwd: app, env })).stdout).toBe("ok\n");
     } finally {
-      daemon.kill("SIGTERM");
+      child.kill("SIGTERM");
     }
     expect(await gone).toBe(0);
   });

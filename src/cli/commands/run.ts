@@ -5,6 +5,7 @@ import type { UniversalEvent } from "../../schema/event.ts";
 import { askPermission, askQuestions, canAsk } from "../ask.ts";
 import { type Command, EXIT, flag, type Invocation, need, type Terminal, text, UsageError } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
+import { pipedInput } from "../piped-input.ts";
 import { createOptions, sessionOf } from "../session-options.ts";
 
 export const run: Command = {
@@ -42,8 +43,7 @@ export const run: Command = {
 
 /** Words, stdin, or both: what is piped in comes after the words. */
 export async function promptOf(words: string[], terminal: Terminal): Promise<string> {
-  let piped = "";
-  if (!terminal.stdin.isTTY) for await (const chunk of terminal.stdin) piped += String(chunk);
+  const piped = await pipedInput(terminal, words.length === 0);
   const prompt = [words.join(" "), piped.trim()].filter(Boolean).join("\n\n");
   if (prompt === "") throw new UsageError("the prompt is missing");
   return prompt;
