@@ -22,7 +22,7 @@ function start(program: string[], env: NodeJS.ProcessEnv = {}): Promise<{ code: 
 
 beforeAll(async () => {
   dir = temporaryDir("ci-bot");
-  mkdirSync(join(dir, "node_modules"));
+  for (const name of ["node_modules", "data"]) mkdirSync(join(dir, name));
   symlinkSync(root, join(dir, "node_modules", "dragoman"));
   symlinkSync(join(root, "node_modules", "@types"), join(dir, "node_modules", "@types"));
   symlinkSync(join(root, "examples", "ci-bot.ts"), join(dir, "ci-bot.ts"));
