@@ -9,6 +9,7 @@ export type AcpDefinition = {
   quirks: string;
   /** Arguments that make the program speak ACP; the configuration's arguments replace them. */
   args: string[];
+  /** Variables it gets unless the user has set them. */
   env?: Record<string, string>;
   settingsFile?: SettingsFile;
   /** The first variable that is set decides how to sign in. */
@@ -41,6 +42,18 @@ export const geminiDefinition: AcpDefinition = {
   live: { variant: false },
 };
 
+/**
+ * opencode 1.18 allows nearly everything and has no mode that asks: so what changes something is asked for, and the permission mode decides here
+ * who answers. As patterns, because they are merged into the person's own rules for single commands and files, which stay.
+ */
+const OPENCODE_ASKS = {
+  edit: { "*": "ask" },
+  bash: { "*": "ask" },
+  task: { "*": "ask" },
+  webfetch: "ask",
+  websearch: "ask",
+};
+
 export const acpDefinitions: readonly AcpDefinition[] = [
   geminiDefinition,
   {
@@ -66,6 +79,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     name: "OpenCode (ACP)",
     quirks: "opencode",
     args: ["acp"],
+    env: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
     auth: [],
     npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
     able: { fork: true, questions: false },

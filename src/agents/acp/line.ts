@@ -97,7 +97,7 @@ export class AcpLine {
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
-    const wanted = host.environment({ ...definition.env, ...env });
+    const wanted = { ...definition.env, ...host.environment(env) };
     const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)) };
     const start = { command, args: args.length > 0 ? args : definition.args, cwd: directory, env: environment };
     const line = new AcpLine(host, definition, start, handlers);
