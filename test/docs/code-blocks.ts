@@ -11,7 +11,11 @@ export type Block = { file: string; line: number; language: string; info: string
 /** Every page a reader may copy from. */
 export function pages(): string[] {
   const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" });
-  return ["README.md", ...docs.filter((name) => name.endsWith(".md")).map((name) => join("docs", name))].sort();
+  return [
+    "README.md",
+    "CONTRIBUTING.md",
+    ...docs.filter((name) => name.endsWith(".md")).map((name) => join("docs", name)),
+  ].sort();
 }
 
 export function blocksOf(file: string): Block[] {
