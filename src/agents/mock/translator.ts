@@ -3,6 +3,7 @@ import type { Draft, DraftPart } from "../../schema/draft.ts";
 import type { NativeMessage, Translation, Translator } from "../contract.ts";
 import { heartbeat, mapped, noted, unparsed } from "../translation.ts";
 import type { MockCommand, MockEvent } from "./wire.ts";
+import { isMockCommand, isMockEvent } from "./wire-check.ts";
 
 /** One process serves one session, so everything has the same address. */
 export const MOCK_SESSION = "main";
@@ -17,10 +18,16 @@ export function createMockTranslator(): Translator {
       if (dir === "err") return [mapped(MOCK_SESSION, "stderr")];
       if (dir === "exit") return [mapped(MOCK_SESSION, "exit")];
       if (!hasType(data)) return [unparsed(MOCK_SESSION, "garbage", "a line without a type")];
+      if (dir === "in" ? !isMockCommand(data) : !isDelta(data) && !isMockEvent(data))
+        return [unparsed(MOCK_SESSION, "unknown", `not a message of the mock agent: ${data.type}`)];
       return [dir === "in" ? sent(data as MockCommand) : received(data as MockEvent, calls)];
     },
   };
 }
+
+/** The most frequent message by far, checked by hand. */
+const isDelta = (data: { type: string; m?: unknown; d?: unknown; p?: unknown }): boolean =>
+  data.type === "text" && typeof data.m === "string" && typeof data.d === "string" && data.p === undefined;
 
 const hasType = (data: unknown): data is { type: string } =>
   typeof data === "object" && data !== null && "type" in data && typeof data.type === "string";
