@@ -46,6 +46,7 @@ export async function startDaemonProcess(dataDir: string, args: string[] = []): 
   const gone = new Promise<number | null>((resolve) => child.once("exit", resolve));
   const ready = await new Promise<Ready>((resolve, reject) => {
     child.stdout.setEncoding("utf8").once("data", (line: string) => resolve(JSON.parse(line) as Ready));
+    child.once("error", reject);
     void gone.then((code) => reject(new Error(`the daemon ended with ${code}: ${errors}`)));
   });
   return {

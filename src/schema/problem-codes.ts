@@ -20,7 +20,7 @@ export const problemCodes = {
   forbidden_origin: {
     status: 403,
     title: "Foreign Host or Origin",
-    advice: "Call the daemon by its own address; add the host with --allow-host if a proxy stands before it.",
+    advice: "Call the daemon by its own address; add the host to allow_hosts in the configuration if a proxy stands before it.",
   },
   not_found: { status: 404, title: "No such route", advice: "See /openapi.json for all routes." },
   session_not_found: { status: 404, title: "No such session", advice: "List the sessions with GET /v1/sessions." },

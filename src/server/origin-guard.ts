@@ -30,7 +30,7 @@ export class OriginGuard {
     if (host === undefined || !this.#knows(host.name, request))
       throw new ProblemError(
         "forbidden_origin",
-        `The daemon does not answer to the Host ${JSON.stringify(request.headers.host ?? "")}. Call it by its own address, or add the name with --allow-host.`,
+        `The daemon does not answer to the Host ${JSON.stringify(request.headers.host ?? "")}. Call it by its own address, or add the name to allow_hosts in the configuration.`,
       );
     const { origin } = request.headers;
     if (origin === undefined) return "none";

@@ -85,4 +85,12 @@ export const pinnedAgents: readonly PinnedAgent[] = [
     run: "itself",
     scenarios: BRIDGE_SET,
   },
+  {
+    agent: "opencode-acp",
+    npm: "opencode-ai",
+    version: "1.18.33",
+    program: ".bin/opencode",
+    run: "itself",
+    scenarios: BRIDGE_SET,
+  },
 ];

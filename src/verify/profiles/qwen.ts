@@ -18,6 +18,8 @@ export const qwenProfile: VerifyProfile = {
       security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
       privacy: { usageStatisticsEnabled: false },
       telemetry: { enabled: false },
+      // Off by default since 0.24.
+      tools: { todoWrite: { enabled: true } },
       general: { disableAutoUpdate: true, disableUpdateNag: true },
     });
     return {
