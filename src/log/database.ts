@@ -48,7 +48,8 @@ export function closeLogDatabase(db: Database): void {
 }
 
 function setUp(db: Database, dataDir: string): void {
-  db.exec("PRAGMA busy_timeout = 5000");
+  // Chunks are hundreds of kilobytes: larger pages mean fewer frames in the WAL. Only a new database takes it.
+  db.exec("PRAGMA busy_timeout = 5000; PRAGMA page_size = 16384");
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
     const message = `The file system of ${dataDir} does not support SQLite's WAL (journal mode is ${String(mode)}). Pass a --data-dir on a local disk.`;
