@@ -23,6 +23,11 @@ const row = (name, dragoman, pipe, note = "") => {
 const show = (value) =>
   typeof value === "number" ? (value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2)) : String(value);
 
+/** Milliseconds of processor the process has used. */
+const cpu = (pid) => {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ");
+  return (Number(fields[13]) + Number(fields[14])) * 10;
+};
 const rss = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] / 1000;
 
@@ -74,7 +79,7 @@ async function startPipe() {
 }
 
 /** Opens streams in a process of their own; resolves with what it counted once each has seen `until`. */
-async function read(open, until, begin, options = {}) {
+async function read(pid, open, until, begin, options = {}) {
   const child = fork(here("./reader.mjs"));
   const said = [];
   const waiting = [];
@@ -93,10 +98,11 @@ async function read(open, until, begin, options = {}) {
   child.send({ open, until, ...options });
   await hear((message) => message.opened === open.length);
   const began = (performance.timeOrigin + performance.now()) * 1000;
+  const used = cpu(pid);
   await begin();
   const counted = await hear((message) => message.done);
   child.disconnect();
-  return { ...counted, seconds: (counted.last - began) / 1e6 };
+  return { ...counted, seconds: (counted.last - began) / 1e6, cpu: cpu(pid) - used };
 }
 
 const sse = (daemon, id, after = 0) => ({
@@ -126,6 +132,7 @@ async function throughput(daemon, pipe, events, subscribers) {
   const id = await newSession(daemon);
   const last = await settled(daemon, id);
   const mine = await read(
+    daemon.pid,
     Array.from({ length: subscribers }, () => sse(daemon, id, last)),
     END,
     () => daemon.call("POST", `/v1/sessions/${id}/messages`, { message: `flood ${events}` }),
@@ -133,12 +140,13 @@ async function throughput(daemon, pipe, events, subscribers) {
   const name = `t${subscribers}`;
   await pipe.call(`/start?id=${name}`);
   const bare = await read(
+    pipe.pid,
     Array.from({ length: subscribers }, () => ({ url: `${pipe.url}/events?id=${name}` })),
     PIPE_END,
     () => pipe.call(`/send?id=${name}&text=${encodeURIComponent(`flood ${events}`)}`),
   );
   await daemon.call("DELETE", `/v1/sessions/${id}`);
-  return [events / mine.seconds, events / bare.seconds];
+  return { rate: [events / mine.seconds, events / bare.seconds], cpu: [mine.cpu / events, bare.cpu / events] };
 }
 
 async function many(daemon, pipe, sessions, events) {
@@ -146,17 +154,19 @@ async function many(daemon, pipe, sessions, events) {
   for (let i = 0; i < sessions; i++) ids.push(await newSession(daemon));
   const open = await Promise.all(ids.map(async (id) => sse(daemon, id, await settled(daemon, id))));
   const message = `flood ${events}`;
-  const mine = await read(open, END, () =>
+  const mine = await read(daemon.pid, open, END, () =>
     Promise.all(ids.map((id) => daemon.call("POST", `/v1/sessions/${id}/messages`, { message }))),
   );
   const clocked = await latencyOf(daemon, ids);
   for (const id of ids) await pipe.call(`/start?id=${id}`);
   const bare = await read(
+    pipe.pid,
     ids.map((id) => ({ url: `${pipe.url}/events?id=${id}` })),
     PIPE_END,
     () => Promise.all(ids.map((id) => pipe.call(`/send?id=${id}&text=${encodeURIComponent(message)}`))),
   );
   const bareClock = await read(
+    pipe.pid,
     ids.map((id) => ({ url: `${pipe.url}/events?id=${id}` })),
     PIPE_END,
     () => Promise.all(ids.map((id) => pipe.call(`/send?id=${id}&text=${encodeURIComponent("clock 50 20")}`))),
@@ -169,6 +179,7 @@ async function many(daemon, pipe, sessions, events) {
 async function latencyOf(daemon, ids) {
   const open = await Promise.all(ids.map(async (id) => sse(daemon, id, await settled(daemon, id))));
   return read(
+    daemon.pid,
     open,
     END,
     () => Promise.all(ids.map((id) => daemon.call("POST", `/v1/sessions/${id}/messages`, { message: "clock 50 20" }))),
@@ -194,15 +205,13 @@ async function main() {
   for (const subscribers of [1, 100, 1000]) {
     const count = subscribers === 1 ? events : Math.round(events / (subscribers === 100 ? 10 : 100));
     results[subscribers] = await throughput(daemon, pipe, count, subscribers);
-    row(
-      `events/s, 1 session, ${subscribers} subscriber(s)`,
-      ...results[subscribers],
-      subscribers === 1
-        ? "agent stdout → SSE client, durable"
-        : `${show(results[subscribers][0] * subscribers)} frames/s delivered`,
-    );
+    const { rate } = results[subscribers];
+    const note = subscribers === 1 ? "agent stdout → SSE client, durable" : `${show(rate[0] * subscribers)} frames/s delivered`;
+    row(`events/s, 1 session, ${subscribers} subscriber(s)`, ...rate, note);
   }
-  row("cost of 100 subscribers, as a multiple of one", results[1][0] / results[100][0], results[1][1] / results[100][1]);
+  const [one1, hundred1] = [results[1].cpu, results[100].cpu];
+  row("processor time an event, 1 subscriber, µs", one1[0] * 1000, one1[1] * 1000);
+  row("processor time an event, 100 subscribers, as a multiple of one", hundred1[0] / one1[0], hundred1[1] / one1[1]);
 
   const one = await many(daemon, pipe, 1, Math.round(1000 * scale));
   row("latency, 1 session, p50 ms", percentile(one.clocked.late, 0.5), percentile(one.bareClock.late, 0.5));
@@ -224,7 +233,7 @@ async function bigSession(daemon, replayed, million) {
   const id = await newSession(daemon);
   await daemon.call("POST", `/v1/sessions/${id}/messages`, { message: `flood ${replayed}` });
   const last = await settled(daemon, id);
-  const replay = await read([sse(daemon, id)], `"sequence":${last},`, async () => {});
+  const replay = await read(daemon.pid, [sse(daemon, id)], `"sequence":${last},`, async () => {});
   row(`replay of ${replayed.toLocaleString("en")} events, events/s`, last / replay.seconds, null);
 
   const before = rss(daemon.pid);
@@ -245,6 +254,7 @@ async function idleSubscribers(daemon) {
   const before = rss(daemon.pid);
   let grown = 0;
   await read(
+    daemon.pid,
     Array.from({ length: 1000 }, () => sse(daemon, id, last)),
     END,
     async () => {

@@ -63,8 +63,7 @@ for (const pinned of chosen) {
   for (const { program, advice } of pinned.needs ?? [])
     if (!onPath(program)) problems.push(`${pinned.agent} needs ${program}: ${advice}`);
   try {
-    env[commandVariable(pinned.agent)] = startable(await install(pinned.agent, pinned), pinned, node);
-    ready.push(pinned);
+    ready.push({ ...pinned, command: startable(await install(pinned.agent, pinned), pinned, node) });
   } catch (error) {
     problems.push(`${pinned.agent} could not be installed: ${error.message}`);
   }
@@ -74,7 +73,9 @@ if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
 
 const io = { stdout: process.stdout, stderr: process.stderr, env };
 const reports = [];
-for (const { agent, scenarios } of ready) {
+for (const { agent, scenarios, command } of ready) {
+  // Set one at a time: an agent may be pinned in two versions.
+  env[commandVariable(agent)] = command;
   const scenario = named.length > 0 ? named : flags.has("--short") ? SHORT_SET : (scenarios ?? []);
   const [report] = await verifyAgents({ agents: [agent], scenario }, io);
   if (report) reports.push(await playedAgain(report));

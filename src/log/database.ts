@@ -13,7 +13,7 @@ export const DATABASE_FILE = "dragoman.db";
 /** Above this size only the small tables are checked after an unclean stop: reading everything would hold up the start for minutes. */
 const FULL_CHECK_BYTES = 512 * 1024 * 1024;
 const SMALL_TABLES = ["streams", "documents", "artifacts", "coverage"];
-/** 16 MB of WAL between checkpoints: a checkpoint fsyncs, and under load it should not come every few ticks. */
+/** 64 MB of WAL between checkpoints: a checkpoint fsyncs, and under load it should not come every few ticks. */
 const CHECKPOINT_PAGES = 4000;
 
 export async function openLogDatabase(dataDir: string, options: { migrations?: readonly string[] } = {}): Promise<Database> {

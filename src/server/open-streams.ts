@@ -17,6 +17,10 @@ export type OpenStream = {
 
 export const HEARTBEAT_MS = 15_000;
 
+const MIN_SHARE = 16 * 1024;
+const MAX_SHARE = 2 * 1024 * 1024;
+const ALL_SHARES = 32 * 1024 * 1024;
+
 export class OpenStreams {
   readonly #open = new Set<OpenStream>();
   readonly #limit: number;
@@ -31,6 +35,11 @@ export class OpenStreams {
 
   get size(): number {
     return this.#open.size;
+  }
+
+  /** Bytes one stream may have waiting before it is called slow: all of them together hold little, however many there are. */
+  get share(): number {
+    return Math.max(MIN_SHARE, Math.min(MAX_SHARE, ALL_SHARES / this.#open.size));
   }
 
   get buffered(): number {

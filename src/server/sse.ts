@@ -55,9 +55,9 @@ export class SseStream implements OpenStream {
     return this.#response.writableLength;
   }
 
-  /** False: taken, but the client is slow; wait for `onDrain`. */
+  /** False: taken, but the client is slow; wait for `onDrain`. A client that is a little behind stays live: its share of the buffers is bounded. */
   write(chunk: Buffer | string): boolean {
-    return this.#closed || this.#response.write(chunk);
+    return this.#closed || this.#response.write(chunk) || this.#response.writableLength < this.#streams.share;
   }
 
   onDrain(call: () => void): void {

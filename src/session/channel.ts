@@ -61,6 +61,12 @@ export class NativeChannel implements Channel {
   }
 
   #deliver(record: NativeRecord, translations: Translation[], rawHash: () => string): void {
+    const [only] = translations;
+    // Nearly every message means one thing for one session that is known.
+    if (translations.length === 1 && only && only.session !== null && !only.bind) {
+      const intake = this.#attached.get(only.session);
+      if (intake) return intake.ingest(record, translations, rawHash);
+    }
     for (const { session, bind } of translations) if (bind && session !== null) this.#bind(bind.from, session);
     for (const [session, group] of bySession(translations)) {
       const parcel: Parcel = { record, translations: group, rawHash };

@@ -34,6 +34,7 @@ export class EventWriter {
   #sequence: number;
   #nativeSessionId: string | null = null;
   #nativeJson = "null";
+  #last: { type: EventType | null; source: Origin["source"]; text: string } = { type: null, source: "agent", text: "" };
 
   constructor(options: {
     sessionId: string;
@@ -67,6 +68,7 @@ export class EventWriter {
   set nativeSessionId(id: string | null) {
     this.#nativeSessionId = id;
     this.#nativeJson = JSON.stringify(id);
+    this.#last = { type: null, source: "agent", text: "" };
   }
 
   get ids(): IdSource {
@@ -88,11 +90,18 @@ export class EventWriter {
 
   #append(type: EventType, dataJson: string, origin: Origin): number {
     const sequence = this.#sequence + 1;
-    const synthetic = origin.source === "daemon";
-    // Built by hand: the envelope's keys are fixed, and this line runs once per event.
-    const json = `{"event_id":"${this.#ids.next("evt")}","sequence":${sequence},"time":"${this.#clock()}","session_id":${this.#sessionIdJson},"native_session_id":${this.#nativeJson},"synthetic":${synthetic},"source":"${origin.source}","type":"${type}","data":${dataJson},"raw":null}`;
+    const json = `{"event_id":"${this.#ids.next("evt")}","sequence":${sequence},"time":"${this.#clock()}${this.#middle(type, origin.source)}${dataJson},"raw":null}`;
     this.#sink.append({ json, sequence, type, native: origin.native, sync: SYNCED.has(type) });
     this.#sequence = sequence;
     return sequence;
+  }
+
+  /** What stands between the time and the data: the same for thousands of events in a row, so it is put together once. */
+  #middle(type: EventType, source: Origin["source"]): string {
+    if (type === this.#last.type && source === this.#last.source) return this.#last.text;
+    const synthetic = source === "daemon";
+    const text = `","session_id":${this.#sessionIdJson},"native_session_id":${this.#nativeJson},"synthetic":${synthetic},"source":"${source}","type":"${type}","data":`;
+    this.#last = { type, source, text };
+    return text;
   }
 }

@@ -19,6 +19,9 @@ const base32 = (value: number, width: number): string => {
   return text;
 };
 
+/** The last two digits of a counter, made once: an id is needed for every event. */
+const PAIRS = Array.from({ length: 1024 }, (_, value) => base32(value, 2));
+
 /**
  * Time-ordered ids: milliseconds, a random part per process, a counter. Ids made by one process sort in the order they were made, also when the
  * clock steps back.
@@ -26,18 +29,17 @@ const base32 = (value: number, width: number): string => {
 export function timeOrderedIds(now: () => number = Date.now): IdSource {
   const process = base32(randomBytes(4).readUInt32BE() % 32 ** 5, 5);
   let stamp = 0;
-  let prefix = "";
+  let head = "";
   let counter = 0;
   return {
     next(kind) {
       const time = now();
       if (time > stamp) {
         stamp = time;
-        prefix = base32(stamp, 10) + process;
         counter = 0;
-      }
-      counter++;
-      return `${kind}_${prefix}${base32(counter, 5)}`;
+      } else counter++;
+      if ((counter & 1023) === 0) head = base32(stamp, 10) + process + base32(counter >>> 10, 3);
+      return `${kind}_${head}${PAIRS[counter & 1023]}`;
     },
   };
 }

@@ -65,7 +65,15 @@ export const pinnedAgents: readonly PinnedAgent[] = [
     needs: [{ program: "rg", advice: "apt-get install ripgrep: without it its search tools fail" }],
   },
   { agent: "gemini", npm: "@google/gemini-cli", version: "0.61.0", program: ".bin/gemini", run: "itself" },
-  // The newest build whose loop runs on the machine; later ones run on Amp's servers and cannot be scripted.
+  // The first build with this stream format, and the newest whose loop runs on the machine; later ones run on Amp's servers and cannot be scripted.
+  {
+    agent: "amp",
+    npm: "@sourcegraph/amp",
+    version: "0.0.1769425000-g1e5104",
+    program: ".bin/amp",
+    run: "itself",
+    scenarios: [...BRIDGE_SET, "amp-*"],
+  },
   { agent: "amp", npm: "@sourcegraph/amp", version: "0.0.1777897475-g2324e1", program: ".bin/amp", run: "itself" },
   { agent: "qwen", npm: "@qwen-code/qwen-code", version: "0.24.4", program: ".bin/qwen", run: "node" },
   { agent: "copilot", npm: "@github/copilot", version: "1.0.102", program: ".bin/copilot", run: "itself" },

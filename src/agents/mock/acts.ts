@@ -89,6 +89,10 @@ const TOPPINGS: QuestionPrompt = {
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==";
 const DIFF = "--- a/hello.txt\n+++ b/hello.txt\n@@ -1,2 +1,2 @@\n-hello\n+hello world\n again\n";
 
+/** What real agents put around a delta: session, message and event ids, times. With it a line has about 250 bytes, the median of recorded deltas. */
+const TRACE =
+  "session=3f2b8c1e-6f0d-4e55-9a41-0c8d1be2a7f3 event=7c7d7406-cb04-47ac-95f9-399e0fdf7003 parent=99391fc6-d6c0-40cd-acaf-5f2e8de2565c request=req_011CS";
+
 const event = (stage: Stage, type: string, data: unknown): void =>
   stage.emit({ type: "event", event: { type, data } as Extract<MockEvent, { type: "event" }>["event"] });
 
@@ -108,13 +112,13 @@ export const acts: Record<string, Act> = {
   },
   flood: {
     usage: "flood N [BYTES]",
-    about: "N deltas at full speed, a thousand to a message",
+    about: "N deltas at full speed, a thousand to a message, in lines as long as those of real agents",
     play: async (stage, args) => {
       const [count = "1000", bytes = "20"] = args.split(" ");
       const text = "x".repeat(Math.max(1, number(bytes, 20) - 1));
       for (let left = number(count, 1000); left > 0; left -= 1000) {
         const m = stage.id();
-        await stage.flood(Math.min(left, 1000), () => ({ type: "text", m, d: `${text} ` }));
+        await stage.flood(Math.min(left, 1000), () => ({ type: "text", m, d: `${text} `, trace: TRACE }));
         stage.emit({ type: "message_end", m });
       }
     },

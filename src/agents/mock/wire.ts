@@ -39,7 +39,7 @@ export type MockEvent =
   | { type: "hello"; session: string; resumed: boolean; remembered: number }
   | { type: "turn"; id: string; by: "client" | "self" }
   | { type: "done"; reason: StopReason; code?: ErrorCode; usage?: Usage }
-  | { type: "text" | "thought" | "refusal"; m: string; d: string; p?: string }
+  | { type: "text" | "thought" | "refusal"; m: string; d: string; p?: string; trace?: string }
   | {
       type: "part";
       m: string;
