@@ -60,6 +60,8 @@ export class AttachView {
     try {
       if (after >= view.last_sequence) this.#catchUp(hint);
       for await (const event of this.#session.events({ after, signal: this.#leaving.signal })) {
+        // After Ctrl-D the prompt is gone: Node 24 throws at whoever still writes to it.
+        if (this.#leaving.signal.aborted) return EXIT.ok;
         this.#take(event);
         if (event.sequence >= view.last_sequence) this.#catchUp(hint);
         if (event.type === "session.ended") return event.data.reason === "error" ? EXIT.failed : EXIT.ok;
@@ -75,7 +77,10 @@ export class AttachView {
   #listen(): void {
     const leave = (): void => this.#leaving.abort();
     this.#terminal.signal.addEventListener("abort", leave);
-    this.#readline.on("close", leave);
+    this.#readline.on("close", () => {
+      this.#area.leave();
+      leave();
+    });
     this.#readline.on("SIGINT", () => void this.#interrupt());
     this.#readline.on("line", (line) => {
       this.#area.entered();

@@ -42,6 +42,7 @@ export class LiveArea extends Writable {
 
   /** Changes the words before the cursor. */
   setPrompt(prompt: string): void {
+    if (this.#closed) return;
     const rows = this.#erase();
     this.#readline.setPrompt(prompt);
     if (this.#growingShown) this.#screen.write(`${this.#growing}\n`);

@@ -182,7 +182,8 @@ export class ItemLedger {
   /** Takes up an item that was open when the daemon died, under a key of its own. */
   restore(item: Item): void {
     const key = `restored:${item.item_id}`;
-    this.#open.set(key, { key, item, outlives: true });
+    // Not as one that outlives its turn: if that is still open it is about to be cut, and its items close before it ends (G7).
+    this.#open.set(key, { key, item, outlives: false });
     for (const part of item.content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
   }
 

@@ -173,6 +173,32 @@ describe("the scribe", () => {
     expect(events.at(-1)?.type).toBe("session.ended");
   });
 
+  it("[S2] closes what a dead daemon left open, the message before its turn", () => {
+    const { events, agent } = desk();
+    agent({ do: "turn.start", initiator: "client" }, { do: "item.delta", key: "m", part_type: "text", delta: "half an ans" });
+    const [message] = foldItems(events);
+    const turn_id = message?.turn_id ?? "";
+    const sink = { append: ({ json }: { json: string }) => void events.push(JSON.parse(json) as UniversalEvent) };
+    const writer = new EventWriter({
+      sessionId: "s",
+      sink,
+      ids: countingIds("again"),
+      clock: () => "2026-01-01T00:00:01.000Z",
+      sequence: events.length,
+    });
+    const successor = new Scribe(writer, { put: () => ({ artifact_id: "", path: "", bytes: 0, digest: "" }) });
+    successor.restore({
+      status: "running",
+      turn: { turn_id, native_turn_id: null, initiator: "client" },
+      steps: [],
+      ended: false,
+    });
+    if (message) successor.items.restore(message);
+    successor.cut("interrupted");
+    expect(checkGrammar(events)).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.ended", data: { stop_reason: "interrupted" } });
+  });
+
   it("never breaks the grammar, whatever a translator says", () => {
     const run = (drafts: Draft[][]): void => {
       const { scribe, events, agent } = desk();
