@@ -20,6 +20,11 @@ const RETRY_MAX_MS = 2000;
 type Failure = { error: LogError; since: number; retryMs: number };
 type Waiter = { promise: Promise<void>; resolve(): void; reject(error: LogError): void };
 
+/** More than this in one turn is a flood. */
+const FLOOD_BYTES = 48 * 1024;
+const ENOUGH_BYTES = 1024 * 1024;
+const GATHER_TURNS = 4;
+
 export class Committer {
   readonly #db: Database;
   readonly #publish: () => void;
@@ -34,6 +39,7 @@ export class Committer {
   #failure: Failure | undefined;
   #waiter: Waiter | undefined;
   #closed = false;
+  #gathered = 0;
   #commits = 0;
   #failedCommits = 0;
 
@@ -67,9 +73,19 @@ export class Committer {
   schedule(): void {
     this.#scheduled ??= setImmediate(() => {
       this.#scheduled = undefined;
+      if (this.#mayGather()) return this.schedule();
+      this.#gathered = 0;
       if (this.#failure === undefined) this.#commit();
       this.#publish();
     });
+  }
+
+  /** In a flood a commit may wait a few turns of the event loop for more: one large transaction costs far less than several. Nobody waits for a trickle. */
+  #mayGather(): boolean {
+    const flood = this.#pendingBytes > FLOOD_BYTES && this.#pendingBytes < ENOUGH_BYTES;
+    if (!flood || this.#sync || this.#waiter || this.#failure || this.#gathered >= GATHER_TURNS) return false;
+    this.#gathered++;
+    return true;
   }
 
   flush(): void {

@@ -84,6 +84,8 @@ class SpawnedAgent implements AgentProcess {
   #exit: { code: number | null; signal: string | null } = { code: null, signal: null };
   readonly #timers = new Set<NodeJS.Timeout>();
   #drainWaiters: (() => void)[] = [];
+  /** Our caller wants no stdout for now. */
+  #held = false;
   #strays: ProcessRow[] = [];
 
   constructor(options: SpawnAgentOptions) {
@@ -120,11 +122,26 @@ class SpawnedAgent implements AgentProcess {
   }
 
   pauseStdout(): void {
-    if (this.#state === "running") this.#child?.stdout?.pause();
+    if (this.#state !== "running") return;
+    this.#held = true;
+    this.#child?.stdout?.pause();
   }
 
   resumeStdout(): void {
+    this.#held = false;
     this.#child?.stdout?.resume();
+  }
+
+  /**
+   * One read a turn of the event loop. Left alone, libuv reads a flooding child up to 32 times on end: tens of milliseconds in which no socket is
+   * written, no timer runs and no other agent is heard.
+   */
+  #breathe(): void {
+    if (this.#held || this.#state !== "running") return;
+    this.#child?.stdout?.pause();
+    setImmediate(() => {
+      if (!this.#held) this.#child?.stdout?.resume();
+    });
   }
 
   stop(graceMs: number): Promise<ExitInfo> {
@@ -170,7 +187,9 @@ class SpawnedAgent implements AgentProcess {
       if (this.pid === null) this.#spawnFailed(toSpawnError(this.#options.command, this.#options.cwd, error));
     });
     child.stdout?.on("data", (chunk: Buffer) => {
-      if (this.#state !== "ended") this.#options.onStdout(chunk);
+      if (this.#state === "ended") return;
+      this.#options.onStdout(chunk);
+      this.#breathe();
     });
     child.stderr?.on("data", (chunk: Buffer) => {
       if (this.#state !== "ended") this.#stderr.push(chunk);
