@@ -11,6 +11,7 @@ import { commandVariable } from "../dist/daemon/agent-host.js";
 import { startModelServer } from "../dist/verify/model-server/index.js";
 import { pinnedAgents } from "../dist/verify/pinned.js";
 import { verifyProfiles } from "../dist/verify/profiles/index.js";
+import { promptFor } from "../dist/verify/scenario/index.js";
 
 const [agent = "claude"] = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const count = Number(/--sessions=(\d+)/.exec(process.argv.join(" "))?.[1] ?? 20);
@@ -35,7 +36,7 @@ const scenario = {
 const model = await startModelServer({ scenarios: [scenario], default: "crowd" });
 const place = { home, modelUrl: model.url, root, work: root, port: model.port };
 const { env } = await verifyProfiles.get(agent).setUp(place);
-const prompt = (turn) => `${scenario.turns[turn].prompt} [[scenario:crowd#${turn}]]`;
+const prompt = (turn) => promptFor(scenario, turn, root);
 
 async function startDaemon() {
   const child = spawn(
