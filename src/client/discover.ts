@@ -12,8 +12,9 @@ export type Discovery = { url: string; token: string; pid: number };
 
 export const discoveryFile = (dataDir: string): string => join(dataDir, "daemon.json");
 
-const defaultDataDir = (): string =>
-  process.env.DRAGOMAN_DATA_DIR ?? join(process.env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dragoman");
+/** Where the daemon keeps everything unless told otherwise. */
+export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string =>
+  env.DRAGOMAN_DATA_DIR ?? join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dragoman");
 
 /** Undefined when there is no file, or the daemon that wrote it is gone. */
 export async function discover(dataDir: string = defaultDataDir()): Promise<Discovery | undefined> {

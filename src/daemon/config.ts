@@ -5,6 +5,9 @@ import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 
+// The client looks for a daemon where the daemon keeps its data: one rule, and the client may not know this room.
+export { defaultDataDir } from "../client/discover.ts";
+
 const AgentSettings = Type.Object({
   command: Type.Optional(Type.String({ minLength: 1 })),
   args: Type.Optional(Type.Array(Type.String())),
@@ -52,9 +55,6 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly code = "invalid_config";
 }
-
-export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.DRAGOMAN_DATA_DIR ?? join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dragoman");
 
 export const defaultConfigFile = (env: NodeJS.ProcessEnv = process.env): string =>
   env.DRAGOMAN_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "dragoman", "config.json");
