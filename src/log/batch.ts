@@ -1,95 +1,73 @@
 /**
- * A run of events of one stream as subscribers get it. Made from what was just committed (strings at hand) or from the log (bytes); the other forms are
- * computed on first use and shared by all who receive the batch.
+ * A run of events of one stream as subscribers get it: the bytes that were written to the log, or read from it. Other forms are computed on first use and
+ * shared by all who receive the batch.
  */
 import type { Batch, GlobalBatch } from "./contract.ts";
+import { eventsOf, offsetOf, withIds } from "./frames.ts";
+import { numbersOf, wordsOf } from "./runs.ts";
 
-/** Parts of a chunk row, or of several in a row. */
-export type StoredEvents = { types: string; natives: string; body: Buffer };
-
-const EVENT_OVERHEAD = 48;
+/** Parts of a chunk row, or of several in a row. See `runs.ts` for the columns. `frames` is asked for once, and only if somebody wants them. */
+export type StoredEvents = { types: string; natives: string; frames(): Buffer };
 
 export class EventBatch implements Batch {
   readonly stream_id: string;
   readonly first: number;
   readonly last: number;
-  /** About what it holds in memory. */
-  readonly size: number;
+  readonly #columns: { types: string; natives: string };
+  /** Bytes once somebody asked for them; what they are made of is let go then. */
+  #frames: Buffer | (() => Buffer);
   #events: readonly string[] | undefined;
   #types: readonly string[] | undefined;
   #natives: readonly (number | null)[] | undefined;
-  readonly #stored: StoredEvents | undefined;
-  #sse: Buffer | undefined;
 
-  private constructor(streamId: string, first: number, last: number, size: number, stored?: StoredEvents) {
+  constructor(streamId: string, first: number, last: number, { types, natives, frames }: StoredEvents) {
     this.stream_id = streamId;
     this.first = first;
     this.last = last;
-    this.size = size;
-    this.#stored = stored;
-  }
-
-  static fresh(
-    streamId: string,
-    first: number,
-    events: readonly string[],
-    types: readonly string[],
-    natives: readonly (number | null)[],
-    chars: number,
-  ): EventBatch {
-    const batch = new EventBatch(streamId, first, first + events.length - 1, 2 * chars + EVENT_OVERHEAD * events.length);
-    batch.#events = events;
-    batch.#types = types;
-    batch.#natives = natives;
-    return batch;
-  }
-
-  static stored(streamId: string, first: number, last: number, stored: StoredEvents): EventBatch {
-    return new EventBatch(streamId, first, last, 3 * stored.body.length, stored);
+    this.#columns = { types, natives };
+    this.#frames = frames;
   }
 
   get events(): readonly string[] {
-    this.#events ??= lines(this.#stored);
+    this.#events ??= eventsOf(this.sse());
     return this.#events;
   }
 
   get types(): readonly string[] {
-    this.#types ??= this.#stored?.types.split(" ") ?? [];
+    this.#types ??= wordsOf(this.#columns.types);
     return this.#types;
   }
 
   get natives(): readonly (number | null)[] {
-    this.#natives ??= parseNatives(this.#stored?.natives ?? "");
+    this.#natives ??= numbersOf(this.#columns.natives);
     return this.#natives;
   }
 
+  /** Bytes of its frames. */
+  get size(): number {
+    return this.sse().length;
+  }
+
   sse(): Buffer {
-    this.#sse ??= this.frames((index) => String(this.first + index));
-    return this.#sse;
+    if (typeof this.#frames === "function") this.#frames = this.#frames();
+    return this.#frames;
   }
 
   /** SSE frames with ids of the caller's making. */
   frames(idOf: (index: number) => string): Buffer {
-    const events = this.#events;
-    if (events === undefined) return this.#storedFrames(idOf);
-    let text = "";
-    for (let index = 0; index < events.length; index++) text += `id: ${idOf(index)}\ndata: ${events[index]}\n\n`;
-    return Buffer.from(text, "utf8");
-  }
-
-  /** As latin1, which copies bytes exactly: a replay need not decode UTF-8. Every line end is the border of two events. */
-  #storedFrames(idOf: (index: number) => string): Buffer {
-    let index = 0;
-    const inner = this.#stored?.body.toString("latin1").replaceAll("\n", () => `\n\nid: ${idOf(++index)}\ndata: `);
-    return Buffer.from(`id: ${idOf(0)}\ndata: ${inner}\n\n`, "latin1");
+    return withIds(this.sse(), idOf);
   }
 
   /** The part with sequence > after. */
   tail(after: number): EventBatch {
     if (after < this.first) return this;
     const skip = after - this.first + 1;
-    const events = this.events.slice(skip);
-    return EventBatch.fresh(this.stream_id, after + 1, events, this.types.slice(skip), this.natives.slice(skip), chars(events));
+    const frames = this.sse();
+    const rest = frames.subarray(offsetOf(frames, after + 1));
+    const batch = new EventBatch(this.stream_id, after + 1, this.last, { ...this.#columns, frames: () => rest });
+    batch.#types = this.types.slice(skip);
+    batch.#natives = this.natives.slice(skip);
+    return batch;
   }
 }
 
@@ -158,18 +136,4 @@ export function parseCursor(cursor: string | undefined): number {
 export function splitCursor(cursor: number): { position: number; index: number } {
   const position = Math.floor(cursor / POSITION_STEP);
   return { position, index: cursor - position * POSITION_STEP };
-}
-
-export function parseNatives(text: string): (number | null)[] {
-  return text.split(",").map((part) => (part === "" ? null : Number(part)));
-}
-
-function lines(stored: StoredEvents | undefined): string[] {
-  return stored === undefined ? [] : stored.body.toString("utf8").split("\n");
-}
-
-function chars(events: readonly string[]): number {
-  let sum = 0;
-  for (const event of events) sum += event.length;
-  return sum;
 }

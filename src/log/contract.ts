@@ -11,9 +11,17 @@ export type StreamKind = "session" | "task" | "thread" | "artifact";
 export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
 export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
 
+/** What many events in a row have in common. Compared by identity: keep the object as long as it holds. */
+export type Shape = { before: string; after: string };
+
+/**
+ * An event as it is sent, on one line, with `"raw":null`: in full, or as the parts of
+ * `{"event_id":"${id}","sequence":${sequence},"time":"${time}${before}${value}${after}`. JSON as `JSON.stringify` writes it: without tabs and line ends.
+ */
+export type EventText = string | { id: string; time: string; shape: Shape; value: string };
+
 export type EventEntry = {
-  /** The complete envelope, serialized on one line, with `"raw":null`. These very bytes are stored and sent. */
-  json: string;
+  text: EventText;
   /** Must be the stream's `last` + 1. */
   sequence: number;
   type: string;

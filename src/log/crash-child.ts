@@ -39,7 +39,7 @@ export async function appendUntilKilled(dataDir: string, seed: number): Promise<
           disposition: "mapped",
           raw: crashEvent(stream.id, sequence),
         });
-        stream.append({ json: crashEvent(stream.id, sequence), sequence, type: "x", native, sync: next() < 0.01 });
+        stream.append({ text: crashEvent(stream.id, sequence), sequence, type: "x", native, sync: next() < 0.01 });
       }
     }
     await log.committed();

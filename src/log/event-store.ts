@@ -1,10 +1,13 @@
 /**
  * The table of event chunks: writes the chunks of a tick, reads ranges of a stream in bounded pages. It knows rows, not who waits for them.
  */
-import { EventBatch, parseNatives, type StoredEvents } from "./batch.ts";
+import { EventBatch, type StoredEvents } from "./batch.ts";
 import { blob, int, text } from "./columns.ts";
 import type { ReadOptions, ReadPage } from "./contract.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
+import { eventsOf } from "./frames.ts";
+import { PackedEvents } from "./packed-events.ts";
+import { NumberRuns, numbersOf, someWord, WordRuns, wordsOf } from "./runs.ts";
 
 export const CHUNK_EVENTS = 1000;
 export const CHUNK_CHARS = 512 * 1024;
@@ -14,20 +17,39 @@ const SCAN_ROWS = 20_000;
 const HEADS = 1000;
 const FEW_HEADS = 24;
 const MAX_HEADS = 10_000;
+/** Bytes of an event that its row may not hold, about. */
+const ENVELOPE = 320;
 
 /** Events of one stream that wait for their commit. Becomes one row, then one batch. */
 export type PendingChunk = {
   first: number;
-  events: string[];
-  types: string[];
-  natives: (number | null)[];
+  count: number;
+  /** Of their frames, about. */
   chars: number;
+  events: PackedEvents;
+  types: WordRuns;
+  natives: NumberRuns;
   position: number;
 };
 
 export function pendingChunk(first: number): PendingChunk {
-  return { first, events: [], types: [], natives: [], chars: 0, position: 0 };
+  return {
+    first,
+    count: 0,
+    chars: 0,
+    events: new PackedEvents(first),
+    types: new WordRuns(),
+    natives: new NumberRuns(),
+    position: 0,
+  };
 }
+
+/** What was written of it, for those who follow. */
+export const writtenOf = ({ types, natives, events }: PendingChunk): StoredEvents => ({
+  types: types.toString(),
+  natives: natives.toString(),
+  frames: () => events.frames(),
+});
 
 export type Head = { position: number; first: number; last: number; types: string; bytes: number };
 export type GlobalRow = { position: number; streamId: string; batch: EventBatch };
@@ -66,11 +88,10 @@ export class EventStore {
     );
   }
 
-  insert(stream: number, chunk: PendingChunk): void {
-    const body = Buffer.from(chunk.events.join("\n"), "utf8");
-    const last = chunk.first + chunk.events.length - 1;
-    const done = this.#insert.run(stream, chunk.first, last, chunk.types.join(" "), chunk.natives.join(","), body);
-    chunk.position = Number(done.lastInsertRowid);
+  insert(stream: number, { first, count, types, natives, events }: PendingChunk): number {
+    const last = first + count - 1;
+    const done = this.#insert.run(stream, first, last, types.toString(), natives.toString(), events.body());
+    return Number(done.lastInsertRowid);
   }
 
   /** The next run of whole chunks behind `after`, merged into one batch of about a chunk's size. */
@@ -83,7 +104,7 @@ export class EventStore {
     const [firstHead, lastHead] = [taken[0], taken.at(-1)];
     if (firstHead === undefined || lastHead === undefined) return undefined;
     const rows = this.#rowsUp.all(stream, firstHead.last, lastHead.last);
-    return EventBatch.stored(streamId, firstHead.first, lastHead.last, merge(rows)).tail(after);
+    return new EventBatch(streamId, firstHead.first, lastHead.last, merge(rows)).tail(after);
   }
 
   /** Chunks of sessions from this position on. */
@@ -93,7 +114,7 @@ export class EventStore {
       return {
         position: int(row, "position"),
         streamId,
-        batch: EventBatch.stored(streamId, int(row, "first"), int(row, "last"), storedOf(row)),
+        batch: new EventBatch(streamId, int(row, "first"), int(row, "last"), storedOf(row)),
       };
     });
   }
@@ -147,7 +168,7 @@ export class EventStore {
       const heads = this.#headsFrom(stream, from, reverse, HEADS, true);
       for (const head of heads) {
         if (reverse ? head.last <= range.after : head.first >= range.before) return;
-        if (!head.types.split(" ").some((type) => types.has(type))) {
+        if (!someWord(head.types, types)) {
           page.next = reverse ? Math.max(head.first, range.after + 1) : Math.min(head.last, range.before - 1);
           continue;
         }
@@ -180,7 +201,7 @@ export class EventStore {
       first: int(row, "first"),
       last: int(row, "last"),
       types: text(row, "types"),
-      bytes: int(row, "bytes"),
+      bytes: int(row, "bytes") + ENVELOPE * (int(row, "last") - int(row, "first") + 1),
     }));
   }
 }
@@ -206,9 +227,9 @@ function take(page: ReadPage, row: SqlRow, range: Range, reverse: boolean, types
   const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
   const to = Math.min(int(row, "last"), reverse ? page.next - 1 : range.before - 1);
   const stored = storedOf(row);
-  const events = stored.body.toString("utf8").split("\n");
-  const kinds = stored.types.split(" ");
-  const natives = parseNatives(stored.natives);
+  const events = eventsOf(stored.frames());
+  const kinds = wordsOf(stored.types);
+  const natives = numbersOf(stored.natives);
   for (let sequence = reverse ? to : from; reverse ? sequence >= from : sequence <= to; sequence += reverse ? -1 : 1) {
     if (page.events.length >= range.limit) return false;
     const index = sequence - first;
@@ -227,15 +248,14 @@ function merge(rows: SqlRow[]): StoredEvents {
   const parts = rows.map(storedOf);
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only;
-  const newline = Buffer.from("\n");
-  const bodies = parts.flatMap((part, index) => (index === 0 ? [part.body] : [newline, part.body]));
   return {
     types: parts.map((part) => part.types).join(" "),
     natives: parts.map((part) => part.natives).join(","),
-    body: Buffer.concat(bodies),
+    frames: () => Buffer.concat(parts.map((part) => part.frames())),
   };
 }
 
 function storedOf(row: SqlRow): StoredEvents {
-  return { types: text(row, "types"), natives: text(row, "natives"), body: blob(row, "body") };
+  const [body, first] = [blob(row, "body"), int(row, "first")];
+  return { types: text(row, "types"), natives: text(row, "natives"), frames: () => PackedEvents.read(body, first).frames() };
 }

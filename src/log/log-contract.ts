@@ -13,7 +13,7 @@ const typeOf = (sequence: number) => (sequence % 3 === 0 ? "item.completed" : "i
 export function appendMany(stream: Stream, count: number): void {
   for (let done = 0; done < count; done++) {
     const sequence = stream.last + 1;
-    stream.append({ json: event(sequence), sequence, type: typeOf(sequence), native: null });
+    stream.append({ text: event(sequence), sequence, type: typeOf(sequence), native: null });
   }
 }
 
@@ -69,7 +69,7 @@ function streamsContract(open: () => Promise<OpenedLog>): void {
       disposition: "mapped",
       raw: Buffer.from([0xff, 10, 0, 13]),
     });
-    stream.append({ json: event(1), sequence: 1, type: "item.delta", native, sync: true });
+    stream.append({ text: event(1), sequence: 1, type: "item.delta", native, sync: true });
     appendMany(stream, 2500);
     stream.setState('{"a":2}');
     stream.setOpenSince(2);
@@ -95,9 +95,9 @@ function streamsContract(open: () => Promise<OpenedLog>): void {
     const stream = log.createStream("session", "ses_1", "{}");
     appendMany(stream, 2);
     for (const sequence of [1, 2, 4]) {
-      expect(codeOf(() => stream.append({ json: "{}", sequence, type: "x", native: null }))).toBe("sequence_gap");
+      expect(codeOf(() => stream.append({ text: "{}", sequence, type: "x", native: null }))).toBe("sequence_gap");
     }
-    expect(codeOf(() => stream.append({ json: "{\n}", sequence: 3, type: "x", native: null }))).toBe("invalid_entry");
+    expect(codeOf(() => stream.append({ text: "{\n}", sequence: 3, type: "x", native: null }))).toBe("invalid_entry");
     appendMany(stream, 1);
     log.flush();
     expect(stream.read().sequences).toEqual([1, 2, 3]);
@@ -197,7 +197,7 @@ function readsContract(open: () => Promise<OpenedLog>): void {
     const { log } = await open();
     const stream = log.createStream("session", "ses_1", "{}");
     for (const sequence of [1, 2, 3])
-      stream.append({ json: JSON.stringify("x".repeat(600_000)), sequence, type: "x", native: null });
+      stream.append({ text: JSON.stringify("x".repeat(600_000)), sequence, type: "x", native: null });
     log.flush();
     expect(stream.read({ maxBytes: 1 })).toMatchObject({ sequences: [1], has_more: true });
     expect(stream.read({ maxBytes: 1_300_000, after: 0 }).sequences).toEqual([1, 2]);

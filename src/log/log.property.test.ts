@@ -31,7 +31,7 @@ class Model {
     for (let done = 0; done < count; done++) {
       const sequence = events.length + 1;
       const json = JSON.stringify({ id, sequence, pad: "ü".repeat(width) });
-      this.stream(id).append({ json, sequence, type, native: null });
+      this.stream(id).append({ text: json, sequence, type, native: null });
       events.push({ json, type });
     }
   }

@@ -2,18 +2,14 @@
  * The native ledger: every message of an agent, verbatim, both ways, with its disposition; and the counts that make coverage cheap.
  */
 import { blob, int, text, word } from "./columns.ts";
-import type { CoverageRow, Disposition, NativeDirection, NativeEntry, NativePage, NativeRow } from "./contract.ts";
+import type { CoverageRow, Disposition, NativePage, NativeRow } from "./contract.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
+import { type NativeChunk, readNativeChunk } from "./native-chunk.ts";
 
-const CHUNK_MESSAGES = 1000;
-const CHUNK_BYTES = 512 * 1024;
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** An agent that invents types must not grow the table without bound. */
 const MAX_TYPES = 2000;
 export const OTHER_TYPES = "(other)";
-
-type HeadEntry = [dir: NativeDirection, t_ms: number, type: string, disposition: Disposition, length: number];
-type Counts = Map<string, Map<Disposition, number>>;
 
 export class NativeStore {
   readonly #insert: Statement;
@@ -42,37 +38,16 @@ export class NativeStore {
     this.#purgeCoverage = db.prepare("DELETE FROM coverage WHERE stream = ?");
   }
 
-  /** Writes messages `first`, `first` + 1, … as a few rows. */
-  insert(stream: number, first: number, entries: readonly NativeEntry[]): void {
-    let head: HeadEntry[] = [];
-    let parts: Buffer[] = [];
-    let bytes = 0;
-    const write = (next: number) => {
-      this.#insert.run(stream, next - head.length, next - 1, JSON.stringify(head), Buffer.concat(parts, bytes));
-      [head, parts, bytes] = [[], [], 0];
-    };
-    entries.forEach((entry, index) => {
-      const raw = typeof entry.raw === "string" ? Buffer.from(entry.raw, "utf8") : entry.raw;
-      if (head.length > 0 && (head.length >= CHUNK_MESSAGES || bytes + raw.length > CHUNK_BYTES)) write(first + index);
-      head.push([entry.dir, entry.t_ms, entry.type, entry.disposition, raw.length]);
-      parts.push(raw);
-      bytes += raw.length;
-    });
-    if (head.length > 0) write(first + entries.length);
+  insert(stream: number, chunk: NativeChunk): void {
+    this.#insert.run(stream, chunk.first, chunk.last, chunk.head(), chunk.body());
   }
 
   /** `known`: the types counted so far, loaded on first use, owned by the stream. */
-  count(stream: number, known: Set<string>, entries: readonly NativeEntry[]): void {
-    const counts: Counts = new Map();
-    for (const entry of entries) {
-      const type = known.has(entry.type) || known.size < MAX_TYPES ? entry.type : OTHER_TYPES;
-      known.add(type);
-      const byDisposition = counts.get(type) ?? new Map<Disposition, number>();
-      counts.set(type, byDisposition);
-      byDisposition.set(entry.disposition, (byDisposition.get(entry.disposition) ?? 0) + 1);
-    }
-    for (const [type, byDisposition] of counts) {
-      for (const [disposition, count] of byDisposition) this.#count.run(stream, type, disposition, count);
+  count(stream: number, known: Set<string>, chunk: NativeChunk): void {
+    for (const [type, byDisposition] of chunk.counts()) {
+      const counted = known.has(type) || known.size < MAX_TYPES ? type : OTHER_TYPES;
+      known.add(counted);
+      for (const [disposition, count] of byDisposition) this.#count.run(stream, counted, disposition, count);
     }
   }
 
@@ -129,14 +104,4 @@ export class NativeStore {
   }
 }
 
-function decode(row: SqlRow): NativeRow[] {
-  const body = blob(row, "body");
-  const head: HeadEntry[] = JSON.parse(text(row, "head"));
-  const first = int(row, "first");
-  let offset = 0;
-  return head.map(([dir, t_ms, type, disposition, length], index) => {
-    const part = body.subarray(offset, offset + length);
-    offset += length;
-    return { native_seq: first + index, dir, t_ms, type, disposition, body: part };
-  });
-}
+const decode = (row: SqlRow): NativeRow[] => readNativeChunk(int(row, "first"), text(row, "head"), blob(row, "body"));

@@ -8,6 +8,7 @@ import type {
   Batch,
   CoverageRow,
   EventEntry,
+  EventText,
   NativeEntry,
   NativePage,
   NativeRow,
@@ -18,8 +19,9 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "./contract.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, type EventStore, type PendingChunk, pendingChunk } from "./event-store.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, type EventStore, type PendingChunk, pendingChunk, writtenOf } from "./event-store.ts";
 import { LogError } from "./log-error.ts";
+import { NativeChunk } from "./native-chunk.ts";
 import type { NativeStore } from "./native-store.ts";
 import type { NumberedRow, StreamStore } from "./stream-store.ts";
 import { type Pump, Tail } from "./tail.ts";
@@ -38,6 +40,9 @@ export type StreamContext = {
 };
 
 const ENTRY_OVERHEAD = 64;
+/** Of the beginning of an event, up to its shape. */
+const ENVELOPE_CHARS = 96;
+const WORD = /^[^\s*]+$/;
 /** SQLite takes values up to 1 GB. What it can never take must not get into a transaction: it would be tried for ever. */
 const MAX_ENTRY = 128 * 1024 * 1024;
 
@@ -53,7 +58,7 @@ export class SqliteStream implements Stream, Writer {
   #lastNative: number;
   #chunks: PendingChunk[] = [];
   #open: PendingChunk | undefined;
-  #natives: NativeEntry[] = [];
+  #natives: NativeChunk[] = [];
   #knownTypes: Set<string> | undefined;
   /** Waiting to be written; undefined when the row has it. */
   #state: string | undefined;
@@ -94,34 +99,37 @@ export class SqliteStream implements Stream, Writer {
 
   append(entry: EventEntry): void {
     this.#admit();
-    const { json, sequence, type } = entry;
+    const { text, sequence, type } = entry;
+    const size = sizeOf(text);
     if (sequence !== this.#last + 1) throw gap(this, sequence);
-    if (json.length > MAX_ENTRY) throw tooLarge(this, json.length);
-    if (json.includes("\n") || type.includes(" ")) {
-      throw new LogError(
-        "invalid_entry",
-        `Event ${sequence} of ${this.id}: an event is one line of JSON, and its type one word. Serialize it with JSON.stringify.`,
-      );
-    }
+    if (size > MAX_ENTRY) throw tooLarge(this, size);
+    const malformedType = !this.#open?.types.continues(type) && !WORD.test(type);
+    if (malformedType || (typeof text === "string" && text.includes("\n"))) throw malformed(this, sequence);
     let chunk = this.#open;
-    if (chunk === undefined || chunk.events.length >= CHUNK_EVENTS || chunk.chars + json.length > CHUNK_CHARS) {
+    if (chunk === undefined || chunk.count >= CHUNK_EVENTS || chunk.chars + size > CHUNK_CHARS) {
       chunk = pendingChunk(sequence);
       this.#open = chunk;
       this.#chunks.push(chunk);
     }
-    chunk.events.push(json);
-    chunk.types.push(type);
-    chunk.natives.push(entry.native);
-    chunk.chars += json.length;
+    chunk.count++;
+    chunk.chars += size;
+    chunk.events.add(text);
+    chunk.types.add(type);
+    chunk.natives.add(entry.native);
     this.#last = sequence;
-    this.#context.committer.enlist(this, json.length + ENTRY_OVERHEAD, entry.sync);
+    this.#context.committer.enlist(this, size + ENTRY_OVERHEAD, entry.sync);
   }
 
   appendNative(entry: NativeEntry): number {
     this.#admit();
     if (entry.raw.length > MAX_ENTRY) throw tooLarge(this, entry.raw.length);
-    this.#natives.push(entry);
     this.#lastNative++;
+    let chunk = this.#natives.at(-1);
+    if (chunk === undefined || chunk.full) {
+      chunk = new NativeChunk(this.#lastNative);
+      this.#natives.push(chunk);
+    }
+    chunk.add(entry);
     this.#context.committer.enlist(this, entry.raw.length + ENTRY_OVERHEAD, false);
     return this.#lastNative;
   }
@@ -175,11 +183,12 @@ export class SqliteStream implements Stream, Writer {
     if (this.#isNew) streams.insert(this.#row(now));
     else streams.update(this.no, now, this.#last, this.#lastNative, this.#openSince);
     if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
-    for (const chunk of this.#chunks) events.insert(this.no, chunk);
-    if (this.#natives.length === 0) return;
-    natives.insert(this.no, this.#lastNative - this.#natives.length + 1, this.#natives);
-    this.#knownTypes ??= natives.knownTypes(this.no);
-    natives.count(this.no, this.#knownTypes, this.#natives);
+    for (const chunk of this.#chunks) chunk.position = events.insert(this.no, chunk);
+    for (const chunk of this.#natives) {
+      this.#knownTypes ??= natives.knownTypes(this.no);
+      natives.insert(this.no, chunk);
+      natives.count(this.no, this.#knownTypes, chunk);
+    }
   }
 
   settle(): void {
@@ -192,7 +201,7 @@ export class SqliteStream implements Stream, Writer {
     if (this.#deleted) return;
     this.#lastCommitted = this.#last;
     for (const chunk of chunks) {
-      const batch = EventBatch.fresh(this.id, chunk.first, chunk.events, chunk.types, chunk.natives, chunk.chars);
+      const batch = new EventBatch(this.id, chunk.first, chunk.first + chunk.count - 1, writtenOf(chunk));
       this.#context.published(this, batch, chunk.position);
     }
   }
@@ -248,6 +257,19 @@ function gap(stream: Stream, sequence: number): LogError {
 
 function deleted(stream: Stream): LogError {
   return new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
+}
+
+/** Characters of the event, about. */
+const sizeOf = (text: EventText): number =>
+  typeof text === "string"
+    ? text.length
+    : ENVELOPE_CHARS + text.shape.before.length + text.value.length + text.shape.after.length;
+
+function malformed(stream: Stream, sequence: number): LogError {
+  return new LogError(
+    "invalid_entry",
+    `Event ${sequence} of ${stream.id}: an event is one line of JSON, and its type one word. Serialize it with JSON.stringify.`,
+  );
 }
 
 function tooLarge(stream: Stream, size: number): LogError {

@@ -1,9 +1,14 @@
 // Gives an event its envelope and its place in the sequence, serializes it once and hands it to the sink. Knows nothing of what events mean.
+import type { EventText, Shape } from "../log/contract.ts";
+import { eventJson } from "../log/packed-events.ts";
 import type { EventDataOf, EventType } from "../schema/event-data.ts";
 import type { IdSource } from "./ids.ts";
 
 /** One serialized event on its way into the log. */
-export type LogEntry = { json: string; sequence: number; type: EventType; native: number | null; sync: boolean };
+export type LogEntry = { text: EventText; sequence: number; type: EventType; native: number | null; sync: boolean };
+
+/** The event as clients get it. */
+export const jsonOf = ({ text, sequence }: Pick<LogEntry, "text" | "sequence">): string => eventJson(text, sequence);
 
 export interface EventSink {
   append(entry: LogEntry): void;
@@ -34,7 +39,9 @@ export class EventWriter {
   #sequence: number;
   #nativeSessionId: string | null = null;
   #nativeJson = "null";
-  #last: { type: EventType | null; source: Origin["source"]; text: string } = { type: null, source: "agent", text: "" };
+  /** The shapes of the last events: the same for thousands in a row. */
+  #plain: { type: EventType; source: Origin["source"]; shape: Shape } | null = null;
+  #delta: { head: string; source: Origin["source"]; shape: Shape } | null = null;
 
   constructor(options: {
     sessionId: string;
@@ -68,7 +75,8 @@ export class EventWriter {
   set nativeSessionId(id: string | null) {
     this.#nativeSessionId = id;
     this.#nativeJson = JSON.stringify(id);
-    this.#last = { type: null, source: "agent", text: "" };
+    this.#plain = null;
+    this.#delta = null;
   }
 
   get ids(): IdSource {
@@ -80,28 +88,36 @@ export class EventWriter {
   }
 
   emit<T extends EventType>(type: T, data: EventDataOf[T], origin: Origin): number {
-    return this.#append(type, JSON.stringify(data), origin);
+    const { source } = origin;
+    let known = this.#plain;
+    if (known?.type !== type || known.source !== source) {
+      known = { type, source, shape: { before: this.#middle(type, source), after: ',"raw":null}' } };
+      this.#plain = known;
+    }
+    return this.#append(type, known.shape, JSON.stringify(data), origin);
   }
 
   /** A delta, the most frequent event by far: `head` is the JSON of its data up to the text, made once per part. */
   emitDelta(head: string, delta: string, origin: Origin): number {
-    return this.#append("item.delta", `${head}${JSON.stringify(delta)}}`, origin);
+    const { source } = origin;
+    let known = this.#delta;
+    if (known?.head !== head || known.source !== source) {
+      known = { head, source, shape: { before: this.#middle("item.delta", source) + head, after: '},"raw":null}' } };
+      this.#delta = known;
+    }
+    return this.#append("item.delta", known.shape, JSON.stringify(delta), origin);
   }
 
-  #append(type: EventType, dataJson: string, origin: Origin): number {
+  #append(type: EventType, shape: Shape, value: string, { native }: Origin): number {
     const sequence = this.#sequence + 1;
-    const json = `{"event_id":"${this.#ids.next("evt")}","sequence":${sequence},"time":"${this.#clock()}${this.#middle(type, origin.source)}${dataJson},"raw":null}`;
-    this.#sink.append({ json, sequence, type, native: origin.native, sync: SYNCED.has(type) });
+    const text = { id: this.#ids.next("evt"), time: this.#clock(), shape, value };
+    this.#sink.append({ text, sequence, type, native, sync: SYNCED.has(type) });
     this.#sequence = sequence;
     return sequence;
   }
 
-  /** What stands between the time and the data: the same for thousands of events in a row, so it is put together once. */
+  /** What stands between the time and the data. */
   #middle(type: EventType, source: Origin["source"]): string {
-    if (type === this.#last.type && source === this.#last.source) return this.#last.text;
-    const synthetic = source === "daemon";
-    const text = `","session_id":${this.#sessionIdJson},"native_session_id":${this.#nativeJson},"synthetic":${synthetic},"source":"${source}","type":"${type}","data":`;
-    this.#last = { type, source, text };
-    return text;
+    return `","session_id":${this.#sessionIdJson},"native_session_id":${this.#nativeJson},"synthetic":${source === "daemon"},"source":"${source}","type":"${type}","data":`;
   }
 }

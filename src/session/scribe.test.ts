@@ -6,7 +6,7 @@ import type { Draft, DraftPart } from "../schema/draft.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { foldItems } from "../schema/fold-items.ts";
 import { checkGrammar } from "../schema/grammar.ts";
-import { EventWriter } from "./event-writer.ts";
+import { EventWriter, jsonOf, type LogEntry } from "./event-writer.ts";
 import { countingIds } from "./ids.ts";
 import { Scribe } from "./scribe.ts";
 
@@ -15,7 +15,7 @@ const SEED = 20_261_115;
 /** A scribe whose events are kept, and a function that lets the agent say drafts. */
 function desk() {
   const events: UniversalEvent[] = [];
-  const sink = { append: ({ json }: { json: string }) => void events.push(JSON.parse(json) as UniversalEvent) };
+  const sink = { append: (entry: LogEntry) => void events.push(JSON.parse(jsonOf(entry)) as UniversalEvent) };
   const writer = new EventWriter({ sessionId: "s", sink, ids: countingIds(), clock: () => "2026-01-01T00:00:00.000Z" });
   const artifacts = {
     put: (bytes: Buffer) => ({ artifact_id: "art_1", path: "/v1/artifacts/art_1", bytes: bytes.length, digest: "sha256:1" }),
@@ -178,7 +178,7 @@ describe("the scribe", () => {
     agent({ do: "turn.start", initiator: "client" }, { do: "item.delta", key: "m", part_type: "text", delta: "half an ans" });
     const [message] = foldItems(events);
     const turn_id = message?.turn_id ?? "";
-    const sink = { append: ({ json }: { json: string }) => void events.push(JSON.parse(json) as UniversalEvent) };
+    const sink = { append: (entry: LogEntry) => void events.push(JSON.parse(jsonOf(entry)) as UniversalEvent) };
     const writer = new EventWriter({
       sessionId: "s",
       sink,

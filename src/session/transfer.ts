@@ -103,7 +103,7 @@ export function importLines(log: Log, ndjson: string, sessionId: string | undefi
       log.artifacts.put(Buffer.from(each.base64, "base64"), { kind: each.artifact_kind, mime: each.mime });
   }
   for (const { native, event } of events)
-    stream.append({ json: JSON.stringify({ ...event, raw: null }), sequence: event.sequence, type: event.type, native });
+    stream.append({ text: JSON.stringify({ ...event, raw: null }), sequence: event.sequence, type: event.type, native });
   return stream;
 }
 

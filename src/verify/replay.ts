@@ -4,7 +4,7 @@ import type { Disposition, NativeDirection, Translation, Translator } from "../a
 import type { UniversalEvent } from "../schema/event.ts";
 import { Grammar, type Violation } from "../schema/grammar.ts";
 import { dispositionOf, sha256 } from "../session/channel.ts";
-import { EventWriter } from "../session/event-writer.ts";
+import { EventWriter, jsonOf, type LogEntry } from "../session/event-writer.ts";
 import { countingIds, isoClock } from "../session/ids.ts";
 import type { ArtifactWriter } from "../session/part-store.ts";
 import { Scribe } from "../session/scribe.ts";
@@ -173,13 +173,13 @@ class ReplayedStream {
   constructor(options: StreamOptions) {
     this.#options = options;
     const { id, clock } = options;
-    const sink = { append: (entry: { json: string; native: number | null }) => this.#keep(entry) };
+    const sink = { append: (entry: LogEntry) => this.#keep(entry) };
     const writer = new EventWriter({ sessionId: id, sink, ids: countingIds(`${id.replace(/^\D+/, "")}_`), clock });
     this.#scribe = new Scribe(writer, hashOnly);
   }
 
-  #keep(entry: { json: string; native: number | null }): void {
-    const written = JSON.parse(entry.json) as UniversalEvent;
+  #keep(entry: LogEntry): void {
+    const written = JSON.parse(jsonOf(entry)) as UniversalEvent;
     const event = entry.native === null ? written : { ...written, raw: this.#raw };
     this.#violations.push(...this.#grammar.check(event));
     this.#options.onEvent?.(event);

@@ -52,6 +52,7 @@ async function connect({ config, resume, port, host }: Launch): Promise<Connecti
   channel.attach(MOCK_SESSION, port);
   const args = resume ? ["--resume", resume.native_session_id, ...(resume.fork ? ["--fork", "yes"] : [])] : [];
   const started = deferred();
+  let said = false;
   const stdio = openNdjsonStdio({
     command: process.execPath,
     args: [PROGRAM, ...args],
@@ -60,7 +61,8 @@ async function connect({ config, resume, port, host }: Launch): Promise<Connecti
     recorder: new ProcessRegistry(host.processDir),
     onMessage: ({ raw, value }) => {
       channel.record("out", raw, value);
-      started.resolve();
+      if (!said) started.resolve();
+      said = true;
     },
     onGarbage: ({ raw, error }) => channel.unparsed("out", raw, error),
     onOversize: ({ head, bytes, sha256 }) => channel.unparsed("out", head, `a line of ${bytes} bytes`, sha256),

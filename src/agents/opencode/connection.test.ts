@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { UniversalEvent } from "../../schema/event.ts";
 import { checkGrammar } from "../../schema/grammar.ts";
 import { NativeChannel, type NativeRecord } from "../../session/channel.ts";
-import { EventWriter } from "../../session/event-writer.ts";
+import { EventWriter, jsonOf, type LogEntry } from "../../session/event-writer.ts";
 import { countingIds, isoClock } from "../../session/ids.ts";
 import { Scribe } from "../../session/scribe.ts";
 import type { AgentHost, Connection, Launch, SessionConfig, SessionPort, Translation } from "../contract.ts";
@@ -29,8 +29,8 @@ class Desk implements SessionPort {
 
   constructor(name: string) {
     this.session_id = name;
-    const append = ({ json }: { json: string }) => {
-      this.events.push(JSON.parse(json));
+    const append = (entry: LogEntry) => {
+      this.events.push(JSON.parse(jsonOf(entry)));
       for (const wake of this.#waiting.splice(0)) wake();
     };
     const writer = new EventWriter({

@@ -1,0 +1,126 @@
+/**
+ * Native messages of one stream on their way to the ledger, and back. The body is their bytes, each followed by a line end; the head says of each where it
+ * came from, and how many line ends it has inside. Both are short for thousands of lines of one kind.
+ *
+ * A head is JSON: `runs` of [direction, type, disposition, how many], `at` as runs of [milliseconds, how many], `inner` as [index, line ends]. The first
+ * version wrote a list of [direction, milliseconds, type, disposition, length] and nothing between messages.
+ */
+import type { Disposition, NativeDirection, NativeEntry, NativeRow } from "./contract.ts";
+import { TextBuffer } from "./text-buffer.ts";
+
+const CHUNK_MESSAGES = 1000;
+const CHUNK_BYTES = 512 * 1024;
+const LF = 10;
+const LINE_END = Buffer.from([LF]);
+
+type MessageRun = [dir: NativeDirection, type: string, disposition: Disposition, count: number];
+type TimeRun = [t_ms: number, count: number];
+type Head = { runs: MessageRun[]; at: TimeRun[]; inner: [index: number, lineEnds: number][] };
+type OldHead = [dir: NativeDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
+
+export class NativeChunk {
+  /** Number of the first message. */
+  readonly first: number;
+  readonly #runs: MessageRun[] = [];
+  readonly #at: TimeRun[] = [];
+  readonly #inner: Head["inner"] = [];
+  /** What was written before the open text. */
+  readonly #parts: Buffer[] = [];
+  #text = new TextBuffer("utf8");
+  #count = 0;
+  #size = 0;
+
+  constructor(first: number) {
+    this.first = first;
+  }
+
+  /** Number of the last message. */
+  get last(): number {
+    return this.first + this.#count - 1;
+  }
+
+  get full(): boolean {
+    return this.#count >= CHUNK_MESSAGES || this.#size >= CHUNK_BYTES;
+  }
+
+  add({ dir, t_ms, type, disposition, raw }: NativeEntry): void {
+    const run = this.#runs[this.#runs.length - 1];
+    if (run !== undefined && run[1] === type && run[0] === dir && run[2] === disposition) run[3]++;
+    else this.#runs.push([dir, type, disposition, 1]);
+    const time = this.#at[this.#at.length - 1];
+    if (time?.[0] === t_ms) time[1]++;
+    else this.#at.push([t_ms, 1]);
+    const inner = lineEndsIn(raw);
+    if (inner > 0) this.#inner.push([this.#count, inner]);
+    if (typeof raw === "string") this.#text.add(`${raw}\n`);
+    else {
+      this.#closeText();
+      this.#parts.push(raw, LINE_END);
+    }
+    this.#count++;
+    this.#size += raw.length;
+  }
+
+  /** How many there are of each type and disposition. */
+  counts(): Map<string, Map<Disposition, number>> {
+    const counts = new Map<string, Map<Disposition, number>>();
+    for (const [, type, disposition, count] of this.#runs) {
+      const ofType = counts.get(type) ?? new Map<Disposition, number>();
+      counts.set(type, ofType.set(disposition, (ofType.get(disposition) ?? 0) + count));
+    }
+    return counts;
+  }
+
+  head(): string {
+    const head: Head = { runs: this.#runs, at: this.#at, inner: this.#inner };
+    return JSON.stringify(head);
+  }
+
+  body(): Buffer {
+    this.#closeText();
+    const [only] = this.#parts;
+    return this.#parts.length === 1 && only !== undefined ? only : Buffer.concat(this.#parts);
+  }
+
+  #closeText(): void {
+    if (this.#text.empty) return;
+    this.#parts.push(this.#text.bytes());
+    this.#text = new TextBuffer("utf8");
+  }
+}
+
+function lineEndsIn(raw: Buffer | string): number {
+  if (typeof raw === "string" ? !raw.includes("\n") : !raw.includes(LF)) return 0;
+  return typeof raw === "string" ? raw.split("\n").length - 1 : raw.reduce((sum, byte) => sum + (byte === LF ? 1 : 0), 0);
+}
+
+export function readNativeChunk(first: number, headJson: string, body: Buffer): NativeRow[] {
+  const head: Head | OldHead = JSON.parse(headJson);
+  return Array.isArray(head) ? readOld(first, head, body) : read(first, head, body);
+}
+
+function read(first: number, head: Head, body: Buffer): NativeRow[] {
+  const inner = new Map(head.inner);
+  const times = head.at.flatMap(([t_ms, count]) => new Array<number>(count).fill(t_ms));
+  const rows: NativeRow[] = [];
+  let from = 0;
+  for (const [dir, type, disposition, count] of head.runs) {
+    for (let left = count; left > 0; left--) {
+      const index = rows.length;
+      let end = body.indexOf(LF, from);
+      for (let more = inner.get(index) ?? 0; more > 0; more--) end = body.indexOf(LF, end + 1);
+      rows.push({ native_seq: first + index, dir, t_ms: times[index] ?? 0, type, disposition, body: body.subarray(from, end) });
+      from = end + 1;
+    }
+  }
+  return rows;
+}
+
+function readOld(first: number, head: OldHead, body: Buffer): NativeRow[] {
+  let offset = 0;
+  return head.map(([dir, t_ms, type, disposition, length], index) => {
+    const part = body.subarray(offset, offset + length);
+    offset += length;
+    return { native_seq: first + index, dir, t_ms, type, disposition, body: part };
+  });
+}
