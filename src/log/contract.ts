@@ -16,9 +16,10 @@ export type Shape = { before: string; after: string };
 
 /**
  * An event as it is sent, on one line, with `"raw":null`: in full, or as the parts of
- * `{"event_id":"${id}","sequence":${sequence},"time":"${time}${before}${value}${after}`. JSON as `JSON.stringify` writes it: without tabs and line ends.
+ * `{"event_id":"${head}${counter}","sequence":${sequence},"time":"${time}${before}${value}${after}`. JSON as `JSON.stringify` writes it: without tabs and
+ * line ends.
  */
-export type EventText = string | { id: string; time: string; shape: Shape; value: string };
+export type EventText = string | { head: string; counter: string; time: string; shape: Shape; value: string };
 
 export type EventEntry = {
   text: EventText;

@@ -2,9 +2,8 @@
  * The events of a chunk as they lie on the disk: what neighbours have in common is written once, so that a delta costs a few bytes beside its text. What
  * comes out is, to the byte, what went in. It knows how an envelope begins, not what an event means.
  *
- * A body is lines. `*12 ["…","…"]` begins a run of 12 events of one shape, each a line `id⇥time⇥value`; an id of two characters replaces the last two of
- * the id before, an empty time is the one before. `*3` begins a run of 3 events in full. A body that begins with `{` has one event a line, as the first
- * version wrote them.
+ * A body is lines. `*12 ["…","…"]` begins a run of 12 events of one shape, each a line `head⇥counter⇥time⇥value`; an empty head or time is that of the
+ * event before. `*3` begins a run of 3 events in full. A body that begins with `{` has one event a line, as the first version wrote them.
  */
 import type { EventText, Shape } from "./contract.ts";
 import { TextBuffer, type TextEncoding } from "./text-buffer.ts";
@@ -12,19 +11,18 @@ import { TextBuffer, type TextEncoding } from "./text-buffer.ts";
 /** An event in full. */
 export function eventJson(text: EventText, sequence: number): string {
   if (typeof text === "string") return text;
-  const { id, time, shape, value } = text;
-  return `{"event_id":"${id}","sequence":${sequence},"time":"${time}${shape.before}${value}${shape.after}`;
+  const { head, counter, time, shape, value } = text;
+  return `{"event_id":"${head}${counter}","sequence":${sequence},"time":"${time}${shape.before}${value}${shape.after}`;
 }
 
 type Run = { shape: Shape | null; count: number };
-/** How much of an id counts up within one millisecond. */
-const COUNTER = 2;
 
 export class PackedEvents {
   readonly #first: number;
   readonly #encoding: TextEncoding;
   readonly #runs: Run[] = [];
-  readonly #ids: string[] = [];
+  readonly #heads: string[] = [];
+  readonly #counters: string[] = [];
   readonly #times: string[] = [];
   readonly #values: string[] = [];
 
@@ -34,17 +32,16 @@ export class PackedEvents {
   }
 
   add(text: EventText): void {
-    if (typeof text === "string") this.#push(null, "", "", text);
-    // Shorter ids could not be told from counters.
-    else if (text.id.length <= COUNTER) this.#push(null, "", "", eventJson(text, this.#first + this.#values.length));
-    else this.#push(text.shape, text.id, text.time, text.value);
+    if (typeof text === "string") this.#push(null, "", "", "", text);
+    else this.#push(text.shape, text.head, text.counter, text.time, text.value);
   }
 
-  #push(shape: Shape | null, id: string, time: string, value: string): void {
-    const run = this.#runs.at(-1);
+  #push(shape: Shape | null, head: string, counter: string, time: string, value: string): void {
+    const run = this.#runs[this.#runs.length - 1];
     if (run !== undefined && run.shape === shape) run.count++;
     else this.#runs.push({ shape, count: 1 });
-    this.#ids.push(id);
+    this.#heads.push(head);
+    this.#counters.push(counter);
     this.#times.push(time);
     this.#values.push(value);
   }
@@ -59,7 +56,7 @@ export class PackedEvents {
         if (shape === null) out.add(`id: ${sequence}\ndata: ${this.#values[index]}\n\n`);
         else
           out.add(
-            `id: ${sequence}\ndata: {"event_id":"${this.#ids[index]}","sequence":${sequence},"time":"${this.#times[index]}${shape.before}${this.#values[index]}${shape.after}\n\n`,
+            `id: ${sequence}\ndata: {"event_id":"${this.#heads[index]}${this.#counters[index]}","sequence":${sequence},"time":"${this.#times[index]}${shape.before}${this.#values[index]}${shape.after}\n\n`,
           );
       }
     }
@@ -72,17 +69,17 @@ export class PackedEvents {
     let index = 0;
     for (const { shape, count } of this.#runs) {
       out.add(shape === null ? `*${count}\n` : `*${count} ${JSON.stringify([shape.before, shape.after])}\n`);
-      let [head, time] = ["", ""];
+      let [head, time]: (string | undefined)[] = [];
       for (const end = index + count; index < end; index++) {
         if (shape === null) {
           out.add(`${this.#values[index]}\n`);
           continue;
         }
-        const [id, at] = [this.#ids[index] ?? "", this.#times[index] ?? ""];
-        const known = head !== "" && id.startsWith(head) && id.length === head.length + COUNTER;
-        out.add(`${known ? id.slice(-COUNTER) : id}\t${at === time ? "" : at}\t${this.#values[index]}\n`);
-        if (!known) head = id.slice(0, -COUNTER);
-        time = at;
+        const same = this.#heads[index] === head;
+        const sameTime = this.#times[index] === time;
+        head = this.#heads[index];
+        time = this.#times[index];
+        out.add(`${same ? "" : head}\t${this.#counters[index]}\t${sameTime ? "" : time}\t${this.#values[index]}\n`);
       }
     }
     return out.bytes();
@@ -101,19 +98,20 @@ export class PackedEvents {
     const [, count = "0", constants] = /^\*(\d+)(?: (.*))?$/.exec(lines[at] ?? "") ?? [];
     const end = at + 1 + Number(count);
     if (constants === undefined) {
-      for (let line = at + 1; line < end; line++) this.#push(null, "", "", lines[line] ?? "");
+      for (let next = at + 1; next < end; next++) this.#push(null, "", "", "", lines[next] ?? "");
       return end;
     }
     const [before = "", after = ""]: string[] = JSON.parse(constants);
     const shape = { before, after };
-    let [id, time] = ["", ""];
+    let [head, time] = ["", ""];
     for (let next = at + 1; next < end; next++) {
       const line = lines[next] ?? "";
       const one = line.indexOf("\t");
       const two = line.indexOf("\t", one + 1);
-      id = one === COUNTER ? id.slice(0, -COUNTER) + line.slice(0, one) : line.slice(0, one);
-      if (two > one + 1) time = line.slice(one + 1, two);
-      this.#push(shape, id, time, line.slice(two + 1));
+      const three = line.indexOf("\t", two + 1);
+      if (one > 0) head = line.slice(0, one);
+      if (three > two + 1) time = line.slice(two + 1, three);
+      this.#push(shape, head, line.slice(one + 1, two), time, line.slice(three + 1));
     }
     return end;
   }

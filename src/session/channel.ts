@@ -1,22 +1,37 @@
 // The channel between one agent process and the sessions on it: records every native message in the ledger of the sessions it concerns and hands them
 // what it means. It keeps what arrives before its session is known, and loses nothing.
 import { createHash } from "node:crypto";
-import type { Channel, Disposition, NativeDirection, SessionPort, Translation, Translator } from "../agents/contract.ts";
+import type {
+  Channel,
+  Disposition,
+  NativeDirection,
+  NativeMessage,
+  SessionPort,
+  Translation,
+  Translator,
+} from "../agents/contract.ts";
+
+import type { UnparsedMessage } from "./scribe.ts";
 
 /** One native message as it was on the wire. */
-export type NativeRecord = { dir: NativeDirection; raw: Buffer | string };
+export type NativeRecord = {
+  dir: NativeDirection;
+  raw: Buffer | string;
+  /** Of the whole message, if `raw` is not. */
+  rawHash?: string;
+};
 
 /** A session's intake. Whatever is given here is written to the ledger and to the log in the same tick. */
 export interface Intake {
   /** Before the first message of a process. `freshKeys`: its item keys are its own. */
   attached(freshKeys: boolean): void;
-  ingest(record: NativeRecord, translations: Translation[], rawHash: () => string): void;
+  ingest(record: NativeRecord, translations: Translation[]): void;
 }
 
 /** Kept for sessions nobody has claimed: bounded, oldest first out, so that a process gone wild cannot fill the memory. */
 const UNCLAIMED_LIMIT = 20_000;
 
-type Parcel = { record: NativeRecord; translations: Translation[]; rawHash: () => string };
+type Parcel = { record: NativeRecord; translations: Translation[] };
 
 export class NativeChannel implements Channel {
   readonly #translator: Translator;
@@ -39,12 +54,12 @@ export class NativeChannel implements Channel {
   }
 
   record(dir: NativeDirection, raw: Buffer | string, data: unknown): void {
-    this.#deliver({ dir, raw }, translateSafely(this.#translator, dir, data), () => sha256(raw));
+    this.#deliver({ dir, raw }, translateSafely(this.#translator, { dir, data }));
   }
 
   unparsed(dir: NativeDirection, raw: Buffer, error: string, rawHash?: string): void {
     const translation: Translation = { session: null, type: "garbage", disposition: "unparsed", drafts: [], error };
-    this.#deliver({ dir, raw }, [translation], () => rawHash ?? sha256(raw));
+    this.#deliver({ dir, raw, ...(rawHash === undefined ? {} : { rawHash }) }, [translation]);
   }
 
   attach(nativeSession: string, port: SessionPort): void {
@@ -60,16 +75,16 @@ export class NativeChannel implements Channel {
     this.#unclaimed.delete(nativeSession);
   }
 
-  #deliver(record: NativeRecord, translations: Translation[], rawHash: () => string): void {
+  #deliver(record: NativeRecord, translations: Translation[]): void {
     const [only] = translations;
     // Nearly every message means one thing for one session that is known.
     if (translations.length === 1 && only && only.session !== null && !only.bind) {
       const intake = this.#attached.get(only.session);
-      if (intake) return intake.ingest(record, translations, rawHash);
+      if (intake) return intake.ingest(record, translations);
     }
     for (const { session, bind } of translations) if (bind && session !== null) this.#bind(bind.from, session);
     for (const [session, group] of bySession(translations)) {
-      const parcel: Parcel = { record, translations: group, rawHash };
+      const parcel: Parcel = { record, translations: group };
       if (session === null) this.#broadcast(parcel);
       else {
         const intake = this.#attached.get(session);
@@ -118,15 +133,15 @@ export class NativeChannel implements Channel {
     for (const parcel of parcels) this.#hand(intake, parcel);
   }
 
-  #hand(intake: Intake, { record, translations, rawHash }: Parcel): void {
-    intake.ingest(record, translations, rawHash);
+  #hand(intake: Intake, { record, translations }: Parcel): void {
+    intake.ingest(record, translations);
   }
 }
 
 /** A translator must accept anything; if one throws all the same, the message is unparsed and the session goes on. */
-function translateSafely(translator: Translator, dir: NativeDirection, data: unknown): Translation[] {
+export function translateSafely(translator: Translator, message: NativeMessage): Translation[] {
   try {
-    const translations = translator.translate({ dir, data });
+    const translations = translator.translate(message);
     return translations.length > 0
       ? translations
       : [{ session: null, type: "silent", disposition: "unparsed", drafts: [], error: "the translator said nothing" }];
@@ -158,9 +173,19 @@ const RANK: Record<Disposition, number> = { heartbeat: 0, mapped: 1, noted: 2, u
 /** The one disposition a message has in the ledger: the most telling of its translations. */
 export function dispositionOf(translations: Translation[]): { type: string; disposition: Disposition } {
   let worst = translations[0];
+  if (worst !== undefined && translations.length === 1) return worst;
   for (const translation of translations)
     if (worst && RANK[translation.disposition] > RANK[worst.disposition]) worst = translation;
   return { type: worst?.type ?? "unknown", disposition: worst?.disposition ?? "unparsed" };
+}
+
+/** What an `agent.unparsed` says of the message, or null when it was understood. */
+export function unparsedOf(
+  { disposition }: Translation,
+  location: string,
+  { raw, rawHash }: NativeRecord,
+): UnparsedMessage | null {
+  return disposition === "unparsed" ? { location, raw_hash: rawHash ?? sha256(raw) } : null;
 }
 
 export const sha256 = (bytes: Buffer | string): string => createHash("sha256").update(bytes).digest("hex");

@@ -110,7 +110,8 @@ export class EventWriter {
 
   #append(type: EventType, shape: Shape, value: string, { native }: Origin): number {
     const sequence = this.#sequence + 1;
-    const text = { id: this.#ids.next("evt"), time: this.#clock(), shape, value };
+    const { head, counter } = this.#ids.nextEvent();
+    const text = { head, counter, time: this.#clock(), shape, value };
     this.#sink.append({ text, sequence, type, native, sync: SYNCED.has(type) });
     this.#sequence = sequence;
     return sequence;

@@ -5,6 +5,8 @@ export type IdKind = "evt" | "itm" | "turn" | "stp" | "prm" | "qst" | "sess" | "
 
 export interface IdSource {
   next(kind: IdKind): string;
+  /** The next `evt` id in two parts, of which the first is the same string for many in a row. */
+  nextEvent(): { head: string; counter: string };
 }
 
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -30,16 +32,28 @@ export function timeOrderedIds(now: () => number = Date.now): IdSource {
   const process = base32(randomBytes(4).readUInt32BE() % 32 ** 5, 5);
   let stamp = 0;
   let head = "";
+  let eventHead = "";
   let counter = 0;
+  const count = (): string => {
+    const time = now();
+    if (time > stamp) {
+      stamp = time;
+      counter = 0;
+    } else counter++;
+    if ((counter & 1023) === 0) {
+      head = base32(stamp, 10) + process + base32(counter >>> 10, 3);
+      eventHead = `evt_${head}`;
+    }
+    return PAIRS[counter & 1023] ?? "";
+  };
   return {
     next(kind) {
-      const time = now();
-      if (time > stamp) {
-        stamp = time;
-        counter = 0;
-      } else counter++;
-      if ((counter & 1023) === 0) head = base32(stamp, 10) + process + base32(counter >>> 10, 3);
-      return `${kind}_${head}${PAIRS[counter & 1023]}`;
+      const pair = count();
+      return `${kind}_${head}${pair}`;
+    },
+    nextEvent() {
+      const pair = count();
+      return { head: eventHead, counter: pair };
     },
   };
 }
@@ -47,12 +61,14 @@ export function timeOrderedIds(now: () => number = Date.now): IdSource {
 /** 1, 2, 3 … per kind, for replays whose output is compared. */
 export function countingIds(prefix = ""): IdSource {
   const counters = new Map<IdKind, number>();
+  const count = (kind: IdKind): string => {
+    const value = (counters.get(kind) ?? 0) + 1;
+    counters.set(kind, value);
+    return `${value}`;
+  };
   return {
-    next(kind) {
-      const count = (counters.get(kind) ?? 0) + 1;
-      counters.set(kind, count);
-      return `${kind}_${prefix}${count}`;
-    },
+    next: (kind) => `${kind}_${prefix}${count(kind)}`,
+    nextEvent: () => ({ head: `evt_${prefix}`, counter: count("evt") }),
   };
 }
 

@@ -17,6 +17,8 @@ type OpenItem = {
   key: ItemKey;
   item: Item;
   outlives: boolean;
+  /** Deltas that are not in the content yet, see `#say`. */
+  tail: { index: number; type: DeltaPartType; texts: string[]; chars: number } | null;
   /** The head of the last delta, for the next of the same part. */
   head?: { index: number; type: DeltaPartType; native: string | null; json: string };
 };
@@ -87,7 +89,7 @@ export class ItemLedger {
       started_at: this.#writer.now(),
       completed_at: null,
     };
-    const entry: OpenItem = { key, item, outlives: (draft.outlives_turn ?? false) && mayOutlive(item) };
+    const entry: OpenItem = { key, item, outlives: (draft.outlives_turn ?? false) && mayOutlive(item), tail: null };
     this.#open.set(key, entry);
     for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
     this.#writer.emit("item.started", { item }, origin);
@@ -107,6 +109,7 @@ export class ItemLedger {
   update(draft: DraftOf<"item.update">, origin: Origin): void {
     const entry = this.#open.get(this.#scope + draft.key);
     if (!entry) return;
+    addTail(entry);
     if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn && mayOutlive(entry.item);
     const before = entry.item;
     const parent_id = draft.parent === undefined ? before.parent_id : (this.#parentOf(draft.parent, before) ?? before.parent_id);
@@ -133,6 +136,7 @@ export class ItemLedger {
       if (this.#open.has(key)) this.complete(draft, origin);
       return;
     }
+    addTail(entry);
     if (draft.content) {
       const content = this.#stored(draft.content);
       this.#needCall(content, null, origin);
@@ -183,11 +187,12 @@ export class ItemLedger {
   restore(item: Item): void {
     const key = `restored:${item.item_id}`;
     // Not as one that outlives its turn: if that is still open it is about to be cut, and its items close before it ends (G7).
-    this.#open.set(key, { key, item, outlives: false });
+    this.#open.set(key, { key, item, outlives: false, tail: null });
     for (const part of item.content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
   }
 
   #finish(entry: OpenItem, status: Exclude<ItemStatus, "in_progress">, origin: Origin): void {
+    addTail(entry);
     this.#needCall(entry.item.content, null, origin);
     this.#open.delete(entry.key);
     this.#finished.set(entry.key, { item_id: entry.item.item_id, removed: false });
@@ -241,7 +246,13 @@ export class ItemLedger {
   #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin): void {
     const content = entry.item.content;
     while (content.length <= index) content.push(emptyPart(type));
-    grow(content, index, type, delta);
+    // A string that grows by thousands of small ones keeps each of them alive as long as the item: they are joined into pieces first.
+    if (entry.tail?.index !== index || entry.tail.type !== type || entry.tail.chars > PIECE_CHARS) {
+      addTail(entry);
+      entry.tail = { index, type, texts: [], chars: 0 };
+    }
+    entry.tail.texts.push(delta);
+    entry.tail.chars += delta.length;
     this.#writer.emitDelta(deltaHead(entry, index, type), delta, origin);
   }
 
@@ -250,6 +261,7 @@ export class ItemLedger {
    * differ in more than text: then the caller replaces the item.
    */
   #catchUp(entry: OpenItem, content: ContentPart[], origin: Origin): boolean {
+    addTail(entry);
     const streams = entry.item.kind === "message" || entry.item.kind === "tool_result";
     if (!streams || !extendsContent(entry.item.content, content)) return false;
     const synthetic: Origin = { source: "daemon", native: origin.native };
@@ -265,6 +277,7 @@ export class ItemLedger {
       else if (before.length === text.length) entry.item.content[index] = part;
       if (text.length > before.length) this.#say(entry, index, type, text.slice(before.length), synthetic);
     });
+    addTail(entry);
     return true;
   }
 
@@ -272,6 +285,16 @@ export class ItemLedger {
     // Copied: parts grow in place here, and a translator may keep the one it gave us.
     return parts.map((part) => ({ ...this.#parts.stored(part) }));
   }
+}
+
+const PIECE_CHARS = 4096;
+
+/** Puts into the content what was said. Before anybody looks at its text. */
+function addTail(entry: OpenItem): void {
+  if (!entry.tail) return;
+  const { index, type, texts } = entry.tail;
+  entry.tail = null;
+  grow(entry.item.content, index, type, texts.join(""));
 }
 
 const BY_DAEMON_AS = (origin: Origin): Origin => ({ source: "daemon", native: origin.native });

@@ -22,8 +22,7 @@ function desk() {
   };
   const scribe = new Scribe(writer, artifacts);
   scribe.begin({});
-  const agent = (...drafts: Draft[]) =>
-    scribe.translation(mapped("s", "x", drafts), 1, true, { location: "x", rawHash: () => "" });
+  const agent = (...drafts: Draft[]) => scribe.translation(mapped("s", "x", drafts), 1, true, null);
   return { scribe, events, agent };
 }
 

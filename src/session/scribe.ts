@@ -10,6 +10,9 @@ import { RequestBook } from "./request-book.ts";
 
 export type Turn = { turn_id: string; native_turn_id: string | null; initiator: "client" | "agent" };
 
+/** Where a message nobody understood came from, and its hash. */
+export type UnparsedMessage = { location: string; raw_hash: string };
+
 /** What the live session wants to know while the story is written. Called in order, after the event was emitted. */
 export interface ScribeListener {
   turnStarted?(turn: Turn): void;
@@ -77,18 +80,13 @@ export class Scribe {
   }
 
   /** Writes what one native message means. `fromAgent` is false for messages we sent ourselves. */
-  translation(
-    translation: Translation,
-    native: number | null,
-    fromAgent: boolean,
-    unparsed: { location: string; rawHash: () => string },
-  ): void {
+  translation(translation: Translation, native: number | null, fromAgent: boolean, unparsed: UnparsedMessage | null): void {
     if (this.#ended) return;
     for (const draft of translation.drafts) this.#write(draft, fromAgent, native);
-    if (translation.disposition === "unparsed")
+    if (unparsed)
       this.writer.emit(
         "agent.unparsed",
-        { error: translation.error ?? "not understood", location: unparsed.location, raw_hash: unparsed.rawHash() },
+        { error: translation.error ?? "not understood", ...unparsed },
         { source: "daemon", native },
       );
     this.settle();

@@ -7,7 +7,7 @@ import type { EventDataOf, SessionEnded } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { MessageAccepted, Pending, PermissionReplyBody, Session as SessionView, UpdateSession } from "../schema/session.ts";
 import { AgentLine, agentCall } from "./agent-line.ts";
-import { dispositionOf, type Intake, type NativeRecord } from "./channel.ts";
+import { dispositionOf, type Intake, type NativeRecord, unparsedOf } from "./channel.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { IdSource } from "./ids.ts";
 import { MessageQueue, type QueuedMessage, type StoredAttachment } from "./message-queue.ts";
@@ -305,22 +305,24 @@ export class Session implements SessionPort, Intake {
     if (freshKeys) this.#scribe.items.newScope();
   }
 
-  ingest(record: NativeRecord, translations: Translation[], rawHash: () => string): void {
+  ingest(record: NativeRecord, translations: Translation[]): void {
     if (this.#scribe.ended || this.#lost) return;
     try {
-      this.#ingest(record, translations, rawHash);
+      this.#ingest(record, translations);
     } catch (error) {
       this.#lose(error);
     }
   }
 
-  #ingest({ dir, raw }: NativeRecord, translations: Translation[], rawHash: () => string): void {
+  #ingest(record: NativeRecord, translations: Translation[]): void {
+    const { dir, raw } = record;
     const before = this.stream.last;
     this.#lastSign = this.#context.now();
     const t_ms = this.#lastSign - this.stream.created_at;
-    const native = this.stream.appendNative({ dir, t_ms, ...dispositionOf(translations), raw });
+    const { type, disposition } = dispositionOf(translations);
+    const native = this.stream.appendNative({ dir, t_ms, type, disposition, raw });
     for (const translation of translations)
-      this.#scribe.translation(translation, native, dir !== "in", { location: this.#row.agent, rawHash });
+      this.#scribe.translation(translation, native, dir !== "in", unparsedOf(translation, this.#row.agent, record));
     this.#markOpen(before);
   }
 

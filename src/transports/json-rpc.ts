@@ -2,7 +2,7 @@
  * JSON-RPC 2.0, both directions over one line channel. Guarantees that each request of the peer is answered exactly once, that each
  * request of ours settles, and that every message passes the `onRaw` tap before anything acts on it. It knows no methods.
  */
-import { encodeJsonLine, withoutLineEnd } from "./json-line.ts";
+import { encodeJsonLine, type RawLine, withoutLineEnd } from "./json-line.ts";
 import {
   fromErrorMember,
   JSON_RPC_INTERNAL_ERROR,
@@ -30,7 +30,7 @@ export interface JsonRpcPeerOptions {
   /** False: our messages carry no `"jsonrpc":"2.0"` (codex omits it). Incoming ones are taken with or without. */
   jsonrpcMember?: boolean;
   /** Every message of both directions, incoming before it is handled, outgoing before it is written. `raw` has no line end. */
-  onRaw?(direction: "in" | "out", raw: Buffer, value: unknown): void;
+  onRaw?(direction: "in" | "out", raw: RawLine, value: unknown): void;
   /**
    * The returned value (or what its promise resolves to) is the result, undefined meaning null. A throw is an error answer: as it is
    * for a JsonRpcError, else -32603. `LATER` promises a call of `respond`. Without this handler all is answered -32601.
@@ -41,7 +41,7 @@ export interface JsonRpcPeerOptions {
   /** The peer takes back a request of its own; it still has to be answered. The notification also reaches `onNotification`. */
   onCancel?(id: unknown): void;
   /** Neither request nor notification nor an answer that is waited for: late and unknown answers, and JSON that is not JSON-RPC. */
-  onUnmatched?(value: unknown, raw: Buffer): void;
+  onUnmatched?(value: unknown, raw: RawLine): void;
   /** A notification or cancel handler threw. Default: thrown again outside of the read loop. */
   onHandlerError?(error: unknown): void;
 }
@@ -101,7 +101,7 @@ export class JsonRpcPeer {
   }
 
   /** One incoming message, as the channel parsed it. No value makes it throw; `onRaw` and `onUnmatched` must not either. */
-  receive(message: { raw: Buffer; value: unknown }): void {
+  receive(message: { raw: RawLine; value: unknown }): void {
     if (this.#closedReason !== null) return;
     this.#options.onRaw?.("in", message.raw, message.value);
     const batch: unknown[] = Array.isArray(message.value) && message.value.length > 0 ? message.value : [message.value];
@@ -137,7 +137,7 @@ export class JsonRpcPeer {
     });
   }
 
-  #dispatch(value: unknown, raw: Buffer): void {
+  #dispatch(value: unknown, raw: RawLine): void {
     if (!isMembers(value)) {
       this.#options.onUnmatched?.(value, raw);
       return;
@@ -154,7 +154,7 @@ export class JsonRpcPeer {
     }
   }
 
-  #answered(response: Members, raw: Buffer): void {
+  #answered(response: Members, raw: RawLine): void {
     const { id, result, error, method } = response;
     const pending = method === undefined ? this.#pending.get(id) : undefined;
     if (pending === undefined) {

@@ -10,11 +10,22 @@ interface Framed {
   oversize: OversizeLine[];
 }
 
-function frame(chunks: Iterable<Buffer>, options: { maxLineBytes?: number; keepBlankLines?: boolean } = {}): Framed {
+type Options = { maxLineBytes?: number; keepBlankLines?: boolean };
+
+/** Both ways of asking for lines must say the same. */
+function frame(chunks: Iterable<Buffer>, options: Options = {}): Framed {
+  const all = [...chunks];
+  const framed = frameAs(all, options, false);
+  expect(frameAs(all, options, true)).toEqual(framed);
+  return framed;
+}
+
+function frameAs(chunks: Iterable<Buffer>, options: Options, ascii: boolean): Framed {
   const framed: Framed = { lines: [], oversize: [] };
   const framer = new LineFramer({
     ...options,
     onLine: (line) => framed.lines.push(line),
+    ...(ascii ? { onAsciiLine: (line: string) => framed.lines.push(Buffer.from(line)) } : {}),
     onOversize: (oversize) => framed.oversize.push(oversize),
   });
   for (const chunk of chunks) framer.push(chunk);

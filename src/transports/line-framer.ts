@@ -2,6 +2,7 @@
  * Bytes in any chunks to whole lines. Knows nothing of JSON and never makes a string: a chunk may end inside a
  * UTF-8 character, so text exists only after a line is complete.
  */
+import { isAscii } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 
 export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
@@ -25,6 +26,11 @@ export interface LineFramerOptions {
   keepBlankLines?: boolean;
   /** The line may share memory with the pushed chunk: copy it to keep it for long. Must not throw. */
   onLine(line: Buffer): void;
+  /**
+   * For those who want text anyway: gets the lines of a chunk that is nothing but ASCII, in place of `onLine`. Such a chunk is turned into text at once, and its
+   * lines are pieces of that. Must not throw.
+   */
+  onAsciiLine?(line: string): void;
   /** Called once, when the long line ends. Must not throw. */
   onOversize(oversize: OversizeLine): void;
 }
@@ -52,8 +58,8 @@ export class LineFramer {
   push(chunk: Buffer): void {
     if (this.#ended) return;
     const bytes = this.#start === null ? chunk : this.#withoutBom(this.#start, chunk);
-    let from = 0;
-    for (let lf = bytes.indexOf(LF); lf !== -1; lf = bytes.indexOf(LF, from)) {
+    let from = this.#pushAscii(bytes);
+    for (let lf = bytes.indexOf(LF, from); lf !== -1; lf = bytes.indexOf(LF, from)) {
       if (this.#pending === null && this.#oversize === null && lf - from <= this.#max) {
         this.#deliver(bytes.subarray(from, lf));
       } else {
@@ -63,6 +69,29 @@ export class LineFramer {
       from = lf + 1;
     }
     if (from < bytes.length) this.#append(bytes.subarray(from));
+  }
+
+  /** Delivers the whole lines of an ASCII chunk, if nothing is open; returns where the rest begins. */
+  #pushAscii(bytes: Buffer): number {
+    const { onAsciiLine, keepBlankLines } = this.#options;
+    if (onAsciiLine === undefined || this.#oversize !== null || !isAscii(bytes)) return 0;
+    let from = 0;
+    if (this.#pending !== null) {
+      from = bytes.indexOf(LF) + 1;
+      if (from === 0) return 0;
+      this.#append(bytes.subarray(0, from - 1));
+      this.#finish();
+    }
+    const text = bytes.toString("latin1", from);
+    const start = from;
+    let at = 0;
+    for (let lf = text.indexOf("\n"); lf !== -1; lf = text.indexOf("\n", at)) {
+      if (lf - at > this.#max) break;
+      const end = lf > at && text.charCodeAt(lf - 1) === CR ? lf - 1 : lf;
+      if (end > at || keepBlankLines === true) onAsciiLine(text.slice(at, end));
+      at = lf + 1;
+    }
+    return start + at;
   }
 
   /** Delivers the last line when the stream stopped without a line end. Later pushes are ignored. */

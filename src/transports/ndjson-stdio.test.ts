@@ -14,7 +14,7 @@ function channel(maxLineBytes?: number): { seen: Seen[]; written: Buffer[]; raw:
   const made = new NdjsonChannel({
     ...(maxLineBytes === undefined ? {} : { maxLineBytes }),
     onMessage: (message) => {
-      raw.push(message.raw);
+      raw.push(Buffer.from(message.raw));
       seen.push(["message", message.value]);
     },
     onGarbage: (garbage) => {

@@ -3,12 +3,11 @@
  * garbage or oversize: nothing is swallowed, and nothing that a child prints can make it throw.
  */
 import { type AgentProcess, type ExitInfo, type SpawnAgentOptions, spawnAgent } from "./child-process.ts";
-import { encodeJsonLine, withoutLineEnd } from "./json-line.ts";
+import { encodeJsonLine, type RawLine, withoutLineEnd } from "./json-line.ts";
 import { LineFramer, type OversizeLine } from "./line-framer.ts";
 
-/** `raw` is the line without its line end; it may share memory with its neighbours, so copy it to keep it for long. */
 export interface NdjsonMessage {
-  raw: Buffer;
+  raw: RawLine;
   value: unknown;
 }
 
@@ -37,7 +36,8 @@ export class NdjsonChannel {
     this.#options = options;
     this.#framer = new LineFramer({
       ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
-      onLine: (raw) => this.#take(raw),
+      onLine: (raw) => this.#take(raw, raw.toString("utf8")),
+      onAsciiLine: (raw) => this.#take(raw, raw),
       onOversize: (oversize) => options.onOversize(oversize),
     });
   }
@@ -62,12 +62,13 @@ export class NdjsonChannel {
     return this.#options.write(line);
   }
 
-  #take(raw: Buffer): void {
+  #take(raw: RawLine, text: string): void {
     let value: unknown;
     try {
-      value = JSON.parse(raw.toString("utf8"));
+      value = JSON.parse(text);
     } catch (error) {
-      this.#options.onGarbage({ raw, error: error instanceof Error ? error.message : String(error) });
+      const bytes = typeof raw === "string" ? Buffer.from(raw, "latin1") : raw;
+      this.#options.onGarbage({ raw: bytes, error: error instanceof Error ? error.message : String(error) });
       return;
     }
     this.#options.onMessage({ raw, value });

@@ -3,8 +3,9 @@ import { createAcpTranslator } from "../agents/acp/agent.ts";
 import type { Translator } from "../agents/contract.ts";
 import { builtInAgents } from "../agents/registry.ts";
 import type { Violation } from "../schema/grammar.ts";
+import { translateSafely } from "../session/channel.ts";
 import type { CommandIo, CommandOutput } from "./command-io.ts";
-import { Replayer, type ReplayLedger, Survey, translateRow } from "./replay.ts";
+import { Replayer, type ReplayLedger, Survey } from "./replay.ts";
 import { readTrace } from "./trace-file.ts";
 
 export type ReplayCommandOptions = {
@@ -70,7 +71,7 @@ export async function replayFile(
     if ("fault" in line) faults.push(line);
     else {
       rows++;
-      survey.add(line.row, translateRow(first, line.row));
+      survey.add(line.row, translateSafely(first, line.row));
     }
   }
   if (rows === 0) throw new Error('holds no row of a trace. A row is {"t_ms":0,"dir":"out","data":…}, one a line');
@@ -80,7 +81,7 @@ export async function replayFile(
     onEvent: (event) => out.write(`${JSON.stringify(options.raw ? event : { ...event, raw: null })}\n`),
   });
   const second = create();
-  for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, translateRow(second, line.row));
+  for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, translateSafely(second, line.row));
   return { file, rows, faults, ...replayer.result() };
 }
 

@@ -3,7 +3,7 @@
 import type { Disposition, NativeDirection, Translation, Translator } from "../agents/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { Grammar, type Violation } from "../schema/grammar.ts";
-import { dispositionOf, sha256 } from "../session/channel.ts";
+import { dispositionOf, sha256, translateSafely } from "../session/channel.ts";
 import { EventWriter, jsonOf, type LogEntry } from "../session/event-writer.ts";
 import { countingIds, isoClock } from "../session/ids.ts";
 import type { ArtifactWriter } from "../session/part-store.ts";
@@ -36,7 +36,7 @@ const NOBODY = "none";
 const EPOCH = Date.UTC(2026, 0, 1);
 
 export function replayTrace(translator: Translator, rows: TraceRow[], options: ReplayOptions): Replay {
-  const translated = rows.map((row) => ({ row, translations: translateRow(translator, row) }));
+  const translated = rows.map((row) => ({ row, translations: translateSafely(translator, row) }));
   const survey = new Survey();
   for (const { row, translations } of translated) survey.add(row, translations);
   const events = new Map<string, UniversalEvent[]>();
@@ -52,18 +52,6 @@ export function replayTrace(translator: Translator, rows: TraceRow[], options: R
   for (const { row, translations } of translated) replayer.add(row, translations);
   const { sessions, ...ledger } = replayer.result();
   return { ...ledger, sessions: sessions.map((session) => ({ ...session, events: events.get(session.session_id) ?? [] })) };
-}
-
-/** What one row means. A translator that throws or says nothing is at fault, and its message unparsed. */
-export function translateRow(translator: Translator, row: TraceRow): Translation[] {
-  try {
-    const translations = translator.translate({ dir: row.dir, data: row.data });
-    if (translations.length > 0) return translations;
-    return [{ session: null, type: "silent", disposition: "unparsed", drafts: [], error: "the translator said nothing" }];
-  } catch (error) {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return [{ session: null, type: "fault", disposition: "unparsed", drafts: [], error: `the translator threw: ${text}` }];
-  }
 }
 
 /**
@@ -194,10 +182,11 @@ class ReplayedStream {
   apply(translation: Translation, row: TraceRow, native: number): void {
     this.#begin();
     this.#raw = row.data;
-    this.#scribe.translation(translation, native, row.dir !== "in", {
-      location: this.#options.location,
-      rawHash: () => sha256(JSON.stringify(row.data) ?? ""),
-    });
+    const unparsed =
+      translation.disposition === "unparsed"
+        ? { location: this.#options.location, raw_hash: sha256(JSON.stringify(row.data) ?? "") }
+        : null;
+    this.#scribe.translation(translation, native, row.dir !== "in", unparsed);
   }
 
   exit(row: TraceRow, last: boolean): void {

@@ -7,6 +7,7 @@ import {
   type NdjsonStdio,
   openNdjsonStdio,
   type ProcessRecorder,
+  type RawLine,
   type SpawnError,
   withoutLineEnd,
 } from "../../transports/index.ts";
@@ -137,7 +138,7 @@ export class AmpRun {
     return Promise.race([this.#ended, late]).finally(() => clearTimeout(timer));
   }
 
-  #message(raw: Buffer, value: unknown): void {
+  #message(raw: RawLine, value: unknown): void {
     const data = rec(value);
     const id = str(data.session_id);
     if (id !== undefined) this.#options.onThread(id);

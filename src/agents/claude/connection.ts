@@ -1,5 +1,5 @@
 // One live Claude Code process for one session: started, greeted, spoken to over stdin until the session lets it go.
-import { type NdjsonStdio, openNdjsonStdio, ProcessRegistry } from "../../transports/index.ts";
+import { type NdjsonStdio, openNdjsonStdio, ProcessRegistry, type RawLine } from "../../transports/index.ts";
 import {
   AgentError,
   type Channel,
@@ -140,7 +140,7 @@ class ClaudeConnection implements Connection {
     this.#channel.record("in", this.#stdio.send(frame), frame);
   }
 
-  #received(raw: Buffer, value: unknown): void {
+  #received(raw: RawLine, value: unknown): void {
     this.#channel.record("out", raw, value);
     if (!this.#greeted && isRecord(value) && value.type === "result") this.#complaint = complaintOf(value);
     this.#control.take(value);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { UniversalEvent } from "../../schema/event.ts";
 import { checkGrammar } from "../../schema/grammar.ts";
-import { NativeChannel, type NativeRecord } from "../../session/channel.ts";
+import { NativeChannel, type NativeRecord, unparsedOf } from "../../session/channel.ts";
 import { EventWriter, jsonOf, type LogEntry } from "../../session/event-writer.ts";
 import { countingIds, isoClock } from "../../session/ids.ts";
 import { Scribe } from "../../session/scribe.ts";
@@ -49,10 +49,11 @@ class Desk implements SessionPort {
     this.scribe.say(drafts);
   }
 
-  ingest({ dir, raw }: NativeRecord, translations: Translation[], rawHash: () => string): void {
+  ingest(record: NativeRecord, translations: Translation[]): void {
+    const { dir, raw } = record;
     this.rows.push({ dir, data: JSON.parse(String(raw)) });
     for (const translation of translations)
-      this.scribe.translation(translation, this.rows.length, dir !== "in", { location: "test", rawHash });
+      this.scribe.translation(translation, this.rows.length, dir !== "in", unparsedOf(translation, "test", record));
   }
 
   async until(met: () => boolean): Promise<void> {
