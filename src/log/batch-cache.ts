@@ -1,9 +1,11 @@
 /**
- * The newest batches that somebody follows, bounded in bytes: a subscriber whose socket was full for a moment goes on without reading the log.
+ * The batches that were last wanted, bounded in bytes: a subscriber whose socket was full for a moment goes on without reading the log, and many who are
+ * behind together read it once.
  */
 import type { EventBatch } from "./batch.ts";
 
-const MAX_BYTES = 8 * 1024 * 1024;
+/** One hundred readers of one session, each with a few megabytes in the buffers of the kernel, are this far apart. */
+const MAX_BYTES = 24 * 1024 * 1024;
 
 export class BatchCache {
   readonly #batches = new Map<string, EventBatch>();
@@ -11,7 +13,13 @@ export class BatchCache {
 
   /** The batch that follows `after`. */
   get(stream: number, after: number): EventBatch | undefined {
-    return this.#batches.get(`${stream}:${after}`);
+    const key = `${stream}:${after}`;
+    const batch = this.#batches.get(key);
+    if (batch === undefined) return undefined;
+    // To the end of the line: others are likely to come for it too.
+    this.#batches.delete(key);
+    this.#batches.set(key, batch);
+    return batch;
   }
 
   put(stream: number, batch: EventBatch): void {

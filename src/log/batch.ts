@@ -7,12 +7,19 @@ import { eventsOf, offsetOf, withIds } from "./frames.ts";
 import { numbersOf, wordsOf } from "./runs.ts";
 
 /** Parts of a chunk row, or of several in a row. See `runs.ts` for the columns. `frames` is asked for once, and only if somebody wants them. */
-export type StoredEvents = { types: string; natives: string; frames(): Buffer };
+export type StoredEvents = {
+  types: string;
+  natives: string;
+  /** Bytes of the frames, about. */
+  size: number;
+  frames(): Buffer;
+};
 
 export class EventBatch implements Batch {
   readonly stream_id: string;
   readonly first: number;
   readonly last: number;
+  readonly size: number;
   readonly #columns: { types: string; natives: string };
   /** Bytes once somebody asked for them; what they are made of is let go then. */
   #frames: Buffer | (() => Buffer);
@@ -20,10 +27,11 @@ export class EventBatch implements Batch {
   #types: readonly string[] | undefined;
   #natives: readonly (number | null)[] | undefined;
 
-  constructor(streamId: string, first: number, last: number, { types, natives, frames }: StoredEvents) {
+  constructor(streamId: string, first: number, last: number, { types, natives, size, frames }: StoredEvents) {
     this.stream_id = streamId;
     this.first = first;
     this.last = last;
+    this.size = size;
     this.#columns = { types, natives };
     this.#frames = frames;
   }
@@ -43,11 +51,6 @@ export class EventBatch implements Batch {
     return this.#natives;
   }
 
-  /** Bytes of its frames. */
-  get size(): number {
-    return this.sse().length;
-  }
-
   sse(): Buffer {
     if (typeof this.#frames === "function") this.#frames = this.#frames();
     return this.#frames;
@@ -64,7 +67,11 @@ export class EventBatch implements Batch {
     const skip = after - this.first + 1;
     const frames = this.sse();
     const rest = frames.subarray(offsetOf(frames, after + 1));
-    const batch = new EventBatch(this.stream_id, after + 1, this.last, { ...this.#columns, frames: () => rest });
+    const batch = new EventBatch(this.stream_id, after + 1, this.last, {
+      ...this.#columns,
+      size: rest.length,
+      frames: () => rest,
+    });
     batch.#types = this.types.slice(skip);
     batch.#natives = this.natives.slice(skip);
     return batch;

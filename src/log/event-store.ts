@@ -45,9 +45,10 @@ export function pendingChunk(first: number): PendingChunk {
 }
 
 /** What was written of it, for those who follow. */
-export const writtenOf = ({ types, natives, events }: PendingChunk): StoredEvents => ({
+export const writtenOf = ({ types, natives, chars, events }: PendingChunk): StoredEvents => ({
   types: types.toString(),
   natives: natives.toString(),
+  size: chars,
   frames: () => events.frames(),
 });
 
@@ -251,11 +252,17 @@ function merge(rows: SqlRow[]): StoredEvents {
   return {
     types: parts.map((part) => part.types).join(" "),
     natives: parts.map((part) => part.natives).join(","),
+    size: parts.reduce((sum, part) => sum + part.size, 0),
     frames: () => Buffer.concat(parts.map((part) => part.frames())),
   };
 }
 
 function storedOf(row: SqlRow): StoredEvents {
   const [body, first] = [blob(row, "body"), int(row, "first")];
-  return { types: text(row, "types"), natives: text(row, "natives"), frames: () => PackedEvents.read(body, first).frames() };
+  return {
+    types: text(row, "types"),
+    natives: text(row, "natives"),
+    size: body.length + ENVELOPE * (int(row, "last") - first + 1),
+    frames: () => PackedEvents.read(body, first).frames(),
+  };
 }

@@ -231,9 +231,10 @@ class SqliteLog implements Log {
       streams: new StreamStore(this.#db),
       events: new EventStore(this.#db),
       natives: new NativeStore(this.#db),
-      cache: new BatchCache(),
+      published: new BatchCache(),
+      reread: new BatchCache(),
       pump: this.#pump,
-      published: (stream, batch, position) => this.#committed(stream, batch, position),
+      committed: (stream, batch, position) => this.#committed(stream, batch, position),
       onThrow: (error) => this.#onError(toLogError(error, "Passing events on")),
     };
   }

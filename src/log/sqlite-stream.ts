@@ -32,10 +32,12 @@ export type StreamContext = {
   streams: StreamStore;
   events: EventStore;
   natives: NativeStore;
-  cache: BatchCache;
+  /** Batches last published, and last read back. Apart: a flood must not push out what many who are behind are reading together. */
+  published: BatchCache;
+  reread: BatchCache;
   pump: Pump;
   /** A committed batch, in order of commit; the log publishes it at the end of the tick. */
-  published(stream: SqliteStream, batch: EventBatch, position: number): void;
+  committed(stream: SqliteStream, batch: EventBatch, position: number): void;
   onThrow(error: unknown): void;
 };
 
@@ -202,14 +204,14 @@ export class SqliteStream implements Stream, Writer {
     this.#lastCommitted = this.#last;
     for (const chunk of chunks) {
       const batch = new EventBatch(this.id, chunk.first, chunk.first + chunk.count - 1, writtenOf(chunk));
-      this.#context.published(this, batch, chunk.position);
+      this.#context.committed(this, batch, chunk.position);
     }
   }
 
   /** Called at the end of the tick, for each committed batch. */
   publish(batch: EventBatch): void {
     if (this.tail.size === 0) return;
-    this.#context.cache.put(this.no, batch);
+    this.#context.published.put(this.no, batch);
     this.tail.publish(batch);
   }
 
@@ -222,11 +224,11 @@ export class SqliteStream implements Stream, Writer {
   }
 
   #next(after: number): Batch | undefined {
-    const { cache, events } = this.#context;
-    const known = cache.get(this.no, after);
+    const { published, reread, events } = this.#context;
+    const known = published.get(this.no, after) ?? reread.get(this.no, after);
     if (known !== undefined) return known;
     const batch = events.nextBatch(this.no, this.id, after);
-    if (batch !== undefined) cache.put(this.no, batch);
+    if (batch !== undefined) reread.put(this.no, batch);
     return batch;
   }
 
