@@ -2,6 +2,7 @@
  * One server-sent event stream to one client. Writes what it is given and says when the client cannot take more; it never buffers for a client, and
  * never asks what an event means.
  */
+import type { Writable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
 
@@ -17,6 +18,8 @@ export type SseOptions = {
 export class SseStream implements OpenStream {
   readonly tokenId: string | null;
   readonly #response: FastifyReply["raw"];
+  /** Behind the headers the body is just bytes: written to the socket itself, without the response's bookkeeping around every write. */
+  readonly #out: Writable;
   readonly #streams: OpenStreams;
   #closed = false;
   #onDrain: (() => void) | undefined;
@@ -38,11 +41,14 @@ export class SseStream implements OpenStream {
       "x-accel-buffering": "no",
       connection: "close",
     });
-    this.#response.on("drain", () => this.#onDrain?.());
     this.#response.on("close", () => this.#gone());
     this.#response.on("error", () => this.#gone());
     this.#response.socket?.setNoDelay(true).setKeepAlive(true, 30_000);
-    this.#response.write(`retry: ${RETRY_MS}\n${options.id === undefined ? "" : `id: ${options.id}\n`}\n`);
+    this.#response.flushHeaders();
+    // Without a socket the response still waits for an earlier one of the same connection.
+    this.#out = this.#response.socket ?? this.#response;
+    this.#out.on("drain", () => this.#onDrain?.());
+    this.#out.write(`retry: ${RETRY_MS}\n${options.id === undefined ? "" : `id: ${options.id}\n`}\n`);
     streams.add(this);
     if (request.raw.socket.destroyed) this.#gone();
   }
@@ -52,12 +58,12 @@ export class SseStream implements OpenStream {
   }
 
   get buffered(): number {
-    return this.#response.writableLength;
+    return this.#out.writableLength;
   }
 
   /** False: taken, but the client is slow; wait for `onDrain`. A client that is a little behind stays live: its share of the buffers is bounded. */
   write(chunk: Buffer | string): boolean {
-    return this.#closed || this.#response.write(chunk) || this.#response.writableLength < this.#streams.share;
+    return this.#closed || this.#out.write(chunk) || this.#out.writableLength < this.#streams.share;
   }
 
   onDrain(call: () => void): void {
@@ -72,7 +78,7 @@ export class SseStream implements OpenStream {
 
   /** A stalled client gets no heartbeats: they would pile up. */
   beat(): void {
-    if (!this.#response.writableNeedDrain) this.#response.write(BEAT);
+    if (!this.#out.writableNeedDrain) this.#out.write(BEAT);
   }
 
   /** The client gets all that was written. */
@@ -83,7 +89,7 @@ export class SseStream implements OpenStream {
 
   close(): void {
     // A client that does not read would hold the daemon's end up.
-    if (this.#response.writableNeedDrain) this.#response.destroy();
+    if (this.#out.writableNeedDrain) this.#response.destroy();
     else this.#response.end();
     this.#gone();
   }
