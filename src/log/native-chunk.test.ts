@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { NativeEntry } from "./contract.ts";
+import { NativeChunk, readNativeChunk } from "./native-chunk.ts";
+
+const SEED = 20_261_118;
+
+const raw = fc.oneof(
+  fc.string({ unit: "grapheme" }),
+  fc.constantFrom("", "\n", "a\n\nb\n", "\r"),
+  fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+);
+const entry: fc.Arbitrary<NativeEntry> = fc.record({
+  dir: fc.constantFrom("in", "out", "sse"),
+  t_ms: fc.constantFrom(0, 1, 5),
+  type: fc.constantFrom("text", "done"),
+  disposition: fc.constantFrom("mapped", "unparsed"),
+  raw,
+});
+
+describe(`native chunks (seed ${SEED})`, () => {
+  it("give back every message as it was", () => {
+    fc.assert(
+      fc.property(fc.array(entry, { minLength: 1, maxLength: 40 }), (entries) => {
+        const chunk = new NativeChunk(12);
+        for (const each of entries) chunk.add(each);
+        expect(chunk.last).toBe(12 + entries.length - 1);
+        const rows = readNativeChunk(12, chunk.head(), chunk.body());
+        expect(rows).toEqual(
+          entries.map(({ raw: bytes, ...about }, index) => ({ native_seq: 12 + index, ...about, body: Buffer.from(bytes) })),
+        );
+        const counted = [...chunk.counts().values()].flatMap((counts) => [...counts.values()]).reduce((sum, n) => sum + n, 0);
+        expect(counted).toBe(entries.length);
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+  });
+
+  it("of the first version are read", () => {
+    const head = JSON.stringify([
+      ["out", 3, "text", "mapped", 2],
+      ["in", 4, "in:x", "noted", 1],
+    ]);
+    expect(readNativeChunk(5, head, Buffer.from("a\nb"))).toEqual([
+      { native_seq: 5, dir: "out", t_ms: 3, type: "text", disposition: "mapped", body: Buffer.from("a\n") },
+      { native_seq: 6, dir: "in", t_ms: 4, type: "in:x", disposition: "noted", body: Buffer.from("b") },
+    ]);
+  });
+});
