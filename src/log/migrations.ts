@@ -34,9 +34,9 @@ const version1 = `
     stream INTEGER NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    types TEXT NOT NULL,          -- per event, separated by spaces
-    natives TEXT NOT NULL,        -- per event, separated by commas; empty when there is none
-    body BLOB NOT NULL            -- the events, one per line
+    types TEXT NOT NULL,          -- per event, see runs.ts
+    natives TEXT NOT NULL,        -- per event, see runs.ts
+    body BLOB NOT NULL            -- the events, see packed-events.ts
   );
   CREATE UNIQUE INDEX event_chunks_last ON event_chunks (stream, last);
 
@@ -45,8 +45,8 @@ const version1 = `
     stream INTEGER NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    head TEXT NOT NULL,           -- JSON: per message [dir, t_ms, type, disposition, byte length]
-    body BLOB NOT NULL            -- the bytes, end to end
+    head TEXT NOT NULL,           -- JSON, see native-chunk.ts
+    body BLOB NOT NULL            -- the bytes, see native-chunk.ts
   );
   CREATE UNIQUE INDEX native_chunks_last ON native_chunks (stream, last);
 
