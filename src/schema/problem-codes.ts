@@ -59,6 +59,11 @@ export const problemCodes = {
     title: "The idempotency key was used for another request",
     advice: "Use a new Idempotency-Key for each new request.",
   },
+  idempotency_unknown: {
+    status: 409,
+    title: "The daemon stopped while it carried this request out",
+    advice: "Look whether it took effect; if not, send it with a new Idempotency-Key.",
+  },
   not_resumable: { status: 409, title: "The session cannot be resumed", advice: "Create a new session." },
   fork_unsupported: { status: 409, title: "This agent cannot fork", advice: "Create a new session instead." },
   cursor_too_large: {

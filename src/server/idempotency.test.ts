@@ -44,6 +44,22 @@ describe("Idempotency-Key", () => {
     expect(problem(await server.call("POST", path, { message: "x" }, key("x".repeat(300)))).code).toBe("invalid_request");
   });
 
+  it("does not carry out again what a dead daemon had begun", async () => {
+    const { session_id: id } = await server.createSession();
+    const path = `/v1/sessions/${id}/messages`;
+    const body = { message: "say one" };
+    const { documents } = server.core.log;
+    const before = new Set(documents.list("idempotency").map(({ id: known }) => known));
+    await server.call("POST", path, body, key("died"));
+    // What the log holds when the daemon dies after the command and before its reply is kept.
+    for (const { id: document, body: noted } of documents.list("idempotency")) {
+      const { request } = JSON.parse(noted) as { request: string };
+      if (!before.has(document)) documents.put("idempotency", document, JSON.stringify({ request }));
+    }
+    expect(problem(await server.call("POST", path, body, key("died"))).code).toBe("idempotency_unknown");
+    expect(problem(await server.call("POST", path, { message: "say two" }, key("died"))).code).toBe("idempotency_conflict");
+  });
+
   it("keeps refusals and empty replies too", async () => {
     const { session_id: id } = await server.createSession();
     const path = `/v1/sessions/${id}/permissions/none/reply`;

@@ -1,6 +1,7 @@
 /**
  * `Idempotency-Key` on POSTs: the first reply of a key is kept for a day and given again, to the same request only. Two at once wait for one another.
- * Failures of the daemon's own (5xx) are not kept: trying again is what a client should do then.
+ * Failures of the daemon's own (5xx) are not kept: trying again is what a client should do then. That a request was begun is written down before it is
+ * carried out: one that the daemon died over is not carried out a second time.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -13,6 +14,8 @@ const KEEP_MS = 24 * 60 * 60_000;
 const MAX_KEPT_BYTES = 1024 * 1024;
 
 type Kept = { request: string; status: number; type: string; body: string };
+/** Without a reply: it was begun. */
+type Noted = Kept | { request: string; status?: undefined };
 
 const hash = (...parts: string[]): string => createHash("sha256").update(parts.join("\0")).digest("hex");
 
@@ -37,15 +40,15 @@ export class Idempotency {
   async begin(id: string, requestHash: string): Promise<Kept | null> {
     for (;;) {
       const body = this.#log.documents.get(KIND, id);
-      if (body !== undefined) {
-        const kept = JSON.parse(body) as Kept;
-        if (kept.request !== requestHash) throw new ProblemError("idempotency_conflict");
-        return kept;
-      }
+      const noted = body === undefined ? null : (JSON.parse(body) as Noted);
+      if (noted && noted.request !== requestHash) throw new ProblemError("idempotency_conflict");
+      if (noted && noted.status !== undefined) return noted;
       const running = this.#running.get(id);
+      if (!running && noted) throw new ProblemError("idempotency_unknown");
       if (!running) break;
       await running.ended;
     }
+    this.#note(id, { request: requestHash });
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => {
       end = resolve;
@@ -55,17 +58,35 @@ export class Idempotency {
   }
 
   async keep(id: string, kept: Kept): Promise<void> {
+    if (!this.#running.has(id)) return;
     try {
       if (kept.status < 500 && kept.body.length <= MAX_KEPT_BYTES) {
-        this.#log.documents.put(KIND, id, JSON.stringify(kept), { expiresAt: Date.now() + KEEP_MS, sync: true });
+        this.#note(id, kept);
         await this.#log.committed();
-      }
+      } else this.#log.documents.delete(KIND, id);
     } finally {
-      this.release(id);
+      this.#end(id);
     }
   }
 
+  /** Nothing came of it: the key is free again. */
   release(id: string): void {
+    if (!this.#running.has(id)) return;
+    try {
+      this.#log.documents.delete(KIND, id);
+    } finally {
+      this.#end(id);
+    }
+  }
+
+  #note(id: string, noted: Noted): void {
+    this.#log.documents.put(KIND, id, JSON.stringify(noted), {
+      expiresAt: Date.now() + KEEP_MS,
+      sync: noted.status !== undefined,
+    });
+  }
+
+  #end(id: string): void {
     const running = this.#running.get(id);
     this.#running.delete(id);
     running?.end();
