@@ -1,7 +1,7 @@
 // The daemon as an object. `connect` finds it or takes an address; everything else hangs on what it returns.
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
-import type { AgentInfo, CreateSession, Problem, Session, SessionList, SessionState } from "../schema/session.ts";
+import type { AgentInfo, CreateSession, Problem, Session, SessionList, SessionState, VerifyReport } from "../schema/session.ts";
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
@@ -104,6 +104,11 @@ export class Dragoman {
   async modes(agent: string, { directory, signal }: AgentQuery = {}): Promise<ModeInfo[]> {
     const path = `/v1/agents/${encodeURIComponent(agent)}/modes`;
     return (await this.http.json<{ modes: ModeInfo[] }>("GET", path, { query: { directory }, signal })).modes;
+  }
+
+  /** What `dragoman verify` last found out about it; throws `never_verified` if it was never run. */
+  verifyReport(agent: string, signal?: AbortSignal): Promise<VerifyReport> {
+    return this.http.json("GET", `/v1/agents/${encodeURIComponent(agent)}/verify`, { signal });
   }
 
   /** Installs an agent from the npm registry into the daemon's data directory. */

@@ -18,6 +18,7 @@ export const operations = {
   getAgent: "Dragoman.agent",
   listModels: "Dragoman.models",
   listModes: "Dragoman.modes",
+  getVerifyReport: "Dragoman.verifyReport",
   installAgent: "Dragoman.installAgent",
   createSession: "Dragoman.createSession",
   listSessions: "Dragoman.sessions",

@@ -1,10 +1,11 @@
 // What the daemon tells about its agents: installed or not, what they can do, which models they offer; and how one is installed.
 import { AgentError, type AgentHost, type AgentInspection } from "../agents/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import type { AgentInfo } from "../schema/session.ts";
+import type { AgentInfo, VerifyReport } from "../schema/session.ts";
 import type { AgentDirectory, InstallProgress } from "../server/agent-directory.ts";
 import type { HostedAgent } from "./core.ts";
 import { installPackage } from "./install.ts";
+import { readVerifyReport } from "./verify-reports.ts";
 
 /** A program that does not answer is shown as installed with unknown version, not waited for. */
 const INSPECT_MS = 20_000;
@@ -15,11 +16,13 @@ const STALE_MS = 3_600_000;
 export class Directory implements AgentDirectory {
   readonly #agents: ReadonlyMap<string, HostedAgent>;
   readonly #defaultDirectory: string;
+  readonly #dataDir: string;
   readonly #seen = new Map<string, { at: number; inspection: Promise<AgentInspection> }>();
 
-  constructor(agents: ReadonlyMap<string, HostedAgent>, defaultDirectory: string) {
+  constructor(agents: ReadonlyMap<string, HostedAgent>, options: { defaultDirectory: string; dataDir: string }) {
     this.#agents = agents;
-    this.#defaultDirectory = defaultDirectory;
+    this.#defaultDirectory = options.defaultDirectory;
+    this.#dataDir = options.dataDir;
   }
 
   list(): Promise<AgentInfo[]> {
@@ -44,6 +47,16 @@ export class Directory implements AgentDirectory {
 
   modes(id: string, directory: string | undefined) {
     return this.#ask(id, async ({ agent, host }) => (await agent.modes?.(host, directory ?? this.#defaultDirectory)) ?? []);
+  }
+
+  async verifyReport(id: string): Promise<VerifyReport> {
+    const { agent } = this.#find(id);
+    const report = await readVerifyReport(this.#dataDir, agent.id);
+    if (report) return report;
+    throw new ProblemError(
+      "never_verified",
+      `${agent.name} was never verified here. Run \`dragoman verify ${agent.id}\` on the daemon's machine.`,
+    );
   }
 
   async install(id: string, onProgress: (progress: InstallProgress) => void): Promise<AgentInfo> {

@@ -42,7 +42,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
   const reaped = await reapOrphans(processDir);
   const agents = new Map<string, HostedAgent>();
-  const directory = new Directory(agents, options.defaultDirectory);
+  const directory = new Directory(agents, options);
   const manager = new SessionManager({
     log,
     ids: timeOrderedIds(),

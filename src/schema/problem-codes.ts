@@ -25,6 +25,11 @@ export const problemCodes = {
   not_found: { status: 404, title: "No such route", advice: "See /openapi.json for all routes." },
   session_not_found: { status: 404, title: "No such session", advice: "List the sessions with GET /v1/sessions." },
   agent_unknown: { status: 404, title: "No such agent", advice: "List the agents with GET /v1/agents." },
+  never_verified: {
+    status: 404,
+    title: "The agent was never verified here",
+    advice: "Run `dragoman verify <agent>` on the daemon's machine, with the daemon's data directory.",
+  },
   permission_not_found: {
     status: 404,
     title: "No such permission",

@@ -204,6 +204,49 @@ export const AgentList = Type.Object({ agents: Type.Array(AgentInfo) }, { title:
 export const ModelList = Type.Object({ models: Type.Array(ModelInfo) }, { title: "ModelList" });
 export const ModeList = Type.Object({ modes: Type.Array(ModeInfo) }, { title: "ModeList" });
 
+/** What `dragoman verify` found out about an agent, the last time it was run on the daemon's machine. */
+export const VerifyScenario = Type.Object(
+  {
+    scenario: Type.String(),
+    title: Type.String(),
+    verdict: Type.Enum(["passed", "failed", "hung", "skipped"]),
+    verified_at: Type.String(),
+    duration_ms: Type.Integer(),
+    native: Type.Integer(),
+    mapped: Type.Integer(),
+    noted: Type.Integer(),
+    heartbeat: Type.Integer(),
+    unparsed: Type.Integer(),
+    /** Rules of the grammar that were broken. */
+    broken: Type.Array(Type.Object({ rule: Type.String(), sequence: Type.Integer(), message: Type.String() })),
+    /** Sentences: what was not as expected, or why it was skipped. */
+    reasons: Type.Array(Type.String()),
+  },
+  { title: "VerifyScenario" },
+);
+export type VerifyScenario = Type.Static<typeof VerifyScenario>;
+
+export const VerifyReport = Type.Object(
+  {
+    agent: Type.String(),
+    version: nullable(Type.String()),
+    verified_at: Type.String(),
+    totals: Type.Object({
+      passed: Type.Integer(),
+      failed: Type.Integer(),
+      hung: Type.Integer(),
+      skipped: Type.Integer(),
+      unparsed: Type.Integer(),
+      broken: Type.Integer(),
+    }),
+    /** What is wrong with the whole: not installed, processes left behind. */
+    problems: Type.Array(Type.String()),
+    scenarios: Type.Array(VerifyScenario),
+  },
+  { title: "VerifyReport" },
+);
+export type VerifyReport = Type.Static<typeof VerifyReport>;
+
 /** RFC 9457. `code` is stable; `detail` says what to do next. */
 export const Problem = Type.Object(
   {

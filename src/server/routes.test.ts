@@ -6,7 +6,7 @@ import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogHealth } from "../log/contract.ts";
 import * as schemas from "../schema/session.ts";
-import { readSse, startTestServer, type TestServer } from "./test-server.ts";
+import { problem, readSse, startTestServer, type TestServer } from "./test-server.ts";
 
 let server: TestServer;
 let inspectorDir: string;
@@ -161,6 +161,8 @@ describe("agents", () => {
     fits(schemas.AgentInfo, await server.json("GET", "/v1/agents/mock"));
     fits(schemas.ModelList, await server.json("GET", "/v1/agents/mock/models?directory=/tmp"));
     fits(schemas.ModeList, await server.json("GET", "/v1/agents/mock/modes"));
+    const never = await server.call("GET", "/v1/agents/mock/verify");
+    expect([never.status, problem(never).code]).toEqual([404, "never_verified"]);
     const { text } = await server.call("POST", "/v1/agents/mock/install");
     expect(text).toMatch(/event: progress\ndata: {"message":"fetching"}\n\nevent: done\ndata: {"agent":"mock"/);
   });

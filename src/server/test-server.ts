@@ -35,6 +35,9 @@ const directory: AgentDirectory = {
   inspect: async (id) => known(id),
   models: async (id) => [{ id: `${known(id).agent}-1` }],
   modes: async (id) => [{ id: `${known(id).agent}-build` }],
+  verifyReport: async (id) => {
+    throw new ProblemError("never_verified", `${known(id).name} was never verified.`);
+  },
   async install(id, onProgress) {
     onProgress({ message: "fetching" });
     return known(id);

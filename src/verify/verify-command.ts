@@ -4,6 +4,7 @@ import type { CommandIo } from "./command-io.ts";
 import { closeOpenLabs } from "./lab.ts";
 import { verifyProfiles } from "./profiles/index.ts";
 import { recordTraces } from "./record.ts";
+import { keepReport } from "./report/kept-report.ts";
 import { Progress } from "./report/progress.ts";
 import { agentSummary, failureLines, summarize, tableHead, tableLine } from "./report/table.ts";
 import type { ScenarioResult } from "./scenario-result.ts";
@@ -20,6 +21,8 @@ export type VerifyCommandOptions = {
   parallel?: number;
   /** For one scenario. */
   timeLimitMs?: number;
+  /** The daemon's data directory: the last report of each agent is kept there for it to show. */
+  dataDir?: string;
 };
 
 /** 0: all passed. 1: something is unparsed, broken or failed, or a named agent is not installed. 2: the question makes no sense. */
@@ -46,9 +49,20 @@ export async function verifyAgents(options: VerifyCommandOptions, io: CommandIo)
   const reports: AgentReport[] = [];
   for (const id of ids) {
     const report = await verifyOne(id, options, io);
+    await keep(report, options, io);
     if (report.installed || named) reports.push(report);
   }
   return reports;
+}
+
+/** A report that cannot be kept is no fault of the agent. */
+async function keep(report: AgentReport, { dataDir }: VerifyCommandOptions, io: CommandIo): Promise<void> {
+  if (dataDir === undefined || !report.installed) return;
+  try {
+    await keepReport(dataDir, report);
+  } catch (error) {
+    io.stderr.write(`The report could not be kept in ${dataDir}: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
 }
 
 async function verifyOne(id: string, options: VerifyCommandOptions, io: CommandIo): Promise<AgentReport> {

@@ -70,6 +70,7 @@ const calls: Record<keyof typeof operations, Call> = {
   getAgent: (d) => d.agent("mock"),
   listModels: (d) => d.models("mock", { directory: dataDir }),
   listModes: (d) => d.modes("mock", { directory: dataDir }),
+  getVerifyReport: (d) => d.verifyReport("mock"),
   installAgent: (d) => d.installAgent("mock"),
   createSession: (d) => d.createSession({ agent: "mock" }, { idempotencyKey: "k1" }),
   listSessions: (d) => d.sessions({ limit: 1, before: "zzz", agent: "mock", status: "idle", directory: dataDir, search: "x" }),

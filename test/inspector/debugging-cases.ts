@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
+import { verifyCommand } from "../../src/verify/verify-command.ts";
 import { at, openDrawer, type World } from "./world.ts";
 
 const built = fileURLToPath(new URL("../../dist/inspector/", import.meta.url));
@@ -76,8 +77,28 @@ export function debuggingCases(world: World): void {
     const page = await world.window("/agents");
     const card = page.getByRole("article", { name: "Mock agent" });
     await card.waitFor();
-    expect(await card.textContent()).toContain("dragoman verify mock");
     expect(await card.getByRole("listitem").allTextContents()).toContain("permissions");
+    await card.getByText("Never verified").waitFor();
+    await card.getByRole("button", { name: "Copy dragoman verify mock" }).click();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("dragoman verify mock");
+  });
+
+  it("shows what verify last found out, scenario by scenario", async () => {
+    const dataDir = world.daemon.dataDir;
+    const quiet = { write: () => {} };
+    const options = { agents: ["mock"], scenario: ["mock-text", "mock-steer"], timeLimitMs: 250, dataDir };
+    expect(await verifyCommand(options, { stdout: quiet, stderr: quiet, env: process.env })).toBe(1);
+    const page = await world.window("/agents");
+    const card = page.getByRole("article", { name: "Mock agent" });
+    await page.getByRole("button", { name: "Look again" }).click();
+    const report = card.getByRole("region", { name: "Verify report" });
+    await report.getByText(/^Verified \S+/).waitFor();
+    const verdicts = await report.getByRole("list", { name: "Verdicts" }).getByRole("listitem").allTextContents();
+    expect(verdicts).toEqual(["1 passed", "0 failed", "1 hung", "0 skipped", "0 unparsed", "0 rules broken"]);
+    await report.getByText("2 scenarios").click();
+    await report.getByText("no end after 0.25 s").waitFor();
+    expect(await report.locator(".scenario-line code").allTextContents()).toEqual(["mock-steer", "mock-text"]);
+    await report.getByRole("button", { name: "Copy dragoman verify mock" }).waitFor();
   });
 
   it("keeps the first load small", () => {

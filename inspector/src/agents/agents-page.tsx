@@ -6,14 +6,17 @@ import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
 import { agents, readAgents } from "../state/agents.ts";
 import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
-import { Button, CopyButton, IconButton, Notice, Spinner } from "../ui/controls.tsx";
+import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
 import { scrollable } from "../ui/scrollable.ts";
+import { VerifyResult } from "./verify-result.tsx";
 
 export default function AgentsPage() {
   const known = useStore(agents);
   const [busy, setBusy] = useState(false);
+  const [look, setLook] = useState(0);
   const refresh = (): void => {
     setBusy(true);
+    setLook((count) => count + 1);
     void readAgents().finally(() => setBusy(false));
   };
   return (
@@ -29,14 +32,13 @@ export default function AgentsPage() {
       <section className="agents" aria-label="Agents" {...scrollable}>
         {known.state === "unknown" && <Spinner label="looking" />}
         {known.state === "failed" && <Notice kind="error">{known.detail}</Notice>}
-        {known.state === "known" && known.agents.map((info) => <AgentCard key={info.agent} info={info} />)}
+        {known.state === "known" && known.agents.map((info) => <AgentCard key={info.agent} info={info} look={look} />)}
       </section>
     </main>
   );
 }
 
-function AgentCard({ info }: { info: AgentInfo }) {
-  const verify = `dragoman verify ${info.agent}`;
+function AgentCard({ info, look }: { info: AgentInfo; look: number }) {
   return (
     <article className="agent-card" aria-label={info.name}>
       <header>
@@ -57,12 +59,7 @@ function AgentCard({ info }: { info: AgentInfo }) {
       <Capabilities values={info.capabilities} />
       <footer>
         {!info.installed && info.installable && <Install agent={info.agent} />}
-        {info.installed && (
-          <span className="verify">
-            <span className="dim">Check it against the schema:</span> <code>{verify}</code>
-            <CopyButton label="Copy the command" text={() => verify} />
-          </span>
-        )}
+        {info.installed && <VerifyResult info={info} look={look} />}
       </footer>
     </article>
   );

@@ -6,6 +6,7 @@ export const verify: Command = {
   usage: "verify [<agent>…]",
   about: "run installed agents against a scripted model and check that all they say is understood",
   help: `  Needs no account and no internet: the agent runs in a temporary home against a model server on loopback.
+  The last report of each agent is kept in the data directory, and the inspector shows it.
   Exit code: 0 all passed, 1 something is unparsed, broken or failed.`,
   options: {
     scenario: { type: "string", multiple: true, value: "<name>", about: "only this one; `name*` for several; may be repeated" },
@@ -16,6 +17,7 @@ export const verify: Command = {
   completes: ["agents"],
   async run({ words, values, terminal }) {
     const { verifyCommand } = await import("../../verify/verify-command.ts");
+    const { defaultDataDir } = await import("../../daemon/config.ts");
     const record = text(values, "record");
     const [parallel, limit] = [
       positive(text(values, "parallel"), "parallel"),
@@ -26,6 +28,7 @@ export const verify: Command = {
         agents: words,
         scenario: list(values, "scenario"),
         json: flag(values, "json"),
+        dataDir: text(values, "data-dir") ?? defaultDataDir(terminal.env),
         ...(record ? { record } : {}),
         ...(parallel ? { parallel } : {}),
         ...(limit ? { timeLimitMs: limit * 1000 } : {}),

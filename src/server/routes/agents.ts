@@ -1,7 +1,7 @@
 // What agents there are, and their installation.
 import Type from "typebox";
 import { ProblemError } from "../../schema/problem-codes.ts";
-import { AgentInfo, AgentList, ModeList, ModelList } from "../../schema/session.ts";
+import { AgentInfo, AgentList, ModeList, ModelList, VerifyReport } from "../../schema/session.ts";
 import { problemOf, toProblemError } from "../problems.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { namedEvent, SseStream } from "../sse.ts";
@@ -56,6 +56,21 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
       },
     },
     async ({ params, query }) => ({ modes: await agents.modes(params.agent, query.directory) }),
+  );
+
+  app.get(
+    "/v1/agents/:agent/verify",
+    {
+      schema: { params: AgentPath },
+      config: {
+        tag,
+        operation: "getVerifyReport",
+        summary: "What `dragoman verify` last found out about the agent.",
+        replies: { 200: VerifyReport },
+        problems: ["agent_unknown", "never_verified"],
+      },
+    },
+    async ({ params }) => agents.verifyReport(params.agent),
   );
 
   app.post(
