@@ -2,6 +2,7 @@
 //   npm run conformance                      all pinned agents
 //   npm run conformance -- claude codex      only these
 //   npm run conformance -- --scenario=text   only this one; may be repeated, and may end with a star
+//   npm run conformance -- --scenario=inspector   only the runs in a browser
 //   npm run conformance -- --short           the short set: a few minutes, for every change
 //   npm run conformance -- --install-only    downloads and stops
 // A scenario that fails is played once more before it counts: real agents on a busy machine are late now and then. Both tries are printed.
@@ -14,6 +15,7 @@ import { commandVariable } from "../dist/daemon/agent-host.js";
 import { PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
 import { agentSummary, summarize } from "../dist/verify/report/table.js";
 import { verifyAgents } from "../dist/verify/verify-command.js";
+import { BROWSED, browse } from "./conformance-inspector.mjs";
 
 const run = promisify(execFile);
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "dragoman-conformance");
@@ -73,12 +75,29 @@ if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
 
 const io = { stdout: process.stdout, stderr: process.stderr, env };
 const reports = [];
+const browsed = [];
+/** The runs in a browser go by this name among the scenarios. */
+const IN_BROWSER = "inspector";
+const asked = named.filter((name) => name !== IN_BROWSER);
+const withBrowser = named.length === 0 || asked.length < named.length;
 for (const { agent, scenarios, command } of ready) {
   // Set one at a time: an agent may be pinned in two versions.
   env[commandVariable(agent)] = command;
-  const scenario = named.length > 0 ? named : flags.has("--short") ? SHORT_SET : (scenarios ?? []);
-  const [report] = await verifyAgents({ agents: [agent], scenario }, io);
-  if (report) reports.push(await playedAgain(report));
+  const scenario = named.length > 0 ? asked : flags.has("--short") ? SHORT_SET : (scenarios ?? []);
+  if (asked.length > 0 || named.length === 0) {
+    const [report] = await verifyAgents({ agents: [agent], scenario }, io);
+    if (report) reports.push(await playedAgain(report));
+  }
+  if (withBrowser && BROWSED.includes(agent)) browsed.push({ agent, failures: await inBrowser(agent) });
+}
+
+/** Tried once more, like a scenario. */
+async function inBrowser(agent, again = false) {
+  const start = Date.now();
+  const failures = await browse(agent, env);
+  const outcome = failures.length === 0 ? "passed" : `failed: ${failures.join("; ")}`;
+  console.log(`${agent} in the inspector: ${((Date.now() - start) / 1000).toFixed(1)} s  ${outcome}`);
+  return failures.length > 0 && !again ? inBrowser(agent, true) : failures;
 }
 
 /** The report with what passed at the second try in place of what failed at the first. */
@@ -96,7 +115,11 @@ const { passed, failed, unparsed, broken } = summarize(reports.flatMap((report) 
 const trouble = [...problems, ...reports.flatMap((report) => report.problems.map((problem) => `${report.agent}: ${problem}`))];
 console.log(`\n${Math.round((Date.now() - began) / 1000)} s`);
 for (const report of reports) process.stdout.write(agentSummary(report));
+for (const { agent, failures } of browsed)
+  console.log(`${agent} in the inspector: ${failures.length === 0 ? "passed" : "failed"}`);
 for (const line of trouble) console.log(line);
 console.log(`${unparsed} unparsed, ${broken} rules broken`);
-console.log(`${passed} passed, ${failed + trouble.length} failed`);
-process.exit(failed + trouble.length > 0 ? 1 : 0);
+const failedInBrowser = browsed.filter(({ failures }) => failures.length > 0).length;
+const allFailed = failed + failedInBrowser + trouble.length;
+console.log(`${passed + browsed.length - failedInBrowser} passed, ${allFailed} failed`);
+process.exit(allFailed > 0 ? 1 : 0);

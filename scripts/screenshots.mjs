@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright-core";
 import { Dragoman } from "../dist/client/index.js";
+import { launchBrowser } from "./browser.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const images = join(root, "docs/images");
@@ -121,10 +121,7 @@ async function work(api) {
   return { main, asking, question };
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run"],
-});
+const browser = await launchBrowser();
 
 async function shoot(url, token, name, { hash, dark = false, drawer = null, wait }) {
   const context = await browser.newContext({

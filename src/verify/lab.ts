@@ -95,6 +95,12 @@ export class Lab {
     return new Dragoman({ url: this.#daemon.url, token: this.#daemon.token });
   }
 
+  /** For a browser, which signs in by a link. */
+  token(): string {
+    if (!this.#daemon) throw new Error("The lab's daemon is not running.");
+    return this.#daemon.token;
+  }
+
   /** Ends the daemon and all its agents, and starts another one on the same data. */
   async restart(): Promise<void> {
     await this.#daemon?.close();

@@ -1,0 +1,142 @@
+// A real agent in the inspector, in a real browser, as a person uses it: make a session, watch an answer come, allow a command, look behind it, end it.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Lab } from "../dist/verify/lab.js";
+import { verifyProfiles } from "../dist/verify/profiles/index.js";
+import { commonScenarios, promptFor } from "../dist/verify/scenario/index.js";
+import { setStage } from "../dist/verify/stage.js";
+import { launchBrowser } from "./browser.mjs";
+
+/** Those the inspector is tried with. */
+export const BROWSED = ["claude", "codex", "opencode"];
+const STEP_MS = 40_000;
+/** Slow enough that a person sees it grow. */
+const growing = {
+  name: "in-browser",
+  title: "an answer that comes bit by bit",
+  turns: [
+    {
+      prompt: "Count slowly.",
+      steps: [{ blocks: [{ type: "text", text: "One, two, three, four, five. The end.", chunks: 10 }], chunk_delay_ms: 60 }],
+    },
+  ],
+};
+const allowing = commonScenarios.find(({ name }) => name === "permission-allow");
+
+/** What went wrong, in sentences; none when all was as a person expects. */
+export async function browse(agent, env) {
+  const failures = [];
+  let browser;
+  let lab;
+  try {
+    browser = await launchBrowser();
+    lab = await Lab.open({ profile: verifyProfiles.get(agent), scenarios: [growing, allowing], env });
+    await asPerson(await openPage(browser, lab, failures), lab, failures);
+  } catch (error) {
+    failures.push(
+      String(error instanceof Error ? error.message : error)
+        .split("\n")
+        .slice(0, 4)
+        .join(" "),
+    );
+  } finally {
+    await browser?.close();
+    failures.push(...((await lab?.close()) ?? []));
+  }
+  return failures;
+}
+
+/** Watched all along: no error, no breach of the policy, no request elsewhere. */
+async function openPage(browser, lab, failures) {
+  const { http } = lab.client();
+  const page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
+  page.setDefaultTimeout(STEP_MS);
+  page.on("pageerror", (error) => failures.push(`the page failed: ${error.message}`));
+  page.on("console", (message) => {
+    if (/Content Security Policy/i.test(message.text())) failures.push(message.text());
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${http.url}/`) && !/^(data|blob):/.test(request.url()))
+      failures.push(`the page asked for ${request.url()}`);
+  });
+  await page.goto(`${http.url}/ui?token=${lab.token()}`);
+  return page;
+}
+
+async function asPerson(page, lab, failures) {
+  const { directory, request } = await setStage(lab, allowing);
+  const check = (holds, sentence) => holds || failures.push(sentence);
+  await makeSession(page, request);
+  await countGrowth(page);
+  await say(page, promptFor(growing, 0, directory));
+  await page.getByRole("article", { name: "Agent" }).getByText("The end.").waitFor();
+  await page.locator(".turn-end").first().waitFor();
+  check((await page.evaluate(() => window.lengthsSeen.size)) > 2, "the answer did not come bit by bit");
+  await say(page, promptFor(allowing, 0, directory));
+  const card = page.locator(".request.permission");
+  await card.getByText("touch made.txt").first().waitFor();
+  check(!existsSync(join(directory, "made.txt")), "the command ran before it was allowed");
+  await card.locator('[data-answer="allow_once"]').first().click();
+  await page.getByRole("article", { name: "Agent" }).getByText("Made it.").waitFor();
+  await card.waitFor({ state: "detached" });
+  check(existsSync(join(directory, "made.txt")), "the command was allowed and did not run");
+  await page.locator(".turn-end").nth(1).waitFor();
+  check((await page.locator(".tool").count()) > 0, "the tool call is not shown");
+  await lookBehind(page, check);
+  await page.getByRole("button", { name: "Session actions" }).click();
+  await page.getByRole("menuitem", { name: "End session" }).click();
+  await page.locator(".ended").waitFor();
+}
+
+async function makeSession(page, { agent, directory, model, env = {} }) {
+  await page.getByRole("button", { name: "New session" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "New session" });
+  await dialog.locator(`input[name="agent"][value="${agent}"]`).check();
+  await dialog.getByLabel("Directory").fill(directory);
+  if (model) await dialog.getByLabel("Model").fill(model);
+  const lines = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  if (lines.length > 0) {
+    await dialog.locator("summary").click();
+    await dialog.getByLabel("Environment").fill(lines.join("\n"));
+  }
+  await dialog.getByRole("button", { name: "Create session" }).click();
+  await dialog.waitFor({ state: "detached" });
+}
+
+async function say(page, text) {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+/** How long the last answer was each time the page changed. */
+const countGrowth = (page) =>
+  page.evaluate(() => {
+    window.lengthsSeen = new Set();
+    new MutationObserver(() => {
+      const last = [...document.querySelectorAll("article.assistant")].at(-1);
+      if (last) window.lengthsSeen.add(last.textContent.length);
+    }).observe(document.body, { childList: true, subtree: true, characterData: true });
+  });
+
+/** The native message beside an event, and that all of them were understood. */
+async function lookBehind(page, check) {
+  await page.getByRole("button", { name: /the debugging drawer/ }).click();
+  await page.locator("[data-sequence]").first().waitFor();
+  await page.getByLabel("Event source").selectOption("agent");
+  await page.getByLabel("Event type").selectOption("item.completed");
+  await page.locator("[data-sequence]").last().click();
+  const detail = page.getByRole("region", { name: /^Event/ });
+  await detail.locator("h3", { hasText: "Native message" }).waitFor();
+  await detail.locator(".code-block").nth(1).waitFor();
+  const native = (await detail.locator(".code-block").nth(1).textContent()) ?? "";
+  check(native.length > 20, "the native message is not beside its event");
+  await page.getByRole("tab", { name: "Coverage" }).click();
+  await page.locator(".totals .unparsed dd").waitFor();
+  const [mapped, unparsed] = await Promise.all(
+    ["mapped", "unparsed"].map(async (kind) =>
+      Number((await page.locator(`.totals .${kind} dd`).textContent()).replaceAll(/\D/g, "")),
+    ),
+  );
+  check(mapped > 0, "no native message was mapped");
+  check(unparsed === 0, `${unparsed} native messages were not understood`);
+}
