@@ -15,6 +15,7 @@ export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   base: "/ui/",
   plugins: [withoutDiscovery, react()],
+  worker: { format: "es" },
   build: {
     outDir: "../dist/inspector",
     emptyOutDir: true,

@@ -21,5 +21,6 @@ createRoot(root).render(
 );
 watchAlerts();
 void readAccess();
-void readAgents();
 void sessions.run(new AbortController().signal);
+// Looking for agents starts their programs: not while the page opens.
+requestIdleCallback(() => void readAgents(), { timeout: 1_000 });

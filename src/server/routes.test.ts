@@ -15,6 +15,7 @@ beforeAll(async () => {
   writeFileSync(join(inspectorDir, "index.html"), "<!doctype html><title>inspector</title>");
   mkdirSync(join(inspectorDir, "assets"));
   writeFileSync(join(inspectorDir, "assets", "app.js"), "console.log(1)");
+  writeFileSync(join(inspectorDir, "assets", "app-BMJQn-FI.js"), "console.log(2)");
   server = await startTestServer({ inspectorDir });
 });
 afterAll(async () => {
@@ -233,6 +234,11 @@ describe("the inspector", () => {
     const script = await server.raw("GET", "/ui/assets/app.js");
     expect([script.status, script.text]).toEqual([200, "console.log(1)"]);
     expect(script.headers["cache-control"]).toBe("no-store");
+    const hashed = await server.raw("GET", "/ui/assets/app-BMJQn-FI.js");
+    expect(hashed.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    const gone = await server.raw("GET", "/ui/assets/gone-BMJQn-FI.js");
+    expect([gone.status, gone.headers["cache-control"]]).toEqual([404, "no-store"]);
+    expect((await server.raw("GET", "/ui")).headers["cache-control"]).toBe("no-store");
   });
 
   it.each([

@@ -1,6 +1,6 @@
 // Every event of the session in order; the chosen one with the native message it was made from beside it.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { EventSource, UniversalEvent } from "../../../src/schema/event.ts";
 import type { EventType } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
@@ -16,6 +16,7 @@ import { type EventFilter, EventLog } from "./event-log.ts";
 import { summaryOf } from "./event-summary.ts";
 
 const ROW = 26;
+const estimateSize = (): number => ROW;
 
 export function Timeline({ row, view }: { row: Session; view: TranscriptView }) {
   const [family, setFamily] = useState("");
@@ -85,12 +86,14 @@ function EventList({ id, last, types, source, chosen, onChoose }: ListProps) {
     return () => log.close();
   }, [log]);
   const count = log.count();
+  // The virtual list places all rows anew whenever this is another function.
+  const getItemKey = useCallback((index: number) => (log.filtered ? (log.at(index)?.sequence ?? index) : index), [log]);
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
+    estimateSize,
     overscan: 12,
-    getItemKey: (index) => (log.filtered ? (log.at(index)?.sequence ?? index) : index),
+    getItemKey,
     anchorTo: "end",
     followOnAppend: true,
   });
@@ -125,7 +128,14 @@ function EventList({ id, last, types, source, chosen, onChoose }: ListProps) {
     >
       <div className="event-space" style={{ height: virtual.getTotalSize() }}>
         {items.map(({ key, index, start }) => (
-          <EventLine key={key} event={log.at(index)} top={start} index={index} chosen={chosen} onChoose={onChoose} />
+          <EventLine
+            key={key}
+            event={log.at(index)}
+            top={start}
+            index={index}
+            chosen={log.at(index)?.sequence === chosen}
+            onChoose={onChoose}
+          />
         ))}
       </div>
     </div>
@@ -141,11 +151,11 @@ type LineProps = {
   event: UniversalEvent | undefined;
   top: number;
   index: number;
-  chosen: number | null;
+  chosen: boolean;
   onChoose(sequence: number): void;
 };
 
-function EventLine({ event, top, index, chosen, onChoose }: LineProps) {
+const EventLine = memo(function EventLine({ event, top, index, chosen, onChoose }: LineProps) {
   const style = { transform: `translateY(${top}px)` };
   if (!event)
     return (
@@ -156,10 +166,10 @@ function EventLine({ event, top, index, chosen, onChoose }: LineProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the arrow keys.
     <div
-      className={`event-line ${event.sequence === chosen ? "chosen" : ""}`}
+      className={`event-line ${chosen ? "chosen" : ""}`}
       style={style}
       role="option"
-      aria-selected={event.sequence === chosen}
+      aria-selected={chosen}
       tabIndex={-1}
       data-sequence={event.sequence}
       onClick={() => onChoose(event.sequence)}
@@ -173,7 +183,7 @@ function EventLine({ event, top, index, chosen, onChoose }: LineProps) {
       <span className="event-summary">{summaryOf(event)}</span>
     </div>
   );
-}
+});
 
 type DetailProps = { id: string; sequence: number; onClose(): void; onReplay(): void };
 type Found = { event: UniversalEvent } | { fault: string } | null;

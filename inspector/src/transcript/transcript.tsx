@@ -1,6 +1,6 @@
 // The open session's transcript: only what is in sight is rendered. It follows the end while the reader is there, and stays put while they read above.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useSignal, useStore } from "../state/store.ts";
 import { Boundary } from "../ui/boundary.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -8,21 +8,25 @@ import { scrollable } from "../ui/scrollable.ts";
 import { type TranscriptView, ViewContext } from "./context.ts";
 import { EntryRow } from "./entry-row.tsx";
 import { MessageRow } from "./message-row.tsx";
+import { usePreparedRows } from "./prepare-rows.ts";
 import { buildRows, type Row } from "./rows.ts";
 import { ToolRow } from "./tool-row.tsx";
 
 const NEAR_END = 48;
 const NEAR_START = 600;
+const estimateSize = (): number => 56;
 
 export function TranscriptPane({ view }: { view: TranscriptView }) {
   const rows = useRows(view);
   const scroller = useRef<HTMLDivElement>(null);
   const [atEnd, setAtEnd] = useState(true);
+  // The virtual list places all rows anew whenever this is another function.
+  const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    getItemKey: (index) => rows[index]?.key ?? index,
-    estimateSize: () => 56,
+    getItemKey,
+    estimateSize,
     overscan: 8,
     anchorTo: "end",
     followOnAppend: true,
@@ -30,6 +34,8 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
     paddingStart: 16,
     paddingEnd: 16,
   });
+  const items = virtual.getVirtualItems();
+  usePreparedRows(view, rows, items[0]?.index ?? 0, items.at(-1)?.index ?? 0);
   const onScroll = (): void => {
     const element = scroller.current;
     if (!element) return;
@@ -43,11 +49,12 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
     opened.current = true;
     virtual.scrollToEnd();
   }, [rows.length, virtual]);
-  // A first page shorter than the window leaves no scroll to ask for more.
+  // A first page shorter than the window leaves no scroll to ask for more. Asked of the list, not of the page: that would lay it out once more a frame.
+  const short = rows.length > 0 && virtual.getTotalSize() <= (virtual.scrollRect?.height ?? 0) + NEAR_START;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever rows came and it is still short.
   useEffect(() => {
-    const element = scroller.current;
-    if (element && view.hasOlder && element.scrollHeight <= element.clientHeight + NEAR_START) void view.loadOlder();
-  });
+    if (short && view.hasOlder) void view.loadOlder();
+  }, [short, rows, view]);
   return (
     <ViewContext value={view}>
       <div className="transcript">
@@ -61,7 +68,7 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
           aria-live="off"
         >
           <div className="column" style={{ height: virtual.getTotalSize() }}>
-            {virtual.getVirtualItems().map(({ key, index, start }) => (
+            {items.map(({ key, index, start }) => (
               <div
                 key={key}
                 data-index={index}

@@ -1,25 +1,28 @@
-// Syntax colours, loaded when the first code block is seen. The regular expression engine is JavaScript's own: the page's policy allows neither wasm nor eval.
-import type { HighlighterCore, LanguageInput, ThemedToken } from "shiki/core";
+// The page's side of syntax colours: a worker makes them, started when the first code block is seen; what was coloured once is kept.
+import type { ColouredLine, HighlightReply, HighlightRequest, Language } from "./highlight-worker.ts";
 
-const languages: Record<string, () => Promise<{ default: LanguageInput }>> = {
-  typescript: () => import("shiki/langs/typescript.mjs"),
-  tsx: () => import("shiki/langs/tsx.mjs"),
-  javascript: () => import("shiki/langs/javascript.mjs"),
-  json: () => import("shiki/langs/json.mjs"),
-  bash: () => import("shiki/langs/bash.mjs"),
-  python: () => import("shiki/langs/python.mjs"),
-  rust: () => import("shiki/langs/rust.mjs"),
-  go: () => import("shiki/langs/go.mjs"),
-  css: () => import("shiki/langs/css.mjs"),
-  html: () => import("shiki/langs/html.mjs"),
-  yaml: () => import("shiki/langs/yaml.mjs"),
-  toml: () => import("shiki/langs/toml.mjs"),
-  sql: () => import("shiki/langs/sql.mjs"),
-  java: () => import("shiki/langs/java.mjs"),
-  c: () => import("shiki/langs/c.mjs"),
-  diff: () => import("shiki/langs/diff.mjs"),
-  markdown: () => import("shiki/langs/markdown.mjs"),
-};
+export type { ColouredLine } from "./highlight-worker.ts";
+export type Theme = HighlightRequest["theme"];
+
+const known: ReadonlySet<string> = new Set([
+  "typescript",
+  "tsx",
+  "javascript",
+  "json",
+  "bash",
+  "python",
+  "rust",
+  "go",
+  "css",
+  "html",
+  "yaml",
+  "toml",
+  "sql",
+  "java",
+  "c",
+  "diff",
+  "markdown",
+] satisfies Language[]);
 const aliases: Record<string, string> = {
   ts: "typescript",
   js: "javascript",
@@ -41,30 +44,47 @@ const aliases: Record<string, string> = {
   cpp: "c",
 };
 
-let loading: Promise<HighlighterCore> | undefined;
+const MOST_KEPT = 300;
+const kept = new Map<string, ColouredLine[]>();
+const waiting = new Map<number, (lines: ColouredLine[] | null) => void>();
+let worker: Worker | undefined;
+let asked = 0;
 
-async function load(): Promise<HighlighterCore> {
-  const [{ createHighlighterCore }, { createJavaScriptRegexEngine }, light, dark] = await Promise.all([
-    import("shiki/core"),
-    import("shiki/engine/javascript"),
-    import("shiki/themes/github-light-default.mjs"),
-    import("shiki/themes/github-dark-default.mjs"),
-  ]);
-  return createHighlighterCore({
-    themes: [light.default, dark.default],
-    langs: [],
-    engine: createJavaScriptRegexEngine({ forgiving: true }),
+function start(): Worker {
+  const started = new Worker(new URL("./highlight-worker.ts", import.meta.url), { type: "module" });
+  started.addEventListener("message", ({ data }: MessageEvent<HighlightReply>) => {
+    waiting.get(data.id)?.(data.lines);
+    waiting.delete(data.id);
   });
+  return started;
 }
 
-export const isHighlightable = (language: string): boolean => (aliases[language] ?? language) in languages;
+const languageOf = (name: string): Language | undefined => {
+  const language = aliases[name] ?? name;
+  return known.has(language) ? (language as Language) : undefined;
+};
+const keyOf = (code: string, language: string, theme: Theme): string => `${theme} ${language} ${code}`;
 
-export async function highlight(code: string, language: string, theme: "light" | "dark"): Promise<ThemedToken[][] | null> {
-  const lang = aliases[language] ?? language;
-  const grammar = languages[lang];
-  if (!grammar) return null;
-  loading ??= load();
-  const highlighter = await loading;
-  if (!highlighter.getLoadedLanguages().includes(lang)) await highlighter.loadLanguage((await grammar()).default);
-  return highlighter.codeToTokens(code, { lang, theme: `github-${theme}-default` }).tokens;
+export const isHighlightable = (language: string): boolean => languageOf(language) !== undefined;
+
+/** At once, if this code was coloured before. */
+export const highlighted = (code: string, language: string, theme: Theme): ColouredLine[] | undefined =>
+  kept.get(keyOf(code, language, theme));
+
+export async function highlight(code: string, name: string, theme: Theme): Promise<ColouredLine[] | null> {
+  const language = languageOf(name);
+  if (!language) return null;
+  worker ??= start();
+  const id = ++asked;
+  const reply = new Promise<ColouredLine[] | null>((resolve) => waiting.set(id, resolve));
+  worker.postMessage({ id, code, language, theme } satisfies HighlightRequest);
+  const lines = await reply;
+  if (lines) keep(keyOf(code, name, theme), lines);
+  return lines;
+}
+
+function keep(key: string, lines: ColouredLine[]): void {
+  kept.set(key, lines);
+  const oldest = kept.keys().next();
+  if (kept.size > MOST_KEPT && !oldest.done) kept.delete(oldest.value);
 }

@@ -1,5 +1,5 @@
 // Markdown an agent wrote: no HTML, no remote images, links that say they lead outside. Growing text is cut into blocks so that only the last is parsed again.
-import { memo, useState } from "react";
+import { memo, type ReactElement, useState } from "react";
 import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
@@ -63,8 +63,31 @@ const components: Components = {
 
 const urlTransform = (url: string): string => (/^(https?:|mailto:)/i.test(url) || ARTIFACT.test(url) ? url : "");
 
-const Block = memo(function Block({ text }: { text: string }) {
+const MOST_KEPT = 500;
+/** What was parsed once: a row that is scrolled to comes and goes many times. */
+const kept = new Map<string, ReactElement>();
+
+function parsed(text: string): ReactElement {
+  const known = kept.get(text);
+  if (known) return known;
+  // A plain function of its text, without state: so it can be called ahead of its time, and its answer kept.
+  const made = ReactMarkdown({ remarkPlugins, rehypePlugins, components, urlTransform, children: text });
+  kept.set(text, made);
+  const oldest = kept.keys().next();
+  if (kept.size > MOST_KEPT && !oldest.done) kept.delete(oldest.value);
+  return made;
+}
+
+/** Parses a text that will soon be in sight; false if that was done before. */
+export function prepareMarkdown(text: string): boolean {
+  if (text.length > LONGEST_WHOLE || kept.has(text)) return false;
+  parsed(text);
+  return true;
+}
+
+const Block = memo(function Block({ text, growing }: { text: string; growing: boolean }) {
   if (text.length > LONGEST_BLOCK) return <p className="plain-text">{text}</p>;
+  if (!growing) return parsed(text);
   return (
     <ReactMarkdown
       remarkPlugins={remarkPlugins}
@@ -96,7 +119,7 @@ export const Markdown = memo(function Markdown({ text, streaming }: { text: stri
     <div className={`markdown ${streaming ? "streaming" : ""}`}>
       {blocks.map((block, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks only grow at the end.
-        <Block key={index} text={block} />
+        <Block key={index} text={block} growing={streaming && index === blocks.length - 1} />
       ))}
     </div>
   );

@@ -11,6 +11,9 @@ import type { CheckToken } from "./auth.ts";
 const open = { role: "none", navigable: true, hidden: true } as const;
 const LinkQuery = Type.Object({ token: Type.Optional(Type.String({ maxLength: 512 })) });
 
+/** Named after its content by the build: it never changes. */
+const HASHED = /\/assets\/[^/]+-[\w-]{8}\.[a-z0-9]+$/i;
+
 const PLACEHOLDER = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/api.css"></head>
 <body><main><h1>dragoman is running</h1><p>The inspector is not part of this build. The <a href="/docs/api">API</a> is here.</p></main></body></html>`;
 
@@ -33,7 +36,15 @@ export function uiRoutes(app: App, { tokens, inspectorDir, docsDir }: ServerCont
   );
   if (inspector) serveFolder(app, "/ui/*", inspector);
   if (docs) serveFolder(app, "/docs/*", docs);
-  if (inspector ?? docs) app.register(fastifyStatic, { root: [inspector ?? docs ?? "."], serve: false, cacheControl: false });
+  if (inspector ?? docs)
+    app.register(fastifyStatic, {
+      root: [inspector ?? docs ?? "."],
+      serve: false,
+      cacheControl: false,
+      setHeaders: (reply, path) => {
+        if (HASHED.test(path)) reply.header("cache-control", "public, max-age=31536000, immutable");
+      },
+    });
 }
 
 /** A folder without an index page was not built. */
