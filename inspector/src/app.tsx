@@ -6,7 +6,7 @@ import { NewSession } from "./sessions/new-session.tsx";
 import { SessionPage } from "./sessions/session-page.tsx";
 import { titleOf } from "./sessions/session-row.tsx";
 import { Sidebar } from "./sessions/sidebar.tsx";
-import { SidebarToggle } from "./sessions/sidebar-toggle.tsx";
+import { leaveSidebar, SidebarBackdrop, SidebarToggle } from "./sessions/sidebar-toggle.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { access, canOperate } from "./state/daemon.ts";
 import { preferences } from "./state/preferences.ts";
@@ -26,12 +26,16 @@ export function App() {
   const [helping, setHelping] = useState(false);
   const operate = canOperate(allowed);
   useTitle(here);
+  useEffect(() => {
+    if (here.page !== "home") leaveSidebar();
+  }, [here]);
   useShortcuts({ onNew: () => operate && setCreating(true), onHelp: () => setHelping(true) });
   if (allowed.state === "refused") return <Refused detail={allowed.detail} />;
   return (
     <CSPProvider disableStyleElements>
       <LinkBanner />
       <div className={`shell ${sidebar ? "" : "no-sidebar"}`}>
+        {sidebar && <SidebarBackdrop />}
         <Sidebar onNew={() => setCreating(true)} onHelp={() => setHelping(true)} />
         {here.page === "session" ? (
           <SessionPage key={here.id} id={here.id} />

@@ -2,7 +2,7 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { at, openDrawer, type World } from "./world.ts";
+import { at, openDrawer, say, type World } from "./world.ts";
 
 /** In the second theme only colours differ. */
 async function seriousFaults(page: Page, onlyColours: boolean): Promise<string[]> {
@@ -18,6 +18,33 @@ async function seriousFaults(page: Page, onlyColours: boolean): Promise<string[]
 }
 
 export function accessibilityCases(world: World): void {
+  it("can be used on a narrow screen: the list lies over the page, and nothing is wider than the window", async () => {
+    const session = await world.session("Narrow");
+    for (const act of ["shell npm test", "edit", `say ${"a-very-long-word".repeat(20)}`]) await session.prompt(act);
+    const page = await world.otherWindow(at(session), { narrow: true });
+    await page.locator(".turn-end").last().waitFor();
+    const list = page.getByRole("navigation", { name: "Sessions" });
+    const fits = () => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+    expect(await list.isVisible()).toBe(false);
+    expect(await fits()).toBe(true);
+    await page.getByRole("button", { name: "Sessions" }).click();
+    await list.waitFor();
+    await page.mouse.click(380, 400);
+    await list.waitFor({ state: "hidden" });
+    await say(page, "say from a small screen");
+    await page.getByRole("article", { name: "Agent" }).getByText("from a small screen").waitFor();
+    await page.getByRole("button", { name: /the debugging drawer/ }).click();
+    await page.locator("[data-sequence]").first().waitFor();
+    expect(await page.locator(".drawer").boundingBox()).toMatchObject({ x: 0, width: 390 });
+    expect(await fits()).toBe(true);
+    await page.getByRole("button", { name: "Close the drawer" }).click();
+    await page.getByRole("button", { name: "Sessions" }).click();
+    await list.getByRole("link", { name: "Agents" }).click();
+    await page.getByRole("article", { name: "Mock agent" }).waitFor();
+    await list.waitFor({ state: "hidden" });
+    expect(await fits()).toBe(true);
+  });
+
   it.each([false, true])("has no serious fault (dark: %s)", async (dark) => {
     const session = await world.session("Accessible");
     for (const act of ["think hard", "edit", "plan", "fail", "steps", "error api_error"]) await session.prompt(act);

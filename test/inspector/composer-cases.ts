@@ -10,12 +10,55 @@ export function composerCases(world: World): void {
     await page.locator('[data-status="running"]').waitFor();
     await say(page, "say from the queue");
     await page.locator(".composer").getByText("1 queued").waitFor();
+    await page.getByRole("list", { name: "Queued messages" }).getByText("say from the queue").waitFor();
     await page.getByLabel("Message", { exact: true }).fill("a word in between");
     await page.getByRole("button", { name: "Steer" }).click();
     await page.getByRole("article", { name: "You" }).getByText("a word in between").waitFor();
     await page.keyboard.press("Control+.");
     await page.locator(".turn-end", { hasText: "Interrupted" }).waitFor();
     await page.getByRole("article", { name: "Agent" }).getByText("from the queue").waitFor();
+    await page.getByRole("list", { name: "Queued messages" }).waitFor({ state: "detached" });
+  });
+
+  it("says how many messages wait that another window queued", async () => {
+    const session = await world.session("Queued elsewhere");
+    await session.send("hang");
+    await session.send("say later");
+    const page = await world.window(at(session));
+    await page.getByRole("list", { name: "Queued messages" }).getByText("1 from elsewhere").waitFor();
+    await session.interrupt();
+    await page.getByRole("article", { name: "Agent" }).getByText("later").waitFor();
+  });
+
+  it("takes files that are dropped or pasted", async () => {
+    const session = await world.session("Dropped");
+    const page = await world.window(at(session));
+    const drop = async (type: "drop" | "paste", name: string): Promise<void> => {
+      const field = page.getByLabel("Message", { exact: true });
+      await field.evaluate(
+        (element, { kind, file }) => {
+          const data = new DataTransfer();
+          data.items.add(new File(["hello"], file, { type: "text/plain" }));
+          const bubbles = { bubbles: true, cancelable: true };
+          if (kind === "drop") element.dispatchEvent(new DragEvent("dragover", { ...bubbles, dataTransfer: data }));
+          element.dispatchEvent(
+            kind === "drop"
+              ? new DragEvent("drop", { ...bubbles, dataTransfer: data })
+              : new ClipboardEvent("paste", { ...bubbles, clipboardData: data }),
+          );
+        },
+        { kind: type, file: name },
+      );
+      await page.locator(".attachments").getByText(name).waitFor();
+    };
+    await drop("drop", "dropped.txt");
+    expect(await page.locator(".composer.over").count()).toBe(0);
+    await drop("paste", "pasted.txt");
+    await page.getByRole("button", { name: "Remove dropped.txt" }).click();
+    expect(await page.locator(".attachments li").count()).toBe(1);
+    await say(page, "say with a file");
+    await page.getByRole("article", { name: "You" }).getByText("pasted.txt").waitFor();
+    expect(await page.locator(".attachments").count()).toBe(0);
   });
 
   it("offers the agent's commands after a slash", async () => {

@@ -73,6 +73,20 @@ export function debuggingCases(world: World): void {
     expect(copied).not.toContain(world.daemon.token);
   });
 
+  it("shows usage limits, MCP servers and settings as the agent last told them", async () => {
+    const session = await world.session("Told");
+    await session.prompt("facts");
+    const page = await world.window(at(session));
+    await openDrawer(page);
+    await page.getByRole("tab", { name: "State" }).click();
+    const limits = page.getByRole("region", { name: "Usage limits" });
+    await limits.getByText("42 % used").waitFor();
+    expect(await limits.getByRole("meter", { name: "five hour used" }).getAttribute("value")).toBe("42");
+    expect(await page.getByRole("region", { name: "MCP servers" }).textContent()).toContain("filesconnected");
+    expect(await page.getByRole("region", { name: "Settings" }).textContent()).toContain("mock-2");
+    await page.getByRole("tab", { name: "Timeline" }).click();
+  });
+
   it("lists the agents with versions, capabilities and how to verify them", async () => {
     const page = await world.window("/agents");
     const card = page.getByRole("article", { name: "Mock agent" });
@@ -86,8 +100,13 @@ export function debuggingCases(world: World): void {
   it("shows what verify last found out, scenario by scenario", async () => {
     const dataDir = world.daemon.dataDir;
     const quiet = { write: () => {} };
-    const options = { agents: ["mock"], scenario: ["mock-text", "mock-steer"], timeLimitMs: 250, dataDir };
-    expect(await verifyCommand(options, { stdout: quiet, stderr: quiet, env: process.env })).toBe(1);
+    const verify = (scenario: string, more: { timeLimitMs?: number }) =>
+      verifyCommand(
+        { agents: ["mock"], scenario: [scenario], dataDir, ...more },
+        { stdout: quiet, stderr: quiet, env: process.env },
+      );
+    expect(await verify("mock-text", {})).toBe(0);
+    expect(await verify("mock-steer", { timeLimitMs: 1 })).toBe(1);
     const page = await world.window("/agents");
     const card = page.getByRole("article", { name: "Mock agent" });
     await page.getByRole("button", { name: "Look again" }).click();
@@ -96,7 +115,7 @@ export function debuggingCases(world: World): void {
     const verdicts = await report.getByRole("list", { name: "Verdicts" }).getByRole("listitem").allTextContents();
     expect(verdicts).toEqual(["1 passed", "0 failed", "1 hung", "0 skipped", "0 unparsed", "0 rules broken"]);
     await report.getByText("2 scenarios").click();
-    await report.getByText("no end after 0.25 s").waitFor();
+    await report.getByText("no end after 0.001 s").waitFor();
     expect(await report.locator(".scenario-line code").allTextContents()).toEqual(["mock-steer", "mock-text"]);
     await report.getByRole("button", { name: "Copy dragoman verify mock" }).waitFor();
   });

@@ -2,7 +2,42 @@
 import { expect, it } from "vitest";
 import { at, say, type World } from "./world.ts";
 
+/** Nobody can click the browser's own question, and a page under test always has the focus. */
+function standIn(): void {
+  const told: string[] = [];
+  class Told {
+    static permission = "default";
+    static async requestPermission(): Promise<string> {
+      Told.permission = "granted";
+      return "granted";
+    }
+    constructor(title: string, { body }: { body: string }) {
+      told.push(`${title}: ${body}`);
+    }
+  }
+  Object.assign(window, { Notification: Told, told });
+  document.hasFocus = () => false;
+}
+
 export function requestCases(world: World): void {
+  it("notifies about what waits once that is allowed, and not before", async () => {
+    const session = await world.session("Notify");
+    const page = await world.otherWindow(at(session), { before: standIn });
+    const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
+    await say(page, "ask rm one");
+    await page.getByRole("button", { name: /waiting for you/ }).click();
+    expect(await told()).toEqual([]);
+    await page.getByRole("button", { name: "Notify me in this browser" }).click();
+    await page.getByRole("button", { name: "Notify me in this browser" }).waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+    await page.locator(".request").getByRole("button", { name: "Reject" }).click();
+    await page.locator(".request").waitFor({ state: "detached" });
+    await say(page, "ask rm two");
+    await expect.poll(told).toEqual(["Permission needed: Notify: Run: rm two"]);
+    await page.locator(".request").getByRole("button", { name: "Reject" }).click();
+    await page.locator(".request").waitFor({ state: "detached" });
+  });
+
   it("shows the exact command and allows it once", async () => {
     const session = await world.session("Permission");
     const page = await world.window(at(session));

@@ -9,6 +9,9 @@ import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 export const hasBrowser = existsSync(CHROMIUM);
 
+/** `before` runs in the page before anything else does. */
+type WindowOptions = { dark?: boolean; narrow?: boolean; before?: () => void };
+
 export class World {
   readonly directory = mkdtempSync(join(tmpdir(), "dragoman-ui-"));
   readonly faults: string[] = [];
@@ -73,22 +76,23 @@ export class World {
   }
 
   /** A window of its own. */
-  async otherWindow(hash: string, options: { role?: "operate" | "observe"; dark?: boolean } = {}): Promise<Page> {
+  async otherWindow(hash: string, options: WindowOptions & { role?: "operate" | "observe" } = {}): Promise<Page> {
     const token = options.role === "observe" ? this.daemon.observeToken : this.daemon.token;
     const page = await this.#open(options);
     this.#others.push(page);
     await page.goto(`${this.daemon.url}/ui?token=${token}#${hash}`);
-    await page.locator(".sidebar").waitFor();
+    await page.locator(".page").first().waitFor();
     return page;
   }
 
-  async #open({ dark = false }: { dark?: boolean }): Promise<Page> {
+  async #open({ dark = false, narrow = false, before }: WindowOptions): Promise<Page> {
     if (!this.#browser) throw new Error("the browser is not started");
     const context = await this.#browser.newContext({
-      viewport: { width: 1280, height: 800 },
+      viewport: narrow ? { width: 390, height: 800 } : { width: 1280, height: 800 },
       colorScheme: dark ? "dark" : "light",
       permissions: ["clipboard-read", "clipboard-write"],
     });
+    if (before) await context.addInitScript(before);
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
     this.#watch(page);

@@ -12,6 +12,7 @@ import { bytes } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Attached, attach, toInput } from "./attachments.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
+import { noteQueued, Queue } from "./queue.tsx";
 import { Settings } from "./settings.tsx";
 
 type Command = NonNullable<ConfigChanged["commands"]>[number];
@@ -54,13 +55,15 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     setText("");
     setFiles([]);
     try {
-      const { queued } = await handle.send(message, {
+      const { queued, turn_id } = await handle.send(message, {
         when_busy: when,
         idempotencyKey: uniqueId(),
         ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),
       });
       // No event tells of a message that waits its turn.
-      if (queued) sessions.accept(await handle.get());
+      if (!queued) return;
+      noteQueued({ session_id: row.session_id, turn_id, text: message });
+      sessions.accept(await handle.get());
     } catch (error) {
       setFault(problemText(error));
       setText((now) => now || message);
@@ -93,6 +96,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     >
       {fault && <Notice kind="error">{fault}</Notice>}
       {menu.element}
+      <Queue session={row.session_id} count={row.queued} />
       {files.length > 0 && (
         <ul className="attachments">
           {files.map((file) => (

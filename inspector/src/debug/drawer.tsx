@@ -5,6 +5,7 @@ import type { Session } from "../../../src/schema/session.ts";
 import { prefer, preferences } from "../state/preferences.ts";
 import type { TranscriptView } from "../transcript/context.ts";
 import { IconButton } from "../ui/controls.tsx";
+import { AgentState } from "./agent-state.tsx";
 import { Charts } from "./charts.tsx";
 import { Coverage } from "./coverage.tsx";
 import { Requests } from "./requests.tsx";
@@ -24,6 +25,9 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
             <Tabs.Tab className="tab" value="coverage">
               Coverage
             </Tabs.Tab>
+            <Tabs.Tab className="tab" value="state">
+              State
+            </Tabs.Tab>
             <Tabs.Tab className="tab" value="charts">
               Charts
             </Tabs.Tab>
@@ -39,6 +43,9 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="coverage">
           <Coverage row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="state">
+          <AgentState row={row} />
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="charts">
           <Charts row={row} />

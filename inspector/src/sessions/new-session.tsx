@@ -9,6 +9,7 @@ import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
 import { Button, CopyButton, Field, Notice, Spinner } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { withCode } from "../ui/format-code.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { parseEnvironment, parseServers } from "./session-form.ts";
 
@@ -272,7 +273,7 @@ export function AgentAdvice({ info }: { info: AgentInfo }) {
   const advice =
     info.advice ??
     (info.installed ? "Sign in with the agent's own login, or pass its key in the environment." : "Install it first.");
-  return <Notice kind={info.installed ? "info" : "warning"}>{advice}</Notice>;
+  return <Notice kind={info.installed ? "info" : "warning"}>{withCode(advice)}</Notice>;
 }
 
 export function useOffer(agent: string): Offer | null {

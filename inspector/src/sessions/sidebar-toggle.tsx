@@ -13,6 +13,17 @@ export const SidebarToggle = () => (
   />
 );
 
+/** Beside the list: a touch anywhere puts it away. */
+export const SidebarBackdrop = () => (
+  <button
+    type="button"
+    className="sidebar-backdrop narrow-only"
+    aria-label="Close the list"
+    tabIndex={-1}
+    onClick={leaveSidebar}
+  />
+);
+
 export function leaveSidebar(): void {
   if (matchMedia(NARROW).matches) prefer({ sidebar: false });
 }

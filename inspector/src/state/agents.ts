@@ -8,11 +8,12 @@ export type Agents = { state: "unknown" } | { state: "known"; agents: AgentInfo[
 export const agents = new Store<Agents>({ state: "unknown" });
 let reading: Promise<void> | undefined;
 
+/** Those that are here first, otherwise in the daemon's order. */
 export function readAgents(): Promise<void> {
   reading ??= daemon
     .agents()
     .then(
-      (list) => agents.set({ state: "known", agents: list }),
+      (list) => agents.set({ state: "known", agents: list.toSorted((a, b) => Number(b.installed) - Number(a.installed)) }),
       (error: unknown) => agents.set({ state: "failed", detail: problemText(error) }),
     )
     .finally(() => {

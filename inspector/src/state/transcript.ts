@@ -3,7 +3,8 @@ import { DragomanError } from "../../../src/client/error.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { EventType } from "../../../src/schema/event-data.ts";
 import type { Item } from "../../../src/schema/item.ts";
-import { type EventPage, eventPage, problemText } from "./daemon.ts";
+import { eventPage, problemText } from "./daemon.ts";
+import { withOpenItems } from "./open-items.ts";
 import { sessions } from "./sessions.ts";
 import { Signal } from "./store.ts";
 import { TranscriptFold } from "./transcript-fold.ts";
@@ -106,7 +107,7 @@ export class Transcript {
         signal,
       );
       const upTo = replay ?? page.last_sequence;
-      const events = await this.#withOpenDeltas(page, upTo, signal);
+      const events = await withOpenItems((query) => eventPage(this.id, query, signal), page, upTo);
       this.fold = new TranscriptFold(events);
       this.last = upTo;
       this.hasOlder = page.has_more;
@@ -122,28 +123,6 @@ export class Transcript {
       this.loading = { state: "failed", detail: problemText(error), code };
       this.#tell();
     }
-  }
-
-  /** Items that were not complete yet have their text in deltas only. */
-  async #withOpenDeltas(page: EventPage, upTo: number, signal: AbortSignal): Promise<UniversalEvent[]> {
-    const events = page.events.slice().reverse();
-    const open = new Map<string, number>();
-    for (const event of events) {
-      if (event.type === "item.started") open.set(event.data.item.item_id, event.sequence);
-      if (event.type === "item.completed") open.delete(event.data.item.item_id);
-      if (event.type === "item.removed") open.delete(event.data.item_id);
-    }
-    if (open.size === 0) return events;
-    let after = Math.min(...open.values());
-    const deltas: UniversalEvent[] = [];
-    for (;;) {
-      const next = await eventPage(this.id, { after, limit: LARGEST_PAGE, types: ["item.delta"] }, signal);
-      for (const event of next.events)
-        if (event.type === "item.delta" && event.sequence <= upTo && open.has(event.data.item_id)) deltas.push(event);
-      if (!next.has_more || next.next >= upTo) break;
-      after = next.next;
-    }
-    return [...events, ...deltas].sort((a, b) => a.sequence - b.sequence);
   }
 
   async loadOlder(): Promise<void> {
