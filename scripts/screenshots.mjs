@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Dragoman } from "../dist/client/index.js";
+import { verifyCommand } from "../dist/verify/verify-command.js";
 import { launchBrowser } from "./browser.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -123,7 +124,7 @@ async function work(api) {
 
 const browser = await launchBrowser();
 
-async function shoot(url, token, name, { hash, dark = false, drawer = null, wait }) {
+async function shoot(url, token, name, { hash, dark = false, drawer = null, wait, open = null }) {
   const context = await browser.newContext({
     viewport: { width: 1360, height: 820 },
     deviceScaleFactor: 1.5,
@@ -133,6 +134,11 @@ async function shoot(url, token, name, { hash, dark = false, drawer = null, wait
   const page = await context.newPage();
   await page.goto(`${url}/ui?token=${token}#${hash}`);
   await page.locator(wait).first().waitFor();
+  if (open) await page.locator(open).first().click();
+  await page.evaluate((from) => {
+    for (const path of document.querySelectorAll(".agent-path"))
+      path.textContent = path.textContent.replace(from, "/usr/lib/node_modules/dragoman/");
+  }, root);
   if (drawer) {
     await page.keyboard.press("d");
     await page.getByRole("tab", { name: drawer }).click();
@@ -161,7 +167,10 @@ try {
   await shoot(url, token, "question", { hash: session(question), wait: ".request" });
   await shoot(url, token, "timeline-dark", { hash: session(main), dark: true, drawer: "Timeline", wait: ".turn-end" });
   await shoot(url, token, "coverage", { hash: session(main), drawer: "Coverage", wait: ".turn-end" });
-  await shoot(url, token, "agents", { hash: "/agents", wait: ".agent-card" });
+  // The agents page shows what verify found out.
+  const quiet = { write: () => {} };
+  await verifyCommand({ agents: ["mock"], dataDir: join(home, "data") }, { stdout: quiet, stderr: quiet, env: process.env });
+  await shoot(url, token, "agents", { hash: "/agents", wait: ".verify", open: ".verify summary" });
 } finally {
   await browser.close();
   daemon.kill("SIGTERM");

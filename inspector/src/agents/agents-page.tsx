@@ -32,7 +32,13 @@ export default function AgentsPage() {
       <section className="agents" aria-label="Agents" {...scrollable}>
         {known.state === "unknown" && <Spinner label="looking" />}
         {known.state === "failed" && <Notice kind="error">{known.detail}</Notice>}
-        {known.state === "known" && known.agents.map((info) => <AgentCard key={info.agent} info={info} look={look} />)}
+        {known.state === "known" && (
+          <div className="agent-columns">
+            {known.agents.map((info) => (
+              <AgentCard key={info.agent} info={info} look={look} />
+            ))}
+          </div>
+        )}
       </section>
     </main>
   );

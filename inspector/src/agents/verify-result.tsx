@@ -6,6 +6,7 @@ import { daemon, problemText } from "../state/daemon.ts";
 import { CopyButton, Notice } from "../ui/controls.tsx";
 import { duration } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
+import { scrollable } from "../ui/scrollable.ts";
 
 type Found =
   | { state: "asking" }
@@ -62,13 +63,15 @@ const day = (iso: string): string => new Date(iso).toLocaleString(undefined, { d
 function Report({ report, installed }: { report: VerifyReport; installed: string | null }) {
   const { totals, version, verified_at, scenarios, problems } = report;
   const outdated = installed !== null && version !== null && installed !== version;
-  const faults = totals.failed + totals.hung + totals.unparsed + totals.broken + problems.length;
+  const faults = totals.failed + totals.hung + problems.length;
+  // A scenario may be about messages nobody can understand: it passes if they are kept as such.
+  const unparsed = scenarios.some((each) => each.unparsed > 0 && each.verdict !== "passed");
   return (
     <section className="verify" aria-label="Verify report">
       <div className="verify-head">
         <Icon name={faults > 0 ? "alert" : "shield"} size={14} />
         <span>
-          Verified {version ?? "an unknown version"} <time dateTime={verified_at}>{day(verified_at)}</time>
+          Verified {version ?? "an unknown version"} · <time dateTime={verified_at}>{day(verified_at)}</time>
         </span>
         {outdated && <span className="tag warn">installed is {installed}</span>}
       </div>
@@ -78,7 +81,7 @@ function Report({ report, installed }: { report: VerifyReport; installed: string
             {totals[verdict]} {verdict}
           </li>
         ))}
-        <li className={totals.unparsed > 0 ? "failed" : "none"}>{totals.unparsed} unparsed</li>
+        <li className={unparsed ? "failed" : "none"}>{totals.unparsed} unparsed</li>
         <li className={totals.broken > 0 ? "failed" : "none"}>{totals.broken} rules broken</li>
       </ul>
       {problems.map((problem) => (
@@ -91,7 +94,7 @@ function Report({ report, installed }: { report: VerifyReport; installed: string
           <summary>
             {scenarios.length} {scenarios.length === 1 ? "scenario" : "scenarios"}
           </summary>
-          <ul className="scenarios">
+          <ul className="scenarios" aria-label="Scenarios" {...scrollable}>
             {scenarios.toSorted(worstFirst).map((each) => (
               <Scenario key={each.scenario} each={each} />
             ))}
@@ -114,7 +117,7 @@ function Scenario({ each }: { each: VerifyScenario }) {
         <span className={`verdict ${each.verdict}`}>{each.verdict}</span>
         <code>{each.scenario}</code>
         <span className="grow" />
-        {each.unparsed > 0 && <span className="tag warn">{each.unparsed} unparsed</span>}
+        {each.unparsed > 0 && <span className={`tag ${each.verdict === "passed" ? "" : "warn"}`}>{each.unparsed} unparsed</span>}
         {each.verdict !== "skipped" && (
           <span className="dim">
             {each.native} native · {duration(each.duration_ms)}
