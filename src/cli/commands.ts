@@ -1,7 +1,7 @@
 // The table of all commands, in the order help shows them.
 import type { Command } from "./command.ts";
 import { open, tokenMint, tokenRevoke, tokenShow } from "./commands/access.ts";
-import { agents, agentsInstall, models, modes } from "./commands/agents.ts";
+import { agents, agentsInstall, agentsReport, models, modes } from "./commands/agents.ts";
 import { allow, answer, deny } from "./commands/answer.ts";
 import { attach } from "./commands/attach.ts";
 import { create, fork, rename, set } from "./commands/change.ts";
@@ -27,7 +27,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, stop, rm] },
   { title: "Behind the events", commands: [items, coverage, native, artifact, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall, models, modes, verify, replay] },
+  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {
     title: "Configuration and access",
     commands: [configShow, configPath, configCheck, configSet, configUnset, tokenShow, tokenMint, tokenRevoke],

@@ -22,6 +22,7 @@ const REACHED: Record<string, string | null> = {
   listAgents: "agents",
   getAgent: "agents",
   installAgent: "agents install",
+  getVerifyReport: "agents report",
   listModels: "models",
   listModes: "modes",
   createSession: "create",
@@ -79,6 +80,17 @@ describe("the command line", { timeout: 240_000 }, () => {
     expect(operations.filter((operation) => !(operation in REACHED))).toEqual([]);
     const names = new Set(commands.map(({ name }) => name));
     expect(Object.values(REACHED).filter((name) => name !== null && !names.has(name))).toEqual([]);
+  });
+
+  it("verifies an agent while the daemon runs, and tells of it afterwards", async () => {
+    const never = await run("agents", "report", "mock");
+    expect([never.code, never.err]).toEqual([1, expect.stringContaining("dragoman verify mock")]);
+    expect((await run("verify", "mock", "--scenario", "mock-text")).code).toBe(0);
+    const { out, code } = await run("agents", "report", "mock");
+    expect(code).toBe(0);
+    expect(out).toMatch(/mock-text +passed/);
+    expect(out).toContain("1 passed, 0 failed, 0 hung, 0 skipped, 0 unparsed, 0 rules broken");
+    expect(await json("agents", "report", "mock")).toMatchObject({ agent: "mock", totals: { passed: 1 } });
   });
 
   it("creates, changes, renames, forks and looks behind", async () => {

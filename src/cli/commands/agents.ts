@@ -1,4 +1,4 @@
-// `dragoman agents`: what is installed, what each can do, and installing one.
+// `dragoman agents`: what is installed, what each can do, how it was verified, and installing one.
 import { type Command, EXIT, flag, need, text } from "../command.ts";
 import { paintFor, table } from "../style.ts";
 
@@ -43,6 +43,34 @@ export const agentsInstall: Command = {
     if (flag(values, "json")) json(info);
     else say(`${info.name} ${info.version ?? ""} is installed at ${info.path}.`);
     return EXIT.ok;
+  },
+};
+
+export const agentsReport: Command = {
+  name: "agents report",
+  usage: "agents report <agent>",
+  about: "what `dragoman verify` last found out about an agent",
+  help: "  Exit code: 0 all passed, 1 something failed or it was never verified.",
+  completes: ["agents"],
+  async run({ words, values, daemon, json, print, terminal }) {
+    const report = await (await daemon()).verifyReport(need(words, 0, "the agent"));
+    const { totals, scenarios, problems } = report;
+    const paint = paintFor(terminal.stdout, terminal.env);
+    if (flag(values, "json")) json(report);
+    else {
+      const rows = scenarios.map((each) => [
+        each.scenario,
+        each.verdict === "passed" ? paint.green("passed") : each.verdict,
+        [...each.reasons, ...each.broken.map(({ rule, message }) => `${rule}: ${message}`)].join("; "),
+      ]);
+      print(table(["SCENARIO", "RESULT", "WHY"], rows, paint));
+      for (const problem of problems) print(problem);
+      print(
+        `${report.agent} ${report.version ?? ""}, ${report.verified_at}: ${totals.passed} passed, ${totals.failed} failed, ${totals.hung} hung, ` +
+          `${totals.skipped} skipped, ${totals.unparsed} unparsed, ${totals.broken} rules broken`,
+      );
+    }
+    return totals.failed + totals.hung + problems.length > 0 ? EXIT.failed : EXIT.ok;
   },
 };
 
