@@ -1,7 +1,7 @@
 // `npm run bench`: starts the real daemon and the bare pipe, and prints how they compare, in one run on one machine.
 // Options: --quick (a tenth of the load), --json (one JSON object at the end instead of the table).
 import { fork, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,6 +28,11 @@ const cpu = (pid) => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ");
   return (Number(fields[13]) + Number(fields[14])) * 10;
 };
+/** Bytes of the database and its log. */
+const onDisk = (dataDir) =>
+  readdirSync(dataDir)
+    .filter((name) => name.startsWith("dragoman.db"))
+    .reduce((sum, name) => sum + statSync(join(dataDir, name)).size, 0);
 const rss = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] / 1000;
 
@@ -35,7 +40,6 @@ async function startDaemon() {
   const dataDir = mkdtempSync(join(tmpdir(), "dragoman-bench-"));
   const began = performance.now();
   const config = join(dataDir, "config.json");
-  const { writeFileSync } = await import("node:fs");
   writeFileSync(config, JSON.stringify({ limits: { sessions: 1000, subscribers: 5000 } }));
   const child = spawn(
     process.execPath,
@@ -203,7 +207,7 @@ async function main() {
   const events = Math.round(200_000 * scale);
   const results = {};
   for (const subscribers of [1, 100, 1000]) {
-    const count = subscribers === 1 ? events : Math.round(events / (subscribers === 100 ? 10 : 100));
+    const count = subscribers === 1 ? events : Math.round(events / (subscribers === 100 ? 4 : 40));
     results[subscribers] = await throughput(daemon, pipe, count, subscribers);
     const { rate } = results[subscribers];
     const note = subscribers === 1 ? "agent stdout → SSE client, durable" : `${show(rate[0] * subscribers)} frames/s delivered`;
@@ -237,8 +241,10 @@ async function bigSession(daemon, replayed, million) {
   row(`replay of ${replayed.toLocaleString("en")} events, events/s`, last / replay.seconds, null);
 
   const before = rss(daemon.pid);
+  const stored = onDisk(daemon.data_dir);
   await daemon.call("POST", `/v1/sessions/${id}/messages`, { message: `flood ${million}` });
   const end = await settled(daemon, id);
+  row("disk, bytes an event with its native message", (onDisk(daemon.data_dir) - stored) / (end - last), null);
   row(`RSS after ${million.toLocaleString("en")} events more, MB grown`, rss(daemon.pid) - before, null);
   const pages = [];
   for (let i = 0; i < 20; i++)

@@ -35,7 +35,12 @@ const scenario = {
 };
 const model = await startModelServer({ scenarios: [scenario], default: "crowd" });
 const place = { home, modelUrl: model.url, root, work: root, port: model.port };
-const { env } = await verifyProfiles.get(agent).setUp(place);
+const profile = verifyProfiles.get(agent);
+const { env } = await profile.setUp(place);
+const own = join(root, "own");
+mkdirSync(own);
+/** The same for all, so that an agent whose sessions can share a process does so. */
+const settings = { model: profile.models.first, ...(await profile.forScenario?.(scenario, { ...place, directory: root, own })) };
 const prompt = (turn) => promptFor(scenario, turn, root);
 
 async function startDaemon() {
@@ -87,7 +92,7 @@ const ids = [];
 for (let i = 0; i < count; i++) {
   const directory = join(root, `work-${i}`);
   mkdirSync(directory);
-  ids.push((await daemon.dragoman.createSession({ agent, directory })).id);
+  ids.push((await daemon.dragoman.createSession({ agent, directory, ...settings })).id);
 }
 const began = performance.now();
 const first = await Promise.all(ids.map((id) => daemon.dragoman.session(id).prompt(prompt(0))));
