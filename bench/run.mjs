@@ -1,7 +1,7 @@
 // `npm run bench`: starts the real daemon and the bare pipe, and prints how they compare, in one run on one machine.
 // Options: --quick (a tenth of the load), --json (one JSON object at the end instead of the table).
 import { fork, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -28,11 +28,6 @@ const cpu = (pid) => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ");
   return (Number(fields[13]) + Number(fields[14])) * 10;
 };
-/** Bytes of the database and its log. */
-const onDisk = (dataDir) =>
-  readdirSync(dataDir)
-    .filter((name) => name.startsWith("dragoman.db"))
-    .reduce((sum, name) => sum + statSync(join(dataDir, name)).size, 0);
 const rss = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 const percentile = (sorted, p) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] / 1000;
 
@@ -241,10 +236,8 @@ async function bigSession(daemon, replayed, million) {
   row(`replay of ${replayed.toLocaleString("en")} events, events/s`, last / replay.seconds, null);
 
   const before = rss(daemon.pid);
-  const stored = onDisk(daemon.data_dir);
   await daemon.call("POST", `/v1/sessions/${id}/messages`, { message: `flood ${million}` });
   const end = await settled(daemon, id);
-  row("disk, bytes an event with its native message", (onDisk(daemon.data_dir) - stored) / (end - last), null);
   row(`RSS after ${million.toLocaleString("en")} events more, MB grown`, rss(daemon.pid) - before, null);
   const pages = [];
   for (let i = 0; i < 20; i++)
