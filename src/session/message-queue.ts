@@ -1,6 +1,7 @@
 // Messages a session has accepted and not yet given to its agent. Durable: an accepted message outlives the daemon. Its documents commit in the same
 // transaction as the events of their tick, so a message is either still queued or its turn has started, never both, never neither.
-import type { Documents } from "../log/contract.ts";
+import type { Prompt } from "../agents/contract.ts";
+import type { Artifacts, Documents } from "../log/contract.ts";
 
 export type StoredAttachment = { name: string; mime: string; artifact_id: string; path: string | null };
 
@@ -47,4 +48,14 @@ export class MessageQueue {
   clear(): void {
     for (const { message } of [...this.#messages]) this.remove(message.turn_id);
   }
+}
+
+/** The message as an agent takes it, with the bytes of what is attached. */
+export async function promptOf({ message_id, text, attachments }: QueuedMessage, artifacts: Artifacts): Promise<Prompt> {
+  const read = attachments.map(async ({ name, mime, artifact_id, path }) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of artifacts.openRead(artifact_id) ?? []) chunks.push(chunk as Buffer);
+    return { name, mime, path, bytes: Buffer.concat(chunks) };
+  });
+  return { message_id, text, attachments: await Promise.all(read) };
 }

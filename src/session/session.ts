@@ -1,6 +1,6 @@
 // One live session: takes commands, drives its agent over a line, and lets the scribe write what happens. It knows the agent only by contract.
 import { randomUUID } from "node:crypto";
-import type { Agent, AgentHost, ConfigPatch, ExitInfo, Prompt, SessionPort, Translation } from "../agents/contract.ts";
+import type { Agent, AgentHost, ConfigPatch, ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded } from "../schema/event-data.ts";
@@ -10,7 +10,7 @@ import { AgentLine, agentCall } from "./agent-line.ts";
 import { dispositionOf, type Intake, type NativeRecord, unparsedOf } from "./channel.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { IdSource } from "./ids.ts";
-import { MessageQueue, type QueuedMessage, type StoredAttachment } from "./message-queue.ts";
+import { MessageQueue, promptOf, type QueuedMessage, type StoredAttachment } from "./message-queue.ts";
 import { readOpenState } from "./open-state.ts";
 import { endOf, lostAgent, unsentTurn } from "./outcomes.ts";
 import { RequestDesk } from "./request-desk.ts";
@@ -173,7 +173,7 @@ export class Session implements SessionPort, Intake {
   async #steer(message: QueuedMessage, turn: Turn): Promise<MessageAccepted> {
     const connection = this.#line.current;
     if (!connection?.steer) throw new ProblemError("steer_unsupported");
-    await agentCall(connection.steer(await this.#promptOf(message)));
+    await agentCall(connection.steer(await promptOf(message, this.#context.log.artifacts)));
     await this.#context.log.committed();
     return { turn_id: turn.turn_id, queued: false };
   }
@@ -192,7 +192,7 @@ export class Session implements SessionPort, Intake {
     const { turn_id } = message;
     try {
       const connection = await this.#line.open(() => this.#target());
-      const prompt = await this.#promptOf(message);
+      const prompt = await promptOf(message, this.#context.log.artifacts);
       // Meanwhile the agent may have begun a turn of its own, or the message may have been dropped: then it waits, or is gone.
       if (this.#scribe.ended || this.#scribe.turn || this.#queue.peek() !== message) return;
       this.#scribe.promiseTurn(turn_id);
@@ -379,15 +379,6 @@ export class Session implements SessionPort, Intake {
     this.#scribe.end(data);
     this.#save({ ended: data, status: "ended", status_detail: null });
     this.stream.setOpenSince(null);
-  }
-
-  async #promptOf({ message_id, text, attachments }: QueuedMessage): Promise<Prompt> {
-    const read = attachments.map(async ({ name, mime, artifact_id, path }) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of this.#context.log.artifacts.openRead(artifact_id) ?? []) chunks.push(chunk as Buffer);
-      return { name, mime, path, bytes: Buffer.concat(chunks) };
-    });
-    return { message_id, text, attachments: await Promise.all(read) };
   }
 
   #save(change: Partial<SessionRow>): void {

@@ -1,11 +1,11 @@
 // One query() of the Agent SDK for one session: streaming input, callbacks for permissions, its messages through Claude Code's translator.
 
-import { mcpServers } from "../claude/launch.ts";
+import { mcpServers, refusesBypass } from "../claude/launch.ts";
 import { toNativeMode } from "../claude/modes.ts";
-import type { NativeRequest } from "../claude/permissions.ts";
 import { userFrame } from "../claude/prompt-content.ts";
 import { permissionResponse, questionResponse } from "../claude/replies.ts";
 import { STREAMED_PROMPT } from "../claude/sdk-rows.ts";
+import { nativeRequest, STOP_GRACE_MS, withinStart } from "../claude/start.ts";
 import { ADDRESS } from "../claude/state.ts";
 import { ClaudeTranslator } from "../claude/translator.ts";
 import {
@@ -18,14 +18,11 @@ import {
   type PermissionReply,
   type Prompt,
 } from "../contract.ts";
-import { isRecord, type JsonRecord, toJson } from "../json.ts";
+import { type JsonRecord, toJson } from "../json.ts";
 import { Callbacks, record } from "./callbacks.ts";
 import { PromptStream } from "./prompt-stream.ts";
 import { loadSdk, type Query, type Sdk, type SdkOptions } from "./sdk-module.ts";
 import { SdkChild } from "./spawned-process.ts";
-
-const STOP_GRACE_MS = 5_000;
-const START_MS = 60_000;
 
 export async function connectSdk(launch: Launch): Promise<Connection> {
   const { sdk } = await loadSdk(launch.host);
@@ -57,23 +54,14 @@ class SdkConnection implements Connection {
   }
 
   async greet(): Promise<void> {
-    let late: NodeJS.Timeout | undefined;
-    const failed = new Promise<never>((_, reject) => {
-      late = setTimeout(
-        () => reject(new AgentError("agent_failed_to_start", `Claude Code did not answer within ${START_MS / 1000} s.`)),
-        START_MS,
-      );
-      void this.#finished.then(() => reject(this.#gone));
-    });
+    const failed = this.#finished.then(() => Promise.reject(this.#gone));
     try {
-      const value = await Promise.race([this.#query.initializationResult(), failed]);
+      const value = await withinStart(Promise.race([this.#query.initializationResult(), failed]));
       record(this.#channel, "out", { $sdk: "call_return", name: "initializationResult", value });
     } catch (error) {
       await this.close();
       const text = error instanceof Error ? error.message : String(error);
       throw this.#gone ?? new AgentError("agent_failed_to_start", text, { cause: error });
-    } finally {
-      clearTimeout(late);
     }
   }
 
@@ -127,7 +115,7 @@ class SdkConnection implements Connection {
       includePartialMessages: true,
       forwardSubagentText: true,
       systemPrompt: { type: "preset", preset: "claude_code", ...(config.system_prompt ? { append: config.system_prompt } : {}) },
-      ...(bypass || mayBypass(host.environment(config.env)) ? { allowDangerouslySkipPermissions: true } : {}),
+      ...(bypass || !refusesBypass(host.environment(config.env)) ? { allowDangerouslySkipPermissions: true } : {}),
       ...(config.model ? { model: config.model } : {}),
       ...(config.variant ? { effort: config.variant } : {}),
       ...(config.agent_mode ? { agent: config.agent_mode } : {}),
@@ -187,11 +175,4 @@ class SdkConnection implements Connection {
       throw new AgentError("agent_refused", `The Agent SDK refused ${name}: ${message}`, { cause: error });
     }
   }
-}
-
-const mayBypass = (env: Record<string, string>): boolean => process.getuid?.() !== 0 || Boolean(env.IS_SANDBOX);
-
-function nativeRequest(native: unknown): NativeRequest {
-  if (isRecord(native) && typeof native.request_id === "string") return native as NativeRequest;
-  throw new AgentError("agent_refused", "This request cannot be answered any more.");
 }

@@ -14,16 +14,11 @@ import { isRecord, type JsonRecord, str } from "../json.ts";
 import { ControlClient } from "./control-client.ts";
 import { type Arguments, launchArguments } from "./launch.ts";
 import { toNativeMode } from "./modes.ts";
-import type { NativeRequest } from "./permissions.ts";
 import { userFrame } from "./prompt-content.ts";
 import { permissionResponse, questionResponse } from "./replies.ts";
+import { nativeRequest, STOP_GRACE_MS, withinStart } from "./start.ts";
 import { ADDRESS } from "./state.ts";
 import { ClaudeTranslator } from "./translator.ts";
-
-/** After SIGTERM the CLI writes its transcript and ends; what does not is killed. */
-const STOP_GRACE_MS = 5_000;
-/** Start-up takes a second; slow MCP servers and big machines' disks take more. */
-const START_MS = 60_000;
 
 export async function connectClaude(launch: Launch): Promise<Connection> {
   const { command, args } = await launch.host.resolveCommand();
@@ -69,21 +64,12 @@ class ClaudeConnection implements Connection {
 
   /** The handshake: commands, models and account come with its answer. The CLI answers when it has started. */
   async greet(): Promise<void> {
-    let late: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      late = setTimeout(
-        () => reject(new AgentError("agent_failed_to_start", `Claude Code did not answer within ${START_MS / 1000} s.`)),
-        START_MS,
-      );
-    });
     try {
-      await Promise.race([this.#control.request("initialize", { forwardSubagentText: true }), timeout]);
+      await withinStart(this.#control.request("initialize", { forwardSubagentText: true }));
       this.#greeted = true;
     } catch (error) {
       await this.close();
       throw error;
-    } finally {
-      clearTimeout(late);
     }
   }
 
@@ -160,11 +146,6 @@ class ClaudeConnection implements Connection {
     this.#control.close(error);
     this.#launch.port.closed({ exit, resumable: false, message: error.message });
   }
-}
-
-function nativeRequest(native: unknown): NativeRequest {
-  if (isRecord(native) && typeof native.request_id === "string") return native as NativeRequest;
-  throw new AgentError("agent_refused", "This request cannot be answered any more.");
 }
 
 function complaintOf(result: JsonRecord): string {

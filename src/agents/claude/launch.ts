@@ -53,7 +53,7 @@ export function launchArguments(
 }
 
 /** Claude Code refuses to start as root with that option, unless it is told that it runs in a sandbox. */
-const refusesBypass = (env: Record<string, string>): boolean => process.getuid?.() === 0 && !env.IS_SANDBOX;
+export const refusesBypass = (env: Record<string, string>): boolean => process.getuid?.() === 0 && !env.IS_SANDBOX;
 
 function named(option: string, value: string | null): string[] {
   if (value === null || value === "") return [];
