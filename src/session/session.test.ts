@@ -6,9 +6,9 @@ import { mockAgent } from "../agents/mock/agent.ts";
 import { type Core, openCore } from "../daemon/core.ts";
 import { eventTypes, type UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
-import { foldItems } from "../schema/fold-items.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import type { Session } from "./session.ts";
+import { eventsOf, play as playTurn, textsIn, turnEnd, until } from "./test-session.ts";
 
 let dataDir: string;
 let core: Core;
@@ -33,40 +33,15 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const events = (session: Session): UniversalEvent[] =>
-  session.stream.read({ limit: 1_000_000, maxBytes: 1e9 }).events.map((json) => JSON.parse(json) as UniversalEvent);
-
-/** Waits until a committed event fits, and returns it. */
-const until = (session: Session, fits: (event: UniversalEvent) => boolean, after = 0): Promise<UniversalEvent> =>
-  new Promise((resolve) => {
-    const subscription = session.stream.subscribe({
-      after,
-      onBatch: (batch) => {
-        const found = batch.events.map((json) => JSON.parse(json) as UniversalEvent).find(fits);
-        if (!found) return;
-        setImmediate(() => subscription.close());
-        resolve(found);
-      },
-    });
-  });
-
-const turnEnd = (session: Session, turnId: string) =>
-  until(session, (event) => event.type === "turn.ended" && event.data.turn_id === turnId);
-
 const start = async (): Promise<Session> =>
   core.manager.get((await core.manager.create({ agent: "mock", directory: dataDir })).session_id);
 
 const play = async (session: Session, text: string): Promise<UniversalEvent[]> => {
-  const { turn_id } = await session.send(text, [], "queue");
-  await turnEnd(session, turn_id);
-  return events(session);
+  await playTurn(session, text);
+  return eventsOf(session);
 };
 
-const answer = (all: UniversalEvent[]): string =>
-  foldItems(all)
-    .filter((item) => item.kind === "message" && item.role === "assistant")
-    .map((item) => item.content.map((part) => ("text" in part ? part.text : "")).join(""))
-    .at(-1) ?? "";
+const answer = (all: UniversalEvent[]): string => textsIn(all, "assistant").at(-1) ?? "";
 
 describe("a session with the mock agent", () => {
   it("tells one turn from the user's message to the end", async () => {
@@ -107,7 +82,7 @@ describe("a session with the mock agent", () => {
     await session.replyQuestion(question.data.question_id, [["Blue"], ["Cheese", "Basil"]]);
     await turnEnd(session, turn_id);
     await session.terminate();
-    const all = events(session);
+    const all = eventsOf(session);
     expect(checkGrammar(all)).toEqual([]);
     expect(answer(all)).toBe("You chose Blue; Cheese and Basil.");
     const seen = new Set<EventType>(all.map((event) => event.type));
@@ -120,7 +95,7 @@ describe("a session with the mock agent", () => {
     const second = await session.send("say second", [], "queue");
     expect([first.queued, second.queued]).toEqual([false, true]);
     await turnEnd(session, second.turn_id);
-    const turns = events(session).filter((event) => event.type === "turn.started");
+    const turns = eventsOf(session).filter((event) => event.type === "turn.started");
     expect(turns.map((event) => event.data.turn_id)).toEqual([first.turn_id, second.turn_id]);
   });
 
@@ -133,7 +108,7 @@ describe("a session with the mock agent", () => {
     await session.interrupt();
     const end = await turnEnd(session, turn_id);
     expect(end.data).toMatchObject({ stop_reason: "interrupted" });
-    expect(checkGrammar(events(session))).toEqual([]);
+    expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
   it("[G6] takes the first answer, the same again, and refuses another", async () => {
@@ -151,7 +126,7 @@ describe("a session with the mock agent", () => {
     await expect(session.replyPermission(id, { reply: "once" })).rejects.toMatchObject({ code: "already_answered" });
     await expect(session.replyPermission("prm_none", { reply: "once" })).rejects.toMatchObject({ code: "permission_not_found" });
     await turnEnd(session, turn_id);
-    expect(answer(events(session))).toBe("You said no: not now.");
+    expect(answer(eventsOf(session))).toBe("You said no: not now.");
   });
 
   it("[G8] ends with the agent's stderr when the agent crashes, everything closed", async () => {
@@ -164,7 +139,7 @@ describe("a session with the mock agent", () => {
       exit_code: 7,
       stderr: { head: "mock: crashing as told", truncated: false },
     });
-    expect(checkGrammar(events(session))).toEqual([]);
+    expect(checkGrammar(eventsOf(session))).toEqual([]);
     await expect(session.send("x", [], "queue")).rejects.toMatchObject({ code: "session_ended" });
   });
 
@@ -188,7 +163,7 @@ describe("a session with the mock agent", () => {
     core = await open();
     const again = core.manager.get(session.session_id);
     await turnEnd(again, waiting.turn_id);
-    const all = events(again);
+    const all = eventsOf(again);
     expect(checkGrammar(all)).toEqual([]);
     expect(answer(all)).toContain("say before");
   });
@@ -219,7 +194,7 @@ describe("a session with the mock agent", () => {
     expect(orphan.view()).toMatchObject({ agent: "mock", status: "dormant" });
     const { turn_id } = await orphan.send("hello?", [], "queue");
     await turnEnd(orphan, turn_id);
-    expect(checkGrammar(events(orphan))).toEqual([]);
+    expect(checkGrammar(eventsOf(orphan))).toEqual([]);
     await core.manager.remove(session.session_id);
     expect(core.manager.list({ limit: 10 }).sessions).toEqual([]);
   });

@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Core, openCore } from "../../daemon/core.ts";
-import type { UniversalEvent } from "../../schema/event.ts";
-import { foldItems } from "../../schema/fold-items.ts";
 import { checkGrammar } from "../../schema/grammar.ts";
 import type { Session } from "../../session/session.ts";
+import { eventsOf, play, textsOf, turnEnd, until } from "../../session/test-session.ts";
 import { ampAgent } from "./agent.ts";
 
 /** Behaves like Amp on its pipes; the prompt says what it does. */
@@ -72,36 +71,7 @@ afterEach(async () => {
 const start = async (env: Record<string, string> = {}): Promise<Session> =>
   core.manager.get((await core.manager.create({ agent: "amp", permission_mode: "bypass", env })).session_id);
 
-const events = (session: Session): UniversalEvent[] =>
-  session.stream.read({ limit: 1_000_000, maxBytes: 1e9 }).events.map((json) => JSON.parse(json) as UniversalEvent);
-
-const until = (session: Session, fits: (event: UniversalEvent) => boolean): Promise<UniversalEvent> =>
-  new Promise((resolve) => {
-    const subscription = session.stream.subscribe({
-      after: 0,
-      onBatch: (batch) => {
-        const found = batch.events.map((json) => JSON.parse(json) as UniversalEvent).find(fits);
-        if (!found) return;
-        setImmediate(() => subscription.close());
-        resolve(found);
-      },
-    });
-  });
-
-const turnEnd = (session: Session, id: string) =>
-  until(session, (event) => event.type === "turn.ended" && event.data.turn_id === id);
-
-const play = async (session: Session, text: string): Promise<UniversalEvent> => {
-  const { turn_id } = await session.send(text, [], "queue");
-  return turnEnd(session, turn_id);
-};
-
-const texts = (session: Session): string[] =>
-  foldItems(events(session)).flatMap((item) =>
-    item.kind === "message" ? item.content.map((part) => ("text" in part ? (part.text ?? "") : "")).join("") : [],
-  );
-
-const errors = (session: Session) => events(session).flatMap((event) => (event.type === "error" ? event.data : []));
+const errors = (session: Session) => eventsOf(session).flatMap((event) => (event.type === "error" ? event.data : []));
 
 describe("Amp in a session", { timeout: 30_000 }, () => {
   it("is one conversation of one process a turn, over dormancy too", async () => {
@@ -110,8 +80,8 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await play(session, "two");
     await session.rest();
     await play(session, "three");
-    expect(texts(session)).toEqual(["one", "new: one", "two", "continued: two", "three", "continued: three"]);
-    expect(checkGrammar(events(session))).toEqual([]);
+    expect(textsOf(session)).toEqual(["one", "new: one", "two", "continued: two", "three", "continued: three"]);
+    expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
   it("is interrupted by SIGINT, and what was said in a first turn without an answer goes along with the next", async () => {
@@ -122,7 +92,7 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
     expect(errors(session)).toEqual([]);
     await play(session, "and now");
-    expect(texts(session)).toEqual(["hang on", "and now", "new: hang on|and now"]);
+    expect(textsOf(session)).toEqual(["hang on", "and now", "new: hang on|and now"]);
   });
 
   it("that hangs after an incomplete answer is reported and stopped", async () => {
@@ -130,7 +100,7 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     expect(await play(session, "cut")).toMatchObject({ data: { stop_reason: "error", error_code: "output_length" } });
     await play(session, "next");
     expect(errors(session)).toHaveLength(1);
-    expect(texts(session).at(-1)).toContain("next");
+    expect(textsOf(session).at(-1)).toContain("next");
   });
 
   it("that says nothing any more is reported and stopped", async () => {
@@ -148,19 +118,19 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     const session = await start();
     expect(await play(session, "login")).toMatchObject({ data: { stop_reason: "error", error_code: "provider_auth" } });
     expect(
-      events(session)
+      eventsOf(session)
         .filter(({ type }) => type === "auth.status")
         .at(-1),
     ).toMatchObject({ data: { status: "required", url: expect.stringContaining("/auth/cli-login") } });
-    expect(texts(session)).toEqual(["login"]);
+    expect(textsOf(session)).toEqual(["login"]);
   });
 
   it("that is killed ends its turn; the session goes on", async () => {
     const session = await start();
     expect(await play(session, "die")).toMatchObject({ data: { stop_reason: "error", error_code: "execution_error" } });
     await play(session, "again");
-    expect(texts(session).at(-1)).toContain("again");
-    expect(checkGrammar(events(session))).toEqual([]);
+    expect(textsOf(session).at(-1)).toContain("again");
+    expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
   it("that is killed after its answer, before it stored the thread, has forgotten nothing", async () => {
@@ -168,7 +138,7 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await play(session, "early");
     await session.rest();
     await play(session, "which word");
-    expect(texts(session).at(-1)).toBe("new: early|which word");
+    expect(textsOf(session).at(-1)).toBe("new: early|which word");
   });
 
   it("leaves no process when it is terminated at work", async () => {
@@ -177,6 +147,6 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await until(session, (event) => event.type === "item.completed");
     await session.terminate();
     expect(readdirSync(join(dir, "data", "processes"))).toEqual([]);
-    expect(events(session).at(-1)).toMatchObject({ type: "session.ended", data: { reason: "terminated" } });
+    expect(eventsOf(session).at(-1)).toMatchObject({ type: "session.ended", data: { reason: "terminated" } });
   });
 });

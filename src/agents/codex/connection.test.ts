@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Core, openCore } from "../../daemon/core.ts";
-import type { UniversalEvent } from "../../schema/event.ts";
-import { foldItems } from "../../schema/fold-items.ts";
 import { checkGrammar } from "../../schema/grammar.ts";
 import type { Session } from "../../session/session.ts";
+import { eventsOf, play as playTurn, textsOf, turnEnd, until } from "../../session/test-session.ts";
 import { codexAgent } from "./agent.ts";
 
 const FAKE = fileURLToPath(new URL("./fake-app-server.mjs", import.meta.url));
@@ -36,34 +35,11 @@ afterEach(async () => {
 const start = async (more: object = {}): Promise<Session> =>
   core.manager.get((await core.manager.create({ agent: "codex", directory: dir, ...more })).session_id);
 
-const events = (session: Session): UniversalEvent[] =>
-  session.stream.read({ limit: 1_000_000, maxBytes: 1e9 }).events.map((json) => JSON.parse(json) as UniversalEvent);
-
-const until = (session: Session, fits: (event: UniversalEvent) => boolean, after = 0): Promise<UniversalEvent> =>
-  new Promise((resolve) => {
-    const subscription = session.stream.subscribe({
-      after,
-      onBatch: (batch) => {
-        const found = batch.events.map((json) => JSON.parse(json) as UniversalEvent).find(fits);
-        if (!found) return;
-        setImmediate(() => subscription.close());
-        resolve(found);
-      },
-    });
-  });
-
-const ended = (session: Session, turnId: string) =>
-  until(session, (event) => event.type === "turn.ended" && event.data.turn_id === turnId);
+const lastText = (session: Session): string => textsOf(session, "assistant").at(-1) ?? "";
 
 const play = async (session: Session, text: string): Promise<string> => {
-  const { turn_id } = await session.send(text, [], "queue");
-  await ended(session, turn_id);
+  await playTurn(session, text);
   return lastText(session);
-};
-
-const lastText = (session: Session): string => {
-  const said = foldItems(events(session)).findLast(({ kind, role }) => kind === "message" && role === "assistant");
-  return said?.content.map((part) => ("text" in part ? part.text : "")).join("") ?? "";
 };
 
 const pids = (): number[] =>
@@ -86,7 +62,7 @@ describe("one app-server for all sessions of a configuration", () => {
     expect(pids()).toHaveLength(1);
     await b.terminate();
     expect(pids()).toHaveLength(0);
-    for (const session of [a, b]) expect(checkGrammar(events(session))).toEqual([]);
+    for (const session of [a, b]) expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
   it("another environment gets another one", async () => {
@@ -102,7 +78,7 @@ describe("one app-server for all sessions of a configuration", () => {
     const [forA, forB] = [await permission(a), await permission(b)];
     await b.replyPermission(forB, { reply: "reject" });
     await a.replyPermission(forA, { reply: "once" });
-    await Promise.all([ended(a, turns[0]?.turn_id ?? ""), ended(b, turns[1]?.turn_id ?? "")]);
+    await Promise.all([turnEnd(a, turns[0]?.turn_id ?? ""), turnEnd(b, turns[1]?.turn_id ?? "")]);
     expect([lastText(a), lastText(b)]).toEqual(['decision "accept"', 'decision "decline"']);
   });
 
@@ -117,11 +93,11 @@ describe("one app-server for all sessions of a configuration", () => {
       ({ type, data }) => type === "item.completed" && data.item.role === "user" && data.item.turn_id === slow.turn_id,
     );
     for (const pid of pids()) process.kill(pid, "SIGKILL");
-    await Promise.all([ended(a, slow.turn_id), ended(b, asking.turn_id)]);
+    await Promise.all([turnEnd(a, slow.turn_id), turnEnd(b, asking.turn_id)]);
     expect(await play(a, "hello")).toMatch(/^turn 3 /);
     expect(await play(b, "hello")).toMatch(/^turn 2 /);
     for (const session of [a, b]) {
-      const all = events(session);
+      const all = eventsOf(session);
       expect(checkGrammar(all)).toEqual([]);
       expect(all.filter(({ type }) => type === "error")).toHaveLength(1);
       expect(all.some(({ type }) => type === "session.ended")).toBe(false);
@@ -133,7 +109,7 @@ describe("requests of the server", () => {
   it("one nobody knows is answered with method not found, and is visible", async () => {
     const session = await start();
     expect(await play(session, "odd")).toBe("error -32601");
-    expect(events(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
+    expect(eventsOf(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
   });
 
   it("the time is told without asking anybody", async () => {
@@ -147,7 +123,7 @@ describe("commands", () => {
     const { turn_id } = await session.send("slow", [], "queue");
     await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
     await session.send("a hint", [], "steer");
-    await ended(session, turn_id);
+    await turnEnd(session, turn_id);
     expect(lastText(session)).toBe("steered by a hint");
   });
 
@@ -156,21 +132,21 @@ describe("commands", () => {
     const { turn_id } = await session.send("slow", [], "queue");
     await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
     await session.interrupt();
-    expect(await ended(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
+    expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
   });
 
   it("a refused turn is told with the reason, and the session goes on", async () => {
     const session = await start();
     const { turn_id } = await session.send("refuse", [], "queue");
-    expect(await ended(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
-    expect(events(session).find(({ type }) => type === "error")).toMatchObject({ data: { message: "not in the mood" } });
+    expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
+    expect(eventsOf(session).find(({ type }) => type === "error")).toMatchObject({ data: { message: "not in the mood" } });
     expect(await play(session, "hello")).toMatch(/^turn 1 /);
   });
 
   it("a line that is no JSON is unparsed and stops nothing", async () => {
     const session = await start();
     expect(await play(session, "garbage")).toBe("after garbage");
-    expect(events(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
+    expect(eventsOf(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
   });
 
   it("the permission mode changes live, and holds in the next turn", async () => {
@@ -191,8 +167,8 @@ describe("commands", () => {
   it("a thread that is not there is an error, not a new conversation", async () => {
     const session = await start({ resume_native: "never-was" });
     const { turn_id } = await session.send("hello", [], "queue");
-    expect(await ended(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
-    expect(events(session).find(({ type }) => type === "error")).toMatchObject({
+    expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
+    expect(eventsOf(session).find(({ type }) => type === "error")).toMatchObject({
       data: { message: expect.stringContaining("Create a new session") },
     });
   });
