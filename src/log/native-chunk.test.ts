@@ -7,7 +7,12 @@ const SEED = 20_261_118;
 
 const raw = fc.oneof(
   fc.string({ unit: "grapheme" }),
-  fc.constantFrom("", "\n", "a\n\nb\n", "\r"),
+  fc.constantFrom("", "\n", "a\n\nb\n", "\r", "\x1d", "\x1e[]", "\x1fa", "\x1e\n\x1f"),
+  fc.constantFrom("\x1d", "\x1e", "\x1f\x8b", "\n\x1f").map((text) => Buffer.from(text, "latin1")),
+  // Lines of one kind: what differs may begin or end inside a character, be empty, or overlap with what is common.
+  fc
+    .constantFrom("", "a", "aa", "👩", "👨", '"}', "{", "x".repeat(40))
+    .map((text) => `{"type":"text","session":"0123456789","text":"${text}"}`),
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
 );
 const entry: fc.Arbitrary<NativeEntry> = fc.record({

@@ -2,19 +2,26 @@
  * Native messages of one stream on their way to the ledger, and back. The body is their bytes, each followed by a line end; the head says of each where it
  * came from, and how many line ends it has inside. Both are short for thousands of lines of one kind.
  *
+ * In the body, a line that begins with TEMPLATE holds what the lines after it have in common, as JSON; one that begins with MIDDLE is a message without that;
+ * LITERAL stands before a message that begins with one of the three itself. All others are messages as they came.
+ *
  * A head is JSON: `runs` of [direction, type, disposition, how many], `at` as runs of [milliseconds, how many], `inner` as [index, line ends]. The first
  * version wrote a list of [direction, milliseconds, type, disposition, length] and nothing between messages.
  */
 import type { Disposition, NativeDirection, NativeEntry, NativeRow } from "./contract.ts";
+import { fits, type LineTemplate, middleOf, templateOf } from "./line-template.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
 const CHUNK_MESSAGES = 1000;
 const CHUNK_BYTES = 512 * 1024;
 const LF = 10;
+const [LITERAL, TEMPLATE, MIDDLE] = ["\x1d", "\x1e", "\x1f"];
 const LINE_END = Buffer.from([LF]);
 
 type MessageRun = [dir: NativeDirection, type: string, disposition: Disposition, count: number];
 type TimeRun = [t_ms: number, count: number];
+const marks = new Set([LITERAL, TEMPLATE, MIDDLE].map((mark) => mark.charCodeAt(0)));
+
 type Head = { runs: MessageRun[]; at: TimeRun[]; inner: [index: number, lineEnds: number][] };
 type OldHead = [dir: NativeDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
 
@@ -27,6 +34,9 @@ export class NativeChunk {
   /** What was written before the open text. */
   readonly #parts: Buffer[] = [];
   #text = new TextBuffer("utf8");
+  /** The line before, if it may begin a template, and the template in use. */
+  #line = "";
+  #template: LineTemplate | null = null;
   #count = 0;
   #size = 0;
 
@@ -52,13 +62,29 @@ export class NativeChunk {
     else this.#at.push([t_ms, 1]);
     const inner = lineEndsIn(raw);
     if (inner > 0) this.#inner.push([this.#count, inner]);
-    if (typeof raw === "string") this.#text.add(`${raw}\n`);
+    if (typeof raw === "string") this.#addText(raw, inner === 0);
     else {
       this.#closeText();
+      if (marks.has(raw[0] ?? 0)) this.#parts.push(Buffer.from(LITERAL));
       this.#parts.push(raw, LINE_END);
     }
     this.#count++;
     this.#size += raw.length;
+  }
+
+  #addText(raw: string, isLine: boolean): void {
+    if (isLine && this.#template !== null && fits(this.#template, raw)) {
+      this.#text.add(`${MIDDLE}${middleOf(this.#template, raw)}\n`);
+      return;
+    }
+    const template = isLine && this.#line !== "" ? templateOf(this.#line, raw) : null;
+    this.#line = isLine ? raw : "";
+    if (template === null) {
+      this.#text.add(`${marks.has(raw.charCodeAt(0)) ? LITERAL : ""}${raw}\n`);
+      return;
+    }
+    this.#template = template;
+    this.#text.add(`${TEMPLATE}${JSON.stringify([template.before, template.after])}\n${MIDDLE}${middleOf(template, raw)}\n`);
   }
 
   /** How many there are of each type and disposition. */
@@ -102,18 +128,49 @@ export function readNativeChunk(first: number, headJson: string, body: Buffer): 
 function read(first: number, head: Head, body: Buffer): NativeRow[] {
   const inner = new Map(head.inner);
   const times = head.at.flatMap(([t_ms, count]) => new Array<number>(count).fill(t_ms));
+  const lines = new BodyReader(body);
   const rows: NativeRow[] = [];
-  let from = 0;
   for (const [dir, type, disposition, count] of head.runs) {
     for (let left = count; left > 0; left--) {
       const index = rows.length;
-      let end = body.indexOf(LF, from);
-      for (let more = inner.get(index) ?? 0; more > 0; more--) end = body.indexOf(LF, end + 1);
-      rows.push({ native_seq: first + index, dir, t_ms: times[index] ?? 0, type, disposition, body: body.subarray(from, end) });
-      from = end + 1;
+      const message = lines.next(inner.get(index) ?? 0);
+      rows.push({ native_seq: first + index, dir, t_ms: times[index] ?? 0, type, disposition, body: message });
     }
   }
   return rows;
+}
+
+class BodyReader {
+  readonly #body: Buffer;
+  #at = 0;
+  #before: Buffer = Buffer.alloc(0);
+  #after: Buffer = Buffer.alloc(0);
+
+  constructor(body: Buffer) {
+    this.#body = body;
+  }
+
+  /** The next message, which has so many line ends inside. */
+  next(lineEnds: number): Buffer {
+    const mark = String.fromCharCode(this.#body[this.#at] ?? 0);
+    if (mark === TEMPLATE) {
+      const [before = "", after = ""]: string[] = JSON.parse(this.#take(0).toString("utf8", 1));
+      this.#before = Buffer.from(before);
+      this.#after = Buffer.from(after);
+      return this.next(lineEnds);
+    }
+    const message = this.#take(lineEnds);
+    if (mark === MIDDLE) return Buffer.concat([this.#before, message.subarray(1), this.#after]);
+    return mark === LITERAL ? message.subarray(1) : message;
+  }
+
+  #take(lineEnds: number): Buffer {
+    const from = this.#at;
+    let end = this.#body.indexOf(LF, from);
+    for (let more = lineEnds; more > 0; more--) end = this.#body.indexOf(LF, end + 1);
+    this.#at = end + 1;
+    return this.#body.subarray(from, end);
+  }
 }
 
 function readOld(first: number, head: OldHead, body: Buffer): NativeRow[] {

@@ -15,6 +15,11 @@ export function eventJson(text: EventText, sequence: number): string {
   return `{"event_id":"${head}${counter}","sequence":${sequence},"time":"${time}${shape.before}${value}${shape.after}`;
 }
 
+/** What a frame has beside them: its id, and how the envelope begins. */
+const FRAME_CHARS = 112;
+/** The last piece of text is given room for three bytes a character. */
+const MARGIN = 40 * 1024;
+
 type Run = { shape: Shape | null; count: number };
 
 export class PackedEvents {
@@ -25,6 +30,8 @@ export class PackedEvents {
   readonly #counters: string[] = [];
   readonly #times: string[] = [];
   readonly #values: string[] = [];
+  /** Of shapes and values. */
+  #chars = 0;
 
   constructor(first: number, encoding: TextEncoding = "utf8") {
     this.#first = first;
@@ -44,11 +51,12 @@ export class PackedEvents {
     this.#counters.push(counter);
     this.#times.push(time);
     this.#values.push(value);
+    this.#chars += shape === null ? value.length : shape.before.length + value.length + shape.after.length;
   }
 
   /** For subscribers. */
   frames(): Buffer {
-    const out = new TextBuffer(this.#encoding);
+    const out = new TextBuffer(this.#encoding, this.#chars + FRAME_CHARS * this.#values.length + MARGIN);
     let index = 0;
     for (const { shape, count } of this.#runs) {
       for (const end = index + count; index < end; index++) {

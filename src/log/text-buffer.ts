@@ -13,12 +13,15 @@ export type TextEncoding = "utf8" | "latin1";
 export class TextBuffer {
   readonly #encoding: TextEncoding;
   readonly #bytesAUnit: number;
+  readonly #size: number;
   #text = "";
   #slab: Buffer | undefined;
   #used = 0;
 
-  constructor(encoding: TextEncoding) {
+  /** `size`: how many bytes it may become, about. Right, it saves a copy. */
+  constructor(encoding: TextEncoding, size = FIRST_SLAB) {
     this.#encoding = encoding;
+    this.#size = size;
     this.#bytesAUnit = encoding === "utf8" ? 3 : 1;
   }
 
@@ -47,7 +50,7 @@ export class TextBuffer {
   #room(bytes: number): Buffer {
     const slab = this.#slab;
     if (slab !== undefined && slab.length - this.#used >= bytes) return slab;
-    const size = slab === undefined ? FIRST_SLAB : Math.max(NEXT_SLAB, 2 * slab.length);
+    const size = slab === undefined ? this.#size : Math.max(NEXT_SLAB, 2 * slab.length);
     const grown = Buffer.allocUnsafeSlow(Math.max(size, this.#used + bytes));
     slab?.copy(grown, 0, 0, this.#used);
     this.#slab = grown;
