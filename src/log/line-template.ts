@@ -2,17 +2,22 @@
  * What lines in a row have in common. Streamed messages of one kind differ in the middle only: kind and ids before it, closing braces after it. A template
  * is guessed from two neighbours and used as long as lines fit it.
  */
-export type LineTemplate = { before: string; after: string };
+export type LineTemplate = {
+  before: string;
+  after: string;
+  /** Both, as JSON. */
+  json: string;
+};
 
 /** Less in common than this is not worth a template. */
 const WORTH = 24;
 
-export function fits({ before, after }: LineTemplate, line: string): boolean {
-  return line.length >= before.length + after.length && line.startsWith(before) && line.endsWith(after);
+/** What is between, or null when the line does not fit. Slices are compared as memory; `startsWith` goes character by character. */
+export function middleOf({ before, after }: LineTemplate, line: string): string | null {
+  const end = line.length - after.length;
+  if (end < before.length || line.slice(0, before.length) !== before || line.slice(end) !== after) return null;
+  return line.slice(before.length, end);
 }
-
-export const middleOf = ({ before, after }: LineTemplate, line: string): string =>
-  line.slice(before.length, line.length - after.length);
 
 /** What these two have in common, or null when it is too little. Pairs of surrogates are not cut. */
 export function templateOf(one: string, other: string): LineTemplate | null {
@@ -25,7 +30,10 @@ export function templateOf(one: string, other: string): LineTemplate | null {
   while (end < rest && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++;
   if (end > 0 && isLowSurrogate(one.charCodeAt(one.length - end))) end--;
   if (start + end < WORTH) return null;
-  return { before: one.slice(0, start), after: one.slice(one.length - end) };
+  const json = JSON.stringify([one.slice(0, start), one.slice(one.length - end)]);
+  // Read back: strings of their own, that do not keep alive what they were cut from.
+  const [before = "", after = ""]: string[] = JSON.parse(json);
+  return { before, after, json };
 }
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

@@ -9,7 +9,7 @@
  * version wrote a list of [direction, milliseconds, type, disposition, length] and nothing between messages.
  */
 import type { Disposition, NativeDirection, NativeEntry, NativeRow } from "./contract.ts";
-import { fits, type LineTemplate, middleOf, templateOf } from "./line-template.ts";
+import { type LineTemplate, middleOf, templateOf } from "./line-template.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
 const CHUNK_MESSAGES = 1000;
@@ -73,18 +73,13 @@ export class NativeChunk {
   }
 
   #addText(raw: string, isLine: boolean): void {
-    if (isLine && this.#template !== null && fits(this.#template, raw)) {
-      this.#text.add(`${MIDDLE}${middleOf(this.#template, raw)}\n`);
-      return;
-    }
+    const middle = isLine && this.#template !== null ? middleOf(this.#template, raw) : null;
+    if (middle !== null) return this.#text.add(`${MIDDLE}${middle}\n`);
     const template = isLine && this.#line !== "" ? templateOf(this.#line, raw) : null;
     this.#line = isLine ? raw : "";
-    if (template === null) {
-      this.#text.add(`${marks.has(raw.charCodeAt(0)) ? LITERAL : ""}${raw}\n`);
-      return;
-    }
+    if (template === null) return this.#text.add(`${marks.has(raw.charCodeAt(0)) ? LITERAL : ""}${raw}\n`);
     this.#template = template;
-    this.#text.add(`${TEMPLATE}${JSON.stringify([template.before, template.after])}\n${MIDDLE}${middleOf(template, raw)}\n`);
+    this.#text.add(`${TEMPLATE}${template.json}\n${MIDDLE}${middleOf(template, raw)}\n`);
   }
 
   /** How many there are of each type and disposition. */
