@@ -4,8 +4,10 @@
  */
 import type { EventBatch } from "./batch.ts";
 
-/** One hundred readers of one session, each with a few megabytes in the buffers of the kernel, are this far apart. */
-const MAX_BYTES = 24 * 1024 * 1024;
+const LEAST_BYTES = 8 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024 * 1024;
+/** How far apart readers of one session come to be, each with some of it in the buffers of the kernel. */
+const BYTES_A_READER = 512 * 1024;
 
 export class BatchCache {
   readonly #batches = new Map<string, EventBatch>();
@@ -22,14 +24,16 @@ export class BatchCache {
     return batch;
   }
 
-  put(stream: number, batch: EventBatch): void {
+  /** `readers`: how many there are who may want it. */
+  put(stream: number, batch: EventBatch, readers: number): void {
+    const most = Math.min(MOST_BYTES, LEAST_BYTES + readers * BYTES_A_READER);
     const key = `${stream}:${batch.first - 1}`;
     const old = this.#batches.get(key);
     if (old !== undefined) this.#drop(key, old);
     this.#batches.set(key, batch);
     this.#bytes += batch.size;
     for (const [oldest, dropped] of this.#batches) {
-      if (this.#bytes <= MAX_BYTES) return;
+      if (this.#bytes <= most) return;
       this.#drop(oldest, dropped);
     }
   }

@@ -13,6 +13,8 @@ export type StoredEvents = {
   /** Bytes of the frames, about. */
   size: number;
   frames(): Buffer;
+  /** The same, from less memory: thousands of strings that wait for someone to want them are work for the garbage collector. */
+  framesLater?(): Buffer;
 };
 
 export class EventBatch implements Batch {
@@ -23,17 +25,19 @@ export class EventBatch implements Batch {
   readonly #columns: { types: string; natives: string };
   /** Bytes once somebody asked for them; what they are made of is let go then. */
   #frames: Buffer | (() => Buffer);
+  #framesLater: (() => Buffer) | undefined;
   #events: readonly string[] | undefined;
   #types: readonly string[] | undefined;
   #natives: readonly (number | null)[] | undefined;
 
-  constructor(streamId: string, first: number, last: number, { types, natives, size, frames }: StoredEvents) {
+  constructor(streamId: string, first: number, last: number, { types, natives, size, frames, framesLater }: StoredEvents) {
     this.stream_id = streamId;
     this.first = first;
     this.last = last;
     this.size = size;
     this.#columns = { types, natives };
     this.#frames = frames;
+    this.#framesLater = framesLater;
   }
 
   get events(): readonly string[] {
@@ -54,6 +58,12 @@ export class EventBatch implements Batch {
   sse(): Buffer {
     if (typeof this.#frames === "function") this.#frames = this.#frames();
     return this.#frames;
+  }
+
+  /** Those who follow live have it: for others it is kept small. */
+  settle(): void {
+    if (typeof this.#frames === "function" && this.#framesLater) this.#frames = this.#framesLater;
+    this.#framesLater = undefined;
   }
 
   /** SSE frames with ids of the caller's making. */

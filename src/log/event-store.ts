@@ -29,7 +29,9 @@ export type PendingChunk = {
   events: PackedEvents;
   types: WordRuns;
   natives: NumberRuns;
+  /** As it was written last. */
   position: number;
+  body: Buffer;
 };
 
 export function pendingChunk(first: number): PendingChunk {
@@ -41,16 +43,21 @@ export function pendingChunk(first: number): PendingChunk {
     types: new WordRuns(),
     natives: new NumberRuns(),
     position: 0,
+    body: Buffer.alloc(0),
   };
 }
 
 /** What was written of it, for those who follow. */
-export const writtenOf = ({ types, natives, chars, events }: PendingChunk): StoredEvents => ({
+export const writtenOf = ({ types, natives, chars, events, body, first }: PendingChunk): StoredEvents => ({
   types: types.toString(),
   natives: natives.toString(),
   size: chars,
   frames: () => events.frames(),
+  framesLater: framesFrom(body, first),
 });
+
+/** A function of its own: closures of one scope keep alive what any of them uses. */
+const framesFrom = (body: Buffer, first: number) => (): Buffer => PackedEvents.read(body, first).frames();
 
 export type Head = { position: number; first: number; last: number; types: string; bytes: number };
 export type GlobalRow = { position: number; streamId: string; batch: EventBatch };
@@ -89,10 +96,11 @@ export class EventStore {
     );
   }
 
-  insert(stream: number, { first, count, types, natives, events }: PendingChunk): number {
-    const last = first + count - 1;
-    const done = this.#insert.run(stream, first, last, types.toString(), natives.toString(), events.body());
-    return Number(done.lastInsertRowid);
+  insert(stream: number, chunk: PendingChunk): void {
+    const { first, count, types, natives, events } = chunk;
+    chunk.body = events.body();
+    const done = this.#insert.run(stream, first, first + count - 1, types.toString(), natives.toString(), chunk.body);
+    chunk.position = Number(done.lastInsertRowid);
   }
 
   /** The next run of whole chunks behind `after`, merged into one batch of about a chunk's size. */
@@ -263,6 +271,6 @@ function storedOf(row: SqlRow): StoredEvents {
     types: text(row, "types"),
     natives: text(row, "natives"),
     size: body.length + ENVELOPE * (int(row, "last") - first + 1),
-    frames: () => PackedEvents.read(body, first).frames(),
+    frames: framesFrom(body, first),
   };
 }

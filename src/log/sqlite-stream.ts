@@ -185,7 +185,7 @@ export class SqliteStream implements Stream, Writer {
     if (this.#isNew) streams.insert(this.#row(now));
     else streams.update(this.no, now, this.#last, this.#lastNative, this.#openSince);
     if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
-    for (const chunk of this.#chunks) chunk.position = events.insert(this.no, chunk);
+    for (const chunk of this.#chunks) events.insert(this.no, chunk);
     for (const chunk of this.#natives) {
       this.#knownTypes ??= natives.knownTypes(this.no);
       natives.insert(this.no, chunk);
@@ -211,8 +211,9 @@ export class SqliteStream implements Stream, Writer {
   /** Called at the end of the tick, for each committed batch. */
   publish(batch: EventBatch): void {
     if (this.tail.size === 0) return;
-    this.#context.published.put(this.no, batch);
+    this.#context.published.put(this.no, batch, this.tail.size);
     this.tail.publish(batch);
+    batch.settle();
   }
 
   /** What was not committed yet is dropped; nothing can be added any more. */
@@ -228,7 +229,8 @@ export class SqliteStream implements Stream, Writer {
     const known = published.get(this.no, after) ?? reread.get(this.no, after);
     if (known !== undefined) return known;
     const batch = events.nextBatch(this.no, this.id, after);
-    if (batch !== undefined) reread.put(this.no, batch);
+    // Who reads alone comes by once.
+    if (batch !== undefined && this.tail.size > 1) reread.put(this.no, batch, this.tail.size);
     return batch;
   }
 
