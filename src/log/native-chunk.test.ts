@@ -8,6 +8,7 @@ const SEED = 20_261_118;
 const raw = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.constantFrom("", "\n", "a\n\nb\n", "\r", "\x1d", "\x1e[]", "\x1fa", "\x1e\n\x1f"),
+  fc.constantFrom("a", "\x1e", "ü").map((text) => text.repeat(70_000)),
   fc.constantFrom("\x1d", "\x1e", "\x1f\x8b", "\n\x1f").map((text) => Buffer.from(text, "latin1")),
   // Lines of one kind: what differs may begin or end inside a character, be empty, or overlap with what is common.
   fc

@@ -17,11 +17,12 @@ const CHUNK_BYTES = 512 * 1024;
 const LF = 10;
 const [LITERAL, TEMPLATE, MIDDLE] = ["\x1d", "\x1e", "\x1f"];
 const LINE_END = Buffer.from([LF]);
+const marks = new Set([LITERAL, TEMPLATE, MIDDLE].map((mark) => mark.charCodeAt(0)));
+/** Texts from this length on are encoded on their own: gathering pays for small ones. */
+const LARGE = 64 * 1024;
 
 type MessageRun = [dir: NativeDirection, type: string, disposition: Disposition, count: number];
 type TimeRun = [t_ms: number, count: number];
-const marks = new Set([LITERAL, TEMPLATE, MIDDLE].map((mark) => mark.charCodeAt(0)));
-
 type Head = { runs: MessageRun[]; at: TimeRun[]; inner: [index: number, lineEnds: number][] };
 type OldHead = [dir: NativeDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
 
@@ -62,14 +63,16 @@ export class NativeChunk {
     else this.#at.push([t_ms, 1]);
     const inner = lineEndsIn(raw);
     if (inner > 0) this.#inner.push([this.#count, inner]);
-    if (typeof raw === "string") this.#addText(raw, inner === 0);
-    else {
-      this.#closeText();
-      if (marks.has(raw[0] ?? 0)) this.#parts.push(Buffer.from(LITERAL));
-      this.#parts.push(raw, LINE_END);
-    }
+    if (typeof raw === "string" && raw.length < LARGE) this.#addText(raw, inner === 0);
+    else this.#addBytes(typeof raw === "string" ? Buffer.from(raw, "utf8") : raw);
     this.#count++;
     this.#size += raw.length;
+  }
+
+  #addBytes(raw: Buffer): void {
+    this.#closeText();
+    if (marks.has(raw[0] ?? 0)) this.#parts.push(Buffer.from(LITERAL));
+    this.#parts.push(raw, LINE_END);
   }
 
   #addText(raw: string, isLine: boolean): void {
