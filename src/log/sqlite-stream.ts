@@ -213,7 +213,9 @@ export class SqliteStream implements Stream, Writer {
     if (this.tail.size === 0) return;
     this.#context.published.put(this.no, batch, this.tail.size);
     this.tail.publish(batch);
-    batch.settle();
+    // Several followers: somebody will want the frames, and they cost least now.
+    if (this.tail.size > 1) batch.sse();
+    else batch.settle();
   }
 
   /** What was not committed yet is dropped; nothing can be added any more. */
