@@ -2,14 +2,12 @@
 //   npm run bench:inspector                  the whole, about a minute
 //   npm run bench:inspector -- --events=20000
 //   npm run bench:inspector -- --profile     also which functions the scrolling spent its time in
-import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { Dragoman } from "../dist/client/index.js";
 import { launchBrowser } from "../scripts/browser.mjs";
+import { startDaemon, stopped } from "../scripts/daemon.mjs";
 
 const EVENTS = Number(process.argv.find((arg) => arg.startsWith("--events="))?.slice("--events=".length) ?? 100_000);
 const PROFILE = process.argv.includes("--profile");
@@ -17,15 +15,8 @@ const PROFILE = process.argv.includes("--profile");
 const WHEEL = { distance: 12_000, speed: 2_400 };
 const FRAME_MS = 1000 / 60;
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "dragoman-bench-inspector-"));
-const args = ["dist/cli/main.js", "serve", "--port", "0", "--json", "--no-open", "--data-dir", join(home, "data")];
-const daemon = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-
-async function address() {
-  for await (const line of createInterface({ input: daemon.stdout })) return JSON.parse(line);
-  throw new Error("the daemon said nothing");
-}
+const daemon = await startDaemon(join(home, "data"));
 
 const ANSWER = `Two **causes**, both in \`parser.ts\`:
 
@@ -145,7 +136,7 @@ async function profiled(cdp, act) {
 
 let browser;
 try {
-  const { url, token } = await address();
+  const { url, token } = daemon;
   const api = new Dragoman({ url, token });
   const began = performance.now();
   const session = await longSession(api);
@@ -181,7 +172,6 @@ try {
   console.log(`${"memory".padEnd(34)} ${(value("JSHeapUsedSize") / 1e6).toFixed(1)} MB of heap, ${value("Nodes")} nodes`);
 } finally {
   await browser?.close();
-  daemon.kill("SIGTERM");
-  await new Promise((resolve) => (daemon.exitCode === null ? daemon.once("exit", resolve) : resolve()));
+  await stopped(daemon.child);
   rmSync(home, { recursive: true, force: true });
 }

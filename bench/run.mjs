@@ -1,10 +1,11 @@
 // `npm run bench`: starts the real daemon and the bare pipe, and prints how they compare, in one run on one machine.
 // Options: --quick (a tenth of the load), --json (one JSON object at the end instead of the table).
-import { fork, spawn } from "node:child_process";
+import { fork } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startDaemon as serve, stopped } from "../scripts/daemon.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const scale = process.argv.includes("--quick") ? 0.1 : 1;
@@ -36,25 +37,7 @@ async function startDaemon() {
   const began = performance.now();
   const config = join(dataDir, "config.json");
   writeFileSync(config, JSON.stringify({ limits: { sessions: 1000, subscribers: 5000 } }));
-  const child = spawn(
-    process.execPath,
-    [
-      here("../dist/cli/main.js"),
-      "serve",
-      "--port",
-      "0",
-      "--json",
-      "--no-open",
-      "--data-dir",
-      dataDir,
-      "--config",
-      config,
-      "--log-level",
-      "error",
-    ],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const ready = await new Promise((resolve) => child.stdout.once("data", (line) => resolve(JSON.parse(String(line)))));
+  const { child, ...ready } = await serve(dataDir, { more: ["--config", config, "--log-level", "error"] });
   const cold = performance.now() - began;
   const headers = { authorization: `Bearer ${ready.token}`, "content-type": "application/json" };
   const call = async (method, path, body) => {
@@ -63,11 +46,10 @@ async function startDaemon() {
     return response.status === 204 ? null : response.json();
   };
   const stop = async () => {
-    child.kill();
-    await new Promise((resolve) => child.once("exit", resolve));
+    await stopped(child);
     rmSync(dataDir, { recursive: true, force: true });
   };
-  return { ...ready, headers, call, cold, stop, pid: child.pid };
+  return { ...ready, headers, call, cold, stop };
 }
 
 async function startPipe() {

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
-const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
+export const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 
 export function launchBrowser() {
   if (!existsSync(CHROMIUM))

@@ -1,17 +1,16 @@
 // Twenty sessions of one real agent at once, then `kill -9` of the daemon in mid-turn, then the next message: what no single scenario can show.
 //   node scripts/crowd.mjs claude|codex|opencode [--sessions=20]
 // Needs the pinned agents (npm run conformance -- --install-only). Talks to the scripted model server on loopback only.
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Dragoman } from "../dist/client/dragoman.js";
 import { commandVariable } from "../dist/daemon/agent-host.js";
 import { startModelServer } from "../dist/verify/model-server/index.js";
 import { pinnedAgents } from "../dist/verify/pinned.js";
 import { verifyProfiles } from "../dist/verify/profiles/index.js";
 import { promptFor } from "../dist/verify/scenario/index.js";
+import { startDaemon, stopped } from "./daemon.mjs";
 
 const [agent = "claude"] = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const count = Number(/--sessions=(\d+)/.exec(process.argv.join(" "))?.[1] ?? 20);
@@ -43,28 +42,11 @@ mkdirSync(own);
 const settings = { model: profile.models.first, ...(await profile.forScenario?.(scenario, { ...place, directory: root, own })) };
 const prompt = (turn) => promptFor(scenario, turn, root);
 
-async function startDaemon() {
-  const child = spawn(
-    process.execPath,
-    [
-      fileURLToPath(new URL("../dist/cli/main.js", import.meta.url)),
-      "serve",
-      "--port",
-      "0",
-      "--json",
-      "--no-open",
-      "--data-dir",
-      join(root, "data"),
-    ],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: { PATH: process.env.PATH, HOME: home, ...env, [commandVariable(agent)]: command },
-      cwd: root,
-    },
-  );
-  const ready = await new Promise((resolve) => child.stdout.once("data", (line) => resolve(JSON.parse(line))));
-  return { child, dragoman: new Dragoman({ url: ready.url, token: ready.token }), pid: ready.pid };
-}
+const start = async () => {
+  const agentEnv = { PATH: process.env.PATH, HOME: home, ...env, [commandVariable(agent)]: command };
+  const { url, token, ...daemon } = await startDaemon(join(root, "data"), { env: agentEnv, cwd: root });
+  return { ...daemon, dragoman: new Dragoman({ url, token }) };
+};
 
 const rssMb = (pid) => Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024);
 /** Processes that run in this crowd's home. */
@@ -87,7 +69,7 @@ const expect = (what, ok) => {
   if (!ok) failures.push(what);
 };
 
-let daemon = await startDaemon();
+let daemon = await start();
 const ids = [];
 for (let i = 0; i < count; i++) {
   const directory = join(root, `work-${i}`);
@@ -109,9 +91,8 @@ await Promise.all(
       if (event.type === "item.delta" && event.data.delta.includes("This")) break;
   }),
 );
-daemon.child.kill("SIGKILL");
-await new Promise((resolve) => daemon.child.once("exit", resolve));
-daemon = await startDaemon();
+await stopped(daemon.child, "SIGKILL");
+daemon = await start();
 expect("no process of the killed daemon's agents is left", agentsRunning() === 0);
 const third = await Promise.all(ids.map((id) => daemon.dragoman.session(id).prompt(prompt(2))));
 expect(
@@ -130,8 +111,7 @@ expect(
   unparsed.every((each) => each === 0),
 );
 await Promise.all(ids.map((id) => daemon.dragoman.session(id).terminate()));
-daemon.child.kill("SIGTERM");
-await new Promise((resolve) => daemon.child.once("exit", resolve));
+await stopped(daemon.child);
 expect("no process is left at the end", agentsRunning() === 0);
 await model.close();
 rmSync(root, { recursive: true, force: true });

@@ -1,24 +1,17 @@
 // Makes the screenshots of README and docs: a real daemon, the mock agent acting out a day's work, a real browser. `npm run build && node scripts/screenshots.mjs`
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Dragoman } from "../dist/client/index.js";
 import { verifyCommand } from "../dist/verify/verify-command.js";
 import { launchBrowser } from "./browser.mjs";
+import { startDaemon, stopped } from "./daemon.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const images = join(root, "docs/images");
 const home = mkdtempSync(join(tmpdir(), "dragoman-screenshots-"));
-const args = ["dist/cli/main.js", "serve", "--port", "0", "--json", "--no-open", "--data-dir", join(home, "data")];
-const daemon = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-
-async function address() {
-  for await (const line of createInterface({ input: daemon.stdout })) return JSON.parse(line);
-  throw new Error("the daemon said nothing");
-}
+const daemon = await startDaemon(join(home, "data"));
 
 /** The mock is told what to act out; readers of a screenshot want a conversation. Each line: what the mock's session says, what the picture says. */
 const CONVERSATION = [
@@ -158,7 +151,7 @@ async function shoot(url, token, name, { hash, dark = false, drawer = null, wait
 }
 
 try {
-  const { url, token } = await address();
+  const { url, token } = daemon;
   const { main, asking, question } = await work(new Dragoman({ url, token }));
   mkdirSync(images, { recursive: true });
   const session = (handle) => `/sessions/${handle.id}`;
@@ -173,7 +166,6 @@ try {
   await shoot(url, token, "agents", { hash: "/agents", wait: ".verify", open: ".verify summary" });
 } finally {
   await browser.close();
-  daemon.kill("SIGTERM");
-  await new Promise((resolve) => (daemon.exitCode === null ? daemon.once("exit", resolve) : resolve()));
+  await stopped(daemon.child);
   rmSync(home, { recursive: true, force: true });
 }

@@ -23,9 +23,6 @@ const ENVELOPE = 320;
 /** Events of one stream that wait for their commit. Becomes one row, then one batch. */
 export type PendingChunk = {
   first: number;
-  count: number;
-  /** Of their frames, about. */
-  chars: number;
   events: PackedEvents;
   types: WordRuns;
   natives: NumberRuns;
@@ -37,8 +34,6 @@ export type PendingChunk = {
 export function pendingChunk(first: number): PendingChunk {
   return {
     first,
-    count: 0,
-    chars: 0,
     events: new PackedEvents(first),
     types: new WordRuns(),
     natives: new NumberRuns(),
@@ -48,10 +43,10 @@ export function pendingChunk(first: number): PendingChunk {
 }
 
 /** What was written of it, for those who follow. */
-export const writtenOf = ({ types, natives, chars, events, body, first }: PendingChunk): StoredEvents => ({
+export const writtenOf = ({ types, natives, events, body, first }: PendingChunk): StoredEvents => ({
   types: types.toString(),
   natives: natives.toString(),
-  size: chars,
+  size: events.chars,
   frames: () => events.frames(),
   framesLater: framesFrom(body, first),
 });
@@ -97,9 +92,9 @@ export class EventStore {
   }
 
   insert(stream: number, chunk: PendingChunk): void {
-    const { first, count, types, natives, events } = chunk;
+    const { first, types, natives, events } = chunk;
     chunk.body = events.body();
-    const done = this.#insert.run(stream, first, first + count - 1, types.toString(), natives.toString(), chunk.body);
+    const done = this.#insert.run(stream, first, first + events.count - 1, types.toString(), natives.toString(), chunk.body);
     chunk.position = Number(done.lastInsertRowid);
   }
 

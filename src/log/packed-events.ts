@@ -15,10 +15,15 @@ export function eventJson(text: EventText, sequence: number): string {
   return `{"event_id":"${head}${counter}","sequence":${sequence},"time":"${time}${shape.before}${value}${shape.after}`;
 }
 
-/** What a frame has beside them: its id, and how the envelope begins. */
-const FRAME_CHARS = 112;
+/** Of a frame beside shape and value: its id, and how the envelope begins. */
+const ENVELOPE_CHARS = 112;
 /** The last piece of text is given room for three bytes a character. */
 const MARGIN = 40 * 1024;
+
+/** Characters of its frame, about. */
+export const charsOf = (text: EventText): number =>
+  ENVELOPE_CHARS +
+  (typeof text === "string" ? text.length : text.shape.before.length + text.value.length + text.shape.after.length);
 
 type Run = { shape: Shape | null; count: number };
 
@@ -30,7 +35,7 @@ export class PackedEvents {
   readonly #counters: string[] = [];
   readonly #times: string[] = [];
   readonly #values: string[] = [];
-  /** Of shapes and values. */
+  /** Of the frames, about. */
   #chars = 0;
 
   constructor(first: number, encoding: TextEncoding = "utf8") {
@@ -51,12 +56,20 @@ export class PackedEvents {
     this.#counters.push(counter);
     this.#times.push(time);
     this.#values.push(value);
-    this.#chars += shape === null ? value.length : shape.before.length + value.length + shape.after.length;
+    this.#chars += ENVELOPE_CHARS + (shape === null ? value.length : shape.before.length + value.length + shape.after.length);
+  }
+
+  get count(): number {
+    return this.#values.length;
+  }
+
+  get chars(): number {
+    return this.#chars;
   }
 
   /** For subscribers. */
   frames(): Buffer {
-    const out = new TextBuffer(this.#encoding, this.#chars + FRAME_CHARS * this.#values.length + MARGIN);
+    const out = new TextBuffer(this.#encoding, this.#chars + MARGIN);
     let index = 0;
     for (const { shape, count } of this.#runs) {
       for (const end = index + count; index < end; index++) {

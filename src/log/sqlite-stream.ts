@@ -8,7 +8,6 @@ import type {
   Batch,
   CoverageRow,
   EventEntry,
-  EventText,
   NativeEntry,
   NativePage,
   NativeRow,
@@ -23,6 +22,7 @@ import { CHUNK_CHARS, CHUNK_EVENTS, type EventStore, type PendingChunk, pendingC
 import { LogError } from "./log-error.ts";
 import { NativeChunk } from "./native-chunk.ts";
 import type { NativeStore } from "./native-store.ts";
+import { charsOf } from "./packed-events.ts";
 import type { NumberedRow, StreamStore } from "./stream-store.ts";
 import { type Pump, Tail } from "./tail.ts";
 
@@ -42,8 +42,6 @@ export type StreamContext = {
 };
 
 const ENTRY_OVERHEAD = 64;
-/** Of the beginning of an event, up to its shape. */
-const ENVELOPE_CHARS = 96;
 const WORD = /^[^\s*]+$/;
 /** SQLite takes values up to 1 GB. What it can never take must not get into a transaction: it would be tried for ever. */
 const MAX_ENTRY = 128 * 1024 * 1024;
@@ -102,19 +100,17 @@ export class SqliteStream implements Stream, Writer {
   append(entry: EventEntry): void {
     this.#admit();
     const { text, sequence, type } = entry;
-    const size = sizeOf(text);
+    const size = charsOf(text);
     if (sequence !== this.#last + 1) throw gap(this, sequence);
     if (size > MAX_ENTRY) throw tooLarge(this, size);
     const malformedType = !this.#open?.types.continues(type) && !WORD.test(type);
     if (malformedType || (typeof text === "string" && text.includes("\n"))) throw malformed(this, sequence);
     let chunk = this.#open;
-    if (chunk === undefined || chunk.count >= CHUNK_EVENTS || chunk.chars + size > CHUNK_CHARS) {
+    if (chunk === undefined || chunk.events.count >= CHUNK_EVENTS || chunk.events.chars + size > CHUNK_CHARS) {
       chunk = pendingChunk(sequence);
       this.#open = chunk;
       this.#chunks.push(chunk);
     }
-    chunk.count++;
-    chunk.chars += size;
     chunk.events.add(text);
     chunk.types.add(type);
     chunk.natives.add(entry.native);
@@ -203,7 +199,7 @@ export class SqliteStream implements Stream, Writer {
     if (this.#deleted) return;
     this.#lastCommitted = this.#last;
     for (const chunk of chunks) {
-      const batch = new EventBatch(this.id, chunk.first, chunk.first + chunk.count - 1, writtenOf(chunk));
+      const batch = new EventBatch(this.id, chunk.first, chunk.first + chunk.events.count - 1, writtenOf(chunk));
       this.#context.committed(this, batch, chunk.position);
     }
   }
@@ -264,12 +260,6 @@ function gap(stream: Stream, sequence: number): LogError {
 function deleted(stream: Stream): LogError {
   return new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
 }
-
-/** Characters of the event, about. */
-const sizeOf = (text: EventText): number =>
-  typeof text === "string"
-    ? text.length
-    : ENVELOPE_CHARS + text.shape.before.length + text.value.length + text.shape.after.length;
 
 function malformed(stream: Stream, sequence: number): LogError {
   return new LogError(

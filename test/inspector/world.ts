@@ -2,11 +2,11 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { CHROMIUM, launchBrowser } from "../../scripts/browser.mjs";
 import { Dragoman, type SessionHandle } from "../../src/client/index.ts";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 
-const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 export const hasBrowser = existsSync(CHROMIUM);
 
 /** `before` runs in the page before anything else does. */
@@ -31,18 +31,7 @@ export class World {
   }
 
   async start(): Promise<void> {
-    this.#browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    this.#browser = await launchBrowser();
     await this.startDaemon(0);
   }
 

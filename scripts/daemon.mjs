@@ -1,0 +1,21 @@
+// The daemon of the scripts: the built one, on any free port, ended by whoever started it.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const MAIN = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+
+/** What it says when it is ready (`url`, `token`, `pid`, `data_dir`), and the process. `options` are those of spawn. */
+export async function startDaemon(dataDir, { more = [], ...options } = {}) {
+  const args = [MAIN, "serve", "--port", "0", "--json", "--no-open", "--data-dir", dataDir, ...more];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
+  for await (const line of createInterface({ input: child.stdout })) return { ...JSON.parse(line), child };
+  throw new Error("the daemon said nothing");
+}
+
+export async function stopped(child, signal = "SIGTERM") {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  await gone;
+}
