@@ -1,5 +1,6 @@
 // The `data` of every event type, one schema a type. The table `eventData` at the end is the list of all event types there are.
 import Type from "typebox";
+import { Actor } from "./actor.ts";
 import { ArtifactRef } from "./content.ts";
 import { Item } from "./item.ts";
 
@@ -58,6 +59,8 @@ export const SessionEnded = Type.Object({
   exit_code: optional(nullable(Type.Integer())),
   signal: optional(nullable(Text)),
   stderr: optional(StderrOutput),
+  /** Who ended it, when somebody did. */
+  actor: optional(Actor),
 });
 export type SessionEnded = Type.Static<typeof SessionEnded>;
 
@@ -111,6 +114,10 @@ export const PermissionMetadata = Type.Object({
   option_id: optional(Text),
   message: optional(Text),
   updated_input: optional(Type.Unknown()),
+  /** sha256 of the exact input, as canonical JSON: what an approval is bound to. */
+  input_hash: optional(Text),
+  /** Who answered. */
+  actor: optional(Actor),
 });
 export type PermissionMetadata = Type.Static<typeof PermissionMetadata>;
 
@@ -142,6 +149,8 @@ export const QuestionData = Type.Object({
   call_id: optional(nullable(Text)),
   item_id: optional(nullable(Text)),
   resolved_by: optional(ResolvedBy),
+  /** Who answered. */
+  actor: optional(Actor),
   metadata: optional(Metadata),
 });
 export type QuestionData = Type.Static<typeof QuestionData>;
@@ -149,12 +158,19 @@ export type QuestionData = Type.Static<typeof QuestionData>;
 export const AgentUnparsed = Type.Object({ error: Text, location: Text, raw_hash: optional(Text) });
 export const AgentNotice = Type.Object({ name: Text, detail: optional(Type.Unknown()) });
 
-export const TurnStarted = Type.Object({ turn_id: Text, initiator: Type.Enum(["client", "agent"]) });
+export const TurnStarted = Type.Object({
+  turn_id: Text,
+  initiator: Type.Enum(["client", "agent"]),
+  /** Who sent the message that began it. */
+  actor: optional(Actor),
+});
 export const TurnEnded = Type.Object({
   turn_id: Text,
   stop_reason: StopReason,
   error_code: optional(ErrorCode),
   usage: optional(Usage),
+  /** Who interrupted it, when somebody did. */
+  actor: optional(Actor),
 });
 export const StepStarted = Type.Object({ step_id: Text, turn_id: Text });
 export const StepEnded = Type.Object({
@@ -173,7 +189,12 @@ export const SessionStatusData = Type.Object({
 });
 export type SessionStatusData = Type.Static<typeof SessionStatusData>;
 
-export const SessionUpdated = Type.Object({ title: optional(Text), metadata: optional(Metadata) });
+export const SessionUpdated = Type.Object({
+  title: optional(Text),
+  metadata: optional(Metadata),
+  /** Who asked for the change; absent when the agent made it. */
+  actor: optional(Actor),
+});
 export const SessionCompacted = Type.Object({
   trigger: Type.Enum(["auto", "manual", "unknown"]),
   pre_tokens: optional(Type.Number()),
@@ -216,6 +237,8 @@ export const ConfigChanged = Type.Object({
   mcp_servers: optional(Type.Array(McpServerInfo)),
   tools: optional(Type.Array(Text)),
   options: optional(Type.Array(ConfigOption)),
+  /** Who asked for the change; absent when the agent made it. */
+  actor: optional(Actor),
 });
 export type ConfigChanged = Type.Static<typeof ConfigChanged>;
 

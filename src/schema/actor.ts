@@ -1,0 +1,35 @@
+/**
+ * Who caused an effect: the token, its role, the surface it was used through, and the session whose agent used it. Every event that a command causes
+ * carries one. Not here: how a caller is recognised (server).
+ */
+import Type from "typebox";
+
+/** What a token may do, from least to most. Each role can do what the ones before it can. */
+export const ROLES = ["observe", "approve", "operate", "admin"] as const;
+export const Role = Type.Enum([...ROLES], {
+  description: "observe reads; approve also answers requests; operate does everything but manage tokens; admin does all",
+});
+export type Role = (typeof ROLES)[number];
+
+/** True when `role` can do everything that `need` can. */
+export const reaches = (role: Role, need: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(need);
+
+/** Where a command came in. `daemon`: nobody asked, the daemon did it by its own rules. */
+export const Surface = Type.Enum(["http", "websocket", "inspector", "cli", "sdk", "mcp", "agent", "embedded", "daemon"]);
+export type Surface = Type.Static<typeof Surface>;
+
+export const Actor = Type.Object(
+  {
+    token_id: Type.Union([Type.String(), Type.Null()], {
+      description: "The id of the token, never its secret. Null without a token.",
+    }),
+    role: Type.Union([Role, Type.Null()], { description: "The role the token had when it was used." }),
+    surface: Surface,
+    session_id: Type.Optional(Type.String({ description: "The session whose agent called: a person did not." })),
+  },
+  { title: "Actor" },
+);
+export type Actor = Type.Static<typeof Actor>;
+
+/** For what the daemon does by itself: recovery, time limits, its own stop. */
+export const BY_THE_DAEMON: Actor = { token_id: null, role: null, surface: "daemon" };
