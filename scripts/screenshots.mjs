@@ -133,7 +133,7 @@ async function shoot(url, token, name, { hash, dark = false, drawer = null, wait
       path.textContent = path.textContent.replace(from, "/usr/lib/node_modules/dragoman/");
   }, root);
   if (drawer) {
-    await page.keyboard.press("d");
+    await page.keyboard.press("Alt+i");
     await page.getByRole("tab", { name: drawer }).click();
     if (drawer === "Timeline") {
       await page.locator("[data-sequence]").first().waitFor();

@@ -62,11 +62,11 @@ const Home = ({ onNew, operate }: { onNew(): void; operate: boolean }) => (
       <p className="dim">Open a session on the left{operate ? ", or begin one" : ""}.</p>
       {operate && (
         <Button look="primary" icon="plus" onClick={onNew}>
-          New session <kbd>n</kbd>
+          New session <kbd>Alt N</kbd>
         </Button>
       )}
       <p className="dim">
-        Press <kbd>?</kbd> for all keys.
+        Press <kbd>Alt H</kbd> for all keys.
       </p>
     </div>
   </main>

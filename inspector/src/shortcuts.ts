@@ -1,4 +1,7 @@
-// Keys. None is taken while someone types, but those with a modifier.
+/**
+ * The keys of the page. No bare letter acts: letters always go to the composer, whatever has the focus. Everything that acts is a chord with a modifier,
+ * so that a sentence typed in the wrong moment can neither answer a request nor leave the session.
+ */
 import { useEffect, useRef } from "react";
 import { daemon } from "./state/daemon.ts";
 import { prefer, preferences } from "./state/preferences.ts";
@@ -6,89 +9,80 @@ import { go, route } from "./state/route.ts";
 import { sessions } from "./state/sessions.ts";
 
 export const shortcuts = [
-  { keys: ["?"], does: "Show these keys" },
-  { keys: ["n"], does: "New session" },
-  { keys: ["/"], does: "Search sessions" },
-  { keys: ["j"], does: "Next session" },
-  { keys: ["k"], does: "Previous session" },
-  { keys: ["w"], does: "Go to the next request that waits for you" },
-  { keys: ["i"], does: "Write a message" },
+  { keys: ["Alt", "H"], does: "Show these keys" },
+  { keys: ["Alt", "N"], does: "New session" },
+  { keys: ["Alt", "S"], does: "Search sessions" },
+  { keys: ["Alt", "↓"], does: "Next session" },
+  { keys: ["Alt", "↑"], does: "Previous session" },
+  { keys: ["Alt", "W"], does: "Go to the next request that waits for you" },
+  { keys: ["any letter"], does: "Write a message" },
   { keys: ["Enter"], does: "Send, or queue while a turn runs" },
   { keys: ["Ctrl", "Enter"], does: "Steer the running turn" },
   { keys: ["Ctrl", "."], does: "Interrupt the turn" },
-  { keys: ["a"], does: "Allow the waiting permission once" },
-  { keys: ["A"], does: "Always allow it" },
-  { keys: ["x"], does: "Deny it" },
-  { keys: ["d"], does: "Show or hide the debugging drawer" },
-  { keys: ["s"], does: "Show or hide the list of sessions" },
-  { keys: ["g"], does: "Agents" },
+  { keys: ["Alt", "1 … 9"], does: "Answer the first waiting permission; each button shows its number" },
+  { keys: ["Alt", "I"], does: "Show or hide the debugging drawer" },
+  { keys: ["Alt", "L"], does: "Show or hide the list of sessions" },
+  { keys: ["Alt", "G"], does: "Agents" },
   { keys: ["Esc"], does: "Leave a field, close a dialog" },
 ] as const;
 
 type Actions = { onNew(): void; onHelp(): void };
+
+/** A request that appeared under the person's fingers is not answered by a chord that was meant for the one before it. */
+const SETTLE_MS = 400;
 
 export function useShortcuts(actions: Actions): void {
   const latest = useRef(actions);
   latest.current = actions;
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || event.isComposing) return;
-      const here = route.get();
-      if ((event.ctrlKey || event.metaKey) && event.key === ".") {
-        if (here.page === "session")
-          void daemon
-            .session(here.id)
-            .interrupt()
-            .catch(() => {});
+      if (event.defaultPrevented || event.isComposing || document.querySelector("[role=dialog]")) return;
+      if (event.altKey && !event.ctrlKey && !event.metaKey) {
+        if (chord(event.code, latest.current)) event.preventDefault();
+      } else if ((event.ctrlKey || event.metaKey) && event.key === ".") {
+        interrupt();
         event.preventDefault();
-        return;
-      }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("[role=dialog]"))
-        return;
-      if (press(event.key, latest.current)) event.preventDefault();
+      } else if (isLetter(event) && !isTyping(event.target)) focus("#composer");
     };
     window.addEventListener("keydown", onKeyDown);
     return () => window.removeEventListener("keydown", onKeyDown);
   }, []);
 }
 
-function press(key: string, { onNew, onHelp }: Actions): boolean {
-  switch (key) {
-    case "?":
+/** By the place of the key, not by what it types: Option on a Mac makes other characters. */
+function chord(code: string, { onNew, onHelp }: Actions): boolean {
+  switch (code) {
+    case "KeyH":
       onHelp();
       return true;
-    case "n":
+    case "KeyN":
       onNew();
       return true;
-    case "/":
+    case "KeyS":
       return focus("#session-search");
-    case "i":
-      return focus("#composer");
-    case "j":
+    case "ArrowDown":
       return step(1);
-    case "k":
+    case "ArrowUp":
       return step(-1);
-    case "w":
+    case "KeyW":
       return nextWaiting();
-    case "a":
-      return click('.dock [data-answer="allow_once"]');
-    case "A":
-      return click('.dock [data-answer="allow_always"]');
-    case "x":
-      return click('.dock [data-answer^="reject"]');
-    case "d":
+    case "KeyI":
       prefer({ drawer: !preferences.get().drawer });
       return true;
-    case "s":
+    case "KeyL":
       prefer({ sidebar: !preferences.get().sidebar });
       return true;
-    case "g":
+    case "KeyG":
       go({ page: "agents" });
       return true;
     default:
-      return false;
+      return /^Digit[1-9]$/.test(code) && choose(code.slice(-1));
   }
 }
+
+/** A key that types a character and nothing else. The space is not one: it presses the button that has the focus. */
+const isLetter = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean =>
+  !ctrlKey && !metaKey && !altKey && key !== " " && [...key].length === 1;
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -99,16 +93,27 @@ const isTyping = (target: EventTarget | null): boolean =>
 const isTicked = (target: HTMLElement): boolean =>
   target instanceof HTMLInputElement && /^(checkbox|radio|range)$/.test(target.type);
 
+function interrupt(): void {
+  const here = route.get();
+  if (here.page !== "session") return;
+  void daemon
+    .session(here.id)
+    .interrupt()
+    .catch(() => {});
+}
+
 function focus(selector: string): boolean {
   const element = document.querySelector<HTMLElement>(selector);
   element?.focus();
   return element !== null;
 }
 
-function click(selector: string): boolean {
-  const element = document.querySelector<HTMLButtonElement>(selector);
-  element?.click();
-  return element !== null;
+/** Presses the button of the first waiting permission that shows this number. */
+function choose(digit: string): boolean {
+  const button = document.querySelector<HTMLButtonElement>(`.dock [data-chord="${digit}"]`);
+  if (!button) return false;
+  if (performance.now() - Number(button.dataset.since) >= SETTLE_MS) button.click();
+  return true;
 }
 
 /** Along the list as it is shown, filters and all. */
@@ -122,6 +127,7 @@ function step(by: 1 | -1): boolean {
   return true;
 }
 
+/** The focus goes to the request, not to one of its buttons: Enter and space must not answer what was not read. */
 function nextWaiting(): boolean {
   const waiting = [...new Set(sessions.requests().map((each) => each.session_id))];
   const here = route.get();
@@ -129,6 +135,6 @@ function nextWaiting(): boolean {
   const id = waiting[(at + 1) % waiting.length];
   if (id === undefined) return false;
   go({ page: "session", id });
-  requestAnimationFrame(() => focus(".dock button, .dock input"));
+  requestAnimationFrame(() => focus(".dock .request"));
   return true;
 }

@@ -1,6 +1,6 @@
 // Who may do what, and how: the observe role, no token, and a keyboard alone.
 import { expect, it } from "vitest";
-import { at, type World } from "./world.ts";
+import { answerByChord, at, type World } from "./world.ts";
 
 export function accessCases(world: World): void {
   it("lets the observe role see everything and do nothing", async () => {
@@ -12,8 +12,8 @@ export function accessCases(world: World): void {
     expect(await page.locator(".request").getByRole("button").count()).toBe(0);
     expect(await page.getByLabel("Message", { exact: true }).count()).toBe(0);
     expect(await page.getByRole("button", { name: "New session" }).count()).toBe(0);
-    await page.keyboard.press("a");
-    await page.keyboard.press("n");
+    await page.keyboard.press("Alt+1");
+    await page.keyboard.press("Alt+n");
     expect(await page.getByRole("dialog").count()).toBe(0);
     await page.getByRole("button", { name: "Session actions" }).click();
     for (const name of ["Rename", "Fork", "End session", "Delete"])
@@ -32,11 +32,11 @@ export function accessCases(world: World): void {
   it("works with the keyboard alone", async () => {
     const page = await world.window("/");
     await page.getByRole("heading", { name: "Every agent, one place" }).waitFor();
-    await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Deny it").waitFor();
+    await page.keyboard.press("Alt+h");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Interrupt the turn").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.keyboard.press("n");
+    await page.keyboard.press("Alt+n");
     const dialog = page.getByRole("dialog", { name: "New session" });
     await dialog.locator("input[value=mock]:checked, input[name=agent]:checked").waitFor();
     await dialog.getByLabel("Mock agent").focus();
@@ -45,21 +45,19 @@ export function accessCases(world: World): void {
     await page.keyboard.type("By keys");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "By keys" }).waitFor();
-    await page.getByLabel("Message", { exact: true }).waitFor();
-    await page.keyboard.press("i");
+    await page.locator("#composer:focus").waitFor();
     await page.keyboard.type("ask touch keys");
     await page.keyboard.press("Enter");
     await page.locator(".request.permission").waitFor();
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("a");
+    await answerByChord(page, "Alt+1");
     await page.getByText("Thank you, I ran it (once).").waitFor();
     const drawer = page.getByRole("button", { name: /the debugging drawer/ });
     const before = await drawer.getAttribute("aria-pressed");
-    await page.keyboard.press("d");
+    await page.keyboard.press("Alt+i");
     await expect.poll(() => drawer.getAttribute("aria-pressed")).not.toBe(before);
-    await page.keyboard.press("g");
+    await page.keyboard.press("Alt+g");
     await page.getByRole("article", { name: "Mock agent" }).waitFor();
-    await page.keyboard.press("j");
+    await page.keyboard.press("Alt+ArrowDown");
     await page.locator(".session-page").waitFor();
   });
 }

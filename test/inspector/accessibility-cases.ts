@@ -57,12 +57,12 @@ export function accessibilityCases(world: World): void {
     await page.locator("[data-sequence]").first().click();
     await page.locator(".event-detail .code-block").first().waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
-    await page.keyboard.press("n");
+    await page.keyboard.press("Alt+n");
     await page.getByRole("dialog").getByLabel("Mock agent").waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await page.keyboard.press("g");
+    await page.keyboard.press("Alt+g");
     await page.getByRole("article", { name: "Mock agent" }).waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
     await session.terminate();

@@ -1,6 +1,6 @@
 // What waits for a person.
 import { expect, it } from "vitest";
-import { at, say, type World } from "./world.ts";
+import { answerByChord, at, say, type World } from "./world.ts";
 
 /** Nobody can click the browser's own question, and a page under test always has the focus. */
 function standIn(): void {
@@ -44,7 +44,12 @@ export function requestCases(world: World): void {
     await say(page, "ask rm -rf build");
     const card = page.locator(".request.permission");
     await card.locator(".command", { hasText: "rm -rf build" }).waitFor();
-    expect(await card.getByRole("button").allTextContents()).toEqual(["Allow oncea", "Always allowA", "Rejectx", "Edit input"]);
+    expect(await card.getByRole("button").allTextContents()).toEqual([
+      "Allow onceAlt 1",
+      "Always allowAlt 2",
+      "RejectAlt 3",
+      "Edit input",
+    ]);
     await expect.poll(() => page.title()).toBe("(1) Permission · dragoman");
     await card.getByRole("button", { name: "Allow once" }).click();
     await page.getByText("Thank you, I ran it (once).").waitFor();
@@ -101,9 +106,74 @@ export function requestCases(world: World): void {
     await page.getByRole("button", { name: "1 waiting for you" }).click();
     await page.getByRole("link", { name: /Run: make deploy/ }).click();
     await page.getByRole("heading", { name: "Asking" }).waitFor();
-    await page.locator(".request").getByRole("button", { name: "Always allow" }).click();
+    const card = page.locator(".request");
+    await card.getByRole("button", { name: "Always allow" }).click();
+    await card.getByRole("button", { name: "Back" }).click();
+    await card.getByRole("button", { name: "Always allow" }).click();
+    await card.getByRole("button", { name: "Yes, always allow" }).click();
     await page.getByText("Thank you, I ran it (always).").waitFor();
     await page.getByRole("button", { name: /waiting for you/ }).waitFor({ state: "detached" });
+  });
+
+  it("answers nothing while a person types a sentence, wherever the focus is", async () => {
+    const [one, two] = [await world.session("Typed over"), await world.session("Typed elsewhere")];
+    await Promise.all([one.send("ask rm one"), two.send("ask rm two")]);
+    const page = await world.window(at(one));
+    const sentence = "wait, what is that file? always allow x a A n d k j w i g / ? 1 2 3";
+    const elsewhere: (() => Promise<void>)[] = [
+      async () => {},
+      () => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur()),
+      () => page.locator(".request").focus(),
+      () => page.locator(".request button").first().focus(),
+      () => page.locator("#session-list a").first().focus(),
+    ];
+    for (const session of [one, two]) {
+      await page.evaluate(
+        (next) => {
+          location.hash = next;
+        },
+        `#${at(session)}`,
+      );
+      await page.locator("#composer:focus").waitFor();
+      await page.locator(".request.permission").waitFor();
+      for (const move of elsewhere) {
+        await move();
+        await page.keyboard.type(sentence);
+        expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe(sentence);
+        expect(new URL(page.url()).hash).toBe(`#${at(session)}`);
+        await page.getByLabel("Message", { exact: true }).fill("");
+      }
+      expect(await page.getByRole("dialog").count()).toBe(0);
+    }
+    for (const session of [one, two]) expect((await session.pending()).permissions).toHaveLength(1);
+    await Promise.all([one.terminate(), two.terminate()]);
+  });
+
+  it("answers by a chord only the request it was shown on", async () => {
+    const session = await world.session("Chords");
+    const page = await world.window(at(session));
+    await say(page, "ask rm first");
+    const card = page.locator(".request.permission");
+    await card.waitFor();
+    const chords = await card.locator("[data-chord]").evaluateAll((list) => list.map((each) => each.getAttribute("data-chord")));
+    expect(new Set(chords).size).toBe(chords.length);
+    // Pressed before the request could be read: not taken.
+    await page.evaluate(() => {
+      for (const button of document.querySelectorAll<HTMLElement>(".dock [data-chord]"))
+        button.dataset.since = String(performance.now() + 60_000);
+    });
+    await page.keyboard.press("Alt+1");
+    expect((await session.pending()).permissions).toHaveLength(1);
+    await page.evaluate(() => {
+      for (const button of document.querySelectorAll<HTMLElement>(".dock [data-chord]")) button.dataset.since = "0";
+    });
+    await page.keyboard.press("Alt+2");
+    await card.getByRole("button", { name: "Yes, always allow" }).waitFor();
+    // Enter goes the way back, not on.
+    await page.keyboard.press("Enter");
+    expect((await session.pending()).permissions).toHaveLength(1);
+    await answerByChord(page, "Alt+3");
+    await page.getByText("You said no").first().waitFor();
   });
 
   it("keeps two windows in step", async () => {

@@ -112,6 +112,19 @@ export async function say(page: Page, text: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
+/** A chord that comes too soon after its request appeared is not taken: it may have been meant for another one. Pressed until the request is gone. */
+export async function answerByChord(page: Page, chord: string): Promise<void> {
+  const card = page.locator(".request.permission");
+  for (;;) {
+    await page.keyboard.press(chord);
+    const gone = await card.waitFor({ state: "detached", timeout: 500 }).then(
+      () => true,
+      () => false,
+    );
+    if (gone) return;
+  }
+}
+
 /** Opens the debugging drawer, if it is not open. */
 export async function openDrawer(page: Page): Promise<void> {
   const button = page.getByRole("button", { name: /the debugging drawer/ });

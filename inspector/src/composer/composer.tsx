@@ -39,6 +39,8 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     keepDraft(row.session_id, text);
   }, [text, row.session_id]);
 
+  useEffect(() => focusUnlessTyping(area.current), []);
+
   const add = async (list: Iterable<File>): Promise<void> => {
     try {
       const added = await Promise.all([...list].map(attach));
@@ -178,6 +180,12 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
       </div>
     </section>
   );
+}
+
+/** A person who opens a session writes to it. Not on a touch screen: there the focus brings the keyboard up. */
+function focusUnlessTyping(area: HTMLTextAreaElement | null): void {
+  const typing = document.activeElement?.matches("input, textarea, select, [contenteditable=true]") ?? false;
+  if (!typing && !document.querySelector("[role=dialog]") && !matchMedia("(pointer: coarse)").matches) area?.focus();
 }
 
 function useSlashMenu(text: string, commands: Command[], onPick: (name: string) => void) {

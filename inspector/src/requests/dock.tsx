@@ -7,12 +7,13 @@ import { QuestionCard } from "./question-card.tsx";
 export function RequestDock({ session }: { session: string }) {
   const requests = useSignal(sessions.changed, sessions.requests).filter((each) => each.session_id === session);
   if (requests.length === 0) return null;
+  const first = requests.find((each) => each.kind === "permission");
   return (
     <section className="dock" aria-label="Waiting for you">
       {requests.length > 1 && <p className="dim">{requests.length} requests wait for you</p>}
       {requests.map((each) =>
         each.kind === "permission" ? (
-          <PermissionCard key={each.data.permission_id} session={session} data={each.data} />
+          <PermissionCard key={each.data.permission_id} session={session} data={each.data} first={each === first} />
         ) : (
           <QuestionCard key={each.data.question_id} session={session} data={each.data} />
         ),

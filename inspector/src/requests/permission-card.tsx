@@ -1,4 +1,7 @@
-// What the agent wants to do, exactly, and every answer it offers. The input can be edited before it is allowed.
+/**
+ * What the agent wants to do, exactly, and every answer it offers. An answer is given by pressing a button, or by the chord that stands on it; one that
+ * holds for ever is asked for once more.
+ */
 import { useId, useRef, useState } from "react";
 import type { PermissionData, PermissionOption } from "../../../src/schema/event-data.ts";
 import type { PermissionReplyBody } from "../../../src/schema/session.ts";
@@ -17,15 +20,23 @@ const plain: PermissionOption[] = [
   { id: "", label: "Always allow", kind: "allow_always" },
   { id: "", label: "Deny", kind: "reject_once" },
 ];
-const shortcuts: Partial<Record<PermissionOption["kind"], string>> = { allow_once: "a", allow_always: "A", reject_once: "x" };
 
-export function PermissionCard({ session, data }: { session: string; data: PermissionData }) {
+type CardProps = {
+  session: string;
+  data: PermissionData;
+  /** The chords answer this request: it is the first one that waits. */
+  first: boolean;
+};
+
+export function PermissionCard({ session, data, first }: CardProps) {
   const operate = canOperate(useStore(access));
   const { metadata } = data;
   const [edited, setEdited] = useState<string | null>(null);
   const [message, setMessage] = useState("");
   const [fault, setFault] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const [forEver, setForEver] = useState<PermissionOption | null>(null);
+  const [since] = useState(() => performance.now());
   const title = useId();
   const editor = useRef<HTMLTextAreaElement>(null);
   const options = metadata.options.length > 0 ? metadata.options : plain;
@@ -42,6 +53,7 @@ export function PermissionCard({ session, data }: { session: string; data: Permi
     }
     setBusy(true);
     setFault(null);
+    setForEver(null);
     try {
       await daemon.session(session).replyPermission(data.permission_id, body);
     } catch (error) {
@@ -49,8 +61,12 @@ export function PermissionCard({ session, data }: { session: string; data: Permi
       setBusy(false);
     }
   };
+  const press = (option: PermissionOption): void => {
+    if (option.kind.endsWith("_always")) setForEver(option);
+    else void answer(option);
+  };
   return (
-    <section className="request permission" aria-labelledby={title} data-request={data.permission_id}>
+    <section className="request permission" aria-labelledby={title} data-request={data.permission_id} tabIndex={-1}>
       <header>
         <Icon name="shield" />
         <h2 id={title}>{data.action}</h2>
@@ -70,21 +86,27 @@ export function PermissionCard({ session, data }: { session: string; data: Permi
         />
       )}
       {fault && <Notice kind="error">{fault}</Notice>}
-      {operate && (
+      {operate && forEver && <Confirm option={forEver} onYes={() => void answer(forEver)} onNo={() => setForEver(null)} />}
+      {operate && !forEver && (
         <div className="request-actions">
-          {options.map((option) => (
-            <Button
-              key={`${option.kind} ${option.id}`}
-              look={option.kind === "allow_once" ? "primary" : option.kind.startsWith("reject") ? "danger" : "plain"}
-              disabled={busy}
-              data-answer={option.kind}
-              aria-keyshortcuts={shortcuts[option.kind]}
-              onClick={() => void answer(option)}
-            >
-              {option.label}
-              {shortcuts[option.kind] && <kbd>{shortcuts[option.kind]}</kbd>}
-            </Button>
-          ))}
+          {options.map((option, index) => {
+            const digit = first && index < 9 ? String(index + 1) : undefined;
+            return (
+              <Button
+                key={`${option.kind} ${option.id}`}
+                look={option.kind === "allow_once" ? "primary" : option.kind.startsWith("reject") ? "danger" : "plain"}
+                disabled={busy}
+                data-answer={option.kind}
+                data-chord={digit}
+                data-since={since}
+                aria-keyshortcuts={digit && `Alt+${digit}`}
+                onClick={() => press(option)}
+              >
+                {option.label}
+                {digit && <kbd>Alt {digit}</kbd>}
+              </Button>
+            );
+          })}
           <input
             className="deny-message"
             placeholder="Say why, when you deny"
@@ -102,6 +124,25 @@ export function PermissionCard({ session, data }: { session: string; data: Permi
         </div>
       )}
     </section>
+  );
+}
+
+/** One more question before an answer that holds for ever. The focus goes to the way back. */
+function Confirm({ option, onYes, onNo }: { option: PermissionOption; onYes(): void; onNo(): void }) {
+  const allows = option.kind.startsWith("allow");
+  return (
+    <div className="request-actions" role="alertdialog" aria-label="Are you sure?">
+      <p className="grow">
+        <strong>{option.label}</strong>:{" "}
+        {allows ? "the agent will not ask again for what this covers." : "it will be refused from now on, without a question."}
+      </p>
+      <Button look={allows ? "primary" : "danger"} data-confirm="yes" onClick={onYes}>
+        {allows ? "Yes, always allow" : "Yes, always refuse"}
+      </Button>
+      <Button data-confirm="no" autoFocus onClick={onNo}>
+        Back
+      </Button>
+    </div>
   );
 }
 

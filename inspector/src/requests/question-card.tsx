@@ -31,7 +31,7 @@ export function QuestionCard({ session, data }: { session: string; data: Questio
     void attempt(() => handle.replyQuestion(data.question_id, given));
   };
   return (
-    <section className="request question" aria-labelledby={title} data-request={data.question_id}>
+    <section className="request question" aria-labelledby={title} data-request={data.question_id} tabIndex={-1}>
       <header>
         <Icon name="question" />
         <h2 id={title}>{data.questions.length > 1 ? `The agent has ${data.questions.length} questions` : "The agent asks"}</h2>

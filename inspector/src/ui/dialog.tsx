@@ -11,7 +11,12 @@ export function Dialog({ open, onClose, title, wide = false, children }: DialogP
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
-        <Base.Popup ref={popup} className={`dialog ${wide ? "wide" : ""}`} initialFocus={() => firstField(popup.current)}>
+        <Base.Popup
+          ref={popup}
+          className={`dialog ${wide ? "wide" : ""}`}
+          initialFocus={() => firstField(popup.current)}
+          finalFocus={composer}
+        >
           <div className="dialog-head">
             <Base.Title className="dialog-title">{title}</Base.Title>
             <Base.Close render={<IconButton icon="cross" label="Close" />} />
@@ -22,6 +27,9 @@ export function Dialog({ open, onClose, title, wide = false, children }: DialogP
     </Base.Root>
   );
 }
+
+/** Who closes a dialog over a session goes on writing; elsewhere the focus goes back to where it was. */
+const composer = (): HTMLElement | true => document.querySelector<HTMLElement>("#composer") ?? true;
 
 /** Where one begins to type or choose; without a field, the dialog's own choice. */
 const firstField = (popup: HTMLElement | null): HTMLElement | true =>
