@@ -85,7 +85,7 @@ async function asPerson(page, lab, failures) {
   await lookBehind(page, check);
   await page.getByRole("button", { name: "Session actions" }).click();
   await page.getByRole("menuitem", { name: "End session" }).click();
-  await page.locator(".ended").waitFor();
+  await page.locator(".session-end").waitFor();
 }
 
 async function makeSession(page, { agent, directory, model, env = {} }) {

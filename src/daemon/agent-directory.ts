@@ -31,12 +31,13 @@ export class Directory implements AgentDirectory {
 
   async inspect(id: string): Promise<AgentInfo> {
     const { agent } = this.#find(id);
-    const inspection = await this.look(id);
+    const [inspection, report] = await Promise.all([this.look(id), readVerifyReport(this.#dataDir, id)]);
     return {
       agent: agent.id,
       name: agent.name,
       ...inspection,
       installable: agent.npmPackage !== null,
+      verified_at: report?.verified_at ?? null,
       capabilities: { ...agent.capabilities },
     };
   }

@@ -195,6 +195,9 @@ export const AgentInfo = Type.Object(
     signed_in: nullable(Type.Boolean()),
     advice: nullable(Type.String()),
     installable: Type.Boolean(),
+    verified_at: Type.Union([Type.String(), Type.Null()], {
+      description: "When `dragoman verify` last checked it on the daemon's machine; null when it never did.",
+    }),
     capabilities: Metadata,
   },
   { title: "Agent" },

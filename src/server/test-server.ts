@@ -22,6 +22,7 @@ const mockInfo: AgentInfo = {
   signed_in: true,
   advice: null,
   installable: true,
+  verified_at: null,
   capabilities: {},
 };
 

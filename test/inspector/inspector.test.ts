@@ -4,6 +4,7 @@ import { accessCases } from "./access-cases.ts";
 import { accessibilityCases } from "./accessibility-cases.ts";
 import { composerCases } from "./composer-cases.ts";
 import { debuggingCases } from "./debugging-cases.ts";
+import { layoutCases } from "./layout-cases.ts";
 import { requestCases } from "./request-cases.ts";
 import { robustnessCases } from "./robustness-cases.ts";
 import { transcriptCases } from "./transcript-cases.ts";
@@ -25,6 +26,7 @@ describe.skipIf(!hasBrowser)(`inspector${hasBrowser ? "" : " (skipped: install c
   describe("composer", () => composerCases(world));
   describe("requests", () => requestCases(world));
   describe("access", () => accessCases(world));
+  describe("layout", () => layoutCases(world));
   describe("debugging", () => debuggingCases(world));
   describe("accessibility", () => accessibilityCases(world));
   describe("robustness", () => robustnessCases(world));

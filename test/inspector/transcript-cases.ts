@@ -111,7 +111,7 @@ export function transcriptCases(world: World): void {
     const session = await world.session("Crashing");
     const page = await world.window(at(session));
     await say(page, "crash 3");
-    const ended = page.locator(".ended");
+    const ended = page.locator(".session-end");
     await ended.getByText("mock: crashing as told").waitFor();
     expect(await ended.textContent()).toContain("exit 3");
     await page.locator('[data-status="ended"]').waitFor();

@@ -16,7 +16,7 @@ type Found =
 
 /** `look` counts up when the reader asks to look again. */
 export function VerifyResult({ info, look }: { info: AgentInfo; look: number }) {
-  const found = useReport(info.agent, look);
+  const found = useReport(info, look);
   switch (found.state) {
     case "asking":
       return null;
@@ -29,10 +29,12 @@ export function VerifyResult({ info, look }: { info: AgentInfo; look: number }) 
   }
 }
 
-function useReport(agent: string, look: number): Found {
+/** Asked for only where there is one: a report that does not exist is not an error worth a line in the browser's console. */
+function useReport({ agent, verified_at }: AgentInfo, look: number): Found {
   const [found, setFound] = useState<Found>({ state: "asking" });
   // biome-ignore lint/correctness/useExhaustiveDependencies: `look` only says that it is time to ask again.
   useEffect(() => {
+    if (verified_at === null) return setFound({ state: "never" });
     const gone = new AbortController();
     daemon.verifyReport(agent, gone.signal).then(
       (report) => setFound({ state: "known", report }),
@@ -43,7 +45,7 @@ function useReport(agent: string, look: number): Found {
       },
     );
     return () => gone.abort();
-  }, [agent, look]);
+  }, [agent, verified_at, look]);
   return found;
 }
 

@@ -2,9 +2,10 @@
 import { type DragEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
+import { forkAndOpen } from "../sessions/session-actions.tsx";
 import { agentOf, agents, can } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
-import { sessions } from "../state/sessions.ts";
+import { link, sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
 import { uniqueId } from "../ui/browser.ts";
 import { Button, IconButton, Notice } from "../ui/controls.tsx";
@@ -40,6 +41,11 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
   }, [text, row.session_id]);
 
   useEffect(() => focusUnlessTyping(area.current), []);
+  const reached = useStore(link).state === "live";
+  // What could not be reached a moment ago is no news any more.
+  useEffect(() => {
+    if (reached) setFault(null);
+  }, [reached]);
 
   const add = async (list: Iterable<File>): Promise<void> => {
     try {
@@ -84,7 +90,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     setOver(false);
     void add(event.dataTransfer.files);
   };
-  if (row.status === "ended") return <p className="composer-closed">This session has ended. Fork it to go on from here.</p>;
+  if (row.status === "ended") return <Closed row={row} canFork={can(info, "fork")} />;
   return (
     <section
       className={`composer ${over ? "over" : ""}`}
@@ -182,6 +188,26 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
   );
 }
 
+/** In place of the composer once the session has ended. */
+function Closed({ row, canFork }: { row: Session; canFork: boolean }) {
+  const [fault, setFault] = useState<string | null>(null);
+  const forkable = canFork && row.native_session_id !== null;
+  return (
+    <div className="composer-closed">
+      <span>This session has ended.</span>
+      {forkable && (
+        <Button
+          icon="branch"
+          onClick={() => void forkAndOpen(row.session_id).catch((error: unknown) => setFault(problemText(error)))}
+        >
+          Fork it to go on
+        </Button>
+      )}
+      {fault && <Notice kind="error">{fault}</Notice>}
+    </div>
+  );
+}
+
 /** A person who opens a session writes to it. Not on a touch screen: there the focus brings the keyboard up. */
 function focusUnlessTyping(area: HTMLTextAreaElement | null): void {
   const typing = document.activeElement?.matches("input, textarea, select, [contenteditable=true]") ?? false;
@@ -196,9 +222,12 @@ function useSlashMenu(text: string, commands: Command[], onPick: (name: string) 
   const found =
     typed === undefined || closedFor === text
       ? []
-      : commands.filter((each) => each.name.replace(/^\//, "").toLowerCase().includes(typed.toLowerCase())).slice(0, 8);
+      : commands.filter((each) => each.name.replace(/^\//, "").toLowerCase().includes(typed.toLowerCase()));
   // biome-ignore lint/correctness/useExhaustiveDependencies: another text begins at the top again.
   useEffect(() => setAt(0), [text]);
+  useEffect(() => {
+    document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: "nearest" });
+  }, [list, at]);
   const pick = (each: Command | undefined): void => {
     if (each) onPick(each.name.replace(/^\//, ""));
   };
@@ -227,6 +256,7 @@ function useSlashMenu(text: string, commands: Command[], onPick: (name: string) 
             role="option"
             tabIndex={-1}
             aria-selected={index === at}
+            title={each.description}
             onMouseDown={(event) => {
               event.preventDefault();
               pick(each);

@@ -22,6 +22,7 @@ export function Timeline({ row, view }: { row: Session; view: TranscriptView }) 
   const [family, setFamily] = useState("");
   const [source, setSource] = useState<EventSource | "any">("any");
   const [chosen, setChosen] = useState<number | null>(null);
+  const replay = useSignal(view.changed, () => view.replay);
   const types = useMemo(
     () => eventFamilies.find((each) => each.name === family)?.types ?? (family ? [family as EventType] : []),
     [family],
@@ -59,6 +60,7 @@ export function Timeline({ row, view }: { row: Session; view: TranscriptView }) 
         types={types}
         source={source}
         chosen={chosen}
+        shown={replay}
         onChoose={setChosen}
       />
       {chosen !== null && (
@@ -74,9 +76,16 @@ export function Timeline({ row, view }: { row: Session; view: TranscriptView }) 
   );
 }
 
-type ListProps = EventFilter & { id: string; last: number; chosen: number | null; onChoose(sequence: number): void };
+type ListProps = EventFilter & {
+  id: string;
+  last: number;
+  chosen: number | null;
+  /** The sequence the transcript is replayed to: kept in sight. */
+  shown: number | null;
+  onChoose(sequence: number): void;
+};
 
-function EventList({ id, last, types, source, chosen, onChoose }: ListProps) {
+function EventList({ id, last, types, source, chosen, shown, onChoose }: ListProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a log grows by itself; its first length must not make a new one.
   const log = useMemo(() => new EventLog(id, { types, source }, last), [id, types, source]);
   const scroller = useRef<HTMLDivElement>(null);
@@ -106,12 +115,19 @@ function EventList({ id, last, types, source, chosen, onChoose }: ListProps) {
     opened.current = true;
     virtual.scrollToEnd();
   }, [count, virtual]);
+  const inSight = chosen ?? shown;
+  // Again when the height changes: the detail of an event takes its place from the list.
+  useEffect(() => {
+    if (inSight === null) return;
+    const index = log.filtered ? indexOf(log, inSight) : inSight - 1;
+    const timer = requestAnimationFrame(() => virtual.scrollToIndex(Math.max(0, index), { align: "auto" }));
+    return () => cancelAnimationFrame(timer);
+  }, [inSight, log, virtual]);
   const move = (by: number): void => {
     const at = chosen === null ? count - 1 : log.filtered ? indexOf(log, chosen) + by : chosen - 1 + by;
     const next = log.at(Math.max(0, Math.min(count - 1, at)));
     if (!next) return;
     onChoose(next.sequence);
-    virtual.scrollToIndex(Math.max(0, Math.min(count - 1, at)));
   };
   return (
     <div
@@ -142,8 +158,12 @@ function EventList({ id, last, types, source, chosen, onChoose }: ListProps) {
   );
 }
 
+/** Where the event stands in a filtered list, or the last one before it. */
 function indexOf(log: EventLog, sequence: number): number {
-  for (let index = log.count() - 1; index >= 0; index--) if (log.at(index)?.sequence === sequence) return index;
+  for (let index = log.count() - 1; index >= 0; index--) {
+    const found = log.at(index);
+    if (found && found.sequence <= sequence) return index;
+  }
   return 0;
 }
 

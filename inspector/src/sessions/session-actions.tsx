@@ -40,11 +40,7 @@ export function SessionActions({ row }: { row: Session }) {
               <Menu.Item
                 className="menu-item"
                 disabled={!operate || !can(info, "fork")}
-                onClick={attempt(async () => {
-                  const forked = await handle.fork();
-                  sessions.accept(await forked.get());
-                  go({ page: "session", id: forked.id });
-                })}
+                onClick={attempt(() => forkAndOpen(row.session_id))}
               >
                 <Icon name="branch" /> Fork
               </Menu.Item>
@@ -112,6 +108,12 @@ export function SessionActions({ row }: { row: Session }) {
       </Dialog>
     </>
   );
+}
+
+export async function forkAndOpen(id: string): Promise<void> {
+  const forked = await daemon.session(id).fork();
+  sessions.accept(await forked.get());
+  go({ page: "session", id: forked.id });
 }
 
 function Rename({ row, onDone }: { row: Session; onDone(): void }) {

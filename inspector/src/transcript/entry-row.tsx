@@ -21,8 +21,8 @@ export function EntryRow({ entry }: { entry: Shown }) {
     case "step":
       return (
         <Line icon="flag">
-          Step ended{entry.data.finish_reason ? `: ${entry.data.finish_reason}` : ""} <Tokens usage={entry.data.usage} />
-          {entry.data.cost_usd !== undefined && <span className="dim">{money(entry.data.cost_usd)}</span>}
+          Step ended{entry.data.finish_reason ? `: ${entry.data.finish_reason}` : ""}{" "}
+          <Spent usage={entry.data.usage} cost={entry.data.cost_usd} />
         </Line>
       );
     case "permission":
@@ -53,12 +53,18 @@ const Line = ({ icon, kind = "", children }: { icon: IconName; kind?: string; ch
   </div>
 );
 
-function Tokens({ usage }: { usage: Usage | undefined }) {
-  if (!usage) return null;
+/** Tokens and money, as far as anything is known: an interrupted turn without figures shows none, not zeros. */
+function Spent({ usage, cost }: { usage: Usage | undefined; cost: number | undefined }) {
+  const known = usage && usage.input_tokens + usage.output_tokens > 0;
+  const figures = [
+    ...(known ? [`${count(usage.input_tokens)} in`, `${count(usage.output_tokens)} out`] : []),
+    ...(known && usage.cache_read_tokens ? [`${count(usage.cache_read_tokens)} cached`] : []),
+    ...(cost !== undefined && (known || cost > 0) ? [money(cost)] : []),
+  ];
+  if (figures.length === 0) return null;
   return (
-    <span className="dim" title={`${usage.input_tokens} in, ${usage.output_tokens} out`}>
-      {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
-      {usage.cache_read_tokens ? ` · ${count(usage.cache_read_tokens)} cached` : ""}
+    <span className="dim" title={usage && `${usage.input_tokens} in, ${usage.output_tokens} out`}>
+      {figures.join(" · ")}
     </span>
   );
 }
@@ -89,8 +95,7 @@ function TurnEnd({ id }: { id: string }) {
     <div className={`turn-end ${good ? "" : "warning"}`}>
       <span>{STOPS[ended.stop_reason]}</span>
       {turn.started_at && <span className="dim">{duration(Date.parse(ended.at) - Date.parse(turn.started_at))}</span>}
-      <Tokens usage={ended.usage} />
-      {ended.usage?.cost_usd !== undefined && <span className="dim">{money(ended.usage.cost_usd)}</span>}
+      <Spent usage={ended.usage} cost={ended.usage?.cost_usd} />
       <time className="dim" dateTime={ended.at}>
         {clock(ended.at)}
       </time>
@@ -261,8 +266,8 @@ const REASONS = {
 function Ended({ data }: { data: Extract<MarkEvent, { type: "session.ended" }>["data"] }) {
   const stderr = [data.stderr?.head, data.stderr?.truncated ? "…" : null, data.stderr?.tail].filter((text) => text).join("\n");
   return (
-    <div className={`ended ${data.reason}`}>
-      <div className="ended-head">
+    <div className={`session-end ${data.reason}`}>
+      <div className="session-end-head">
         <Icon name="stop" size={14} />
         <strong>{REASONS[data.reason]}</strong>
         <span className="dim">by the {data.terminated_by}</span>

@@ -62,19 +62,30 @@ export function Part({ part, streaming, id }: { part: ContentPart; streaming: bo
 
 function Reasoning({ text, hidden, streaming, id }: { text: string; hidden: boolean; streaming: boolean; id: string }) {
   const [open, toggle] = useToggle(`think ${id}`, false);
-  const summary = hidden ? "Reasoned privately" : streaming ? "Thinking" : "Thought";
+  const summary = hidden ? "Private reasoning" : streaming ? "Thinking" : "Thought";
   return (
     <div className={`reasoning ${streaming ? "live" : ""}`}>
       <button type="button" className="fold" aria-expanded={open} onClick={toggle} disabled={hidden && text === ""}>
         <Icon name="bulb" size={14} />
         <span>{summary}</span>
-        {!open && <span className="fold-preview">{text.slice(streaming ? -160 : 0).slice(0, 160)}</span>}
+        {!open && !hidden && <span className="fold-preview">{plainPreview(text.slice(streaming ? -160 : 0))}</span>}
         <Icon name="chevron" size={12} />
       </button>
       {open && <Markdown text={text} streaming={streaming} />}
     </div>
   );
 }
+
+/** One line of plain text: marks of Markdown are no words. */
+export const plainPreview = (text: string): string =>
+  text
+    .slice(0, 240)
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replace(/^\s*(?:#{1,6}|[-*+>]|\d+\.)\s+/gm, "")
+    .replace(/\*\*|__|[`*~]/g, "")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 160);
 
 function ImagePart({ path }: { path: string }) {
   if (!ARTIFACT.test(path)) return <Reference icon="file" text={path} />;

@@ -64,6 +64,9 @@ async function shell(
   stage.emit({ type: "result", c, output: lines.join(""), error: exit !== 0, exit_code: exit, ms: 12 });
 }
 
+const LONG_DESCRIPTION =
+  "A command with a description as long as some agents give them: what it does, when to use it, which arguments it takes, what it never does.";
+
 const OPTIONS = [
   { id: "yes", label: "Allow once", kind: "allow_once" },
   { id: "yes_always", label: "Always allow", kind: "allow_always" },
@@ -258,6 +261,38 @@ export const acts: Record<string, Act> = {
       await say(stage, `Thank you, I ran it (${reply.reply}).`);
     },
   },
+  options: {
+    usage: "options",
+    about: "asks a permission with many options, several of a kind and with long names",
+    play: async (stage) => {
+      const m = await say(stage, "I need a permission.");
+      const c = stage.id();
+      const input = { command: "npm publish" };
+      stage.emit({ type: "call", c, m, name: "shell", kind: "shell", title: input.command, input });
+      const options = [
+        OPTIONS[0],
+        { id: "prefix", label: "Always allow commands that begin with `npm publish`", kind: "allow_always" as const },
+        {
+          id: "session",
+          label: "Always allow this command in this session and in those that follow it",
+          kind: "allow_always" as const,
+        },
+        OPTIONS[2],
+        { id: "never", label: "Refuse it from now on", kind: "reject_always" as const },
+      ];
+      const reply = await stage.ask({
+        type: "ask",
+        id: stage.id(),
+        c,
+        action: "Run: npm publish",
+        name: "shell",
+        input,
+        options,
+      });
+      stage.emit({ type: "result", c, output: reply.reply, error: reply.reply === "reject" });
+      await say(stage, `You said ${reply.reply}.`);
+    },
+  },
   question: {
     usage: "question",
     about: "asks two questions, one with several answers",
@@ -352,9 +387,9 @@ export const acts: Record<string, Act> = {
     },
   },
   facts: {
-    usage: "facts",
+    usage: "facts [COMMANDS]",
     about: "usage, limits, auth, title, compaction, configuration, teams, skills, checkpoints, tasks, a notice and a heartbeat",
-    play: async (stage) => {
+    play: async (stage, args) => {
       event(stage, "usage.updated", {
         scope: "session",
         input_tokens: 1200,
@@ -372,7 +407,10 @@ export const acts: Record<string, Act> = {
       event(stage, "session.compacted", { trigger: "manual", pre_tokens: 1540, post_tokens: 200, summary: "We talked." });
       event(stage, "config.changed", {
         model: "mock-2",
-        commands: [{ name: "help", description: "lists the acts" }],
+        commands: [
+          { name: "help", description: "lists the acts" },
+          ...Array.from({ length: number(args, 0) }, (_, i) => ({ name: `command-${i}`, description: LONG_DESCRIPTION })),
+        ],
         models: [{ id: "mock-1" }, { id: "mock-2" }],
         modes: [{ id: "build" }, { id: "ask" }],
         mcp_servers: [{ name: "files", status: "connected" }],
