@@ -38,6 +38,27 @@ describe("replay", () => {
     expect(session?.violations).toEqual([]);
   });
 
+  it("[L3] goes on after an exit that another process follows, also when the last process is still alive", () => {
+    const hello = row({ type: "hello", session: "s", resumed: true, remembered: 0 });
+    const rows = [
+      hello,
+      row({ type: "turn", id: "1", by: "client" }),
+      row({ code: null, signal: "SIGKILL" }, "exit"),
+      row("last words", "err"),
+      hello,
+      row({ type: "turn", id: "2", by: "client" }),
+      row({ type: "text", m: "m", d: "second life" }),
+      row({ type: "message_end", m: "m" }),
+      row({ type: "done", reason: "end_turn" }),
+    ];
+    const [session] = replayTrace(mockAgent.createTranslator(), rows, { location: "mock" }).sessions;
+    const ends = session?.events.flatMap((event) => (event.type === "turn.ended" ? [event.data.stop_reason] : []));
+    expect(ends).toEqual(["interrupted", "end_turn"]);
+    expect(JSON.stringify(session?.events)).toContain("second life");
+    expect(session?.events.some((event) => event.type === "session.ended")).toBe(false);
+    expect(session?.violations).toEqual([]);
+  });
+
   it("gives each native session its own, and what concerns all to all; an address that is bound later leads there", () => {
     const say = (session: string | null, name: string, bind?: string): Translation => ({
       session,

@@ -55,27 +55,29 @@ export function replayTrace(translator: Translator, rows: TraceRow[], options: R
 }
 
 /**
- * The first reading of a trace: which native sessions there are, where provisional addresses lead, and which exit is the last.
+ * The first reading of a trace: which native sessions there are, where provisional addresses lead, and which exit is the end.
  * Provisional addresses (`req:…`) that were never bound belong to everybody.
  */
 export class Survey {
   readonly #bound = new Map<string, string>();
   readonly #named = new Set<string>();
   #rows = 0;
-  #lastExit = 0;
+  #finalExit = 0;
 
   add(row: TraceRow, translations: readonly Translation[]): void {
     this.#rows++;
-    if (row.dir === "exit") this.#lastExit = this.#rows;
+    // Stderr of a dead process may still arrive. Anything else after an exit is the next process: the session went on.
+    if (row.dir === "exit") this.#finalExit = this.#rows;
+    else if (row.dir !== "err") this.#finalExit = 0;
     for (const { session, bind } of translations) {
       if (session !== null) this.#named.add(session);
       if (bind && session !== null && session !== bind.from) this.#bound.set(bind.from, session);
     }
   }
 
-  /** Number of the last row that says the process is gone; 0 without one. */
-  get lastExit(): number {
-    return this.#lastExit;
+  /** Number of the row that ends the sessions: the process is gone and no other one follows. 0 when the trace ends with a living process. */
+  get finalExit(): number {
+    return this.#finalExit;
   }
 
   of(session: string | null): string | null {
@@ -118,7 +120,7 @@ export class Replayer {
       for (const [id, session] of this.#sessions)
         if (native === null || id === native) session.apply(translation, row, this.#row);
     }
-    if (row.dir === "exit") for (const session of this.#sessions.values()) session.exit(row, this.#row === this.#survey.lastExit);
+    if (row.dir === "exit") for (const session of this.#sessions.values()) session.exit(row, this.#row === this.#survey.finalExit);
   }
 
   #count(translations: readonly Translation[]): void {
