@@ -166,6 +166,29 @@ describe("the connection", { timeout: 60_000 }, () => {
     expect(checkGrammar(desk.events)).toEqual([]);
   });
 
+  it("a turn without an answer and without a reason fails, and the instance is started anew before the next message", async () => {
+    const { desk, line } = await open();
+    await line.prompt(message("mute"));
+    await desk.ended(1);
+    await line.prompt(message("again"));
+    await desk.ended(2);
+    expect(desk.stops).toEqual(["error", "end_turn"]);
+    expect(desk.texts.at(-1)).toBe("Half and whole: again");
+    expect(desk.events.flatMap((event) => (event.type === "error" ? [event.data.details.native_code] : []))).toEqual([
+      "no_answer",
+    ]);
+    expect(checkGrammar(desk.events)).toEqual([]);
+  });
+
+  it("a session of another directory is refused: from here its permissions could not be answered", async () => {
+    const { desk, line } = await open();
+    await line.prompt(message("hello"));
+    await desk.ended(1);
+    const native = desk.scribe.writer.nativeSessionId ?? "";
+    const elsewhere = open({ directory: join(folder, "elsewhere") }, { native_session_id: native, fork: false });
+    await expect(elsewhere).rejects.toThrow(/belongs to .*Create the session with that directory/);
+  });
+
   it("a permission is answered on its route; one that is gone is no fault", async () => {
     const { desk, line } = await open();
     await line.prompt(message("ask"));

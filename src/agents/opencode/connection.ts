@@ -78,7 +78,12 @@ class OpencodeConnection implements Connection {
       await this.#call("GET", `/session/${id}/message?limit=1`);
       return id;
     }
-    const id = this.#idOf(await this.#call("GET", path), "does not know the session any more");
+    const found = await this.#call("GET", path);
+    const id = this.#idOf(found, "does not know the session any more");
+    const home = str(rec(found.body).directory);
+    // Its permissions and its work belong to the directory it was made in: from another one they cannot be answered, and the turn would never end.
+    if (home !== undefined && home !== this.#directory)
+      throw new AgentError("agent_refused", `This OpenCode session belongs to ${home}. Create the session with that directory.`);
     if (permission.length > 0) await this.#call("PATCH", path, { permission });
     return id;
   }
@@ -113,6 +118,7 @@ class OpencodeConnection implements Connection {
 
   async prompt(prompt: Prompt): Promise<void> {
     this.#mustBeOpen();
+    await this.#server.repair(this.#directory);
     const intent = readIntent(prompt.text, this.#commands);
     const files = prompt.attachments.map(fileInput);
     const path = `/session/${this.#id}`;

@@ -28,6 +28,8 @@ export function request(world: World, frame: RequestFrame): Translation[] {
     body: frame.body,
     directory: frame.directory,
     session: session?.id ?? null,
+    number: ++world.sent,
+    working: new Set([...world.sessions.values()].flatMap(({ id, turn }) => (turn?.busy ? [id] : []))),
   };
   if (frame.id !== null) remember(world, frame.id, sent);
   const drafts = frame.method === "POST" ? posted(world, sent, session, frame.id) : [];
@@ -69,7 +71,7 @@ function posted(world: World, sent: Request, session: Session | undefined, id: s
     return [];
   }
   if (!PROMPTS.has(action) || sent.parts.length > 3 || body.noReply === true || session !== root) return [];
-  return [...finishCopies(session, null), ...promptSent(session, id)];
+  return [...finishCopies(session, null), ...promptSent(session, id, sent.number)];
 }
 
 /** The permission or question a reply answers, on any of the four routes. */
@@ -182,7 +184,9 @@ function statuses(world: World, sent: Request, body: JsonRecord, type: string): 
     if (session.parent || (sent.directory !== null && session.directory !== sent.directory)) continue;
     const now = body[session.id];
     const { turn } = session;
-    if (turn) turn.absent = now === undefined;
+    // One that began to work between the question and its answer is not meant by it.
+    const meant = turn && turn.after < sent.number && (!turn.busy || sent.working.has(session.id));
+    if (meant) turn.absent = now === undefined;
     const drafts = isRecord(now) ? (status(world, session, now) ?? []) : [];
     if (drafts.length > 0) found.push(mapped(session.id, type, drafts));
   }

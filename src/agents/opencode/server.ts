@@ -28,6 +28,10 @@ const HEALTHY_MS = 30_000;
 const REREAD = 100;
 const CATCH_UP_TRIES = 10;
 const CATCH_UP_MS = 1_000;
+/** How long the reason of a turn without an answer may take to arrive. */
+const NO_ANSWER_MS = 750;
+/** How long the end of an instance may take to be told on the stream. */
+const DISPOSED_MS = 3_000;
 /** A directory's first request loads its whole project. */
 const REQUEST_MS = 120_000;
 
@@ -44,6 +48,8 @@ export class OpencodeServer {
   readonly #env: Record<string, string>;
   readonly #listener: StreamListener;
   readonly #attached = new Map<string, Attached>();
+  /** Directories whose instance gave no answer. */
+  readonly #broken = new Set<string>();
   #life: Promise<Life> | null = null;
   #process: AgentProcess | null = null;
   #stopping = false;
@@ -186,6 +192,7 @@ export class OpencodeServer {
     const stream = this.#listener.open(life.url, life.headers, {
       // The stream broke, the server lives: what was said meanwhile is read again.
       onReopened: () => void this.#catchUpForSure(life),
+      onUnanswered: (session) => void this.#afterNoAnswer(life, session),
     });
     await this.#confirm(life);
     return stream;
@@ -206,6 +213,36 @@ export class OpencodeServer {
       "agent_failed_to_start",
       "OpenCode's event stream stays silent. Update OpenCode, or report its version.",
     );
+  }
+
+  /** What the agent did say is read again in a moment: that ends a turn whose reason never comes. */
+  async #afterNoAnswer(life: Life, session: string): Promise<void> {
+    const directory = this.#attached.get(session)?.directory;
+    if (directory === undefined) return;
+    this.#broken.add(directory);
+    await delay(NO_ANSWER_MS, undefined, { ref: false });
+    if (this.#process !== life.process || this.#listener.busy.has(session)) return;
+    try {
+      await this.#send(life, "GET", "/session/status", { directory });
+      await this.#send(life, "GET", `/session/${session}/message?limit=${REREAD}`, { directory });
+    } catch (error) {
+      this.#warn("could not ask why a turn had no answer", error);
+    }
+  }
+
+  /**
+   * Before a message. 1.18: an instance whose first turn was interrupted, or whose directory went away, answers every further message with nothing: it is
+   * started anew, unless another session works in it.
+   */
+  async repair(directory: string): Promise<void> {
+    if (!this.#broken.has(directory)) return;
+    const working = [...this.#attached].some(([id, other]) => other.directory === directory && this.#listener.busy.has(id));
+    if (working) return;
+    this.#broken.delete(directory);
+    // The answer comes before the event, and the event ends every turn of the directory: it must not meet the message that follows.
+    const gone = this.#listener.disposed(directory);
+    await this.request("POST", "/instance/dispose", { directory });
+    await Promise.race([gone, delay(DISPOSED_MS, undefined, { ref: false })]);
   }
 
   /** A server under load may refuse once; what was missed is still there. */

@@ -89,6 +89,10 @@ export type Turn = {
   idles: number;
   /** The server's list of working sessions does not name it: it ended unseen, or its end is on the way. */
   absent: boolean;
+  /** Number of requests sent before it began: a status asked for earlier says nothing about it. */
+  after: number;
+  /** It went idle without a message of the agent: the reason may still come. */
+  unanswered: boolean;
   last: Message | null;
 };
 
@@ -129,6 +133,10 @@ export type Request = {
   body: unknown;
   directory: string | null;
   session: string | null;
+  /** Counted from one. */
+  number: number;
+  /** Sessions that were at work when it was sent. */
+  working: ReadonlySet<string>;
 };
 
 export type Pending = { kind: "permission" | "question"; session: string; callId: string | null };
@@ -137,6 +145,8 @@ export type Pending = { kind: "permission" | "question"; session: string; callId
 export class World {
   readonly sessions = new Map<string, Session>();
   readonly requests = new Map<string, Request>();
+  /** How many requests were sent. */
+  sent = 0;
   /** Open permissions and questions by id. */
   readonly pending = new Map<string, Pending>();
   /** Ids that were asked before: an aborted request stays in the server's list for ever. */
@@ -272,6 +282,8 @@ export const newTurn = (request: string | null): Turn => ({
   held: null,
   idles: 0,
   absent: false,
+  after: 0,
+  unanswered: false,
   last: null,
 });
 

@@ -15,6 +15,10 @@ export class StreamListener {
   readonly busy = new Set<string>();
   readonly #channel: Channel;
   #probed: (() => void)[] = [];
+  /** Sessions in which the agent has said something since they were last idle. */
+  readonly #answered = new Set<string>();
+  readonly #disposed = new Map<string, () => void>();
+  #onUnanswered: (session: string) => void = () => {};
 
   constructor(channel: Channel) {
     this.#channel = channel;
@@ -25,7 +29,17 @@ export class StreamListener {
     return new Promise((resolve) => this.#probed.push(resolve));
   }
 
-  open(url: string, headers: Record<string, string>, on: { onReopened(): void }): SseConnection {
+  /** Resolves when the stream has told that the instance of this directory is gone. */
+  disposed(directory: string): Promise<void> {
+    return new Promise((resolve) => this.#disposed.set(directory, resolve));
+  }
+
+  open(
+    url: string,
+    headers: Record<string, string>,
+    on: { onReopened(): void; onUnanswered(session: string): void },
+  ): SseConnection {
+    this.#onUnanswered = on.onUnanswered;
     this.#record("http", { phase: "sse-open", method: "GET", path: STREAM, stream: STREAM });
     return openSse({
       url: `${url}${STREAM}`,
@@ -56,15 +70,17 @@ export class StreamListener {
 
   #watch(json: unknown): void {
     const payload = rec(rec(json).payload);
-    if (payload.type !== "session.status") return;
     const properties = rec(payload.properties);
     const session = str(properties.sessionID) ?? "";
+    if (payload.type === "message.updated" && rec(properties.info).role === "assistant") this.#answered.add(session);
+    if (payload.type === "server.instance.disposed") this.#disposed.get(str(properties.directory) ?? "")?.();
+    if (payload.type !== "session.status") return;
     if (session === StreamListener.PROBE) {
       for (const resolve of this.#probed.splice(0)) resolve();
       return;
     }
-    if (rec(properties.status).type === "idle") this.busy.delete(session);
-    else this.busy.add(session);
+    if (rec(properties.status).type !== "idle") this.busy.add(session);
+    else if (this.busy.delete(session) && !this.#answered.delete(session)) this.#onUnanswered(session);
   }
 
   #record(dir: "http" | "err", data: unknown): void {

@@ -1,5 +1,6 @@
 // Acts as `opencode serve` for the tests of the connection: the same routes, the same stream, and the same late listening of /global/event.
-// What a prompt says decides what happens: "hang" stops in mid-text, "drop" loses the stream in mid-text and finishes unheard, "ask" asks.
+// What a prompt says decides what happens: "hang" stops in mid-text, "drop" loses the stream in mid-text and finishes unheard, "ask" asks,
+// "mute" goes idle without an answer, as does everything after it until the instance is disposed.
 import { createServer } from "node:http";
 
 const port = Number(process.argv[process.argv.indexOf("--port") + 1]);
@@ -9,6 +10,10 @@ const streams = new Set();
 const messages = new Map();
 const pending = [];
 const busy = new Set();
+/** Directories whose instance answers nothing until it is disposed. */
+const broken = new Set();
+/** The directory a session was made in; it does not change with the one a request names. */
+const homes = new Map();
 let serial = 0;
 const id = (kind) => `${kind}_${Date.now().toString(36)}${String(++serial).padStart(6, "0")}`;
 
@@ -38,6 +43,10 @@ function prompt(directory, sessionID, text) {
   say(directory, sessionID, user, [userPart]);
   emit(directory, "message.part.updated", { sessionID, part: userPart });
   sendStatus(directory, sessionID, "busy");
+  if (text.includes("mute") || broken.has(directory)) {
+    broken.add(directory);
+    return sendStatus(directory, sessionID, "idle");
+  }
   const answer = { id: id("msg"), sessionID, role: "assistant", parentID: user.id, time: { created: Date.now() } };
   const part = { id: id("prt"), sessionID, messageID: answer.id, type: "text", text: "", time: { start: 1 } };
   say(directory, sessionID, answer, [part]);
@@ -85,6 +94,7 @@ const routes = [
     /^\/session$/,
     (_, { directory }) => {
       const info = { id: id("ses"), title: "t", directory, time: { created: Date.now(), updated: Date.now() } };
+      homes.set(info.id, directory);
       emit(directory, "session.created", { sessionID: info.id, info });
       return info;
     },
@@ -93,7 +103,12 @@ const routes = [
   [
     "GET",
     /^\/session\/(ses_[^/]+)$/,
-    ([session], { directory }) => ({ id: session, title: "t", directory, time: { created: 1, updated: Date.now() } }),
+    ([session], { directory }) => ({
+      id: session,
+      title: "t",
+      directory: homes.get(session) ?? directory,
+      time: { created: 1, updated: Date.now() },
+    }),
   ],
   ["PATCH", /^\/session\/(ses_[^/]+)$/, ([session], { directory }) => ({ id: session, title: "t", directory })],
   ["GET", /^\/session\/([^/]+)\/message$/, ([session]) => messages.get(session) ?? []],
@@ -125,6 +140,15 @@ const routes = [
   ],
   ["GET", /^\/permission$/, () => pending.map(({ request }) => request)],
   ["GET", /^\/question$/, () => []],
+  [
+    "POST",
+    /^\/instance\/dispose$/,
+    (_, { directory }) => {
+      broken.delete(directory);
+      setTimeout(() => emit(directory, "server.instance.disposed", { directory }), 100);
+      return true;
+    },
+  ],
   [
     "POST",
     /^\/permission\/([^/]+)\/reply$/,

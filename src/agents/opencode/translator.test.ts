@@ -238,6 +238,45 @@ describe("turns", () => {
     expect(told.stops).toEqual(["error unknown"]);
   });
 
+  it("an error that comes after idle is the turn's error, not an error outside of any turn", () => {
+    const wire = new Wire().created().prompt("hi").user("msg_u", "hi").status("busy").idle();
+    const told = wire.error("UnknownError", { message: "ENOENT: the directory is gone" }).replay();
+    expect(told.stops).toEqual(["error unknown"]);
+    expect(told.of("error")).toHaveLength(1);
+    expect(told.faults).toEqual([]);
+  });
+
+  it("a turn that goes idle without any answer ends with an error once the messages were read again", () => {
+    const wire = new Wire().created().prompt("hi").user("msg_u", "hi").status("busy").idle();
+    wire.ask("GET", "/session/status?directory=/p", undefined, 200, {});
+    const told = wire.ask("GET", `/session/${SESSION}/message?directory=/p`, undefined, 200, []).replay();
+    expect(told.stops).toEqual(["error execution_error"]);
+    expect(told.of("error")).toMatchObject([{ details: { native_code: "no_answer", retryable: true } }]);
+    expect(told.faults).toEqual([]);
+  });
+
+  it("a status that was asked for before the prompt took effect does not end the turn", () => {
+    const wire = new Wire().created();
+    const asked = wire.request("GET", "/session/status?directory=/p");
+    wire.prompt("hi").answer(asked, 200, {}).user("msg_u", "hi").status("busy");
+    wire.ask("GET", `/session/${SESSION}/message?directory=/p`, undefined, 200, []);
+    const late = new Wire().created().prompt("hi");
+    const between = late.request("GET", "/session/status?directory=/p");
+    late.user("msg_u", "hi").status("busy").answer(between, 200, {});
+    late.ask("GET", `/session/${SESSION}/message?directory=/p`, undefined, 200, []);
+    for (const each of [wire, late]) {
+      each
+        .assistant("msg_a")
+        .part("msg_a", "p", { type: "text", text: "Yes.", time: { start: 1, end: 2 } })
+        .done("msg_a")
+        .idle();
+      const told = each.replay();
+      expect(told.stops).toEqual(["end_turn"]);
+      expect(told.of("item.completed").every(({ item }) => item.turn_id !== null)).toBe(true);
+      expect(told.faults).toEqual([]);
+    }
+  });
+
   it("an unknown agent gives two errors and neither status nor idle: the turn ends all the same", () => {
     const told = new Wire()
       .created()

@@ -6,9 +6,9 @@ import { isStackTrace, type NamedError, readError } from "./errors.ts";
 import { contentOf, type Message, newTurn, type Session, type Turn, type World } from "./state.ts";
 
 /** A prompt of ours. It opens the turn at once; one that is sent into a running turn joins it. */
-export function promptSent(session: Session, request: string | null): Draft[] {
+export function promptSent(session: Session, request: string | null, number = 0): Draft[] {
   if (session.turn) return [];
-  beginTurn(session, request);
+  beginTurn(session, request).after = number;
   return [{ do: "turn.start", initiator: "client", synthetic: true }];
 }
 
@@ -58,7 +58,7 @@ export function status(world: World, session: Session, native: JsonRecord): Draf
 
 function busy(session: Session): Draft[] {
   if (session.turn) {
-    session.turn.busy = true;
+    Object.assign(session.turn, { busy: true, absent: false });
     return [];
   }
   // Nobody asked through us: another client sent a message, or the agent goes on by itself.
@@ -106,8 +106,27 @@ function idle(session: Session): Draft[] {
     (message) => message.role === "assistant" && message.started && !message.done,
   );
   if (failed && unfinished && turn.idles < 2 && !session.deleted) return [];
+  if (!failed && hasNoAnswer(turn) && turn.idles < 2 && !session.deleted) {
+    // 1.18: when it cannot even begin (its directory is gone, its instance was interrupted) idle comes first and the error after it. The connection
+    // reads the messages again in a moment, so that a turn without a reason ends too.
+    turn.unanswered = true;
+    return [];
+  }
   return endTurn(session);
 }
+
+/** A message of ours that no message of the agent answered. Nothing was done: that is not the end of a turn, it is a failure. */
+const hasNoAnswer = (turn: Turn): boolean => turn.request !== null && turn.last === null && turn.compacting === null;
+
+const noAnswer: NamedError = {
+  name: "NoAnswer",
+  error: {
+    message:
+      "OpenCode ended the turn without an answer and without a reason. Send the message again; its instance is started anew.",
+    code: "execution_error",
+    details: { error_source: "agent", native_code: "no_answer", retryable: true },
+  },
+};
 
 /** Ends the open turn with what is known of how it went. */
 export function endTurn(session: Session, forced?: { stop: StopReason; error?: NamedError }): Draft[] {
@@ -115,6 +134,7 @@ export function endTurn(session: Session, forced?: { stop: StopReason; error?: N
   if (!turn) return [];
   const drafts = completeUserMessages(session, null);
   if (turn.held && !turn.error) drafts.push(...tell(session, turn.held));
+  if (!forced && !turn.error && !turn.aborting && hasNoAnswer(turn)) drafts.push(...tell(session, noAnswer));
   if (forced?.error) drafts.push(...tell(session, forced.error));
   const stop = forced?.stop ?? stopReason(turn);
   const usage = turnUsage(session);
@@ -202,7 +222,8 @@ export function sessionError(session: Session, native: unknown): Draft[] {
     return [];
   }
   if (isStackTrace(rec(rec(native).data)) && session.told.size > 0) return turn && !turn.busy ? endTurn(session) : [];
-  return tell(session, named);
+  const drafts = tell(session, named);
+  return turn?.unanswered ? [...drafts, ...endTurn(session)] : drafts;
 }
 
 /** The error on an assistant message that is final. */
