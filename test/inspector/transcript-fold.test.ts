@@ -73,6 +73,7 @@ const shape = (fold: TranscriptFold) => ({
   entries: fold.entries().map(({ sequence: _, ...entry }) => entry),
   items: fold.items(),
   turns: [...fold.turns.values()],
+  waited: fold.waited("call"),
 });
 
 describe("transcript fold", () => {
@@ -97,11 +98,17 @@ describe("transcript fold", () => {
       ["m1", 0],
       ["call", 0],
       ["inner", 1],
+      ["outcome call", 1],
       ["p", 0],
       ["end t", 0],
     ]);
     expect(rows[3]).toMatchObject({ kind: "tool", results: ["result"], children: 1 });
     expect(buildRows(fold, new Map()).map(({ key }) => key)).not.toContain("inner");
+  });
+
+  it("counts the time a call waited for a person apart", () => {
+    expect(new TranscriptFold(turn(1)).waited("call")).toBe(100);
+    expect(new TranscriptFold(turn(1)).waited("m0")).toBe(0);
   });
 
   it("measures turns", () => {

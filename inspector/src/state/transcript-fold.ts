@@ -57,6 +57,8 @@ export class TranscriptFold {
   readonly #fold = new ItemFold();
   readonly #entries = new Map<string, Entry>();
   readonly turns = new Map<string, Turn>();
+  /** By permission: the call it was asked for, and when it was asked and answered. A run may know only one of the times. */
+  readonly #waits = new Map<string, { item_id: string; asked?: number; answered?: number }>();
   config: ConfigChanged = {};
   /** Counts up whenever entries come, go or change; deltas only change items. */
   structure = 0;
@@ -126,6 +128,7 @@ export class TranscriptFold {
         return;
       case "permission.requested":
       case "permission.resolved":
+        this.#wait(event);
         this.#put(event.data.permission_id, { kind: "permission", sequence: event.sequence, data: event.data, at: event.time });
         return;
       case "question.requested":
@@ -148,6 +151,26 @@ export class TranscriptFold {
       default:
         if (isMark(event)) this.#put(`event ${event.sequence}`, { kind: "mark", sequence: event.sequence, event });
     }
+  }
+
+  /** Milliseconds a call waited for a person. */
+  waited(itemId: string): number {
+    let sum = 0;
+    for (const { item_id, asked, answered } of this.#waits.values())
+      if (item_id === itemId && asked !== undefined && answered !== undefined) sum += Math.max(0, answered - asked);
+    return sum;
+  }
+
+  #wait({ type, time, data }: EventOf<"permission.requested"> | EventOf<"permission.resolved">): void {
+    const { item_id } = data.metadata;
+    if (item_id === null) return;
+    const at = Date.parse(time);
+    const known = this.#waits.get(data.permission_id);
+    this.#waits.set(data.permission_id, {
+      ...known,
+      item_id,
+      ...(type === "permission.requested" ? { asked: at } : { answered: at }),
+    });
   }
 
   #applyItem(event: EventOf<"item.started"> | EventOf<"item.updated"> | EventOf<"item.completed">): void {
@@ -205,6 +228,7 @@ export class TranscriptFold {
           ended: turn.ended ?? known?.ended ?? null,
         });
       }
+      for (const [id, wait] of fold.#waits) joined.#waits.set(id, { ...joined.#waits.get(id), ...wait });
       joined.config = { ...joined.config, ...fold.config };
     }
     for (const entry of newer.#entries.values()) {

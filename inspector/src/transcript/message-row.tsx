@@ -3,17 +3,18 @@ import { memo } from "react";
 import { useItem } from "./context.ts";
 import { Part } from "./parts.tsx";
 
-export const MessageRow = memo(function MessageRow({ id }: { id: string }) {
+const NAMES: Record<string, string> = { user: "You", assistant: "Agent", task: "Task of the sub-agent" };
+
+/** `nested`: in a sub-agent's work, where what looks like a person's message is the task the agent gave it. */
+export const MessageRow = memo(function MessageRow({ id, nested }: { id: string; nested: boolean }) {
   const item = useItem(id);
   if (!item) return null;
   const streaming = item.status === "in_progress";
   if (item.content.length === 0 && !streaming) return null;
-  const who = item.role ?? item.kind;
+  const who = nested && item.role === "user" ? "task" : (item.role ?? item.kind);
   return (
-    <article
-      className={`message ${who} ${item.status}`}
-      aria-label={who === "user" ? "You" : who === "assistant" ? "Agent" : who}
-    >
+    <article className={`message ${who} ${item.status}`} aria-label={NAMES[who] ?? who}>
+      {who === "task" && <span className="tag">Task</span>}
       {item.content.map((part, index) => (
         <Part
           // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.

@@ -5,6 +5,7 @@ import type { Entry, TranscriptFold } from "../state/transcript-fold.ts";
 export type Row = { key: string; depth: number } & (
   | { kind: "message"; item_id: string }
   | { kind: "tool"; item_id: string; results: string[]; children: number; open: boolean }
+  | { kind: "outcome"; item_id: string; results: string[] }
   | { kind: "entry"; entry: Exclude<Entry, { kind: "item" }> }
 );
 
@@ -48,16 +49,12 @@ export function buildRows(fold: TranscriptFold, toggles: Toggles): Row[] {
       }
       const below = children.get(entry.item_id) ?? [];
       const open = toggles.get(`nest ${entry.item_id}`) ?? item.status === "in_progress";
-      rows.push({
-        key: entry.key,
-        depth,
-        kind: "tool",
-        item_id: entry.item_id,
-        results: results.get(entry.item_id) ?? [],
-        children: below.length,
-        open,
-      });
-      if (open) walk(below, depth + 1);
+      const told = results.get(entry.item_id) ?? [];
+      rows.push({ key: entry.key, depth, kind: "tool", item_id: entry.item_id, results: told, children: below.length, open });
+      if (!open || below.length === 0) continue;
+      walk(below, depth + 1);
+      // What a sub-agent hands back stands after its work, not before it.
+      rows.push({ key: `outcome ${entry.key}`, depth: depth + 1, kind: "outcome", item_id: entry.item_id, results: told });
     }
   };
   walk(top, 0);

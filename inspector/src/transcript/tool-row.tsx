@@ -55,7 +55,12 @@ export function ToolRow({ row }: ToolRowProps) {
           </span>
           <span className="tool-name">{part.name}</span>
           <span className="tool-title">{titleOf(part)}</span>
-          <Ending call={call} outcome={outcome?.type === "tool_result" ? outcome : undefined} failed={failed} />
+          <Ending
+            call={call}
+            outcome={outcome?.type === "tool_result" ? outcome : undefined}
+            failed={failed}
+            waited={view.fold.waited(row.item_id)}
+          />
           <Icon name="chevron" size={12} />
         </button>
         {row.children > 0 && (
@@ -70,7 +75,29 @@ export function ToolRow({ row }: ToolRowProps) {
           </button>
         )}
       </div>
-      {open && <ToolBody part={part} results={results} others={others} id={row.item_id} running={running} />}
+      {open && (
+        <ToolBody
+          part={part}
+          results={row.open && row.children > 0 ? [] : results}
+          others={others}
+          id={row.item_id}
+          running={running}
+        />
+      )}
+    </div>
+  );
+}
+
+/** What a sub-agent handed back, below its work. */
+export function OutcomeRow({ results }: { results: string[] }) {
+  const items = useItems(results);
+  if (items.length === 0) return null;
+  return (
+    <div className="tool outcome">
+      <div className="tool-body">
+        <span className="tag">Result</span>
+        <Results items={items} live={false} />
+      </div>
     </div>
   );
 }
@@ -87,20 +114,7 @@ function ToolBody({ part, results, others, id, running }: BodyProps) {
   return (
     <div className="tool-body">
       <Arguments part={part} folded={others.some((each) => each.type === "file_ref" && each.diff)} />
-      {results.flatMap((item) =>
-        item.content.map((each) =>
-          each.type === "tool_result" ? (
-            <div key={`${item.item_id} ${each.call_id}`}>
-              <Output text={each.output} live={running || item.status === "in_progress"} />
-              {each.artifact && (
-                <a className="reference" href={each.artifact.path} target="_blank" rel="noopener noreferrer">
-                  <Icon name="download" size={14} /> Whole output ({bytes(each.artifact.bytes)})
-                </a>
-              )}
-            </div>
-          ) : null,
-        ),
-      )}
+      <Results items={results} live={running} />
       {others.map((each, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
         <Part key={index} part={each} streaming={running} id={`${id} ${index}`} />
@@ -108,6 +122,22 @@ function ToolBody({ part, results, others, id, running }: BodyProps) {
     </div>
   );
 }
+
+const Results = ({ items, live }: { items: Item[]; live: boolean }) =>
+  items.flatMap((item) =>
+    item.content.map((each) =>
+      each.type === "tool_result" ? (
+        <div key={`${item.item_id} ${each.call_id}`}>
+          <Output text={each.output} live={live || item.status === "in_progress"} />
+          {each.artifact && (
+            <a className="reference" href={each.artifact.path} target="_blank" rel="noopener noreferrer">
+              <Icon name="download" size={14} /> Whole output ({bytes(each.artifact.bytes)})
+            </a>
+          )}
+        </div>
+      ) : null,
+    ),
+  );
 
 /** Folded where the diff already says it all. */
 function Arguments({ part, folded }: { part: BodyProps["part"]; folded: boolean }) {
@@ -149,9 +179,13 @@ function titleOf(part: BodyProps["part"]): string {
   return commandOf(part.arguments) ?? part.arguments.slice(0, 200);
 }
 
-function Ending({ call, outcome, failed }: { call: Item; outcome: Result | undefined; failed: boolean }) {
+type EndingProps = { call: Item; outcome: Result | undefined; failed: boolean; waited: number };
+
+/** The time a person took to answer is not the tool's. */
+function Ending({ call, outcome, failed, waited }: EndingProps) {
   const took =
-    outcome?.duration_ms ?? (call.completed_at ? Date.parse(call.completed_at) - Date.parse(call.started_at) : undefined);
+    outcome?.duration_ms ??
+    (call.completed_at ? Math.max(0, Date.parse(call.completed_at) - Date.parse(call.started_at) - waited) : undefined);
   if (call.status === "in_progress") return <Spinner label="running" />;
   return (
     <span className="tool-end">

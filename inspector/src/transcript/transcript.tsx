@@ -10,7 +10,7 @@ import { EntryRow } from "./entry-row.tsx";
 import { MessageRow } from "./message-row.tsx";
 import { usePreparedRows } from "./prepare-rows.ts";
 import { buildRows, type Row } from "./rows.ts";
-import { ToolRow } from "./tool-row.tsx";
+import { OutcomeRow, ToolRow } from "./tool-row.tsx";
 
 const NEAR_END = 48;
 const NEAR_START = 600;
@@ -106,9 +106,11 @@ const RowView = memo(
       <div className={`indent-${Math.min(row.depth, 4)}`}>
         <Boundary what="This part of the transcript">
           {row.kind === "message" ? (
-            <MessageRow id={row.item_id} />
+            <MessageRow id={row.item_id} nested={row.depth > 0} />
           ) : row.kind === "tool" ? (
             <ToolRow row={row} />
+          ) : row.kind === "outcome" ? (
+            <OutcomeRow results={row.results} />
           ) : (
             <EntryRow entry={row.entry} />
           )}
@@ -120,6 +122,7 @@ const RowView = memo(
     a.key === b.key &&
     a.depth === b.depth &&
     a.kind === b.kind &&
+    (a.kind !== "outcome" || (b.kind === "outcome" && a.results.join() === b.results.join())) &&
     (a.kind !== "entry" || (b.kind === "entry" && a.entry === b.entry)) &&
     (a.kind !== "tool" ||
       (b.kind === "tool" && a.open === b.open && a.children === b.children && a.results.join() === b.results.join())),
