@@ -29,7 +29,9 @@ export function onChunk(
   if (kind === "agent_thought_chunk") {
     const prefix = around.quirks.thoughtPrefix;
     const text = prefix !== undefined && part.text.startsWith(prefix) ? part.text.slice(prefix.length) : part.text;
-    return means([...flushHeld(state), ...addThought(state, messageId, text, child)]);
+    // A piece with a heading begins a new thought.
+    const apart = /^\*\*[^*\n]+\*\*/.test(text) && state.message?.parts.at(-1)?.type === "reasoning";
+    return means([...flushHeld(state), ...addThought(state, messageId, apart ? `\n\n${text}` : text, child)]);
   }
   return onText(state, around, part.text, messageId, meta, child);
 }
@@ -171,11 +173,12 @@ function openMessage(
 }
 
 /** Ends the open message; it is what its fragments made of it. */
-export function closeMessage(state: SessionState): Draft[] {
+/** `cut`: it did not come to its end by itself. */
+export function closeMessage(state: SessionState, cut = false): Draft[] {
   const { message } = state;
   if (message === null) return [];
   state.message = null;
-  return [{ do: "item.complete", key: message.key }];
+  return [{ do: "item.complete", key: message.key, ...(cut ? { status: "failed" as const } : {}) }];
 }
 
 /** An agent that announced no echo, or sends none: the user's message is what we sent. */

@@ -88,6 +88,15 @@ describe("messages", () => {
     expect(talk.texts()).toEqual(["before it", "after"]);
   });
 
+  it("thoughts with a heading of their own are set apart, pieces of one thought are not", () => {
+    const talk = Talk.with("gemini-cli");
+    talk.ask("session/prompt", { sessionId: SESSION, prompt: [{ type: "text", text: "hi" }] });
+    for (const text of ["**Looking**\nIt may take a while.", "****\n Still looking.", "**Deciding**\nThis one."])
+      talk.update("agent_thought_chunk", { content: { type: "text", text } });
+    const deltas = talk.told.flatMap(({ drafts }) => drafts).flatMap((draft) => (draft.do === "item.delta" ? [draft.delta] : []));
+    expect(deltas.join("")).toBe("**Looking**\nIt may take a while. Still looking.\n\n**Deciding**\nThis one.");
+  });
+
   it("one messageId is one message across thought and text, parts in order", () => {
     const talk = Talk.with("x");
     talk.prompt("go");

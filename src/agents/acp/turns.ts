@@ -128,7 +128,7 @@ export function endTurn(state: SessionState, around: Surroundings, fault: Fault,
   const drafts: Draft[] = [
     ...settleEcho(state, "assistant"),
     ...flushHeld(state),
-    ...closeMessage(state),
+    ...closeMessage(state, fault.stop === "interrupted" || fault.stop === "error"),
     ...closeDenied(state, around),
     ...closePlans(state),
   ];
@@ -171,7 +171,7 @@ export function onAgentTurn(state: SessionState, around: Surroundings, step: "st
 export function onProcessGone(state: SessionState, around: Surroundings, how: string): Draft[] {
   state.queue = [];
   state.agentTurnAhead = null;
-  if (state.turn === "none") return closeMessage(state);
+  if (state.turn === "none") return closeMessage(state, true);
   if (state.cancelSent) return endTurn(state, around, { stop: "interrupted", error: null }, {});
   const error = {
     message: `The agent's process ended (${how}) before the turn did. Send the message again.`,

@@ -119,6 +119,8 @@ export function exited(state: ClaudeState, data: unknown): Translation {
   const code = num(info.code);
   const signal = str(info.signal);
   if (state.turnOpen) {
+    // What was still being written was cut, unless it is the plain text of `-p`, which ends with the process.
+    if (!state.plain) for (const message of state.messages.values()) message.aborted = true;
     closeMessages(state, drafts);
     // 143 and 130: somebody asked it to end (SIGTERM, SIGINT); the SDK throws then.
     const asked =

@@ -237,6 +237,8 @@ function tell(session: Session, { name, error }: NamedError): Draft[] {
   if (session.turn) {
     session.turn.error = error;
     session.turn.errorName = name;
+    // Somebody interrupted it: that is how the turn ends, not a fault.
+    if (name === "MessageAbortedError" && session.turn.aborting) return [];
   }
   if (session.told.has(name) || session.told.has(error.message)) return [];
   session.told.add(name === "UnknownError" ? error.message : name).add(error.message);
