@@ -93,7 +93,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     const { url, port } = await server.listen({ host, port: options.port ?? DEFAULT_PORT }).catch((error: unknown) => {
       throw listenFault(error, host, options.port ?? DEFAULT_PORT);
     });
-    const token = tokens.secret("operate");
+    const token = tokens.secret("admin");
     writeFileSync(discoveryFile(dataDir), JSON.stringify({ url, token, pid: process.pid }), { mode: 0o600 });
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {

@@ -178,8 +178,8 @@ export interface Documents {
   get(kind: string, id: string): string | undefined;
   put(kind: string, id: string, body: string, options?: { expiresAt?: number; sync?: boolean }): void;
   delete(kind: string, id: string): void;
-  /** In order of id. Expired ones are not there. */
-  list(kind: string, options?: { prefix?: string; limit?: number }): { id: string; body: string }[];
+  /** In order of id, behind `after`. Expired ones are not there. */
+  list(kind: string, options?: { prefix?: string; after?: string; limit?: number }): { id: string; body: string }[];
 }
 
 export type ArtifactInfo = {

@@ -43,17 +43,20 @@ export class SqliteDocuments implements Documents, Writer {
     this.#set({ kind, id, body: null, expiresAt: null }, false);
   }
 
-  list(kind: string, options: { prefix?: string; limit?: number } = {}): { id: string; body: string }[] {
+  list(kind: string, options: { prefix?: string; after?: string; limit?: number } = {}): { id: string; body: string }[] {
     const prefix = options.prefix ?? "";
     const limit = options.limit ?? 1000;
+    const after = options.after ?? "";
     const found = new Map<string, string>();
-    for (const row of this.#list.all(kind, prefix, Date.now(), limit + this.#pending.size)) {
+    // One more: the scan begins at `after` itself.
+    for (const row of this.#list.all(kind, after > prefix ? after : prefix, Date.now(), limit + this.#pending.size + 1)) {
       const id = text(row, "id");
+      if (id === after) continue;
       if (!id.startsWith(prefix)) break;
       found.set(id, text(row, "body"));
     }
     for (const pending of this.#pending.values()) {
-      if (pending.kind !== kind || !pending.id.startsWith(prefix)) continue;
+      if (pending.kind !== kind || !pending.id.startsWith(prefix) || pending.id <= after) continue;
       if (pending.body === null || !alive(pending)) found.delete(pending.id);
       else found.set(pending.id, pending.body);
     }

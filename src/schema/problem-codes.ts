@@ -10,12 +10,17 @@ export const problemCodes = {
   unauthorized: {
     status: 401,
     title: "No valid token",
-    advice: "Send `Authorization: Bearer <token>`; the token is printed by `dragoman serve` and lies in the data directory.",
+    advice: "Send `Authorization: Bearer <token>`; the token lies in the data directory. For a browser: `dragoman open`.",
+  },
+  link_invalid: {
+    status: 401,
+    title: "The link was used, or is older than a minute",
+    advice: "Get a new one with `dragoman open`.",
   },
   forbidden: {
     status: 403,
     title: "Not allowed with this token",
-    advice: "An observe token can read only; use an operate token.",
+    advice: "See GET /v1/auth for its role and scope; use a token with the role that the route needs.",
   },
   forbidden_origin: {
     status: 403,
@@ -125,6 +130,16 @@ export const problemCodes = {
     status: 502,
     title: "The agent is gone",
     advice: "Send the next message: the session is resumed if the agent can.",
+  },
+  too_many_requests: {
+    status: 429,
+    title: "Too many requests of this token",
+    advice: "Wait as long as Retry-After says; limits.requests_per_second and limits.concurrent_requests can be raised.",
+  },
+  too_many_tokens: {
+    status: 429,
+    title: "Too many live tokens",
+    advice: "Wait until some expire, or end some: `dragoman token ls` and `dragoman token revoke`.",
   },
   rate_limited: { status: 429, title: "Too many failed attempts", advice: "Wait and use the right token." },
   too_many_sessions: { status: 429, title: "Too many live sessions", advice: "Terminate some, or raise limits.sessions." },

@@ -1,26 +1,32 @@
 /**
- * Who is calling, and may they: a bearer token, or the cookie a link was traded for. Roles are bound to tokens on this side; a request cannot name its own.
+ * Who is calling: a bearer token, or the same as a WebSocket sub-protocol. There is no cookie: a browser would send it to every port of this host. What a
+ * token may do is bound to it on this side; a request cannot name its own rights. Not here: which route needs what (access).
  */
 import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Surface } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { FailureBackOff } from "./failure-back-off.ts";
-import { isForeignFetch, type RequestOrigin } from "./origin-guard.ts";
-import type { Role, Token, TokenStore } from "./token-store.ts";
-
-export type Caller = Token & { via: "bearer" | "cookie" };
-
-export const COOKIE_LIFETIME_MS = 30 * 24 * 60 * 60_000;
+import type { RequestOrigin } from "./origin-guard.ts";
+import type { Caller, Token } from "./token.ts";
+import type { Issued, TokenStore } from "./token-store.ts";
 
 /** Browsers cannot set headers on a WebSocket: a token may come as one of the offered sub-protocols, `token.<secret>`. */
 const PROTOCOL_PREFIX = "token.";
 
-export class BlockedError extends ProblemError {
+/** What a client calls itself. For information: it never widens anything. */
+const CLIENT_HEADER = "dragoman-client";
+const DECLARED: readonly Surface[] = ["cli", "sdk", "mcp"];
+
+/** A wrong token over the limit is answered after this time; so many wait at once, the others are answered at once. */
+const HOLD_MS = 1_000;
+const MAX_HELD = 64;
+
+/** 429 with Retry-After. */
+export class RetryLaterError extends ProblemError {
   readonly retryAfterMs: number;
-  constructor(retryAfterMs: number) {
-    super(
-      "rate_limited",
-      `Too many wrong tokens from this address. Wait ${Math.ceil(retryAfterMs / 1000)} s and use the right one.`,
-    );
+  constructor(code: "rate_limited" | "too_many_requests", retryAfterMs: number, detail: string) {
+    super(code, detail);
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -28,72 +34,77 @@ export class BlockedError extends ProblemError {
 export class Authenticator {
   readonly #tokens: TokenStore;
   readonly #backOff: FailureBackOff;
+  readonly #onRefused: (request: IncomingMessage) => void;
+  #held = 0;
 
-  constructor(tokens: TokenStore, backOff: FailureBackOff) {
+  constructor(tokens: TokenStore, backOff: FailureBackOff, onRefused: (request: IncomingMessage) => void = () => {}) {
     this.#tokens = tokens;
     this.#backOff = backOff;
+    this.#onRefused = onRefused;
   }
 
-  /** Throws `unauthorized`, `forbidden`, `rate_limited`, `forbidden_origin`. */
-  authorize(request: IncomingMessage, need: Role, origin: RequestOrigin): Caller {
-    const shown = credentialOf(request);
-    if (!shown) throw new ProblemError("unauthorized");
-    const caller: Caller = { ...this.check(request, shown.secret), via: shown.via };
-    if (caller.via === "cookie") mustBeOwnPage(request, origin);
-    if (need === "operate" && caller.role !== "operate") throw new ProblemError("forbidden");
-    return caller;
-  }
-
-  /** The token with this secret; a wrong one counts against the address it came from. */
-  check(request: IncomingMessage, secret: string): Token {
-    const address = request.socket.remoteAddress ?? "";
-    const wait = this.#backOff.wait(address);
-    if (wait > 0) throw new BlockedError(wait);
+  /** Throws `unauthorized`, `rate_limited`, `forbidden_origin`. */
+  async authenticate(request: IncomingMessage, origin: RequestOrigin): Promise<Caller> {
+    const secret = secretOf(request);
+    if (secret === undefined) throw new ProblemError("unauthorized");
     const token = this.#tokens.find(secret);
-    if (token) return token;
-    this.#backOff.failed(address, secret);
-    throw new ProblemError("unauthorized", "The token is not valid, or no longer. `dragoman serve` prints the current one.");
+    if (!token || token.kind === "link") throw await this.#refuse(request, secret);
+    if (token.kind === "page") mustBeOwnPage(request, origin, token);
+    const surface = surfaceOf(request, token);
+    const { id: token_id, role, session_id } = token;
+    return { ...token, actor: { token_id, role, surface, ...(session_id === undefined ? {} : { session_id }) } };
+  }
+
+  /** A page token for a link or another token, bound to the origin that asks. */
+  async trade(request: IncomingMessage, secret: string): Promise<Issued> {
+    const issued = this.#tokens.trade(secret, request.headers.origin);
+    if (issued) return issued;
+    const refused = await this.#refuse(request, secret);
+    throw refused.code === "unauthorized" ? new ProblemError("link_invalid") : refused;
+  }
+
+  /** Only wrong tokens come here: they are counted, and over the limit answered late. */
+  async #refuse(request: IncomingMessage, secret: string): Promise<ProblemError> {
+    this.#onRefused(request);
+    const wait = this.#backOff.failed(request.socket.remoteAddress, secret);
+    if (wait === 0)
+      return new ProblemError(
+        "unauthorized",
+        "The token is not valid, or no longer. `dragoman open` makes a new link; programs find the token in the data directory.",
+      );
+    if (this.#held < MAX_HELD) {
+      this.#held++;
+      await sleep(Math.min(wait, HOLD_MS), undefined, { ref: false });
+      this.#held--;
+    }
+    return new RetryLaterError(
+      "rate_limited",
+      wait,
+      `Too many wrong tokens. Wait ${Math.ceil(wait / 1000)} s, or use the right one: it is always taken.`,
+    );
   }
 }
 
-function credentialOf(request: IncomingMessage): { secret: string; via: Caller["via"] } | undefined {
-  const { headers } = request;
-  if (headers.authorization !== undefined) {
-    const bearer = /^Bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization)?.[1];
-    return { secret: bearer ?? headers.authorization, via: "bearer" };
-  }
+function secretOf({ headers }: IncomingMessage): string | undefined {
+  if (headers.authorization !== undefined)
+    return /^Bearer +([\w.~+/=-]+) *$/i.exec(headers.authorization)?.[1] ?? headers.authorization;
   const offered = headers["sec-websocket-protocol"]?.split(",").map((name) => name.trim());
-  const protocol = offered?.find((name) => name.startsWith(PROTOCOL_PREFIX));
-  if (protocol !== undefined) return { secret: protocol.slice(PROTOCOL_PREFIX.length), via: "bearer" };
-  const cookie = cookieOf(request);
-  return cookie === undefined ? undefined : { secret: cookie, via: "cookie" };
+  return offered?.find((name) => name.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length);
 }
 
-/**
- * A cookie comes along by itself, so it only counts when the browser vouches for our own page. SameSite=Strict is not enough: pages of other ports of
- * this machine are the same site.
- */
-function mustBeOwnPage(request: IncomingMessage, origin: RequestOrigin): void {
-  const safe = (request.method === "GET" || request.method === "HEAD") && request.headers.upgrade === undefined;
-  const vouched = origin === "same" || request.headers["sec-fetch-site"] === "same-origin";
-  if (origin === "listed" || isForeignFetch(request) || (!safe && !vouched))
+/** A page's token was made for the page's origin: whoever else has it, in a browser, has no use of it. */
+function mustBeOwnPage(request: IncomingMessage, origin: RequestOrigin, token: Token): void {
+  const shown = request.headers.origin;
+  const foreign = token.origin !== undefined && shown !== undefined && shown !== token.origin;
+  if (origin === "listed" || foreign)
     throw new ProblemError(
       "forbidden_origin",
-      "The cookie counts only for the daemon's own pages. Programs send a bearer token.",
+      "This token belongs to the inspector's page. Other pages need a token of their own.",
     );
 }
 
-/** Cookies do not know ports: each daemon of a machine needs a name of its own. */
-const cookieName = ({ socket }: IncomingMessage): string => `dragoman_${socket.localPort ?? 0}`;
-
-export function cookieOf(request: IncomingMessage): string | undefined {
-  for (const pair of request.headers.cookie?.split(";") ?? []) {
-    const at = pair.indexOf("=");
-    if (pair.slice(0, at).trim() === cookieName(request)) return pair.slice(at + 1).trim();
-  }
-  return undefined;
+function surfaceOf(request: IncomingMessage, token: Token): Surface {
+  if (token.surface !== undefined) return token.surface;
+  const declared = DECLARED.find((name) => name === request.headers[CLIENT_HEADER]);
+  return declared ?? (request.headers.upgrade === undefined ? "http" : "websocket");
 }
-
-/** `lifetimeMs` 0 takes the cookie away. */
-export const cookieHeader = (request: IncomingMessage, secret: string, lifetimeMs: number): string =>
-  `${cookieName(request)}=${secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${Math.floor(lifetimeMs / 1000)}`;

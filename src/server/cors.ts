@@ -9,7 +9,7 @@ const headers = {
 };
 const preflight = {
   "access-control-allow-methods": "GET, POST, PATCH, DELETE",
-  "access-control-allow-headers": "authorization, content-type, idempotency-key, last-event-id, range",
+  "access-control-allow-headers": "authorization, content-type, dragoman-client, idempotency-key, last-event-id, range",
   "access-control-max-age": "600",
 };
 

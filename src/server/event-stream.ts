@@ -25,14 +25,22 @@ export function followSession(sse: SseStream, stream: Stream, after: number, enc
   );
 }
 
-export function followAll(sse: SseStream, log: Log, after: string, encoding: Encoding): void {
+/** `sees`: which sessions the caller may see; null: all. */
+export function followAll(
+  sse: SseStream,
+  log: Log,
+  after: string,
+  encoding: Encoding,
+  sees: ((sessionId: string) => boolean) | null,
+): void {
   const plain = isPlain(encoding);
   const streamOf = (batch: GlobalBatch) => (encoding.includeRaw ? log.stream("session", batch.stream_id) : undefined);
   follow(sse, (handlers) =>
     log.subscribeAll({
       after,
       onBatch: (batch) =>
-        plain ? sse.write(batch.sse()) : writeEncoded(sse, batch, encoding, streamOf(batch), (i) => batch.cursorOf(i)),
+        sees?.(batch.stream_id) === false ||
+        (plain ? sse.write(batch.sse()) : writeEncoded(sse, batch, encoding, streamOf(batch), (i) => batch.cursorOf(i))),
       ...handlers,
     }),
   );

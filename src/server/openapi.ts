@@ -6,6 +6,7 @@ import type { RouteOptions } from "fastify";
 import type { TSchema } from "typebox";
 import { type ProblemCode, problemCodes } from "../schema/problem-codes.ts";
 import { Problem } from "../schema/session.ts";
+import { accessOf } from "./access.ts";
 import type { ReplyDoc } from "./server-context.ts";
 
 type Json = Record<string, unknown>;
@@ -50,7 +51,7 @@ function build(routes: readonly RouteOptions[], version: string): Json {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    security: [{ bearer: [] }, { cookie: [] }],
+    security: [{ bearer: [] }],
     paths,
     components: {
       schemas: schemas.all(),
@@ -58,18 +59,17 @@ function build(routes: readonly RouteOptions[], version: string): Json {
         bearer: {
           type: "http",
           scheme: "bearer",
-          description: "The token `dragoman serve` prints; it lies in the data directory.",
+          description: "The token lies in the data directory; `dragoman token mint` makes further ones.",
         },
-        cookie: { type: "apiKey", in: "cookie", name: "dragoman_<port>", description: "What the printed link is traded for." },
       },
     },
   };
 }
 
-function operation({ config = {}, schema = {} }: RouteOptions, method: string, schemas: Components): Json {
+function operation({ url, config = {}, schema = {} }: RouteOptions, method: string, schemas: Components): Json {
   const role = config.role ?? (method === "GET" ? "observe" : "operate");
   const problems: ProblemCode[] = [...(role === "none" ? [] : (["unauthorized"] as const)), ...(config.problems ?? [])];
-  if (role === "operate") problems.push("forbidden");
+  if (role !== "none") problems.push("forbidden", "too_many_requests");
   if (schema.body) problems.push("invalid_json", "invalid_request", "body_too_large", "unsupported_media_type");
   else if (schema.querystring) problems.push("invalid_request");
   return {
@@ -77,7 +77,7 @@ function operation({ config = {}, schema = {} }: RouteOptions, method: string, s
     summary: config.summary,
     ...(config.description ? { description: config.description } : {}),
     ...(config.tag ? { tags: [config.tag] } : {}),
-    ...(role === "none" ? { security: [] } : { "x-role": role }),
+    ...(role === "none" ? { security: [] } : { "x-role": role, "x-reach": accessOf({ url, method, config })?.reach }),
     parameters: [
       ...parameters("path", schema.params, schemas),
       ...parameters("query", schema.querystring, schemas),

@@ -4,7 +4,7 @@ import { AgentError } from "../agents/contract.ts";
 import { LogError } from "../log/log-error.ts";
 import { type ProblemCode, ProblemError, problemCodes } from "../schema/problem-codes.ts";
 import type { Problem } from "../schema/session.ts";
-import { BlockedError } from "./auth.ts";
+import { RetryLaterError } from "./auth.ts";
 import { securityHeaders } from "./security-headers.ts";
 
 export const PROBLEM_MEDIA = "application/problem+json";
@@ -67,8 +67,8 @@ function frameworkCode(error: unknown): ProblemCode {
 
 export const problemHeaders = (error: ProblemError): Record<string, string> => ({
   "content-type": PROBLEM_MEDIA,
-  ...(error instanceof BlockedError ? { "retry-after": String(Math.ceil(error.retryAfterMs / 1000)) } : {}),
-  ...(error.code === "unauthorized" ? { "www-authenticate": 'Bearer realm="dragoman"' } : {}),
+  ...(error instanceof RetryLaterError ? { "retry-after": String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))) } : {}),
+  ...(error.code === "unauthorized" || error.code === "link_invalid" ? { "www-authenticate": 'Bearer realm="dragoman"' } : {}),
 });
 
 /** For refusals before routing, where there is no Fastify reply yet. The connection is not used again: its body was not read. */

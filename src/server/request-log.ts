@@ -21,6 +21,6 @@ export function addRequestLog(app: App, { logger, metrics }: ServerContext): voi
 }
 
 const callerOf = ({ caller, ip }: FastifyRequest): object =>
-  caller ? { remote: ip, token: caller.id, role: caller.role, via: caller.via } : { remote: ip };
+  caller ? { remote: ip, token: caller.id, role: caller.role, surface: caller.actor.surface } : { remote: ip };
 
 export const redactUrl = (url: string): string => url.replace(/([?&](?:token|access_token|key)=)[^&]*/gi, "$1[redacted]");

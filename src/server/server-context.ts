@@ -5,13 +5,17 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fasti
 import type { Logger } from "pino";
 import type { TSchema } from "typebox";
 import type { Log } from "../log/contract.ts";
+import type { Role } from "../schema/actor.ts";
 import type { ProblemCode } from "../schema/problem-codes.ts";
 import type { SessionManager } from "../session/session-manager.ts";
+import type { Access, Reach } from "./access.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
-import type { Caller } from "./auth.ts";
+import type { Audit } from "./audit.ts";
+import type { LinkPages } from "./link-pages.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OpenStreams } from "./open-streams.ts";
-import type { Role, TokenStore } from "./token-store.ts";
+import type { Caller } from "./token.ts";
+import type { TokenStore } from "./token-store.ts";
 
 /** Turns the JSON of one event into the lines of another wire format; none, one or several. */
 export type Dialect = (eventJson: string) => string[];
@@ -26,6 +30,10 @@ export type ServerLimits = {
   header_timeout_ms?: number;
   /** Sign of life on open streams; default 15 s. */
   heartbeat_ms?: number;
+  /** Of one token; twice as many in a burst. Default 500. */
+  requests_per_second?: number;
+  /** Of one token, open streams not counted. Default 200. */
+  concurrent_requests?: number;
 };
 
 export type ServerOptions = {
@@ -34,6 +42,8 @@ export type ServerOptions = {
   agents: AgentDirectory;
   tokens: TokenStore;
   limits: ServerLimits;
+  /** Where sessions work that name no directory. */
+  defaultDirectory?: string;
   /** Names beside localhost, 127.0.0.1, [::1] and the bound address under which the daemon may be called. */
   allowHosts?: readonly string[];
   /** Foreign origins that may call it, as `https://example.org`. They need a bearer token. */
@@ -53,6 +63,9 @@ export type ServerContext = Omit<ServerOptions, "dialects"> & {
   dialects: ReadonlyMap<string, Dialect>;
   streams: OpenStreams;
   metrics: Metrics;
+  access: Access;
+  audit: Audit;
+  links: LinkPages;
 };
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
@@ -70,6 +83,10 @@ declare module "fastify" {
     tag?: string;
     /** Who may call it; `none`: without a token. Default: `observe` for GET, `operate` for the rest. */
     role?: Role | "none";
+    /** What of the sessions it touches. Default for routes below /v1/sessions/:id: `session`. All others with a role must say it. */
+    reach?: Reach;
+    /** Changes nothing that is worth an audit record. */
+    unaudited?: boolean;
     /** A person may come here by a link on a foreign page: no data, no effect. */
     navigable?: boolean;
     /** An absent body reads as {}. */
@@ -83,5 +100,9 @@ declare module "fastify" {
   }
   interface FastifyRequest {
     caller: Caller | null;
+    /** Call it when the request is answered: its stream is open, or its reply is sent. Again does nothing. */
+    settle: ((status: number) => void) | null;
+    /** Of the problem it was answered with. */
+    problemCode: ProblemCode | null;
   }
 }

@@ -8,22 +8,27 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import fastify, { type FastifyReply } from "fastify";
+import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { ProblemError } from "../schema/problem-codes.ts";
+import { Access, accessOf } from "./access.ts";
+import { Audit } from "./audit.ts";
 import { Authenticator } from "./auth.ts";
 import { addCors } from "./cors.ts";
-import { FailureBackOff } from "./failure-back-off.ts";
+import { addressRange, FailureBackOff } from "./failure-back-off.ts";
 import { addIdempotency, Idempotency } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
+import { LinkPages } from "./link-pages.ts";
 import { Metrics } from "./metrics.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { OpenApi } from "./openapi.ts";
 import { isForeignFetch, isNavigation, OriginGuard, type RequestOrigin } from "./origin-guard.ts";
 import { problemHeaders, problemOf, toProblemError, writeProblem } from "./problems.ts";
+import { RequestLimits } from "./request-limits.ts";
 import { addRequestLog } from "./request-log.ts";
 import { RouteTable } from "./route-table.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
@@ -40,7 +45,8 @@ import { createUpgradeHandler } from "./websocket.ts";
 
 export type { AgentDirectory, InstallProgress } from "./agent-directory.ts";
 export type { Dialect, RouteModule, ServerLimits, ServerOptions } from "./server-context.ts";
-export { type Role, type Token, TokenStore } from "./token-store.ts";
+export type { Caller, Scope, Token } from "./token.ts";
+export { TokenStore } from "./token-store.ts";
 
 export interface Server {
   /** Port 0 takes a free one. Rejects with the system's error (`EADDRINUSE`, `EACCES`). */
@@ -56,9 +62,15 @@ const CLOSE_GRACE_MS = 2_000;
 export async function createServer(options: ServerOptions): Promise<Server> {
   const streams = new OpenStreams(options.limits.subscribers, options.tokens, options.limits.heartbeat_ms);
   const metrics = new Metrics({ log: options.log, manager: options.manager, streams, version: options.version });
-  const context: ServerContext = { ...options, dialects: options.dialects ?? new Map(), streams, metrics };
   const guard = new OriginGuard({ allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] });
-  const authenticator = new Authenticator(options.tokens, new FailureBackOff());
+  const audit = new Audit(options.log, options.logger);
+  const authenticator = new Authenticator(options.tokens, new FailureBackOff(), ({ socket }) =>
+    audit.refused(addressRange(socket.remoteAddress)),
+  );
+  const access = new Access({ ...options, authenticator, limits: requestLimits(options) });
+  let url = "";
+  const links = new LinkPages(options.log.dataDir, options.tokens, () => url);
+  const context: ServerContext = { ...options, dialects: options.dialects ?? new Map(), streams, metrics, access, audit, links };
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
 
@@ -76,12 +88,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   }).withTypeProvider();
   configure(app);
   addRequestLog(app, context);
-  addAccessControl(app, authenticator, origins);
+  addAccessControl(app, context, origins);
   addIdempotency(app, new Idempotency(options.log));
   addProblems(app, context);
   addRoutes(app, context, authenticator);
   await app.ready();
-  http?.on("upgrade", createUpgradeHandler(context, guard, authenticator));
+  http?.on("upgrade", createUpgradeHandler(context, guard));
 
   return {
     async listen({ host, port }) {
@@ -89,10 +101,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       await app.listen({ host, port });
       const address = http?.address();
       const bound = typeof address === "object" && address ? address.port : port;
-      return { url: `http://${shownHost(host)}:${bound}`, port: bound };
+      url = `http://${shownHost(host)}:${bound}`;
+      return { url, port: bound };
     },
     async close() {
       streams.closeAll();
+      links.removeAll();
       metrics.close();
       const timer = setTimeout(() => http?.closeAllConnections(), CLOSE_GRACE_MS).unref();
       await app.close();
@@ -137,6 +151,8 @@ function createGuardedServer(
 
 function configure(app: App): void {
   app.decorateRequest("caller", null);
+  app.decorateRequest("settle", null);
+  app.decorateRequest("problemCode", null);
   app.setValidatorCompiler(validatorCompiler);
   // Replies are trusted; their schemas are documentation.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
@@ -154,21 +170,57 @@ function configure(app: App): void {
   });
 }
 
-function addAccessControl(app: App, authenticator: Authenticator, origins: WeakMap<IncomingMessage, RequestOrigin>): void {
+const requestLimits = ({ limits }: ServerOptions): RequestLimits =>
+  new RequestLimits({ perSecond: limits.requests_per_second ?? 500, atOnce: limits.concurrent_requests ?? 200 });
+
+function addAccessControl(app: App, context: ServerContext, origins: WeakMap<IncomingMessage, RequestOrigin>): void {
+  const { access } = context;
   addCors(app, (request) => origins.get(request) ?? "none");
-  app.addHook("onRequest", async (request) => {
+  // A route that forgot to declare its access fails the start, not a request.
+  app.addHook("onRoute", (route) => void accessOf(route));
+  app.addHook("onRequest", async (request, reply) => {
     const { config } = request.routeOptions;
     const origin = origins.get(request.raw) ?? "none";
     const visiting = config.navigable === true && request.method === "GET" && isNavigation(request.raw);
     if (origin !== "listed" && isForeignFetch(request.raw) && !visiting)
       throw new ProblemError("forbidden_origin", "Pages of other sites may not load anything of the daemon.");
-    if (request.is404 || config.role === "none") return;
-    request.caller = authenticator.authorize(
-      request.raw,
-      config.role ?? (request.method === "GET" ? "observe" : "operate"),
-      origin,
-    );
+    const needs = request.is404 ? null : accessOf(routeOf(request));
+    if (!needs) return;
+    const caller = await access.authenticate(request.raw, origin);
+    request.caller = caller;
+    request.settle = settling(request, access.enter(caller), context);
+    reply.raw.once("close", () => request.settle?.(reply.statusCode));
+    access.check(caller, needs, request.params);
   });
+  app.addHook("preHandler", async (request) => {
+    const needs = request.is404 ? null : accessOf(routeOf(request));
+    if (request.caller && needs) access.checkBody(request.caller, needs, request);
+  });
+}
+
+const routeOf = ({ routeOptions: { url = "", method, config } }: FastifyRequest) => ({ url, method, config });
+
+/** Once for each request: its place among those at once is free again, and its audit record is written. */
+function settling(request: FastifyRequest, release: () => void, { audit }: ServerContext): (status: number) => void {
+  let over = false;
+  return (status) => {
+    if (over) return;
+    over = true;
+    release();
+    const { config } = request.routeOptions;
+    if (config.unaudited || (request.method === "GET" && status !== 403)) return;
+    const params = request.params as { id?: string; token?: string; request?: string };
+    const target = params.token ?? params.request;
+    audit.record({
+      operation: config.operation ?? `${request.method} ${request.routeOptions.url}`,
+      outcome: status < 400 ? "done" : status < 500 ? "refused" : "failed",
+      status,
+      actor: request.caller?.actor ?? null,
+      ...(request.problemCode === null ? {} : { code: request.problemCode }),
+      ...(params.id === undefined ? {} : { session_id: params.id }),
+      ...(target === undefined ? {} : { target }),
+    });
+  };
 }
 
 function addProblems(app: App, { logger }: ServerContext): void {
@@ -183,6 +235,7 @@ function addProblems(app: App, { logger }: ServerContext): void {
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblemError(error);
     if (problem.status >= 500) logger.error({ err: problem.cause ?? error, route: request.routeOptions.url }, "request failed");
+    request.problemCode = problem.code;
     if (problem instanceof MethodError) reply.header("allow", problem.methods.join(", "));
     return sendProblem(reply, problem);
   });
@@ -206,9 +259,9 @@ class MethodError extends ProblemError {
 function addRoutes(app: App, context: ServerContext, authenticator: Authenticator): void {
   const openApi = new OpenApi(context.version);
   app.addHook("onRoute", (route) => openApi.add(route));
-  const checkToken = authenticator.check.bind(authenticator);
   systemRoutes(app, context, openApi);
-  authRoutes(app, context, checkToken);
+  authRoutes(app, context, authenticator);
+  auditRoutes(app, context);
   agentRoutes(app, context);
   sessionRoutes(app, context);
   messageRoutes(app, context);
@@ -217,6 +270,6 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   ledgerRoutes(app, context);
   artifactRoutes(app, context);
   socketRoutes(app);
-  uiRoutes(app, context, checkToken);
+  uiRoutes(app, context);
   for (const add of context.routes ?? []) add(app, context);
 }

@@ -6,7 +6,7 @@ import type { RawData, WebSocket } from "ws";
 import type { Batch, Stream, Subscription } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { Session } from "../session/session.ts";
-import type { Caller } from "./auth.ts";
+import { mustHaveRole } from "./access.ts";
 import { sendMessage } from "./commands.ts";
 import { type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
 import { hasEnded } from "./event-stream.ts";
@@ -14,7 +14,8 @@ import type { OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import { mustReach } from "./routes/events.ts";
 import type { ServerContext } from "./server-context.ts";
-import { type ClientMessage, type Following, parseClientMessage, READ_OPS } from "./socket-messages.ts";
+import { type ClientMessage, type Following, OP_ACCESS, parseClientMessage } from "./socket-messages.ts";
+import type { Caller } from "./token.ts";
 
 /** Bytes a socket may hold before its client counts as slow. */
 const SLOW_BYTES = 256 * 1024;
@@ -127,7 +128,7 @@ export class SessionSocket implements OpenStream {
       if (binary) throw new ProblemError("unsupported_media_type", "Send text frames with JSON.");
       const message = parseClientMessage(data.toString());
       id = message.id;
-      const result = await this.#do(message.read());
+      const result = await this.#admitted(message.read());
       this.#push({ id, ok: true, result: result ?? null });
     } catch (error) {
       const problem = toProblemError(error);
@@ -137,12 +138,41 @@ export class SessionSocket implements OpenStream {
     if (--this.#running < MAX_RUNNING && this.#ws.isPaused) this.#ws.resume();
   }
 
-  async #do(message: ClientMessage): Promise<unknown> {
-    if (!this.#context.tokens.alive(this.tokenId)) {
+  /** The same checks and the same audit record as over HTTP. */
+  async #admitted(message: ClientMessage): Promise<unknown> {
+    const { tokens, access, audit } = this.#context;
+    if (!tokens.alive(this.tokenId)) {
       this.close("revoked");
       throw new ProblemError("unauthorized");
     }
-    if (this.#caller.role !== "operate" && !READ_OPS.has(message.op)) throw new ProblemError("forbidden");
+    const { role, operation } = OP_ACCESS[message.op];
+    const release = access.enter(this.#caller);
+    const record = (problem?: ProblemError): void => {
+      if (operation === null) return;
+      const status = problem?.status ?? 200;
+      audit.record({
+        operation,
+        outcome: problem === undefined ? "done" : status < 500 ? "refused" : "failed",
+        status,
+        actor: this.#caller.actor,
+        session_id: this.#sessionId,
+        ...(problem === undefined ? {} : { code: problem.code }),
+      });
+    };
+    try {
+      mustHaveRole(this.#caller, role);
+      const result = await this.#do(message);
+      record();
+      return result;
+    } catch (error) {
+      record(toProblemError(error));
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  async #do(message: ClientMessage): Promise<unknown> {
     // Asked for each time: the manager may have given up the object that was there when the socket opened.
     const session = this.#context.manager.get(this.#sessionId);
     switch (message.op) {

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { Stream } from "../log/contract.ts";
+import type { Role } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateSession } from "../schema/session.ts";
 import { type Encoding, encodingOf } from "./event-encoding.ts";
@@ -40,8 +41,20 @@ const ops = {
 export type OpName = keyof typeof ops;
 export type ClientMessage = { [N in OpName]: Type.Static<(typeof ops)[N]> }[OpName];
 
-/** Those an observe token may use. */
-export const READ_OPS: ReadonlySet<string> = new Set<OpName>(["pending", "session", "subscribe", "unsubscribe"]);
+/** The role each needs, and the operation it is in the audit record; null: it changes nothing. */
+export const OP_ACCESS: Readonly<Record<OpName, { role: Role; operation: string | null }>> = {
+  send: { role: "operate", operation: "sendMessage" },
+  interrupt: { role: "operate", operation: "interruptSession" },
+  terminate: { role: "operate", operation: "terminateSession" },
+  configure: { role: "operate", operation: "updateSession" },
+  reply_permission: { role: "approve", operation: "replyPermission" },
+  reply_question: { role: "approve", operation: "replyQuestion" },
+  reject_question: { role: "approve", operation: "rejectQuestion" },
+  pending: { role: "observe", operation: null },
+  session: { role: "observe", operation: null },
+  subscribe: { role: "observe", operation: null },
+  unsubscribe: { role: "observe", operation: null },
+};
 
 const names = Object.keys(ops) as OpName[];
 const validators = new Map(names.map((name) => [name, Compile<Type.TSchema>(ops[name])]));

@@ -50,6 +50,7 @@ export class SseStream implements OpenStream {
     this.#out.on("drain", () => this.#onDrain?.());
     this.#out.write(`retry: ${RETRY_MS}\n${options.id === undefined ? "" : `id: ${options.id}\n`}\n`);
     streams.add(this);
+    request.settle?.(200);
     if (request.raw.socket.destroyed) this.#gone();
   }
 

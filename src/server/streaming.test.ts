@@ -274,7 +274,7 @@ describe("idle streams", () => {
       let text = "";
       for await (const chunk of response) {
         text += String(chunk);
-        if (text.includes("\n: still here\n\n")) lively.tokens.rotate("operate");
+        if (text.includes("\n: still here\n\n")) lively.tokens.rotate("admin");
       }
       expect(await closed).toBe(1008);
     } finally {

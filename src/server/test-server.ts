@@ -58,7 +58,7 @@ export type TestServer = {
   logged: string[];
   /** Node's own client: it sends exactly these headers, also those that fetch forbids. */
   raw(method: string, path: string, headers?: Record<string, string>, body?: string | Buffer): Promise<Reply>;
-  /** With the operate token and JSON. */
+  /** With the admin token and JSON. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   json<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
   createSession(more?: object): Promise<Session>;
@@ -103,7 +103,7 @@ export async function startTestServer(
     await close();
     throw error;
   });
-  const token = tokens.secret("operate");
+  const token = tokens.secret("admin");
   const raw: TestServer["raw"] = (method, path, headers = {}, body) => send(port, method, path, headers, body);
   const call: TestServer["call"] = (method, path, body, headers = {}) =>
     raw(

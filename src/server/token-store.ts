@@ -1,56 +1,95 @@
 /**
- * Who may call the daemon: two tokens in files of the data directory (`token`, `token.observe`, both 0600) and those minted from them. Secrets are
- * compared as hashes in constant time. Files are looked at again on each lookup, so a rotated token is refused at once. It decides nothing about routes.
+ * All tokens: the root ones of the data directory (`token` is admin, `token.observe` observe, both 0600) and those made from them. Secrets are known by
+ * their hash only. Files are looked at again on each lookup, so a rotated token is refused at once. It decides nothing about routes.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { Role, reaches, Surface } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
+import { isWithin, pageRole, Scope, type Token } from "./token.ts";
+import { ensureSecret, MIN_SECRET_LENGTH, ROOT_ROLES, type RootRole, stampOf, tokenFile, writePrivate } from "./token-files.ts";
 
-export type Role = "operate" | "observe";
+/** A link in a terminal is followed at once, or a new one is made. */
+export const LINK_LIFETIME_MS = 60_000;
+export const PAGE_LIFETIME_MS = 60 * 60_000;
+/** A renewed token ends here, whatever it does. */
+const LONGEST_RENEWED_MS = 30 * 24 * 60 * 60_000;
 
-/** A valid token, without its secret. */
-export type Token = { id: string; role: Role };
+/** Live tokens that may exist. Nothing is pushed out: who is over the quota is refused. */
+const QUOTA = {
+  /** All together. */
+  all: 1_000,
+  /** Made by tokens below admin, all together: they never take the room of the administrator. */
+  belowAdmin: 500,
+  perAdmin: 100,
+  perOther: 20,
+};
 
-const MIN_LENGTH = 16;
-const MINTED_MAX = 1_000;
-
-const Minted = Type.Object({
+const Kept = Type.Object({
   id: Type.String(),
-  hash: Type.String(),
-  role: Type.Enum(["operate", "observe"]),
-  /** The token it was minted by: it lives no longer than that one. */
-  parent: Type.String(),
+  hash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  role: Role,
+  kind: Type.Enum(["minted", "page", "link", "agent"]),
+  /** The token it was made by: it lives no longer than that one. Null: made by the daemon, for this run of it. */
+  parent: Type.Union([Type.String(), Type.Null()]),
+  parent_role: Role,
+  scope: Type.Union([Scope, Type.Null()]),
   expires_at: Type.Number(),
+  /** How long each renewal lasts, and the end of them. */
+  renewal: Type.Optional(Type.Object({ lifetime_ms: Type.Number(), until: Type.Number() })),
+  label: Type.Optional(Type.String()),
+  surface: Type.Optional(Surface),
+  origin: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String()),
 });
-type Minted = Type.Static<typeof Minted>;
-const mintedFile = Compile(Type.Array(Minted));
+type Kept = Type.Static<typeof Kept>;
+const kept = Compile(Kept);
 
-type Root = Token & { hash: Buffer };
+type Root = Token & { hash: string };
+export type Issued = { secret: string; token: Token };
 
 export type TokenStoreOptions = {
   dataDir: string;
-  /** An operate token of the user's own, instead of the one in the file. */
+  /** An admin token of the user's own, instead of the one in the file. */
   token?: string;
+  /** False: no root token lies on the disk; `token` must be given. */
+  files?: boolean;
+  /** The directory a session works in, to compare it with a scope. */
+  directoryOf?: (sessionId: string) => string | undefined;
+  pageLifetimeMs?: number;
   now?: () => number;
 };
 
+export type MintSpec = {
+  role: Role;
+  lifetimeMs: number;
+  scope?: Scope | null;
+  label?: string;
+  surface?: Surface;
+  /** It may prolong itself by the same time again and again: short-lived when its holder is gone. */
+  renewable?: boolean;
+};
+
 export class TokenStore {
-  readonly #dataDir: string;
-  readonly #given: string | undefined;
+  readonly #options: TokenStoreOptions;
   readonly #now: () => number;
+  readonly #byId = new Map<string, Kept>();
+  readonly #byHash = new Map<string, Kept>();
   #roots: Root[] = [];
   #stamp = "";
-  #minted: Minted[];
+  /** Told when a root token changed: its file was replaced, or is gone. */
+  onRootChange: (() => void) | undefined;
+  /** Told when a link was used or is over. */
+  onLinkEnd: ((id: string) => void) | undefined;
 
   private constructor(options: TokenStoreOptions) {
-    this.#dataDir = options.dataDir;
-    this.#given = options.token;
+    this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#minted = this.#readMinted();
-    this.#refresh();
+    for (const each of this.#readKept()) this.#add(each);
+    this.refresh();
   }
 
   /** Makes the token files when they are missing, and takes all rights from others when they are there. */
@@ -58,89 +97,212 @@ export class TokenStore {
     if (options.token !== undefined && !/^[\w.~+/=-]{16,512}$/.test(options.token))
       throw new ProblemError(
         "invalid_request",
-        `A token needs at least ${MIN_LENGTH} characters out of letters, digits and -._~+/=. Leave it out to have one made.`,
+        `A token needs at least ${MIN_SECRET_LENGTH} characters out of letters, digits and -._~+/=. Leave it out to have one made.`,
       );
     mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
-    for (const role of ["operate", "observe"] as const) ensureFile(fileOf(options.dataDir, role));
+    if (options.files !== false) for (const role of ROOT_ROLES) ensureSecret(tokenFile(options.dataDir, role), newSecret);
     return new TokenStore(options);
   }
 
-  /** The secret of a root token: for the printed link and the discovery file, never for a reply. */
-  secret(role: Role): string {
-    if (role === "operate" && this.#given !== undefined) return this.#given;
-    return readFileSync(fileOf(this.#dataDir, role), "utf8").trim();
+  /** The secret of a root token: for the discovery file, never for a reply. */
+  secret(role: RootRole): string {
+    if (role === "admin" && this.#options.token !== undefined) return this.#options.token;
+    return readFileSync(tokenFile(this.#options.dataDir, role), "utf8").trim();
   }
 
-  /** The token with this secret, or undefined. Every candidate is compared, so the time says nothing. */
+  /** The token with this secret, or undefined. Found by its hash, so the time says nothing about the secret. */
   find(secret: string): Token | undefined {
-    this.#refresh();
+    this.refresh();
     const hash = sha256(secret);
-    let found: Token | undefined;
-    for (const root of this.#roots) if (timingSafeEqual(root.hash, hash)) found = { id: root.id, role: root.role };
-    for (const token of this.#minted)
-      if (timingSafeEqual(Buffer.from(token.hash, "hex"), hash) && this.#valid(token)) found = { id: token.id, role: token.role };
-    return found;
+    const root = this.#roots.find((each) => each.hash === hash);
+    if (root) return { id: root.id, role: root.role, kind: root.kind, scope: null };
+    const found = this.#byHash.get(hash);
+    return found && this.#valid(found) ? tokenOf(found) : undefined;
   }
 
-  /** True while the token with this id still opens the door. */
+  /** True while the token with this id is valid. */
   alive(id: string): boolean {
-    this.#refresh();
-    return this.#roots.some((root) => root.id === id) || this.#minted.some((token) => token.id === id && this.#valid(token));
+    this.refresh();
+    if (this.#roots.some((root) => root.id === id)) return true;
+    const found = this.#byId.get(id);
+    return found !== undefined && this.#valid(found);
+  }
+
+  /** All that live, root ones first. */
+  list(): (Token & { parent: string | null })[] {
+    this.refresh();
+    return [
+      ...this.#roots.map(({ id, role, kind, scope }) => ({ id, role, kind, scope, parent: null })),
+      ...this.#live().map((each) => ({ ...tokenOf(each), parent: each.parent })),
+    ];
   }
 
   /** A further token: never with more rights than its minter, never outliving it. */
-  mint(by: Token, role: Role, lifetimeMs: number): { secret: string; token: Token } {
-    if (role === "operate" && by.role !== "operate")
-      throw new ProblemError("forbidden", "An observe token can only make observe tokens.");
-    const secret = newSecret();
-    const hash = sha256(secret).toString("hex");
-    const token: Minted = { id: idOf(hash), hash, role, parent: by.id, expires_at: this.#now() + lifetimeMs };
-    this.#minted = [...this.#minted.filter((other) => this.#valid(other)), token].slice(-MINTED_MAX);
-    this.#writeMinted();
-    return { secret, token: { id: token.id, role } };
+  mint(by: Token, spec: MintSpec): Issued {
+    return this.#issue(by, { ...spec, kind: "minted" });
   }
 
-  /** Ends a minted token and all minted by it. False when there is none. */
-  revoke(id: string): boolean {
-    const before = this.#minted.length;
-    this.#minted = this.#minted.filter((token) => token.id !== id && this.#valid(token));
-    this.#minted = this.#minted.filter((token) => this.#valid(token));
-    if (this.#minted.length === before) return false;
-    this.#writeMinted();
-    return true;
+  /** For one visit of a browser, within a minute. Traded with `trade`. */
+  link(by: Token, spec: { role: Role; label?: string }): Issued {
+    return this.#issue(by, { ...spec, kind: "link", lifetimeMs: LINK_LIFETIME_MS });
   }
 
-  /** A new secret for a root token; the old one and all minted by it are refused from now on. */
-  rotate(role: Role): string {
-    if (role === "operate" && this.#given !== undefined)
-      throw new ProblemError("unsupported", "This token was given on the command line. Start the daemon with another one.");
-    const secret = newSecret();
-    writePrivate(fileOf(this.#dataDir, role), `${secret}\n`);
-    this.#refresh();
-    return secret;
-  }
-
-  #valid(token: Minted): boolean {
-    if (token.expires_at <= this.#now()) return false;
-    const parent = this.#minted.find((other) => other.id === token.parent);
-    return parent ? this.#valid(parent) : this.#roots.some((root) => root.id === token.parent);
-  }
-
-  /** Reads the files again when they are others than last time. A file that is gone opens no door. */
-  #refresh(): void {
-    const roles: Role[] = ["operate", "observe"];
-    const stamp = roles.map((role) => stampOf(fileOf(this.#dataDir, role))).join("/");
-    if (stamp === this.#stamp) return;
-    this.#stamp = stamp;
-    this.#roots = roles.flatMap((role) => {
-      const secret = this.#readSecret(role);
-      if (secret.length < MIN_LENGTH) return [];
-      const hash = sha256(secret);
-      return [{ id: idOf(hash.toString("hex")), role, hash }];
+  /** For the agent of a session, until it is revoked or the daemon stops. */
+  issueForAgent(sessionId: string, spec: { role: Role; scope: Scope }): Issued {
+    return this.#put({
+      role: spec.role,
+      kind: "agent",
+      parent: null,
+      parent_role: "admin",
+      scope: spec.scope,
+      expires_at: Number.MAX_SAFE_INTEGER,
+      surface: "agent",
+      session_id: sessionId,
     });
   }
 
-  #readSecret(role: Role): string {
+  /** A page token for a link, which is over then, or for another token of a person. Undefined: the secret opens nothing. */
+  trade(secret: string, origin: string | undefined): Issued | undefined {
+    const shown = this.find(secret);
+    if (!shown || shown.kind === "page" || shown.kind === "agent") return undefined;
+    const lifetimeMs = this.#options.pageLifetimeMs ?? PAGE_LIFETIME_MS;
+    const page = { kind: "page", lifetimeMs, renewable: true, surface: "inspector", origin } as const;
+    if (shown.kind !== "link") return this.#issue(shown, { ...page, role: pageRole(shown) });
+    const link = this.#byId.get(shown.id);
+    const by = link && this.#holder(link.parent);
+    if (!link || !by) return undefined;
+    this.revoke(link.id);
+    return this.#issue(by, { ...page, role: link.role, ...(link.label === undefined ? {} : { label: link.label }) });
+  }
+
+  /** Prolongs a renewable token; its secret and its streams stay. Returns its new end. */
+  renew(id: string): number {
+    const found = this.#byId.get(id);
+    if (!found?.renewal || !this.#valid(found))
+      throw new ProblemError("unsupported", "This token cannot be renewed. Make another one before it ends.");
+    const expires_at = Math.min(this.#now() + found.renewal.lifetime_ms, found.renewal.until);
+    this.#add({ ...found, expires_at });
+    this.#write();
+    return expires_at;
+  }
+
+  /** Ends a token that was made, and all made by it. False when there is none. */
+  revoke(id: string): boolean {
+    if (!this.#byId.has(id)) return false;
+    this.#drop(id);
+    this.#prune();
+    this.#write();
+    return true;
+  }
+
+  /** A new secret for a root token; the old one and all made by it are refused from now on. */
+  rotate(role: RootRole): string {
+    if (this.#options.files === false || (role === "admin" && this.#options.token !== undefined))
+      throw new ProblemError("unsupported", "This token was given at the start. Start the daemon with another one.");
+    const secret = newSecret();
+    writePrivate(tokenFile(this.#options.dataDir, role), `${secret}\n`);
+    this.refresh();
+    return secret;
+  }
+
+  /** Reads the files again when they are others than last time. A file that is gone opens nothing. */
+  refresh(): void {
+    const stamp = ROOT_ROLES.map((role) => stampOf(tokenFile(this.#options.dataDir, role))).join("/");
+    if (stamp === this.#stamp) return;
+    const first = this.#stamp === "";
+    this.#stamp = stamp;
+    this.#roots = ROOT_ROLES.flatMap((role) => {
+      const secret = this.#readSecret(role);
+      if (secret.length < MIN_SECRET_LENGTH) return [];
+      const hash = sha256(secret);
+      return [{ id: idOf(hash), role, kind: "root", scope: null, hash }];
+    });
+    if (!first) this.onRootChange?.();
+  }
+
+  #issue(by: Token, spec: MintSpec & { kind: "minted" | "page" | "link"; origin?: string | undefined }): Issued {
+    if (by.kind === "page" || by.kind === "link" || by.kind === "agent")
+      throw new ProblemError(
+        "forbidden",
+        "Only tokens of people and programs make further tokens: not those of pages, links and agents.",
+      );
+    if (!reaches(by.role, spec.role))
+      throw new ProblemError("forbidden", `A token of the role ${by.role} cannot make one of the role ${spec.role}.`);
+    const scope = spec.scope ?? by.scope;
+    if (scope !== null && !isWithin(scope, by.scope, this.#options.directoryOf ?? (() => undefined)))
+      throw new ProblemError("forbidden", "A token cannot reach more sessions or directories than the one it is made by.");
+    this.#prune();
+    this.#mustHaveRoom(by);
+    const now = this.#now();
+    const parentEnd = this.#byId.get(by.id);
+    const end = Math.min(parentEnd?.renewal?.until ?? parentEnd?.expires_at ?? Number.MAX_SAFE_INTEGER);
+    const { kind, role, lifetimeMs, label, surface, origin, renewable } = spec;
+    return this.#put({
+      role,
+      kind,
+      parent: by.id,
+      parent_role: by.role,
+      scope,
+      expires_at: Math.min(now + lifetimeMs, end),
+      ...(renewable ? { renewal: { lifetime_ms: lifetimeMs, until: Math.min(now + LONGEST_RENEWED_MS, end) } } : {}),
+      ...(label === undefined ? {} : { label }),
+      ...(surface === undefined ? {} : { surface }),
+      ...(origin === undefined ? {} : { origin }),
+    });
+  }
+
+  #mustHaveRoom(by: Token): void {
+    const live = this.#live().filter(({ kind }) => kind !== "agent");
+    const own = live.filter(({ parent }) => parent === by.id).length;
+    const admin = by.role === "admin";
+    const belowAdmin = live.filter(({ parent_role }) => parent_role !== "admin").length;
+    const full = live.length >= QUOTA.all || (!admin && belowAdmin >= QUOTA.belowAdmin);
+    if (full || own >= (admin ? QUOTA.perAdmin : QUOTA.perOther)) throw new ProblemError("too_many_tokens");
+  }
+
+  #put(made: Omit<Kept, "id" | "hash">): Issued {
+    const secret = newSecret();
+    const hash = sha256(secret);
+    const entry: Kept = { id: idOf(hash), hash, ...made };
+    this.#add(entry);
+    this.#write();
+    return { secret, token: tokenOf(entry) };
+  }
+
+  #holder(id: string | null): Token | undefined {
+    return this.list().find((each) => each.id === id);
+  }
+
+  #live(): Kept[] {
+    return [...this.#byId.values()].filter((each) => this.#valid(each));
+  }
+
+  #valid(token: Kept): boolean {
+    if (token.expires_at <= this.#now()) return false;
+    if (token.parent === null) return true;
+    const parent = this.#byId.get(token.parent);
+    return parent ? this.#valid(parent) : this.#roots.some((root) => root.id === token.parent);
+  }
+
+  #add(entry: Kept): void {
+    this.#byId.set(entry.id, entry);
+    this.#byHash.set(entry.hash, entry);
+  }
+
+  #drop(id: string): void {
+    const entry = this.#byId.get(id);
+    if (!entry) return;
+    this.#byId.delete(id);
+    this.#byHash.delete(entry.hash);
+    if (entry.kind === "link") this.onLinkEnd?.(id);
+  }
+
+  #prune(): void {
+    for (const each of [...this.#byId.values()]) if (!this.#valid(each)) this.#drop(each.id);
+  }
+
+  #readSecret(role: RootRole): string {
+    if (this.#options.files === false && role === "observe") return "";
     try {
       return this.secret(role);
     } catch {
@@ -148,48 +310,42 @@ export class TokenStore {
     }
   }
 
-  get #mintedPath(): string {
-    return join(this.#dataDir, "tokens.json");
+  get #keptPath(): string {
+    return join(this.#options.dataDir, "tokens.json");
   }
 
-  #readMinted(): Minted[] {
+  /** Entries of another form, such as those of an older version, are left out: their holders sign in again. */
+  #readKept(): Kept[] {
     try {
-      const value: unknown = JSON.parse(readFileSync(this.#mintedPath, "utf8"));
-      return mintedFile.Check(value) ? value.filter((token) => /^[0-9a-f]{64}$/.test(token.hash)) : [];
+      const value: unknown = JSON.parse(readFileSync(this.#keptPath, "utf8"));
+      return Array.isArray(value) ? value.filter((each) => kept.Check(each)) : [];
     } catch {
       return [];
     }
   }
 
-  #writeMinted(): void {
-    writePrivate(this.#mintedPath, JSON.stringify(this.#minted));
+  /** Links and agents' tokens end with the daemon. */
+  #write(): void {
+    const lasting = [...this.#byId.values()].filter(({ kind }) => kind === "minted" || kind === "page");
+    writePrivate(this.#keptPath, JSON.stringify(lasting));
   }
 }
 
-const fileOf = (dataDir: string, role: Role): string => join(dataDir, role === "operate" ? "token" : "token.observe");
+function tokenOf({ id, role, kind, scope, label, surface, origin, session_id, expires_at }: Kept): Token {
+  return {
+    id,
+    role,
+    kind,
+    scope,
+    ...(kind === "agent" ? {} : { expires_at }),
+    ...(label === undefined ? {} : { label }),
+    ...(surface === undefined ? {} : { surface }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(session_id === undefined ? {} : { session_id }),
+  };
+}
+
 const newSecret = (): string => randomBytes(32).toString("base64url");
-const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 /** Enough of the hash to name a token in logs, too little to find it by. */
 const idOf = (hash: string): string => `tok_${hash.slice(0, 12)}`;
-
-function stampOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
-  return stat ? `${stat.ino}:${stat.mtimeNs}:${stat.size}` : "none";
-}
-
-function ensureFile(file: string): void {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat && readFileSync(file, "utf8").trim().length >= MIN_LENGTH) {
-    if ((stat.mode & 0o077) !== 0) chmodSync(file, 0o600);
-    return;
-  }
-  writePrivate(file, `${newSecret()}\n`);
-}
-
-/** Whole or not at all, and never readable by others, not even for a moment. */
-function writePrivate(file: string, text: string): void {
-  const temporary = `${file}.${process.pid}.tmp`;
-  rmSync(temporary, { force: true });
-  writeFileSync(temporary, text, { mode: 0o600, flag: "wx" });
-  renameSync(temporary, file);
-}

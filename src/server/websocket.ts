@@ -5,7 +5,6 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { ProblemError } from "../schema/problem-codes.ts";
-import type { Authenticator } from "./auth.ts";
 import type { OriginGuard } from "./origin-guard.ts";
 import { problemHeaders, problemOf, toProblemError } from "./problems.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -18,7 +17,7 @@ export const PROTOCOL = "dragoman.v1";
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export function createUpgradeHandler(context: ServerContext, guard: OriginGuard, authenticator: Authenticator): UpgradeHandler {
+export function createUpgradeHandler(context: ServerContext, guard: OriginGuard): UpgradeHandler {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: context.limits.body_bytes,
@@ -26,7 +25,7 @@ export function createUpgradeHandler(context: ServerContext, guard: OriginGuard,
     // A token may stand among the offered protocols; it is never sent back.
     handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
   });
-  return (request, socket, head) => {
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const onError = (): void => void socket.destroy();
     socket.on("error", onError);
     try {
@@ -34,8 +33,11 @@ export function createUpgradeHandler(context: ServerContext, guard: OriginGuard,
       const url = new URL(request.url ?? "/", "http://localhost");
       const id = PATH.exec(url.pathname)?.[1];
       if (id === undefined) throw new ProblemError("not_found", "WebSockets are taken at /v1/sessions/{id}/ws only.");
-      const caller = authenticator.authorize(request, "observe", origin);
-      const session = context.manager.get(decode(id));
+      const session_id = decode(id);
+      const caller = await context.access.authenticate(request, origin);
+      context.access.enter(caller)();
+      context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
+      const session = context.manager.get(session_id);
       const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects);
       context.streams.mustHaveRoom();
       server.handleUpgrade(request, socket, head, (ws) => {
@@ -47,6 +49,7 @@ export function createUpgradeHandler(context: ServerContext, guard: OriginGuard,
       refuse(socket, toProblemError(error), context);
     }
   };
+  return (request, socket, head) => void accept(request, socket, head);
 }
 
 function decode(part: string): string {

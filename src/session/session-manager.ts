@@ -31,6 +31,8 @@ export type ListFilter = {
   status?: SessionState;
   directory?: string;
   search?: string;
+  /** Only those it is true for. */
+  only?(view: SessionView): boolean;
 };
 
 /** How often sessions are looked at for silence and rest. */
@@ -236,6 +238,7 @@ function matches(view: SessionView, filter: ListFilter): boolean {
   if (filter.agent !== undefined && view.agent !== filter.agent) return false;
   if (filter.status !== undefined && view.status !== filter.status) return false;
   if (filter.directory !== undefined && view.directory !== filter.directory) return false;
+  if (filter.only?.(view) === false) return false;
   const text = filter.search?.toLowerCase();
   return !text || [view.title, view.session_id, view.directory, view.agent].some((field) => field?.toLowerCase().includes(text));
 }

@@ -15,7 +15,15 @@ const DirectoryQuery = Type.Object({
 export function agentRoutes(app: App, { agents, streams, logger }: ServerContext): void {
   app.get(
     "/v1/agents",
-    { config: { tag, operation: "listAgents", summary: "All agents, installed or not.", replies: { 200: AgentList } } },
+    {
+      config: {
+        tag,
+        reach: "none",
+        operation: "listAgents",
+        summary: "All agents, installed or not.",
+        replies: { 200: AgentList },
+      },
+    },
     async () => ({ agents: await agents.list() }),
   );
 
@@ -23,7 +31,14 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
     "/v1/agents/:agent",
     {
       schema: { params: AgentPath },
-      config: { tag, operation: "getAgent", summary: "One agent.", replies: { 200: AgentInfo }, problems: ["agent_unknown"] },
+      config: {
+        tag,
+        reach: "none",
+        operation: "getAgent",
+        summary: "One agent.",
+        replies: { 200: AgentInfo },
+        problems: ["agent_unknown"],
+      },
     },
     async ({ params }) => agents.inspect(params.agent),
   );
@@ -34,6 +49,9 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
       schema: { params: AgentPath, querystring: DirectoryQuery },
       config: {
         tag,
+        // It starts the agent's program.
+        role: "operate",
+        reach: "none",
         operation: "listModels",
         summary: "Models the agent offers, with their variants.",
         replies: { 200: ModelList },
@@ -49,6 +67,8 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
       schema: { params: AgentPath, querystring: DirectoryQuery },
       config: {
         tag,
+        role: "operate",
+        reach: "none",
         operation: "listModes",
         summary: "Modes the agent offers.",
         replies: { 200: ModeList },
@@ -64,6 +84,7 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
       schema: { params: AgentPath },
       config: {
         tag,
+        reach: "none",
         operation: "getVerifyReport",
         summary: "What `dragoman verify` last found out about the agent.",
         replies: { 200: VerifyReport },
@@ -80,6 +101,7 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
       config: {
         tag,
         ownIdempotency: true,
+        reach: "all",
         operation: "installAgent",
         summary: "Install the agent into the data directory.",
         description: "Events `progress` {message}, then `done` with the agent, or `problem`.",

@@ -2,19 +2,23 @@
 import Type from "typebox";
 import type { ArtifactInfo } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
+import { ArtifactReach } from "../artifact-reach.ts";
 import { FOREIGN_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { callerOf } from "./auth.ts";
 
 const ArtifactPath = Type.Object({ artifact: Type.String({ maxLength: 128 }) });
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/[\w.+-]+|video\/[\w.+-]+|text\/plain|application\/json)$/;
 
 export function artifactRoutes(app: App, { log }: ServerContext): void {
+  const reach = new ArtifactReach(log);
   app.get(
     "/v1/artifacts/:artifact",
     {
       schema: { params: ArtifactPath },
       config: {
         tag: "artifacts",
+        reach: "filtered",
         operation: "readArtifact",
         summary: "The bytes of an artifact; Range is understood.",
         replies: {
@@ -27,7 +31,9 @@ export function artifactRoutes(app: App, { log }: ServerContext): void {
     },
     async (request, reply) => {
       const info = log.artifacts.stat(request.params.artifact);
-      if (!info) throw new ProblemError("artifact_not_found");
+      const { scope } = callerOf(request);
+      if (!info || (scope !== null && !(await reach.reaches(scope, info.artifact_id))))
+        throw new ProblemError("artifact_not_found");
       const etag = `"${info.digest}"`;
       reply.headers({ etag, "accept-ranges": "bytes", "content-security-policy": FOREIGN_POLICY, ...describe(info) });
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();

@@ -1,103 +1,216 @@
-// Trading a token for a cookie, taking it back, and minting tokens with fewer rights.
-import type { IncomingMessage } from "node:http";
+/**
+ * Tokens over the API: who am I, links and pages of a browser, renewal, and making, listing and ending tokens. What a token may do is decided in access.ts
+ * and token-store.ts.
+ */
+import type { FastifyRequest } from "fastify";
 import Type from "typebox";
-import { COOKIE_LIFETIME_MS, cookieHeader } from "../auth.ts";
+import { Role, Surface } from "../../schema/actor.ts";
+import type { Authenticator } from "../auth.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import type { Token } from "../token-store.ts";
+import { type Caller, Scope, TOKEN_KINDS, type Token } from "../token.ts";
 
 const tag = "auth";
-const Identity = Type.Object(
-  { token_id: Type.String(), role: Type.Enum(["operate", "observe"]), via: Type.Enum(["bearer", "cookie"]) },
-  { title: "Identity" },
+const YEAR_MS = 365 * 24 * 60 * 60_000;
+/** No body of these routes is larger: they are read before anybody is known. */
+const bodyLimit = 4 * 1024;
+
+const ExpiresAt = Type.Union([Type.String({ format: "date-time" }), Type.Null()], {
+  description: "Null: it lives as long as its file.",
+});
+const described = {
+  token_id: Type.String(),
+  role: Role,
+  kind: Type.Enum([...TOKEN_KINDS]),
+  scope: Type.Union([Scope, Type.Null()], { description: "Null: all sessions." }),
+  expires_at: ExpiresAt,
+  label: Type.Optional(Type.String()),
+  session_id: Type.Optional(Type.String({ description: "Kind agent: the session whose agent holds it." })),
+};
+const Identity = Type.Object({ ...described, surface: Surface }, { title: "Identity" });
+const TokenInfo = Type.Object(
+  { ...described, parent: Type.Union([Type.String(), Type.Null()], { description: "The token it was made by." }) },
+  { title: "TokenInfo" },
 );
+const TokenList = Type.Object({ tokens: Type.Array(TokenInfo) }, { title: "TokenList" });
+const label = Type.String({ minLength: 1, maxLength: 100, description: "For people: what it is for." });
 const MintToken = Type.Object(
   {
-    role: Type.Enum(["operate", "observe"]),
-    lifetime_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: 365 * 24 * 60 * 60_000 })),
+    role: Role,
+    lifetime_ms: Type.Optional(Type.Integer({ minimum: 1_000, maximum: YEAR_MS, description: "Default: a day." })),
+    scope: Type.Optional(Scope),
+    label: Type.Optional(label),
+    surface: Type.Optional(
+      Type.Enum(["mcp"], { description: "Everything done with it is marked as coming through this surface." }),
+    ),
+    renewable: Type.Optional(
+      Type.Boolean({ description: "It may prolong itself with POST /v1/auth/renew, by its lifetime each time." }),
+    ),
   },
   { title: "MintToken", additionalProperties: false },
 );
 const MintedToken = Type.Object(
-  { token: Type.String(), token_id: Type.String(), role: Type.Enum(["operate", "observe"]) },
+  { token: Type.String(), token_id: Type.String(), role: Role, expires_at: ExpiresAt },
   { title: "MintedToken" },
 );
-const LinkToken = Type.Object(
-  { token: Type.String({ minLength: 1, maxLength: 512 }) },
-  { title: "LinkToken", additionalProperties: false },
+const MakeLink = Type.Object(
+  { role: Type.Optional(Role), label: Type.Optional(label) },
+  { title: "MakeLink", additionalProperties: false },
 );
+const MadeLink = Type.Object(
+  {
+    token: Type.String({ description: "Goes behind `/ui#link=`." }),
+    expires_at: Type.String({ format: "date-time" }),
+    file: Type.Union([Type.String(), Type.Null()], {
+      description:
+        "A page on the daemon's disk, readable by its user only, that leads a browser to the link. Null when it cannot be written.",
+    }),
+  },
+  { title: "MadeLink" },
+);
+const TradeToken = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 512 }) },
+  { title: "TradeToken", additionalProperties: false },
+);
+const Renewed = Type.Object({ expires_at: Type.String({ format: "date-time" }) }, { title: "Renewed" });
 
-export type CheckToken = (request: IncomingMessage, secret: string) => Token;
+export function authRoutes(app: App, context: ServerContext, authenticator: Authenticator): void {
+  const { tokens, streams, links, audit } = context;
 
-export function authRoutes(app: App, { tokens, streams }: ServerContext, checkToken: CheckToken): void {
   app.get(
     "/v1/auth",
-    { config: { tag, operation: "whoAmI", summary: "The token this request carries.", replies: { 200: Identity } } },
-    async ({ caller }) => caller && { token_id: caller.id, role: caller.role, via: caller.via },
+    {
+      config: { tag, reach: "none", operation: "whoAmI", summary: "The token this request carries.", replies: { 200: Identity } },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      return { ...describe(caller), surface: caller.actor.surface };
+    },
   );
 
   app.post(
-    "/v1/auth/session",
+    "/v1/auth/page",
     {
-      schema: { body: LinkToken },
+      bodyLimit,
+      schema: { body: TradeToken },
       config: {
         tag,
         role: "none",
         ownIdempotency: true,
-        operation: "openAuthSession",
-        summary: "Trade a token for an HttpOnly cookie.",
-        replies: { 204: { description: "The cookie is set" } },
-        problems: ["unauthorized", "rate_limited"],
+        operation: "tradeToken",
+        summary: "Trade the token of a link, or another one, for a token of the inspector's page.",
+        description:
+          "A link is good for one trade within a minute. The page's token is short-lived, renewable and bound to the page's origin.",
+        replies: { 201: MintedToken },
+        problems: ["link_invalid", "rate_limited", "too_many_tokens"],
       },
     },
     async ({ raw, body }, reply) => {
-      const by = checkToken(raw, body.token);
-      const { secret } = tokens.mint(by, by.role, COOKIE_LIFETIME_MS);
-      return reply
-        .code(204)
-        .header("set-cookie", cookieHeader(raw, secret, COOKIE_LIFETIME_MS))
-        .send();
+      const { secret, token } = await authenticator.trade(raw, body.token);
+      const actor = { token_id: token.id, role: token.role, surface: "inspector" } as const;
+      audit.record({ operation: "tradeToken", outcome: "done", status: 201, actor, target: token.id });
+      return reply.code(201).send({ token: secret, token_id: token.id, role: token.role, expires_at: isoOf(token) });
     },
+  );
+
+  app.post(
+    "/v1/auth/renew",
+    {
+      bodyLimit,
+      config: {
+        tag,
+        role: "observe",
+        reach: "none",
+        ownIdempotency: true,
+        unaudited: true,
+        operation: "renewToken",
+        summary: "Prolong the token this request carries. Its streams stay open.",
+        replies: { 200: Renewed },
+        problems: ["unsupported"],
+      },
+    },
+    async (request) => ({ expires_at: new Date(tokens.renew(callerOf(request).id)).toISOString() }),
   );
 
   app.post(
     "/v1/auth/logout",
     {
+      bodyLimit,
       config: {
         tag,
         role: "observe",
-        operation: "closeAuthSession",
-        summary: "End this cookie or minted token. Its open streams are closed.",
+        reach: "none",
+        operation: "endToken",
+        summary: "End the token this request carries. Its open streams are closed. A root token stays.",
         replies: { 204: { description: "Ended" } },
       },
     },
-    async ({ raw, caller }, reply) => {
-      if (caller && tokens.revoke(caller.id)) streams.closeRevoked();
-      return reply
-        .code(204)
-        .header("set-cookie", cookieHeader(raw, "", 0))
-        .send();
+    async (request, reply) => {
+      if (tokens.revoke(callerOf(request).id)) streams.closeRevoked();
+      return reply.code(204).send();
+    },
+  );
+
+  app.post(
+    "/v1/auth/links",
+    {
+      bodyLimit,
+      schema: { body: MakeLink },
+      config: {
+        tag,
+        role: "observe",
+        reach: "none",
+        emptyBody: true,
+        ownIdempotency: true,
+        operation: "makeLink",
+        summary: "A link for one visit of a browser within a minute.",
+        description:
+          "The page gets at most the caller's own rights, by default no more than operate, and ends with the caller's token.",
+        replies: { 201: MadeLink },
+        problems: ["forbidden", "too_many_tokens"],
+      },
+    },
+    async (request, reply) => {
+      const { role, label } = request.body;
+      return reply.code(201).send(links.make(callerOf(request), { ...(role ? { role } : {}), ...(label ? { label } : {}) }));
     },
   );
 
   app.post(
     "/v1/auth/tokens",
     {
+      bodyLimit: 64 * 1024,
       schema: { body: MintToken },
       config: {
         tag,
         ownIdempotency: true,
-        role: "observe",
+        role: "admin",
+        reach: "none",
         operation: "mintToken",
         summary: "A further token, never with more rights than this one and never outliving it.",
         replies: { 201: MintedToken },
-        problems: ["forbidden"],
+        problems: ["forbidden", "too_many_tokens"],
       },
     },
-    async ({ body, caller }, reply) => {
-      if (!caller) throw new Error("a route with a role has a caller");
-      const { secret, token } = tokens.mint(caller, body.role, body.lifetime_ms ?? 24 * 60 * 60_000);
-      return reply.code(201).send({ token: secret, token_id: token.id, role: token.role });
+    async (request, reply) => {
+      const { lifetime_ms, ...spec } = request.body;
+      const { secret, token } = tokens.mint(callerOf(request), { ...spec, lifetimeMs: lifetime_ms ?? 24 * 60 * 60_000 });
+      return reply.code(201).send({ token: secret, token_id: token.id, role: token.role, expires_at: isoOf(token) });
     },
+  );
+
+  app.get(
+    "/v1/auth/tokens",
+    {
+      config: {
+        tag,
+        role: "admin",
+        reach: "all",
+        operation: "listTokens",
+        summary: "All tokens that are valid, without their secrets.",
+        replies: { 200: TokenList },
+      },
+    },
+    async () => ({ tokens: tokens.list().map((token) => ({ ...describe(token), parent: token.parent })) }),
   );
 
   app.delete(
@@ -106,8 +219,10 @@ export function authRoutes(app: App, { tokens, streams }: ServerContext, checkTo
       schema: { params: Type.Object({ token: Type.String({ maxLength: 100 }) }) },
       config: {
         tag,
+        role: "admin",
+        reach: "all",
         operation: "revokeToken",
-        summary: "End a minted token and all minted by it. Their open streams are closed.",
+        summary: "End a token that was made, and all made by it. Their open streams are closed.",
         replies: { 204: { description: "Ended, or there was none" } },
       },
     },
@@ -117,3 +232,20 @@ export function authRoutes(app: App, { tokens, streams }: ServerContext, checkTo
     },
   );
 }
+
+export function callerOf({ caller }: Pick<FastifyRequest, "caller">): Caller {
+  if (!caller) throw new Error("a route with a role has a caller");
+  return caller;
+}
+
+const isoOf = ({ expires_at }: Token): string | null => (expires_at === undefined ? null : new Date(expires_at).toISOString());
+
+const describe = (token: Token) => ({
+  token_id: token.id,
+  role: token.role,
+  kind: token.kind,
+  scope: token.scope,
+  expires_at: isoOf(token),
+  ...(token.label === undefined ? {} : { label: token.label }),
+  ...(token.session_id === undefined ? {} : { session_id: token.session_id }),
+});

@@ -3,10 +3,13 @@ import Type from "typebox";
 import type { ReadPage, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
+import type { Access } from "../access.ts";
 import { encodeRun, encodingOf, isPlain } from "../event-encoding.ts";
 import { followAll, followSession, hasEnded } from "../event-stream.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { SseStream } from "../sse.ts";
+import type { Caller } from "../token.ts";
+import { callerOf } from "./auth.ts";
 import { EncodingQuery, Sequence, SessionPath, sessionStream } from "./parameters.ts";
 
 const tag = "events";
@@ -35,7 +38,7 @@ const AllQuery = Type.Object({
   ...EncodingQuery,
 });
 
-export function eventRoutes(app: App, { log, streams, dialects }: ServerContext): void {
+export function eventRoutes(app: App, { log, streams, dialects, access }: ServerContext): void {
   app.get(
     "/v1/sessions/:id/events",
     {
@@ -99,8 +102,9 @@ export function eventRoutes(app: App, { log, streams, dialects }: ServerContext)
       schema: { querystring: AllQuery },
       config: {
         tag,
+        reach: "filtered",
         operation: "streamAllEvents",
-        summary: "The events of all sessions in one stream.",
+        summary: "The events of all sessions in one stream; with a scope, of those the token reaches.",
         description: "`id:` is a cursor. Without one, the stream begins now.",
         replies: { 200: eventStream },
         problems: ["cursor_too_large", "too_many_subscribers"],
@@ -112,9 +116,20 @@ export function eventRoutes(app: App, { log, streams, dialects }: ServerContext)
       if (isBehind(log.globalCursor(), after)) throw new ProblemError("cursor_too_large");
       streams.mustHaveRoom();
       const sse = new SseStream(request, reply, streams, { id: after });
-      followAll(sse, log, after, encoding);
+      followAll(sse, log, after, encoding, seenBy(callerOf(request), access));
     },
   );
+}
+
+/** Asked for every batch; a session's directory does not change, so an answer stays. Null: it sees all. */
+function seenBy(caller: Caller, access: Access): ((sessionId: string) => boolean) | null {
+  if (caller.scope === null) return null;
+  const known = new Map<string, boolean>();
+  return (id) => {
+    const seen = known.get(id) ?? access.sees(caller, id);
+    known.set(id, seen);
+    return seen;
+  };
 }
 
 export function mustReach(stream: Stream, after: number): void {

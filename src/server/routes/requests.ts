@@ -30,6 +30,7 @@ export function requestRoutes(app: App, { manager }: ServerContext): void {
       schema: { params: RequestPath, body: PermissionReplyBody },
       config: {
         tag,
+        role: "approve",
         operation: "replyPermission",
         summary: "Allow or reject what the agent wants to do.",
         replies: { 204: answered },
@@ -48,6 +49,7 @@ export function requestRoutes(app: App, { manager }: ServerContext): void {
       schema: { params: RequestPath, body: QuestionReplyBody },
       config: {
         tag,
+        role: "approve",
         operation: "replyQuestion",
         summary: "Answer the agent's questions.",
         replies: { 204: answered },
@@ -66,6 +68,7 @@ export function requestRoutes(app: App, { manager }: ServerContext): void {
       schema: { params: RequestPath },
       config: {
         tag,
+        role: "approve",
         operation: "rejectQuestion",
         summary: "Refuse to answer.",
         replies: { 204: answered },

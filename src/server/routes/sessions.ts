@@ -3,6 +3,8 @@ import Type from "typebox";
 import { CreateSession, ForkSession, Session, SessionList, SessionState, UpdateSession } from "../../schema/session.ts";
 import type { ListFilter } from "../../session/session-manager.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { inScope } from "../token.ts";
+import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "sessions";
@@ -24,6 +26,7 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { body: CreateSession },
       config: {
         tag,
+        reach: "create",
         operation: "createSession",
         summary: "Create a session. Its agent starts with the first message.",
         replies: { 201: Session },
@@ -40,10 +43,21 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
     "/v1/sessions",
     {
       schema: { querystring: ListQuery },
-      config: { tag, operation: "listSessions", summary: "List sessions, the newest first.", replies: { 200: SessionList } },
+      config: {
+        tag,
+        reach: "filtered",
+        operation: "listSessions",
+        summary: "List sessions, the newest first.",
+        replies: { 200: SessionList },
+      },
     },
-    async ({ query }) => {
-      const filter: ListFilter = { ...query, limit: query.limit ?? 50 };
+    async (request) => {
+      const caller = callerOf(request);
+      const filter: ListFilter = {
+        ...request.query,
+        limit: request.query.limit ?? 50,
+        only: (view) => inScope(caller.scope, view),
+      };
       return manager.list(filter);
     },
   );
@@ -143,6 +157,7 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       config: {
         tag,
         emptyBody: true,
+        reach: "branch",
         operation: "forkSession",
         summary: "Branch the conversation into a new session, where the agent can.",
         replies: { 201: Session },

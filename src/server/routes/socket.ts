@@ -13,7 +13,7 @@ export function socketRoutes(app: App): void {
         operation: "openSocket",
         summary: "The session's events and all its commands over one WebSocket.",
         description:
-          'Out: {"type":"hello",…}, {"type":"event","event":{…}}. In: {"id","op":"send|interrupt|terminate|configure|reply_permission|reply_question|reject_question|pending|session|subscribe|unsubscribe",…}; each is answered with {"id","ok":true,"result"} or {"id","ok":false,"problem"}. Query: after, types, include_raw, dialect, subscribe=false. Browsers without the cookie offer the sub-protocols dragoman.v1 and token.<token>.',
+          'Out: {"type":"hello",…}, {"type":"event","event":{…}}. In: {"id","op":"send|interrupt|terminate|configure|reply_permission|reply_question|reject_question|pending|session|subscribe|unsubscribe",…}; each is answered with {"id","ok":true,"result"} or {"id","ok":false,"problem"}. Query: after, types, include_raw, dialect, subscribe=false. Browsers offer the sub-protocols dragoman.v1 and token.<token>.',
         replies: { 101: { description: "Switching to WebSocket" } },
         problems: ["session_not_found", "cursor_too_large", "too_many_subscribers", "invalid_request"],
       },

@@ -22,6 +22,7 @@ export function systemRoutes(app: App, { log, metrics, version }: ServerContext,
     {
       config: {
         tag,
+        reach: "none",
         operation: "ready",
         summary: "The daemon can write its log.",
         replies: { 200: Ready },
@@ -40,6 +41,7 @@ export function systemRoutes(app: App, { log, metrics, version }: ServerContext,
     {
       config: {
         tag,
+        reach: "all",
         operation: "metrics",
         summary: "Prometheus metrics.",
         replies: { 200: { description: "Prometheus text format", media: "text/plain" } },

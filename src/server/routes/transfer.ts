@@ -38,6 +38,8 @@ export function transferRoutes(app: App, { log, manager }: ServerContext): void 
       schema: { body: ImportSession },
       config: {
         tag,
+        // What a file says of its directory is not to be believed: only who reaches everything takes it in.
+        reach: "all",
         operation: "importSession",
         summary: "Take up a session that was exported. Its agent's environment is not part of an export.",
         replies: { 201: Session },

@@ -1,12 +1,10 @@
-// The inspector's files, the documentation's files, and the door: a link with a token becomes a cookie and an address without it.
+/** The inspector's files and the documentation's files. Nothing here knows a token: a link's is behind the `#` and never sent; the page trades it itself. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import Type from "typebox";
-import { COOKIE_LIFETIME_MS, cookieHeader } from "../auth.ts";
 import { PAGE_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import type { CheckToken } from "./auth.ts";
 
 const open = { role: "none", navigable: true, hidden: true } as const;
 const LinkQuery = Type.Object({ token: Type.Optional(Type.String({ maxLength: 512 })) });
@@ -17,20 +15,24 @@ const HASHED = /\/assets\/[^/]+-[\w-]{8}\.[a-z0-9]+$/i;
 const PLACEHOLDER = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/api.css"></head>
 <body><main><h1>dragoman is running</h1><p>The inspector is not part of this build. The <a href="/docs/api">API</a> is here.</p></main></body></html>`;
 
-export function uiRoutes(app: App, { tokens, inspectorDir, docsDir }: ServerContext, checkToken: CheckToken): void {
+const OLD_LINK = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/api.css"></head>
+<body><main><h1>This link is of an older kind</h1><p>Links with <code>?token=</code> are no longer taken: a token in an address ends up in histories and logs.
+Run <code>dragoman open</code> and use the link it prints.</p><p><a href="/ui">To the inspector</a></p></main></body></html>`;
+
+export function uiRoutes(app: App, { inspectorDir, docsDir }: ServerContext): void {
   const inspector = built(inspectorDir);
   const docs = built(docsDir);
 
   app.get("/", { config: open }, async (_, reply) => reply.redirect("/ui"));
-  app.get("/ui", { schema: { querystring: LinkQuery }, config: open }, async ({ raw, query }, reply) => {
-    if (query.token !== undefined) {
-      const by = checkToken(raw, query.token);
-      const { secret } = tokens.mint(by, by.role, COOKIE_LIFETIME_MS);
-      return reply.header("set-cookie", cookieHeader(raw, secret, COOKIE_LIFETIME_MS)).redirect("/ui");
-    }
+  app.get("/ui", { schema: { querystring: LinkQuery }, config: open }, async ({ query }, reply) => {
+    // Not looked at, and out of the address at once: what stands in an address is kept in histories and logs.
+    if (query.token !== undefined) return reply.redirect("/ui/old-link");
     if (inspector) return reply.header("content-security-policy", PAGE_POLICY).sendFile("index.html", inspector);
     return reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY).send(PLACEHOLDER);
   });
+  app.get("/ui/old-link", { config: open }, async (_, reply) =>
+    reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY).code(410).send(OLD_LINK),
+  );
   app.get("/docs", { config: open }, async (_, reply) =>
     docs ? reply.header("content-security-policy", PAGE_POLICY).sendFile("index.html", docs) : reply.redirect("/docs/api"),
   );
