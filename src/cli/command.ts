@@ -84,7 +84,12 @@ export class UsageError extends Error {}
 export const globalOptions: Record<string, OptionSpec> = {
   json: { type: "boolean", about: "print JSON, one object a line" },
   url: { type: "string", value: "<url>", about: "the daemon to talk to (default: the one running here)" },
-  token: { type: "string", value: "<token>", about: "its token (default: found by itself, or DRAGOMAN_TOKEN)" },
+  "token-file": {
+    type: "string",
+    value: "<file>",
+    about: "file with its token (default: DRAGOMAN_TOKEN, or found by itself)",
+  },
+  token: { type: "string", value: "<token>", about: "deprecated: other users of the machine can read it; use --token-file" },
   "data-dir": { type: "string", value: "<dir>", about: "data directory (default: DRAGOMAN_DATA_DIR or ~/.local/share/dragoman)" },
   help: { type: "boolean", short: "h", about: "show this help" },
 };

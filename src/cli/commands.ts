@@ -1,6 +1,6 @@
 // The table of all commands, in the order help shows them.
 import type { Command } from "./command.ts";
-import { open, tokenMint, tokenRevoke, tokenShow } from "./commands/access.ts";
+import { audit, open, tokenList, tokenMint, tokenRevoke, tokenShow } from "./commands/access.ts";
 import { agents, agentsInstall, agentsReport, models, modes } from "./commands/agents.ts";
 import { allow, answer, deny } from "./commands/answer.ts";
 import { attach } from "./commands/attach.ts";
@@ -30,7 +30,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {
     title: "Configuration and access",
-    commands: [configShow, configPath, configCheck, configSet, configUnset, tokenShow, tokenMint, tokenRevoke],
+    commands: [configShow, configPath, configCheck, configSet, configUnset, tokenShow, tokenList, tokenMint, tokenRevoke, audit],
   },
   { title: "Service and shell", commands: [serviceInstall, serviceStatus, serviceUninstall, completion] },
 ];

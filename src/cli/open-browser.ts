@@ -1,9 +1,15 @@
-// Opens a link in the person's browser. Best effort: the link is printed anyway.
+/**
+ * Opens a file in the person's browser. Only ever a file: a program's arguments can be read by every user of the machine, so no link with a token may stand
+ * there. Best effort: the link is printed anyway.
+ */
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 
-export function openBrowser(link: string): void {
+/** Does nothing for a file that is not on this machine. */
+export function openBrowser(file: string | null): void {
+  if (file === null || !existsSync(file)) return;
   const program = process.platform === "darwin" ? "open" : "xdg-open";
-  spawn(program, [link], { stdio: "ignore", detached: true })
+  spawn(program, [file], { stdio: "ignore", detached: true })
     .on("error", () => {})
     .unref();
 }

@@ -4,6 +4,7 @@ import { connect, type Dragoman } from "../client/dragoman.ts";
 import { DragomanError } from "../client/error.ts";
 import { type Command, EXIT, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
 import { commands, findCommand, secondWords } from "./commands.ts";
+import { givenToken, tokenFromPerson } from "./given-token.ts";
 import { commandHelp, overview } from "./help.ts";
 import { paintFor } from "./style.ts";
 
@@ -79,11 +80,26 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
   }
 }
 
-function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman> {
+/** A token that was given counts, also when another one could be found: a wrong one is refused. */
+async function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman> {
   const url = text(values, "url") ?? terminal.env.DRAGOMAN_URL;
-  const token = text(values, "token") ?? terminal.env.DRAGOMAN_TOKEN;
+  const token = givenToken(values, terminal);
   const dataDir = text(values, "data-dir") ?? terminal.env.DRAGOMAN_DATA_DIR;
-  return connect({ ...(url ? { url } : {}), ...(token ? { token } : {}), ...(dataDir ? { dataDir } : {}) });
+  const options = {
+    client: "cli",
+    ...(url ? { url } : {}),
+    ...(token ? { token } : {}),
+    ...(dataDir ? { dataDir } : {}),
+  } as const;
+  try {
+    return await connect(options);
+  } catch (error) {
+    if (!(error instanceof DragomanError && error.code === "no_token")) throw error;
+    const { defaultDataDir } = await import("../client/discover.ts");
+    const asked = await tokenFromPerson(dataDir ?? defaultDataDir(terminal.env), terminal);
+    if (asked === undefined) throw error;
+    return connect({ ...options, token: asked });
+  }
 }
 
 function explain(error: unknown, command: Command): { message: string; code: string; exit: number } {

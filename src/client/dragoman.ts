@@ -1,4 +1,6 @@
 // The daemon as an object. `connect` finds it or takes an address; everything else hangs on what it returns.
+import type { Role, Surface } from "../schema/actor.ts";
+import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
 import type { AgentInfo, CreateSession, Problem, Session, SessionList, SessionState, VerifyReport } from "../schema/session.ts";
@@ -30,15 +32,57 @@ export type ArtifactOptions = { start?: number; end?: number; signal?: AbortSign
 /** The models and modes of an agent can differ from directory to directory. */
 export type AgentQuery = { directory?: string; signal?: AbortSignal | undefined };
 
-export type Role = "operate" | "observe";
-export type Identity = { token_id: string; role: Role; via: "bearer" | "cookie" };
-export type MintedToken = { token: string; token_id: string; role: Role };
+/** Which sessions a token reaches: those named, and those that work in one of the directories or below. */
+export type Scope = { sessions?: string[]; directories?: string[] };
+export type TokenKind = "root" | "minted" | "page" | "link" | "agent";
+/** A token without its secret. */
+export type TokenInfo = {
+  token_id: string;
+  role: Role;
+  kind: TokenKind;
+  /** Null: all sessions. */
+  scope: Scope | null;
+  /** Null: it lives as long as its file. */
+  expires_at: string | null;
+  label?: string;
+  /** Kind `agent`: the session whose agent holds it. */
+  session_id?: string;
+};
+export type Identity = TokenInfo & { surface: Surface };
+export type MintedToken = { token: string; token_id: string; role: Role; expires_at: string | null };
+export type MadeLink = {
+  /** Goes behind `/ui#link=`; `url` has it there already. */
+  token: string;
+  url: string;
+  expires_at: string;
+  /** On the daemon's machine: a page that leads a browser to the link. */
+  file: string | null;
+};
+export type MintOptions = {
+  lifetime_ms?: number;
+  scope?: Scope;
+  label?: string;
+  /** Everything done with it is marked as coming through MCP. */
+  surface?: "mcp";
+  /** It may prolong itself with `renew`. */
+  renewable?: boolean;
+  signal?: AbortSignal;
+};
+export type AuditOptions = { limit?: number; after?: string };
 
 export class Dragoman {
   readonly http: Http;
 
+  readonly #options: HttpOptions;
+
   constructor(options: HttpOptions) {
+    this.#options = options;
     this.http = new Http(options);
+  }
+
+  /** The same daemon, reached the same way, with another token or name. */
+  with(options: Pick<HttpOptions, "token" | "client">): Dragoman {
+    return new Dragoman({ ...this.#options, ...options });
   }
 
   get url(): string {
@@ -67,21 +111,43 @@ export class Dragoman {
     return this.http.json("GET", "/v1/auth", { signal });
   }
 
-  /** For a page the daemon serves: trades a token for a cookie that scripts cannot read. */
-  async signIn(token: string, signal?: AbortSignal): Promise<void> {
-    await this.http.json("POST", "/v1/auth/session", { body: { token }, signal });
+  /** For a page the daemon serves: trades the token of a link, or another one, for a short-lived one of its own. */
+  signIn(token: string, signal?: AbortSignal): Promise<MintedToken> {
+    return this.http.json("POST", "/v1/auth/page", { body: { token }, signal });
   }
 
-  /** Ends the cookie or minted token this client uses. Open streams of it are closed. */
+  /** Prolongs the token this client uses, when it was made so. */
+  renew(signal?: AbortSignal): Promise<{ expires_at: string }> {
+    return this.http.json("POST", "/v1/auth/renew", { body: {}, signal });
+  }
+
+  /** A link to the inspector, for one visit within a minute, with at most this client's rights. */
+  async makeLink(options: { role?: Role; label?: string; signal?: AbortSignal } = {}): Promise<MadeLink> {
+    const { signal, ...body } = options;
+    const made = await this.http.json<Omit<MadeLink, "url">>("POST", "/v1/auth/links", { body, signal });
+    return { ...made, url: `${this.url}/ui#link=${made.token}` };
+  }
+
+  /** All valid tokens, without their secrets. For admin tokens. */
+  async tokens(signal?: AbortSignal): Promise<(TokenInfo & { parent: string | null })[]> {
+    return (await this.http.json<{ tokens: (TokenInfo & { parent: string | null })[] }>("GET", "/v1/auth/tokens", { signal }))
+      .tokens;
+  }
+
+  /** Who changed what, the newest first. For admin tokens. */
+  audit(options: AuditOptions = {}, signal?: AbortSignal): Promise<AuditList> {
+    return this.http.json("GET", "/v1/audit", { query: { ...options }, signal });
+  }
+
+  /** Ends the token this client uses, unless it is a root token. Open streams of it are closed. */
   async signOut(signal?: AbortSignal): Promise<void> {
     await this.http.json("POST", "/v1/auth/logout", { body: {}, signal });
   }
 
-  /** A further token, with the same or fewer rights. It dies with the token it was made by. */
-  mintToken(role: Role, options: { lifetime_ms?: number; signal?: AbortSignal } = {}): Promise<MintedToken> {
-    const { lifetime_ms, signal } = options;
-    const body = { role, ...(lifetime_ms === undefined ? {} : { lifetime_ms }) };
-    return this.http.json("POST", "/v1/auth/tokens", { body, signal });
+  /** A further token, with the same or fewer rights. It ends with the token it was made by. For admin tokens. */
+  mintToken(role: Role, options: MintOptions = {}): Promise<MintedToken> {
+    const { signal, ...spec } = options;
+    return this.http.json("POST", "/v1/auth/tokens", { body: { role, ...spec }, signal });
   }
 
   async revokeToken(tokenId: string, signal?: AbortSignal): Promise<void> {
@@ -192,7 +258,10 @@ export class Dragoman {
 
 export type ConnectOptions = Partial<HttpOptions> & { dataDir?: string };
 
-/** With a url: that daemon. Without, in Node: the one that runs on this machine, found through its discovery file. */
+/**
+ * With a url: that daemon. Without, in Node: the one that runs on this machine, found through its discovery file. A token that is given, here or in
+ * DRAGOMAN_TOKEN, always counts, and a wrong one is refused.
+ */
 export async function connect(options: ConnectOptions = {}): Promise<Dragoman> {
   if (options.url !== undefined) return new Dragoman({ ...options, url: options.url });
   if (typeof process === "undefined" || !process.versions?.node)
@@ -204,5 +273,17 @@ export async function connect(options: ConnectOptions = {}): Promise<Dragoman> {
       "no_daemon",
       "No daemon is running on this machine. Start one with `dragoman serve`, or give connect() its url and token.",
     );
-  return new Dragoman({ ...found, ...(options.fetch ? { fetch: options.fetch } : {}) });
+  const token = options.token ?? (process.env.DRAGOMAN_TOKEN || undefined) ?? found.token;
+  if (token === undefined)
+    throw new DragomanError(
+      "no_token",
+      "The daemon keeps no token on the disk. Give it: with DRAGOMAN_TOKEN, with --token-file, or to connect().",
+    );
+  const fetcher = options.fetch ?? found.fetch;
+  return new Dragoman({
+    url: found.url,
+    token,
+    ...(fetcher ? { fetch: fetcher } : {}),
+    ...(options.client ? { client: options.client } : {}),
+  });
 }

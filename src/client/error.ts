@@ -1,7 +1,14 @@
 // The one error the client throws: the same code the daemon answered with, so that callers can act on it.
 import type { Problem } from "../schema/session.ts";
 
-export type ClientErrorCode = "unreachable" | "aborted" | "bad_answer" | "no_daemon" | "stream_ended" | (string & {});
+export type ClientErrorCode =
+  | "unreachable"
+  | "aborted"
+  | "bad_answer"
+  | "no_daemon"
+  | "no_token"
+  | "stream_ended"
+  | (string & {});
 
 export class DragomanError extends Error {
   readonly code: ClientErrorCode;

@@ -4,9 +4,11 @@ import { DragomanError } from "./error.ts";
 
 export type HttpOptions = {
   url: string;
-  /** Absent in a page the daemon serves: there the cookie speaks. */
-  token?: string;
+  /** A function is asked before each request: for a token that changes. */
+  token?: string | (() => string | undefined);
   fetch?: typeof fetch;
+  /** What the events of this client's commands name as their surface. Default `sdk`. */
+  client?: "cli" | "sdk" | "mcp";
 };
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
@@ -40,9 +42,14 @@ export class Http {
     return this.#options.url;
   }
 
+  #token(): string | undefined {
+    const { token } = this.#options;
+    return typeof token === "function" ? token() : token;
+  }
+
   /** What a WebSocket needs: it takes no headers, so the token travels among the offered protocols. */
   socket(path: string, query: Query = {}): { url: string; protocols: string[] } {
-    const { token } = this.#options;
+    const token = this.#token();
     return {
       url: this.address(path, query).replace(/^http/, "ws"),
       protocols: ["dragoman.v1", ...(token === undefined ? [] : [`token.${token}`])],
@@ -60,8 +67,8 @@ export class Http {
 
   /** The answer itself, for streams and files; throws for every status that is not success. */
   async open(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-    const { token } = this.#options;
-    const headers: Record<string, string> = { ...options.headers };
+    const token = this.#token();
+    const headers: Record<string, string> = { "dragoman-client": this.#options.client ?? "sdk", ...options.headers };
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
     if (options.body !== undefined) headers["content-type"] = "application/json";
     let response: Response;

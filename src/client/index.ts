@@ -7,13 +7,18 @@ export {
   type AgentQuery,
   type AllEventsOptions,
   type ArtifactOptions,
+  type AuditOptions,
   type ConnectOptions,
   connect,
   Dragoman,
   type Identity,
   type ListOptions,
+  type MadeLink,
   type MintedToken,
-  type Role,
+  type MintOptions,
+  type Scope,
+  type TokenInfo,
+  type TokenKind,
 } from "./dragoman.ts";
 export { type ClientErrorCode, DragomanError } from "./error.ts";
 export type { StreamState } from "./event-stream.ts";

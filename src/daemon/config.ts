@@ -25,6 +25,8 @@ export const Config = Type.Object(
           subscribers: Type.Optional(Type.Integer({ minimum: 1 })),
           queued: Type.Optional(Type.Integer({ minimum: 1 })),
           body_bytes: Type.Optional(Type.Integer({ minimum: 1024 })),
+          requests_per_second: Type.Optional(Type.Integer({ minimum: 1 })),
+          concurrent_requests: Type.Optional(Type.Integer({ minimum: 1 })),
         },
         { additionalProperties: false },
       ),
@@ -35,6 +37,7 @@ export const Config = Type.Object(
           idle_ms: Type.Optional(Type.Integer({ minimum: 1000 })),
           stall_ms: Type.Optional(Type.Integer({ minimum: 1000 })),
           interrupt_ms: Type.Optional(Type.Integer({ minimum: 100 })),
+          page_token_ms: Type.Optional(Type.Integer({ minimum: 2000 })),
         },
         { additionalProperties: false },
       ),
@@ -47,8 +50,15 @@ export const Config = Type.Object(
 export type Config = Type.Static<typeof Config>;
 
 export const defaults = {
-  limits: { sessions: 200, subscribers: 5_000, queued: 100, body_bytes: 32 * 1024 * 1024 },
-  times: { idle_ms: 30 * 60_000, stall_ms: 5 * 60_000, interrupt_ms: 15_000 },
+  limits: {
+    sessions: 200,
+    subscribers: 5_000,
+    queued: 100,
+    body_bytes: 32 * 1024 * 1024,
+    requests_per_second: 500,
+    concurrent_requests: 200,
+  },
+  times: { idle_ms: 30 * 60_000, stall_ms: 5 * 60_000, interrupt_ms: 15_000, page_token_ms: 60 * 60_000 },
 };
 
 export class ConfigError extends Error {

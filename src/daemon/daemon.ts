@@ -1,16 +1,20 @@
 // The daemon: core and server together, with its discovery file. `dragoman serve`, embedding and tests all start it here.
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
-import { DEFAULT_PORT, discoveryFile } from "../client/discover.ts";
+import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
+import type { Log } from "../log/contract.ts";
+import { linkOf } from "../server/link-pages.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
+import { parseRow } from "../session/session-row.ts";
 import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
 import { openCore } from "./core.ts";
+import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
 import { version } from "./version.ts";
 
 export type DaemonOptions = {
@@ -20,6 +24,8 @@ export type DaemonOptions = {
   dataDir?: string;
   /** Instead of the token that is made at first start. */
   token?: string;
+  /** False: no root token lies on the disk, neither in its files nor in the discovery file. Needs `token`. Default true. */
+  tokenFile?: boolean;
   config?: Config;
   /** Where sessions work that name no directory. */
   directory?: string;
@@ -31,12 +37,18 @@ export type Daemon = {
   url: string;
   port: number;
   token: string;
-  observeToken: string;
+  /** Null without token files. */
+  observeToken: string | null;
+  /** Where else it listens; null when the data directory's path is too long for a socket. */
+  socket: string | null;
   dataDir: string;
+  /** A link to the inspector for one visit of a browser within a minute, and a file that leads a browser there. */
+  makeLink(): { url: string; file: string | null };
   /** Idempotent. Every agent is stopped; every session stays resumable. */
   close(): Promise<void>;
 };
 
+const TOKEN_WATCH_MS = 1_000;
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
 
 export class DaemonError extends Error {
@@ -53,7 +65,13 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   if (!LOOPBACK.has(host) && options.token === undefined)
     throw new DaemonError(
       "token_required",
-      `Binding ${host} opens the daemon to the network. Choose a token of your own with --token or DRAGOMAN_TOKEN, or bind 127.0.0.1.`,
+      `Binding ${host} opens the daemon to the network. Choose a token of your own with --token-file or DRAGOMAN_TOKEN, or bind 127.0.0.1.`,
+    );
+  const files = options.tokenFile !== false;
+  if (!files && options.token === undefined)
+    throw new DaemonError(
+      "token_required",
+      "Without token files the token must be given at the start: with --token-file or DRAGOMAN_TOKEN.",
     );
   const dataDir = options.dataDir ?? defaultDataDir();
   const config = options.config ?? {};
@@ -71,13 +89,20 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   if (core.reaped.length > 0 || core.recovered > 0)
     logger.info({ reaped: core.reaped, recovered: core.recovered }, "taken up after the last stop");
   try {
-    const tokens = TokenStore.open({ dataDir, ...(options.token === undefined ? {} : { token: options.token }) });
+    const tokens = TokenStore.open({
+      dataDir,
+      files,
+      directoryOf: (id) => directoryOf(core.log, id),
+      pageLifetimeMs: config.times?.page_token_ms ?? defaults.times.page_token_ms,
+      ...(options.token === undefined ? {} : { token: options.token }),
+    });
     const server = await createServer({
       log: core.log,
       manager: core.manager,
       agents: core.directory,
       tokens,
       limits: { ...defaults.limits, ...config.limits },
+      defaultDirectory: directory,
       allowHosts: config.allow_hosts ?? [],
       allowOrigins: config.allow_origins ?? [],
       version,
@@ -90,23 +115,37 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       ...built("inspectorDir", "../inspector/"),
       ...built("docsDir", "../docs/"),
     });
-    const { url, port } = await server.listen({ host, port: options.port ?? DEFAULT_PORT }).catch((error: unknown) => {
-      throw listenFault(error, host, options.port ?? DEFAULT_PORT);
+    const socket = socketPath(dataDir);
+    const wanted = { host, port: options.port ?? DEFAULT_PORT, ...(socket === undefined ? {} : { socket }) };
+    const { url, port } = await server.listen(wanted).catch((error: unknown) => {
+      throw listenFault(error, host, wanted.port);
     });
-    const token = tokens.secret("admin");
-    writeFileSync(discoveryFile(dataDir), JSON.stringify({ url, token, pid: process.pid }), { mode: 0o600 });
+    const describe = (): void =>
+      writeDiscovery(dataDir, {
+        url,
+        ...(files ? { token: tokens.secret("admin") } : {}),
+        ...(socket === undefined ? {} : { socket }),
+      });
+    describe();
+    const unwatch = watchTokens(tokens, describe);
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
-      rmSync(discoveryFile(dataDir), { force: true });
+      unwatch();
+      removeDiscovery(dataDir);
       await server.close();
       await core.close();
     };
     return {
       url,
       port,
-      token,
-      observeToken: tokens.secret("observe"),
+      token: tokens.secret("admin"),
+      observeToken: files ? tokens.secret("observe") : null,
+      socket: socket ?? null,
       dataDir,
+      makeLink: () => {
+        const { token, file } = server.makeLink();
+        return { url: linkOf(url, token), file };
+      },
       close: () => {
         closing ??= close();
         return closing;
@@ -116,6 +155,24 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     await core.close();
     throw error;
   }
+}
+
+/** A root token that was rotated by its file stands in the discovery file within a second. */
+function watchTokens(tokens: TokenStore, onChange: () => void): () => void {
+  tokens.onRootChange = () => {
+    try {
+      onChange();
+    } catch {
+      // The token file is gone: there is nothing to write, and nobody gets in until it is back.
+    }
+  };
+  const timer = setInterval(() => tokens.refresh(), TOKEN_WATCH_MS).unref();
+  return () => clearInterval(timer);
+}
+
+function directoryOf(log: Log, sessionId: string): string | undefined {
+  const stream = log.stream("session", sessionId);
+  return stream && parseRow(stream.state()).directory;
 }
 
 /** A folder the build puts beside the code; left out while it does not exist. */

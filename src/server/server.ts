@@ -17,7 +17,7 @@ import { addCors } from "./cors.ts";
 import { addressRange, FailureBackOff } from "./failure-back-off.ts";
 import { addIdempotency, Idempotency } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
-import { LinkPages } from "./link-pages.ts";
+import { LinkPages, type MadeLink } from "./link-pages.ts";
 import { Metrics } from "./metrics.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { OpenApi } from "./openapi.ts";
@@ -40,6 +40,9 @@ import { systemRoutes } from "./routes/system.ts";
 import { uiRoutes } from "./routes/ui.ts";
 import { securityHeaders } from "./security-headers.ts";
 import type { App, ServerContext, ServerOptions } from "./server-context.ts";
+import type { Token } from "./token.ts";
+import type { TokenStore } from "./token-store.ts";
+import { listenOnSocket } from "./unix-listener.ts";
 import { validatorCompiler } from "./validator.ts";
 import { createUpgradeHandler } from "./websocket.ts";
 
@@ -50,7 +53,9 @@ export { TokenStore } from "./token-store.ts";
 
 export interface Server {
   /** Port 0 takes a free one. Rejects with the system's error (`EADDRINUSE`, `EACCES`). */
-  listen(address: { host: string; port: number }): Promise<{ url: string; port: number }>;
+  listen(address: { host: string; port: number; socket?: string }): Promise<{ url: string; port: number }>;
+  /** A link for a browser, with the rights of the root token but those over tokens. */
+  makeLink(): MadeLink;
   /** Ends all streams, lets running requests finish for a moment, then closes. */
   close(): Promise<void>;
 }
@@ -73,6 +78,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const context: ServerContext = { ...options, dialects: options.dialects ?? new Map(), streams, metrics, access, audit, links };
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
+  let local: HttpServer | undefined;
 
   const app: App = fastify({
     logger: false,
@@ -83,6 +89,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     frameworkErrors: (error, _, reply) => void sendProblem(reply.headers(securityHeaders), toProblemError(error)),
     serverFactory: (handler) => {
       http = createGuardedServer(options, guard, origins, handler);
+      local = createGuardedServer(options, guard, origins, handler);
       return http;
     },
   }).withTypeProvider();
@@ -93,27 +100,43 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   addProblems(app, context);
   addRoutes(app, context, authenticator);
   await app.ready();
-  http?.on("upgrade", createUpgradeHandler(context, guard));
+  for (const each of [http, local]) each?.on("upgrade", createUpgradeHandler(context, guard));
 
   return {
-    async listen({ host, port }) {
+    async listen({ host, port, socket }) {
       if (host !== "0.0.0.0" && host !== "::") guard.allowHost(host);
       await app.listen({ host, port });
+      if (socket !== undefined && local) await listenOnSocket(local, socket);
       const address = http?.address();
       const bound = typeof address === "object" && address ? address.port : port;
       url = `http://${shownHost(host)}:${bound}`;
       return { url, port: bound };
     },
+    makeLink: () => links.make(rootToken(options.tokens)),
     async close() {
       streams.closeAll();
       links.removeAll();
       metrics.close();
-      const timer = setTimeout(() => http?.closeAllConnections(), CLOSE_GRACE_MS).unref();
-      await app.close();
+      const cut = (): void => [http, local].forEach((each) => void each?.closeAllConnections());
+      const timer = setTimeout(cut, CLOSE_GRACE_MS).unref();
+      await Promise.all([app.close(), closed(local)]);
       clearTimeout(timer);
     },
   };
 }
+
+function rootToken(tokens: TokenStore): Token {
+  const root = tokens.list().find(({ kind, role }) => kind === "root" && role === "admin");
+  if (!root) throw new ProblemError("unauthorized", "There is no root token: its file is gone. Start the daemon again.");
+  return root;
+}
+
+const closed = (server: HttpServer | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    if (!server?.listening) return resolve();
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
 
 /** An address a browser can open. */
 const shownHost = (host: string): string =>

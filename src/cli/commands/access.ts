@@ -1,28 +1,31 @@
-// `open` and `token`: ways into the daemon, for people and programs.
-import { type Command, done, EXIT, flag, need, text, UsageError } from "../command.ts";
+/** `open`, `token` and `audit`: ways into the daemon for people and programs, and what was done through them. */
+import { resolve } from "node:path";
+import { ROLES, type Role } from "../../schema/actor.ts";
+import type { AuditRecord } from "../../schema/audit.ts";
+import { type Command, done, EXIT, flag, list, need, text, UsageError, wholeNumber } from "../command.ts";
 import { openBrowser } from "../open-browser.ts";
+import { harmless } from "../style.ts";
 
 const HOUR_MS = 60 * 60_000;
-const LINK_LIFETIME_MS = HOUR_MS;
 
 export const open: Command = {
   name: "open",
   usage: "open",
-  about: "print a link to the inspector, good for an hour, and open it in a terminal",
-  help: "  The link holds a token made for it; the browser trades it for a cookie at once.",
+  about: "print a link to the inspector, for one visit within a minute, and open it in a terminal",
+  help: `  The link holds a token that is good once. The page trades it for a token of its own, which it renews while it is open
+  and which ends an hour after the last page was closed. On a terminal the browser is started too.`,
   options: {
-    observe: { type: "boolean", about: "a link that can look and not touch" },
+    observe: { type: "boolean", about: "a link that can look and not touch; the same as --role observe" },
+    role: { type: "string", value: "<role>", about: `what the page may do: ${ROLES.join(", ")} (default operate)` },
     "no-open": { type: "boolean", about: "only print it" },
   },
   async run({ values, daemon, json, print, terminal }) {
     const dragoman = await daemon();
-    const { token } = await dragoman.mintToken(flag(values, "observe") ? "observe" : "operate", {
-      lifetime_ms: LINK_LIFETIME_MS,
-    });
-    const link = `${dragoman.url}/ui?token=${encodeURIComponent(token)}`;
-    if (flag(values, "json")) json({ link });
+    const role = flag(values, "observe") ? "observe" : roleOf(text(values, "role"));
+    const { url: link, file, expires_at } = await dragoman.makeLink(role === undefined ? {} : { role });
+    if (flag(values, "json")) json({ link, expires_at });
     else print(link);
-    if (!flag(values, "no-open") && !flag(values, "json") && terminal.stdout.isTTY) openBrowser(link);
+    if (!flag(values, "no-open") && !flag(values, "json") && terminal.stdout.isTTY) openBrowser(file);
     return EXIT.ok;
   },
 };
@@ -34,7 +37,23 @@ export const tokenShow: Command = {
   async run({ values, daemon, json, print }) {
     const who = await (await daemon()).whoAmI();
     if (flag(values, "json")) json(who);
-    else print(`${who.token_id}  ${who.role}`);
+    else print(`${who.token_id}  ${who.role}  ${who.kind}${who.scope ? `  only ${reachOf(who.scope)}` : ""}`);
+    return EXIT.ok;
+  },
+};
+
+export const tokenList: Command = {
+  name: "token ls",
+  usage: "token ls",
+  about: "list the valid tokens, without their secrets (admin)",
+  async run({ values, daemon, json, print }) {
+    for (const token of await (await daemon()).tokens()) {
+      if (flag(values, "json")) json(token);
+      else
+        print(
+          `${token.token_id}  ${token.role.padEnd(7)}  ${token.kind.padEnd(6)}  ${token.expires_at ?? "-"}  ${harmless(token.label ?? "")}${token.scope ? `  only ${reachOf(token.scope)}` : ""}`,
+        );
+    }
     return EXIT.ok;
   },
 };
@@ -42,17 +61,30 @@ export const tokenShow: Command = {
 export const tokenMint: Command = {
   name: "token mint",
   usage: "token mint",
-  about: "make a further token, with the same or fewer rights, and print it",
+  about: "make a further token, with the same or fewer rights, and print it (admin)",
+  help: `  Roles: observe reads; approve also answers permissions and questions; operate does everything but manage tokens; admin does all.
+  With --session or --directory it reaches those sessions only, and creates sessions only in those directories.
+  Mind that an agent runs commands as you: whoever may operate one can reach whatever you can.`,
   options: {
-    role: { type: "string", value: "<role>", default: "observe", about: "observe (read) or operate (default observe)" },
+    role: { type: "string", value: "<role>", default: "observe", about: `${ROLES.join(", ")} (default observe)` },
     hours: { type: "string", value: "<n>", default: "24", about: "how long it lives (default 24)" },
+    session: { type: "string", multiple: true, value: "<id>", about: "reach only this session; may be repeated" },
+    directory: { type: "string", multiple: true, value: "<dir>", about: "reach only sessions there and below; may be repeated" },
+    label: { type: "string", value: "<text>", about: "what it is for, shown by token ls" },
   },
-  async run({ values, daemon, json, print }) {
-    const role = text(values, "role");
-    if (role !== "observe" && role !== "operate") throw new UsageError("--role is observe or operate");
+  async run({ values, daemon, json, print, terminal }) {
+    const role = roleOf(text(values, "role")) ?? "observe";
     const hours = Number(text(values, "hours"));
     if (!(hours > 0)) throw new UsageError(`--hours needs a positive number, not ${text(values, "hours")}`);
-    const minted = await (await daemon()).mintToken(role, { lifetime_ms: Math.round(hours * HOUR_MS) });
+    const sessions = list(values, "session");
+    const directories = list(values, "directory").map((path) => resolve(terminal.cwd, path));
+    const label = text(values, "label");
+    const scope = { ...(sessions.length > 0 ? { sessions } : {}), ...(directories.length > 0 ? { directories } : {}) };
+    const minted = await (await daemon()).mintToken(role, {
+      lifetime_ms: Math.round(hours * HOUR_MS),
+      ...(Object.keys(scope).length > 0 ? { scope } : {}),
+      ...(label === undefined ? {} : { label }),
+    });
     if (flag(values, "json")) json(minted);
     else print(minted.token);
     return EXIT.ok;
@@ -62,10 +94,52 @@ export const tokenMint: Command = {
 export const tokenRevoke: Command = {
   name: "token revoke",
   usage: "token revoke <token-id>",
-  about: "end a minted token, all minted by it, and their open streams",
+  about: "end a token that was made, all made by it, and their open streams (admin)",
   async run(call) {
     const token_id = need(call.words, 0, "the token's id");
     await (await call.daemon()).revokeToken(token_id);
     return done(call, { token_id, revoked: true });
   },
 };
+
+export const audit: Command = {
+  name: "audit",
+  usage: "audit",
+  about: "who changed what: commands made and refused, the newest first (admin)",
+  options: { limit: { type: "string", value: "<n>", default: "50", about: "how many (default 50)" } },
+  async run({ values, daemon, json, print }) {
+    const wanted = wholeNumber(text(values, "limit"), "limit", 50);
+    const dragoman = await daemon();
+    let left = wanted;
+    for (let after: string | undefined; left > 0; ) {
+      const page = await dragoman.audit({ limit: Math.min(left, 1_000), ...(after === undefined ? {} : { after }) });
+      for (const record of page.records) {
+        if (flag(values, "json")) json(record);
+        else print(lineOf(record));
+      }
+      left -= page.records.length;
+      if (page.next === null) break;
+      after = page.next;
+    }
+    return EXIT.ok;
+  },
+};
+
+function lineOf({ time, outcome, operation, code, actor, session_id, target, remote, count }: AuditRecord): string {
+  const who = actor
+    ? `${actor.surface} ${actor.token_id ?? "-"} (${actor.role ?? "-"})`
+    : `${remote ?? "-"}, ${count ?? 1} times`;
+  const agent = actor?.session_id === undefined ? "" : ` for the agent of ${actor.session_id}`;
+  const what = [session_id, target].filter((each) => each !== undefined).join(" ");
+  return harmless(`${time}  ${outcome.padEnd(7)}  ${operation}${code ? ` [${code}]` : ""}  ${what}  by ${who}${agent}`);
+}
+
+function roleOf(name: string | undefined): Role | undefined {
+  if (name === undefined) return undefined;
+  const role = ROLES.find((each) => each === name);
+  if (!role) throw new UsageError(`--role is one of ${ROLES.join(", ")}`);
+  return role;
+}
+
+const reachOf = ({ sessions = [], directories = [] }: { sessions?: string[]; directories?: string[] }): string =>
+  harmless([...sessions, ...directories].join(", "));

@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { type Command, EXIT, flag, type Invocation, text, UsageError } from "../command.ts";
 
 const MODES = ["default", "plan", "accept_edits", "bypass"] as const;
-const TOKEN_LIFETIME_MS = 30 * 24 * 60 * 60_000;
+/** A server that was killed leaves its token this long; one that runs prolongs it. */
+const TOKEN_LIFETIME_MS = 10 * 60_000;
 
 export const mcp: Command = {
   name: "mcp",
@@ -40,15 +41,23 @@ export const mcp: Command = {
 
 type NewServer = () => ReturnType<typeof import("../../mcp/server.ts").createMcpServer>;
 
-/** A token of its own, made from the one found here: it is ended with this process, and never leaves it. */
+/**
+ * A token of its own, made from the one found here: it is ended with this process, and never leaves it. A token that makes no others is used as it is.
+ */
 async function ownAccess(call: Invocation) {
-  const { Dragoman } = await import("../../client/dragoman.ts");
   const root = await call.daemon();
-  const { token, token_id } = await root.mintToken("operate", { lifetime_ms: TOKEN_LIFETIME_MS });
-  return {
-    daemon: new Dragoman({ url: root.url, token }),
-    release: () => root.revokeToken(token_id).catch(() => {}),
+  const { role } = await root.whoAmI();
+  if (role !== "admin") return { daemon: root.with({ client: "mcp" }), release: async () => {} };
+  const options = { lifetime_ms: TOKEN_LIFETIME_MS, renewable: true, surface: "mcp", label: "dragoman mcp" } as const;
+  const { token } = await root.mintToken("operate", options);
+  const daemon = root.with({ token, client: "mcp" });
+  // A failed renewal is tried again: a daemon that restarts keeps the token.
+  const timer = setInterval(() => void daemon.renew().catch(() => {}), TOKEN_LIFETIME_MS / 4).unref();
+  const release = async (): Promise<void> => {
+    clearInterval(timer);
+    await daemon.signOut().catch(() => {});
   };
+  return { daemon, release };
 }
 
 async function overStdio({ terminal }: Invocation, newServer: NewServer): Promise<void> {

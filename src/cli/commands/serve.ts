@@ -1,6 +1,7 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
 import { DEFAULT_PORT } from "../../client/discover.ts";
 import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
+import { givenToken, typedToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
 import { paintFor } from "../style.ts";
 
@@ -8,13 +9,16 @@ export const serve: Command = {
   name: "serve",
   usage: "serve [options]",
   about: "run the daemon, with its inspector in the browser",
-  help: `  Listens on 127.0.0.1 and prints a link with the token. With --json, prints one line
-  {"url","token","pid","data_dir"} when it is ready, and nothing else on stdout.
+  help: `  Listens on 127.0.0.1 and on a socket in the data directory, and prints a link to the inspector that is good for one visit
+  within a minute; later, use \`dragoman open\`. With --json, prints one line {"url","token","pid","data_dir"} when it is ready,
+  and nothing else on stdout.
+  With --no-token-file the root token is not on the disk: give it with --token-file (a pipe will do), or type it when asked.
   Ctrl-C stops it; agents are ended, sessions stay and are resumed by their next message.`,
   options: {
-    host: { type: "string", value: "<address>", about: "address to bind (default 127.0.0.1; others need --token)" },
+    host: { type: "string", value: "<address>", about: "address to bind (default 127.0.0.1; others need a token of your own)" },
     port: { type: "string", value: "<port>", about: `port (default ${DEFAULT_PORT}; 0 takes a free one)` },
     config: { type: "string", value: "<file>", about: "configuration file" },
+    "no-token-file": { type: "boolean", about: "keep no root token on the disk; it must be given or typed" },
     "no-open": { type: "boolean", about: "do not open the browser" },
     "log-level": { type: "string", value: "<level>", default: "warn", about: "trace, debug, info, warn, error or silent" },
   },
@@ -27,7 +31,8 @@ export const serve: Command = {
     if (!["trace", "debug", "info", "warn", "error", "silent"].includes(level))
       throw new UsageError(`--log-level does not know ${level}`);
     const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
-    const token = text(values, "token") ?? env.DRAGOMAN_TOKEN;
+    const tokenFile = !flag(values, "no-token-file");
+    const token = givenToken(values, terminal) ?? (tokenFile ? undefined : await typedToken(terminal));
     // Loaded here: no other command needs the daemon's code, and each should start at once.
     const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }] = await Promise.all([
       import("pino"),
@@ -40,18 +45,20 @@ export const serve: Command = {
       config: readConfig(text(values, "config") ?? defaultConfigFile(env)),
       logger: pino({ level }, pino.destination({ dest: 2, sync: true })),
       ...(dataDir ? { dataDir } : {}),
+      tokenFile,
       ...(token ? { token } : {}),
     });
-    const link = `${daemon.url}/ui?token=${encodeURIComponent(daemon.token)}`;
     if (flag(values, "json")) json({ url: daemon.url, token: daemon.token, pid: process.pid, data_dir: daemon.dataDir });
     else {
       const paint = paintFor(terminal.stdout, env);
       print(`${paint.bold("dragoman")} is running at ${paint.cyan(daemon.url)}`);
-      print(`  Inspector  ${paint.cyan(link)}`);
+      const link = daemon.makeLink();
+      print(`  Inspector  ${paint.cyan(link.url)}`);
+      print(paint.dim("             for one visit within a minute; later: dragoman open"));
       print(`  Docs       ${daemon.url}/docs`);
       print(`  Data       ${daemon.dataDir}`);
       print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
-      if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link);
+      if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link.file);
     }
     await new Promise<void>((resolve) => {
       if (terminal.signal.aborted) resolve();
