@@ -146,7 +146,7 @@ try {
   );
   browser = await launchBrowser();
   const page = await browser.newPage({ viewport: { width: 1360, height: 850 } });
-  await page.goto(`${url}/ui?token=${token}`);
+  await page.goto((await api.makeLink()).url);
   await page.locator(".sidebar").waitFor();
   const there = `${url}/ui#/sessions/${session.id}`;
   const opens = [];

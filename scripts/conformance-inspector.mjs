@@ -59,7 +59,7 @@ async function openPage(browser, lab, failures) {
     if (!request.url().startsWith(`${http.url}/`) && !/^(data|blob):/.test(request.url()))
       failures.push(`the page asked for ${request.url()}`);
   });
-  await page.goto(`${http.url}/ui?token=${lab.token()}`);
+  await page.goto((await lab.client().makeLink()).url);
   return page;
 }
 

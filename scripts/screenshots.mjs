@@ -125,7 +125,8 @@ async function shoot(url, token, name, { hash, dark = false, drawer = null, wait
     reducedMotion: "reduce",
   });
   const page = await context.newPage();
-  await page.goto(`${url}/ui?token=${token}#${hash}`);
+  const link = await new Dragoman({ url, token }).makeLink();
+  await page.goto(`${link.url}&at=${hash}`);
   await page.locator(wait).first().waitFor();
   if (open) await page.locator(open).first().click();
   await page.evaluate((from) => {

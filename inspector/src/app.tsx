@@ -1,6 +1,6 @@
 // The whole page: list at the left, what is open in the middle, and what must be told at the top.
 import { CSPProvider } from "@base-ui/react/csp-provider";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { type FormEvent, lazy, Suspense, useEffect, useState } from "react";
 import { Help } from "./help.tsx";
 import { NewSession } from "./sessions/new-session.tsx";
 import { SessionPage } from "./sessions/session-page.tsx";
@@ -8,7 +8,8 @@ import { titleOf } from "./sessions/session-row.tsx";
 import { Sidebar } from "./sessions/sidebar.tsx";
 import { leaveSidebar, SidebarBackdrop, SidebarToggle } from "./sessions/sidebar-toggle.tsx";
 import { useShortcuts } from "./shortcuts.ts";
-import { access, canOperate } from "./state/daemon.ts";
+import { access, canOperate, problemText } from "./state/daemon.ts";
+import { signIn } from "./state/page-token.ts";
 import { preferences } from "./state/preferences.ts";
 import { type Route, route } from "./state/route.ts";
 import { link, sessions } from "./state/sessions.ts";
@@ -96,18 +97,37 @@ function LinkBanner() {
   ) : null;
 }
 
-const Refused = ({ detail }: { detail: string }) => (
-  <main className="page refused">
-    <div className="blank">
-      <Icon name="shield" size={32} />
-      <h1>Not signed in</h1>
-      <p>{detail}</p>
-      <p className="dim">
-        Open the link that <code>dragoman serve</code> prints; it holds a token for this browser.
-      </p>
-    </div>
-  </main>
-);
+function Refused({ detail }: { detail: string }) {
+  const [fault, setFault] = useState<string | null>(null);
+  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
+    event.preventDefault();
+    try {
+      await signIn(String(new FormData(event.currentTarget).get("token") ?? "").trim());
+      location.reload();
+    } catch (error) {
+      setFault(problemText(error));
+    }
+  };
+  return (
+    <main className="page refused">
+      <div className="blank">
+        <Icon name="shield" size={32} />
+        <h1>Not signed in</h1>
+        <p>{detail}</p>
+        <p>
+          Run <code>dragoman open</code> on the daemon's machine and follow the link it prints.
+        </p>
+        <form className="sign-in" onSubmit={(event) => void submit(event)}>
+          <input name="token" type="password" required autoComplete="off" aria-label="Token" placeholder="or paste a token" />
+          <Button look="primary" type="submit">
+            Sign in
+          </Button>
+        </form>
+        {fault && <p role="alert">{fault}</p>}
+      </div>
+    </main>
+  );
+}
 
 function useTitle(here: Route): void {
   const waiting = useSignal(sessions.changed, sessions.requests).length;

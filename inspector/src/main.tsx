@@ -3,7 +3,8 @@ import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { watchAlerts } from "./requests/alerts.ts";
 import { readAgents } from "./state/agents.ts";
-import { readAccess } from "./state/daemon.ts";
+import { readAccess, setWrongLink } from "./state/daemon.ts";
+import { signInByLink } from "./state/page-token.ts";
 import { sessions } from "./state/sessions.ts";
 import { Boundary } from "./ui/boundary.tsx";
 import "./styles/base.css";
@@ -20,6 +21,7 @@ createRoot(root).render(
   </Boundary>,
 );
 watchAlerts();
+setWrongLink(await signInByLink());
 void readAccess();
 void sessions.run(new AbortController().signal);
 // Looking for agents starts their programs: not while the page opens.

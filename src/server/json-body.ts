@@ -12,7 +12,7 @@ export function parseJson(text: string): unknown {
   if (nestsDeeper(text, MAX_DEPTH))
     throw new ProblemError("invalid_request", `The JSON nests deeper than ${MAX_DEPTH} levels. Flatten it.`);
   try {
-    return JSON.parse(text, text.includes("__proto__") || text.includes("\\u005f") ? withoutProto : undefined);
+    return JSON.parse(text, text.includes("__proto__") || /\\u005f/i.test(text) ? withoutProto : undefined);
   } catch (error) {
     throw new ProblemError("invalid_json", `The body is not JSON: ${error instanceof Error ? error.message : ""}.`, {
       cause: error,

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { request } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
@@ -5,21 +7,27 @@ import { problem, readSse, startTestServer, type TestServer } from "./test-serve
 
 let server: TestServer;
 let bearer: { authorization: string };
-let observe: { authorization: string };
 let own: string;
 
 beforeAll(async () => {
   server = await startTestServer({ allowOrigins: ["https://app.example.org"], allowHosts: ["daemon.internal"] });
   bearer = { authorization: `Bearer ${server.token}` };
-  observe = { authorization: `Bearer ${server.tokens.secret("observe")}` };
   own = `127.0.0.1:${server.port}`;
 });
 afterAll(() => server.close());
 
-/** Trades the token for a cookie, as the printed link does. */
-const login = async (): Promise<string> => {
-  const reply = await server.raw("GET", `/ui?token=${server.token}`, { "sec-fetch-site": "none" });
-  return String(reply.headers["set-cookie"]).split(";")[0] ?? "";
+const json = { "content-type": "application/json" };
+
+/** Trades a link for the page's token, as the inspector does. */
+const login = async (): Promise<{ authorization: string }> => {
+  const link = await server.json<{ token: string }>("POST", "/v1/auth/links", {});
+  const reply = await server.raw(
+    "POST",
+    "/v1/auth/page",
+    { ...json, origin: `http://${own}` },
+    JSON.stringify({ token: link.token }),
+  );
+  return { authorization: `Bearer ${JSON.parse(reply.text).token}` };
 };
 
 const upgrade = (headers: Record<string, string>, path: string, protocols: string[] = []): Promise<number> =>
@@ -116,16 +124,18 @@ describe("Origin and Sec-Fetch-Site", () => {
     const preflight = await server.raw("OPTIONS", "/v1/sessions", ask);
     expect(preflight.status).toBe(204);
     expect(preflight.headers["access-control-allow-headers"]).toContain("authorization");
-    expect((await server.raw("GET", "/v1/sessions", { origin, cookie: await login() })).status).toBe(403);
+    const page = await server.raw("GET", "/v1/sessions", { origin, ...(await login()) });
+    expect([page.status, problem(page).code]).toEqual([403, "forbidden_origin"]);
   });
 
   it("refuses a WebSocket of a foreign page, whatever it carries", async () => {
     const { session_id } = await server.createSession();
     const path = `/v1/sessions/${session_id}/ws`;
     expect(await upgrade({ ...bearer, origin: "https://evil.example" }, path)).toBe(403);
-    expect(await upgrade({ cookie: await login(), origin: "http://localhost:3000" }, path)).toBe(403);
-    expect(await upgrade({ cookie: await login() }, path)).toBe(403);
-    expect(await upgrade({ cookie: await login(), origin: `http://${own}` }, path)).toBe(101);
+    expect(await upgrade({ ...(await login()), origin: "http://localhost:3000" }, path)).toBe(403);
+    expect(await upgrade({ ...(await login()), origin: "https://app.example.org" }, path)).toBe(403);
+    const secret = (await login()).authorization.slice("Bearer ".length);
+    expect(await upgrade({ origin: `http://${own}` }, path, ["dragoman.v1", `token.${secret}`])).toBe(101);
   });
 });
 
@@ -146,19 +156,6 @@ describe("tokens", () => {
     expect(checked).toBeGreaterThan(25);
   });
 
-  it("observe may read and not act", async () => {
-    const { session_id } = await server.createSession();
-    expect((await server.raw("GET", `/v1/sessions/${session_id}/events`, observe)).status).toBe(200);
-    const document = await server.json<{ paths: Record<string, Record<string, { "x-role"?: string }>> }>("GET", "/openapi.json");
-    for (const [path, methods] of Object.entries(document.paths)) {
-      for (const [method, operation] of Object.entries(methods)) {
-        if (operation["x-role"] !== "operate") continue;
-        const reply = await server.raw(method.toUpperCase(), path.replace(/\{\w+\}/g, "x"), observe);
-        expect([method, path, problem(reply).code]).toEqual([method, path, "forbidden"]);
-      }
-    }
-  });
-
   it("are not taken from the query of an API route", async () => {
     expect((await server.raw("GET", `/v1/sessions?token=${server.token}`)).status).toBe(401);
   });
@@ -173,10 +170,9 @@ describe("tokens", () => {
     expect(await upgrade(bearer, "/v1/sessions")).toBe(404);
   });
 
-  it("minted ones never have more rights than their minter, and end with it", async () => {
+  it("minted ones end with their minter", async () => {
     const mint = (role: string, headers: Record<string, string>) => server.call("POST", "/v1/auth/tokens", { role }, headers);
-    expect(problem(await mint("operate", observe)).code).toBe("forbidden");
-    const parent = JSON.parse((await mint("operate", bearer)).text);
+    const parent = JSON.parse((await mint("admin", bearer)).text);
     const child = JSON.parse((await mint("observe", { authorization: `Bearer ${parent.token}` })).text);
     const asChild = { authorization: `Bearer ${child.token}` };
     expect((await server.raw("GET", "/v1/sessions", asChild)).status).toBe(200);
@@ -186,63 +182,75 @@ describe("tokens", () => {
 
   it("do not stand in replies or in the daemon's log", async () => {
     await login();
-    await server.raw("GET", `/v1/health?token=${server.token}`, bearer);
+    for (const name of ["token", "%74oken", "a=b&tok%65n", "TOKEN", "access_token", "%6Bey"])
+      await server.raw("GET", `/v1/health?${name}=${server.token}`, bearer);
     expect(server.logged.length).toBeGreaterThan(0);
     expect(server.logged.join("")).not.toContain(server.token);
     expect(server.logged.join("")).toContain("token=[redacted]");
   });
 });
 
-describe("the cookie", () => {
-  it("comes for the token in the link, and the address loses the token", async () => {
+describe("the page's token", () => {
+  it("comes for a link, once; nothing about it is a cookie or stands in an address", async () => {
+    const link = await server.json<{ token: string; file: string }>("POST", "/v1/auth/links", {});
+    expect(statSync(link.file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(link.file, "utf8")).toContain(`${server.url}/ui#link=${link.token}`);
+    expect((await server.raw("GET", "/v1/sessions", { authorization: `Bearer ${link.token}` })).status).toBe(401);
+    const trade = () => server.raw("POST", "/v1/auth/page", json, JSON.stringify({ token: link.token }));
+    const first = await trade();
+    expect(first.status).toBe(201);
+    expect(first.headers["set-cookie"]).toBeUndefined();
+    expect(JSON.parse(first.text)).toMatchObject({ role: "operate" });
+    expect(existsSync(link.file)).toBe(false);
+    const second = await trade();
+    expect([second.status, problem(second).code]).toEqual([401, "link_invalid"]);
+    expect(problem(second).detail).toContain("dragoman open");
+  });
+
+  it("is not given for an address with ?token=; the page that answers says what to do, and looks at no token", async () => {
     const reply = await server.raw("GET", `/ui?token=${server.token}`);
-    expect(reply.status).toBe(302);
-    expect(reply.headers.location).toBe("/ui");
-    expect(reply.headers["referrer-policy"]).toBe("no-referrer");
-    expect(String(reply.headers["set-cookie"])).toMatch(
-      /^dragoman_\d+=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/; Max-Age=\d+$/,
-    );
-    expect(String(reply.headers["set-cookie"])).not.toContain(server.token);
-    expect((await server.raw("GET", "/ui?token=wrong-wrong-wrong-wrong")).status).toBe(401);
+    expect([reply.status, reply.headers.location, reply.headers["set-cookie"]]).toEqual([302, "/ui/old-link", undefined]);
+    const page = await server.raw("GET", "/ui/old-link");
+    expect([page.status, page.text]).toEqual([410, expect.stringContaining("dragoman open")]);
   });
 
-  it("reads, and acts only from the daemon's own pages", async () => {
-    const cookie = await login();
-    expect((await server.raw("GET", "/v1/sessions", { cookie })).status).toBe(200);
-    expect((await server.raw("GET", "/v1/sessions", { cookie, "sec-fetch-site": "same-site" })).status).toBe(403);
-    const create = (headers: Record<string, string>) =>
-      server.raw(
-        "POST",
-        "/v1/sessions",
-        { cookie, "content-type": "application/json", ...headers },
-        JSON.stringify({ agent: "mock", directory: server.dataDir }),
-      );
-    expect((await create({})).status).toBe(403);
-    expect((await create({ "sec-fetch-site": "same-origin" })).status).toBe(201);
-    expect((await create({ origin: `http://${own}` })).status).toBe(201);
-    expect((await create({ origin: `http://${own}`, "content-type": "text/plain" })).status).toBe(415);
+  it("counts for the daemon's own origin only, manages no tokens, and a cookie is nothing", async () => {
+    const page = await login();
+    expect((await server.raw("GET", "/v1/sessions", page)).status).toBe(200);
+    expect((await server.raw("GET", "/v1/sessions", { ...page, origin: `http://${own}` })).status).toBe(200);
+    expect((await server.raw("GET", "/v1/sessions", { ...page, host: "localhost", origin: "http://localhost" })).status).toBe(
+      403,
+    );
+    expect((await server.raw("GET", "/v1/sessions", { ...page, "sec-fetch-site": "same-site" })).status).toBe(403);
+    for (const path of ["/v1/auth/tokens", "/v1/auth/links"]) {
+      const reply = await server.raw("POST", path, { ...page, ...json }, JSON.stringify({ role: "observe" }));
+      expect([path, problem(reply).code]).toEqual([path, "forbidden"]);
+    }
+    const secret = page.authorization.slice("Bearer ".length);
+    expect((await server.raw("GET", "/v1/sessions", { cookie: `dragoman_${server.port}=${secret}` })).status).toBe(401);
   });
 
-  it("is also given for a token in a body, and ends with logout, with its open streams", async () => {
-    const reply = await server.raw(
-      "POST",
-      "/v1/auth/session",
-      { "content-type": "application/json" },
-      JSON.stringify({ token: server.token }),
-    );
-    const cookie = String(reply.headers["set-cookie"]).split(";")[0] ?? "";
+  it("is renewed with its streams open, and ends with logout, with its open streams", async () => {
+    const page = await login();
     const { session_id } = await server.createSession();
-    const ws = new WebSocket(`${server.url.replace("http", "ws")}/v1/sessions/${session_id}/ws`, {
-      headers: { cookie, origin: `http://${own}` },
-    });
+    const ws = new WebSocket(`${server.url.replace("http", "ws")}/v1/sessions/${session_id}/ws`, { headers: page });
     const closed = new Promise<number>((resolve) => ws.on("close", resolve));
     await new Promise((resolve) => ws.on("message", resolve));
-    const stream = server.raw("GET", `/v1/sessions/${session_id}/events/sse`, { cookie });
+    const stream = server.raw("GET", `/v1/sessions/${session_id}/events/sse`, page);
     await readSse(server, `/v1/sessions/${session_id}/events/sse`, (blocks) => blocks.length > 1);
-    expect((await server.raw("POST", "/v1/auth/logout", { cookie, origin: `http://${own}` })).status).toBe(204);
+    const renewed = await server.raw("POST", "/v1/auth/renew", page);
+    expect(Date.parse(JSON.parse(renewed.text).expires_at)).toBeGreaterThan(Date.now() + 50 * 60_000);
+    const { tokens } = await server.json<{ tokens: { kind: string }[] }>("GET", "/v1/auth/tokens");
+    expect(tokens.some(({ kind }) => kind === "page")).toBe(true);
+    expect((await server.raw("POST", "/v1/auth/logout", { ...page, origin: `http://${own}` })).status).toBe(204);
     expect(await closed).toBe(1008);
     expect((await stream).text).toContain("session.started");
-    expect((await server.raw("GET", "/v1/sessions", { cookie })).status).toBe(401);
+    expect((await server.raw("GET", "/v1/sessions", page)).status).toBe(401);
+  });
+
+  it("takes no large body from anybody who is not known", async () => {
+    const reply = await server.raw("POST", "/v1/auth/page", json, JSON.stringify({ token: "x".repeat(5_000) }));
+    expect([reply.status, problem(reply).code]).toEqual([413, "body_too_large"]);
   });
 });
 
@@ -260,18 +268,45 @@ describe("headers of every reply", () => {
 });
 
 describe("guessing", () => {
-  it("is slowed down on loopback too; the same wrong token again is not a guess; while blocked, the right token waits as well", async () => {
+  it("is slowed down from all of loopback as one; the right token is answered at once, from everywhere", async () => {
     const guarded = await startTestServer();
     try {
-      const guess = (token: string) => guarded.raw("GET", "/v1/sessions", { authorization: `Bearer ${token}` });
-      for (let i = 0; i < 30; i++) expect((await guess("the-same-wrong-token")).status).toBe(401);
-      expect((await guess(guarded.token)).status).toBe(200);
-      for (let i = 0; i < 9; i++) expect((await guess(`another-guess-${i}`)).status).toBe(401);
-      const blocked = await guess(guarded.token);
-      expect([blocked.status, problem(blocked).code]).toEqual([429, "rate_limited"]);
-      expect(Number(blocked.headers["retry-after"])).toBeGreaterThan(0);
-      expect((await guarded.raw("GET", `/ui?token=${guarded.token}`)).status).toBe(429);
+      const call = (token: string, localAddress = "127.0.0.1"): Promise<{ status: number; retryAfter: number }> =>
+        new Promise((resolve, reject) => {
+          const headers = { authorization: `Bearer ${token}` };
+          request({ host: "127.0.0.1", localAddress, port: guarded.port, path: "/v1/auth", headers, agent: false }, (reply) => {
+            reply
+              .resume()
+              .on("end", () => resolve({ status: reply.statusCode ?? 0, retryAfter: Number(reply.headers["retry-after"] ?? 0) }));
+          })
+            .on("error", reject)
+            .end();
+        });
+      for (let i = 0; i < 30; i++) expect((await call("the-same-wrong-token")).status).toBe(401);
+      for (let i = 0; i < 9; i++) expect((await call(`${i}-guess`)).status).toBe(401);
+      const guesses = Array.from({ length: 200 }, (_, i) => call(`${i}-further-guess`, `127.0.0.${1 + (i % 50)}`));
+      const right = await call(guarded.token);
+      const elsewhere = await call(guarded.token, "127.0.0.77");
+      expect([right.status, elsewhere.status]).toEqual([200, 200]);
+      const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 429)).toHaveLength(200);
+      expect((await call("still-guessing", "127.0.0.99")).retryAfter).toBe(60);
+      expect((await call(guarded.token)).status).toBe(200);
+      expect((await guarded.raw("GET", "/v1/sessions")).status).toBe(401);
       expect((await guarded.raw("GET", "/v1/health")).status).toBe(200);
+    } finally {
+      await guarded.close();
+    }
+  });
+
+  it("nothing is counted without a token, and for visits of the page", async () => {
+    const guarded = await startTestServer();
+    try {
+      for (let i = 0; i < 30; i++) {
+        expect((await guarded.raw("GET", "/v1/sessions")).status).toBe(401);
+        expect((await guarded.raw("GET", `/ui?token=guess-${i}`)).status).toBe(302);
+      }
+      expect((await guarded.raw("GET", "/v1/sessions", { authorization: "Bearer the-first-guess" })).status).toBe(401);
     } finally {
       await guarded.close();
     }

@@ -24,9 +24,27 @@ export function accessCases(world: World): void {
 
   it("says what to do without a token", async () => {
     const page = await world.otherWindow("/");
-    await page.context().clearCookies();
+    await page.evaluate(() => localStorage.clear());
     await page.reload();
     await page.getByRole("heading", { name: "Not signed in" }).waitFor();
+    await page.getByText("dragoman open").waitFor();
+    await page.getByLabel("Token").fill("not-the-right-token");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Token").fill(world.daemon.token);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Every agent, one place" }).waitFor();
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(world.daemon.token);
+  });
+
+  it("lets the approve role answer and nothing else", async () => {
+    const session = await world.session("Approved");
+    await session.send("ask touch approved");
+    const page = await world.otherWindow(at(session), { role: "approve" });
+    expect(await page.getByLabel("Message", { exact: true }).count()).toBe(0);
+    await page.locator(".request").getByRole("button", { name: "Allow once" }).click();
+    await page.getByText("Thank you, I ran it (once).").waitFor();
+    await session.terminate();
   });
 
   it("works with the keyboard alone", async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { CHROMIUM, launchBrowser } from "../../scripts/browser.mjs";
-import { Dragoman, type SessionHandle } from "../../src/client/index.ts";
+import { Dragoman, type Role, type SessionHandle } from "../../src/client/index.ts";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 
 export const hasBrowser = existsSync(CHROMIUM);
@@ -49,11 +49,11 @@ export class World {
     return this.api.createSession({ agent: "mock", session_id: `case-${++this.#count}`, title, directory: this.directory });
   }
 
-  /** The one window most cases share, signed in by the link with a token. */
+  /** The one window most cases share, signed in by a link. */
   async window(hash: string): Promise<Page> {
     if (!this.#shared) {
       this.#shared = await this.#open({});
-      await this.#shared.goto(`${this.daemon.url}/ui?token=${this.daemon.token}#${hash}`);
+      await this.#shared.goto(`${await this.link()}&at=${hash}`);
     } else {
       await this.#shared.keyboard.press("Escape");
       await this.#shared.evaluate((next) => {
@@ -64,12 +64,16 @@ export class World {
     return this.#shared;
   }
 
+  /** For one visit, as `dragoman open` makes it. */
+  async link(role: Role = "operate"): Promise<string> {
+    return (await this.api.makeLink({ role })).url;
+  }
+
   /** A window of its own. */
-  async otherWindow(hash: string, options: WindowOptions & { role?: "operate" | "observe" } = {}): Promise<Page> {
-    const token = options.role === "observe" ? this.daemon.observeToken : this.daemon.token;
+  async otherWindow(hash: string, options: WindowOptions & { role?: Role } = {}): Promise<Page> {
     const page = await this.#open(options);
     this.#others.push(page);
-    await page.goto(`${this.daemon.url}/ui?token=${token}#${hash}`);
+    await page.goto(`${await this.link(options.role)}&at=${hash}`);
     await page.locator(".page").first().waitFor();
     return page;
   }

@@ -1,8 +1,8 @@
 // How the agent's native messages were understood, type by type, and the flight recorder to take away.
 import { useEffect, useState } from "react";
 import type { Coverage as CoverageData, Session } from "../../../src/schema/session.ts";
-import { download } from "../sessions/session-actions.tsx";
 import { daemon, problemText, sessionPath } from "../state/daemon.ts";
+import { download } from "../ui/artifact.tsx";
 import { Button, Notice, Spinner } from "../ui/controls.tsx";
 
 const KINDS = ["mapped", "noted", "heartbeat", "unparsed"] as const;
@@ -65,7 +65,7 @@ export function Coverage({ row }: { row: Session }) {
         </tbody>
       </table>
       <p className="dim">{total.toLocaleString()} native messages in both directions, none thrown away.</p>
-      <Button icon="download" onClick={() => download(`${sessionPath(session_id)}/native`, `${session_id}.native.ndjson`)}>
+      <Button icon="download" onClick={() => void download(`${sessionPath(session_id)}/native`, `${session_id}.native.ndjson`)}>
         Download the flight recorder
       </Button>
     </div>

@@ -5,7 +5,7 @@
 import { useId, useRef, useState } from "react";
 import type { PermissionData, PermissionOption } from "../../../src/schema/event-data.ts";
 import type { PermissionReplyBody } from "../../../src/schema/session.ts";
-import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
+import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { commandOf } from "../transcript/tool-row.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
@@ -29,7 +29,7 @@ type CardProps = {
 };
 
 export function PermissionCard({ session, data, first }: CardProps) {
-  const operate = canOperate(useStore(access));
+  const approve = canApprove(useStore(access));
   const { metadata } = data;
   const [edited, setEdited] = useState<string | null>(null);
   const [message, setMessage] = useState("");
@@ -86,8 +86,8 @@ export function PermissionCard({ session, data, first }: CardProps) {
         />
       )}
       {fault && <Notice kind="error">{fault}</Notice>}
-      {operate && forEver && <Confirm option={forEver} onYes={() => void answer(forEver)} onNo={() => setForEver(null)} />}
-      {operate && !forEver && (
+      {approve && forEver && <Confirm option={forEver} onYes={() => void answer(forEver)} onNo={() => setForEver(null)} />}
+      {approve && !forEver && (
         <div className="request-actions">
           {options.map((option, index) => {
             const digit = first && index < 9 ? String(index + 1) : undefined;

@@ -1,7 +1,7 @@
 // The agent's questions: one or several, each with one answer, several, or free text.
 import { type FormEvent, useId, useState } from "react";
 import type { QuestionData, QuestionPrompt } from "../../../src/schema/event-data.ts";
-import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
+import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { Button, Notice } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -9,7 +9,7 @@ import { Icon } from "../ui/icons.tsx";
 type Answer = { chosen: string[]; text: string };
 
 export function QuestionCard({ session, data }: { session: string; data: QuestionData }) {
-  const operate = canOperate(useStore(access));
+  const approve = canApprove(useStore(access));
   const title = useId();
   const [answers, setAnswers] = useState<Answer[]>(data.questions.map(() => ({ chosen: [], text: "" })));
   const [fault, setFault] = useState<string | null>(null);
@@ -42,12 +42,12 @@ export function QuestionCard({ session, data }: { session: string; data: Questio
             key={question.prompt}
             question={question}
             answer={answers[index] ?? { chosen: [], text: "" }}
-            disabled={!operate}
+            disabled={!approve}
             onChange={(answer) => setAnswers((list) => list.map((each, i) => (i === index ? answer : each)))}
           />
         ))}
         {fault && <Notice kind="error">{fault}</Notice>}
-        {operate && (
+        {approve && (
           <div className="request-actions">
             <Button look="primary" type="submit" disabled={busy || given.some((each) => each.length === 0)}>
               Answer

@@ -7,6 +7,7 @@ import { access, asCurl, canOperate, daemon, problemText, sessionPath } from "..
 import { go } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
+import { download } from "../ui/artifact.tsx";
 import { copyText } from "../ui/browser.ts";
 import { Button, Field, Notice } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
@@ -46,7 +47,7 @@ export function SessionActions({ row }: { row: Session }) {
               </Menu.Item>
               <Menu.Item
                 className="menu-item"
-                onClick={() => download(`${sessionPath(row.session_id)}/export`, `${row.session_id}.ndjson`)}
+                onClick={attempt(() => download(`${sessionPath(row.session_id)}/export`, `${row.session_id}.ndjson`))}
               >
                 <Icon name="download" /> Export
               </Menu.Item>
@@ -148,9 +149,3 @@ function Rename({ row, onDone }: { row: Session; onDone(): void }) {
 }
 
 /** The browser's own download, so that a large export never lies in the page's memory. */
-export function download(path: string, name: string): void {
-  const anchor = document.createElement("a");
-  anchor.href = path;
-  anchor.download = name;
-  anchor.click();
-}

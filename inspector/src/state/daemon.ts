@@ -1,8 +1,10 @@
-// The one connection to the daemon. The page's cookie speaks for it; every request is remembered so that it can be copied as curl.
-import { Dragoman } from "../../../src/client/dragoman.ts";
+/** The one connection to the daemon, with the page's token. Every request is remembered so that it can be copied as curl; its headers are not. */
+import { Dragoman, type Identity } from "../../../src/client/dragoman.ts";
 import { DragomanError } from "../../../src/client/error.ts";
+import { type Role, reaches } from "../../../src/schema/actor.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { EventType } from "../../../src/schema/event-data.ts";
+import { forgetToken, pageToken } from "./page-token.ts";
 import { Store } from "./store.ts";
 
 export type RequestRecord = {
@@ -49,22 +51,31 @@ const watchedFetch: typeof fetch = async (input, init) => {
   }
 };
 
-export const daemon = new Dragoman({ url: location.origin, fetch: watchedFetch });
+export const daemon = new Dragoman({ url: location.origin, token: pageToken, fetch: watchedFetch });
 
-export type Identity = { token_id: string; role: "operate" | "observe"; via: string };
 export type Access = { state: "unknown" } | { state: "refused"; detail: string } | { state: "known"; identity: Identity };
 export const access = new Store<Access>({ state: "unknown" });
 
+let wrongLink: string | null = null;
+/** What was wrong with the link the page was opened by. */
+export const setWrongLink = (detail: string | null): void => {
+  wrongLink = detail;
+};
+
 export async function readAccess(): Promise<void> {
   try {
-    access.set({ state: "known", identity: await daemon.http.json<Identity>("GET", "/v1/auth") });
+    access.set({ state: "known", identity: await daemon.whoAmI() });
   } catch (error) {
-    if (error instanceof DragomanError && (error.status === 401 || error.status === 403))
-      access.set({ state: "refused", detail: error.message });
+    if (!(error instanceof DragomanError && (error.status === 401 || error.status === 403))) return;
+    if (error.status === 401) forgetToken();
+    access.set({ state: "refused", detail: wrongLink ?? "This page has no valid token." });
   }
 }
 
-export const canOperate = (value: Access): boolean => value.state === "known" && value.identity.role === "operate";
+const has = (value: Access, role: Role): boolean => value.state === "known" && reaches(value.identity.role, role);
+export const canOperate = (value: Access): boolean => has(value, "operate");
+/** May answer permissions and questions. */
+export const canApprove = (value: Access): boolean => has(value, "approve");
 
 export type EventPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number };
 export type PageQuery = {

@@ -1,4 +1,4 @@
-// Where the page is. In the fragment, so that a link with a token keeps it across the redirect and any session id is a good address.
+/** Where the page is. In the fragment, so that any session id is a good address and no server sees it. */
 import { Store } from "./store.ts";
 
 export type Route = { page: "home" } | { page: "session"; id: string } | { page: "agents" };

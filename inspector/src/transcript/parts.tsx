@@ -1,5 +1,6 @@
 // One content part each: every type of the schema has its look here, whatever agent it came from.
 import type { ContentPart, PlanEntry } from "../../../src/schema/content.ts";
+import { ArtifactAudio, ArtifactImage, ArtifactLink, isArtifact } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { DiffView } from "../ui/diff-view.tsx";
 import { baseName, prettyJson, withoutAnsi } from "../ui/format.ts";
@@ -7,8 +8,6 @@ import { Icon, type IconName } from "../ui/icons.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { useToggle } from "./context.ts";
-
-const ARTIFACT = /^\/v1\/artifacts\/[\w-]+$/;
 
 export function Part({ part, streaming, id }: { part: ContentPart; streaming: boolean; id: string }) {
   switch (part.type) {
@@ -30,12 +29,7 @@ export function Part({ part, streaming, id }: { part: ContentPart; streaming: bo
     case "image":
       return <ImagePart path={part.path} />;
     case "audio":
-      return ARTIFACT.test(part.path) ? (
-        // biome-ignore lint/a11y/useMediaCaption: an agent's sound comes without captions.
-        <audio controls src={part.path} aria-label="Audio from the agent" />
-      ) : (
-        <Reference icon="file" text={part.path} />
-      );
+      return isArtifact(part.path) ? <ArtifactAudio path={part.path} /> : <Reference icon="file" text={part.path} />;
     case "file_ref":
       return <FileRef path={part.path} action={part.action} diff={part.diff ?? null} />;
     case "status":
@@ -88,11 +82,11 @@ export const plainPreview = (text: string): string =>
     .slice(0, 160);
 
 function ImagePart({ path }: { path: string }) {
-  if (!ARTIFACT.test(path)) return <Reference icon="file" text={path} />;
+  if (!isArtifact(path)) return <Reference icon="file" text={path} />;
   return (
-    <a className="image-part" href={path} target="_blank" rel="noopener noreferrer">
-      <img src={path} alt="From the session" />
-    </a>
+    <ArtifactLink className="image-part" path={path}>
+      <ArtifactImage path={path} alt="From the session" />
+    </ArtifactLink>
   );
 }
 
@@ -104,13 +98,13 @@ const Reference = ({ icon, text }: { icon: IconName; text: string }) => (
 );
 
 function Resource({ uri, text, mime }: { uri: string; text: string | undefined; mime: string | undefined }) {
-  if (ARTIFACT.test(uri))
+  if (isArtifact(uri))
     return (
-      <a className="reference" href={uri} download={text ?? true}>
+      <ArtifactLink className="reference" path={uri} {...(text === undefined ? {} : { name: text })}>
         <Icon name="download" size={14} />
         <code>{text ?? uri}</code>
         <span className="dim">{mime}</span>
-      </a>
+      </ArtifactLink>
     );
   return (
     <div className="resource">

@@ -1,6 +1,7 @@
 // A tool call with its arguments, its output as it comes, how it ended and what it changed; and the lid of a sub-agent's work.
 import type { ContentPart, ToolKind } from "../../../src/schema/content.ts";
 import type { Item } from "../../../src/schema/item.ts";
+import { ArtifactLink } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Spinner } from "../ui/controls.tsx";
 import { bytes, duration, prettyJson } from "../ui/format.ts";
@@ -130,9 +131,9 @@ const Results = ({ items, live }: { items: Item[]; live: boolean }) =>
         <div key={`${item.item_id} ${each.call_id}`}>
           <Output text={each.output} live={live || item.status === "in_progress"} />
           {each.artifact && (
-            <a className="reference" href={each.artifact.path} target="_blank" rel="noopener noreferrer">
+            <ArtifactLink className="reference" path={each.artifact.path}>
               <Icon name="download" size={14} /> Whole output ({bytes(each.artifact.bytes)})
-            </a>
+            </ArtifactLink>
           )}
         </div>
       ) : null,

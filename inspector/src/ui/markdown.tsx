@@ -3,6 +3,7 @@ import { memo, type ReactElement, useState } from "react";
 import ReactMarkdown, { type Components, type Options } from "react-markdown";
 import rehypeSanitize, { defaultSchema } from "rehype-sanitize";
 import remarkGfm from "remark-gfm";
+import { ArtifactImage, ArtifactLink, isArtifact } from "./artifact.tsx";
 import { CodeBlock } from "./code-block.tsx";
 import { Button } from "./controls.tsx";
 import { bytes } from "./format.ts";
@@ -14,7 +15,6 @@ const LONGEST_BLOCK = 20_000;
 const LONGEST_SHOWN = 60_000;
 const KEPT_ENDS = 8_000;
 
-const ARTIFACT = /^\/v1\/artifacts\/[\w-]+$/;
 const schema = {
   ...defaultSchema,
   tagNames: (defaultSchema.tagNames ?? []).filter((name) => name !== "picture" && name !== "source"),
@@ -33,7 +33,11 @@ const rehypePlugins: Options["rehypePlugins"] = [rawAsText, [rehypeSanitize, sch
 
 const components: Components = {
   a: ({ href, children }) =>
-    href ? (
+    href && isArtifact(href) ? (
+      <ArtifactLink className="reference" path={href}>
+        {children}
+      </ArtifactLink>
+    ) : href ? (
       <a href={href} target="_blank" rel="noopener noreferrer nofollow" title={`Opens ${href}`}>
         {children}
         <Icon name="external" size={12} />
@@ -42,8 +46,8 @@ const components: Components = {
       <span>{children}</span>
     ),
   img: ({ src, alt }) =>
-    typeof src === "string" && ARTIFACT.test(src) ? (
-      <img src={src} alt={alt ?? ""} />
+    typeof src === "string" && isArtifact(src) ? (
+      <ArtifactImage path={src} alt={alt ?? ""} />
     ) : (
       <span className="blocked-image">image not loaded{alt ? `: ${alt}` : ""}</span>
     ),
@@ -61,7 +65,7 @@ const components: Components = {
   ),
 };
 
-const urlTransform = (url: string): string => (/^(https?:|mailto:)/i.test(url) || ARTIFACT.test(url) ? url : "");
+const urlTransform = (url: string): string => (/^(https?:|mailto:)/i.test(url) || isArtifact(url) ? url : "");
 
 const MOST_KEPT = 500;
 /** What was parsed once: a row that is scrolled to comes and goes many times. */

@@ -1,0 +1,330 @@
+/** Role and scope of every route and every WebSocket command, in a table made from the routes themselves: a new route is in it by being there. */
+import { mkdirSync, symlinkSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import WebSocket from "ws";
+import { ROLES, type Role, reaches } from "../schema/actor.ts";
+import type { AuditList } from "../schema/audit.ts";
+import type { Session } from "../schema/session.ts";
+import { transferRoutes } from "./routes/transfer.ts";
+import { OP_ACCESS } from "./socket-messages.ts";
+import { problem, readSse, startTestServer, type TestServer } from "./test-server.ts";
+import type { Scope } from "./token.ts";
+
+type Route = { method: string; path: string; operation: string; role: Role; reach: string };
+type Answer = { status: number; code: string | undefined };
+
+let server: TestServer;
+let routes: Route[];
+let inside: string;
+let outside: string;
+
+beforeAll(async () => {
+  const limits = { body_bytes: 1024 * 1024, subscribers: 2_000, requests_per_second: 10_000, concurrent_requests: 1_000 };
+  server = await startTestServer({ routes: [transferRoutes], limits });
+  inside = join(server.dataDir, "inside");
+  outside = join(server.dataDir, "outside");
+  for (const directory of [inside, outside]) mkdirSync(directory);
+  symlinkSync(outside, join(inside, "way-out"));
+  type Operation = { operationId: string; "x-role"?: Role; "x-reach"?: string };
+  const document = await server.json<{ paths: Record<string, Record<string, Operation>> }>("GET", "/openapi.json");
+  routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const { "x-role": role, "x-reach": reach, operationId } = operation;
+      return role && reach ? [{ method: method.toUpperCase(), path, operation: operationId, role, reach }] : [];
+    }),
+  );
+});
+afterAll(() => server.close());
+
+const mint = (role: Role, scope: Scope | null = null): string => {
+  const admin = server.tokens.find(server.token);
+  if (!admin) throw new Error("the root token must be known");
+  const issued = server.tokens.mint(admin, { role, scope, lifetimeMs: 20_000 });
+  used.push(issued.token.id);
+  return issued.secret;
+};
+const used: string[] = [];
+const release = (): void => {
+  for (const id of used.splice(0)) server.tokens.revoke(id);
+};
+
+/** The status and the code; a stream is cut as soon as it is open. */
+const ask = (method: string, path: string, token: string, body?: unknown): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const headers = { authorization: `Bearer ${token}`, ...(text === undefined ? {} : { "content-type": "application/json" }) };
+    const call = request({ host: "127.0.0.1", port: server.port, method, path, headers, agent: false }, (reply) => {
+      let answer = "";
+      const done = (): void => {
+        const type = String(reply.headers["content-type"]);
+        resolve({ status: reply.statusCode ?? 0, code: type.includes("problem") ? JSON.parse(answer).code : undefined });
+      };
+      if (reply.headers["content-type"]?.includes("event-stream")) {
+        done();
+        return call.destroy();
+      }
+      reply.setEncoding("utf8").on("data", (chunk: string) => {
+        answer += chunk;
+      });
+      reply.on("end", done);
+    });
+    call.on("error", reject);
+    call.end(text);
+  });
+
+const filled = ({ path }: Route, session = "sess_none"): string =>
+  path
+    .replace("{id}", session)
+    .replace("{artifact}", `art_${"0".repeat(64)}`)
+    .replace(/\{\w+\}/g, "x");
+
+const session = (directory: string): Promise<Session> => server.createSession({ directory });
+
+describe("roles", () => {
+  it("every route takes the roles that reach its own, and refuses the others before it reads the body", async () => {
+    expect(routes.length).toBeGreaterThan(38);
+    const faults: unknown[] = [];
+    for (const route of routes)
+      for (const role of ROLES) {
+        const { code } = await ask(route.method, filled(route), mint(role));
+        const refused = code === "forbidden";
+        if (refused === reaches(role, route.role)) faults.push([route.operation, route.role, role, code]);
+        release();
+      }
+    expect(faults).toEqual([]);
+  });
+
+  it("are these, so that a change of one is seen", () => {
+    const byRole = (role: Role) => routes.filter((route) => route.role === role).map(({ operation }) => operation);
+    expect(byRole("admin").sort()).toEqual(["listAudit", "listTokens", "mintToken", "revokeToken"]);
+    expect(byRole("approve").sort()).toEqual(["rejectQuestion", "replyPermission", "replyQuestion"]);
+    const acting = routes.filter(({ method, role }) => method !== "GET" && role === "observe").map(({ operation }) => operation);
+    expect(acting.sort()).toEqual(["endToken", "makeLink", "renewToken"]);
+    expect(byRole("operate")).toEqual(expect.arrayContaining(["listModels", "listModes", "installAgent", "createSession"]));
+  });
+
+  it("hold for the commands of a WebSocket as well", async () => {
+    const { session_id } = await session(inside);
+    for (const role of ROLES) {
+      const ws = new WebSocket(`ws://127.0.0.1:${server.port}/v1/sessions/${session_id}/ws?subscribe=false`, {
+        headers: { authorization: `Bearer ${mint(role)}` },
+      });
+      const answers = new Map<string, boolean>();
+      const all = new Promise<void>((resolve) =>
+        ws.on("message", (data) => {
+          const message = JSON.parse(String(data));
+          if (typeof message.id === "string") answers.set(message.id, message.problem?.code === "forbidden");
+          if (answers.size === Object.keys(OP_ACCESS).length) resolve();
+        }),
+      );
+      await new Promise((resolve) => ws.on("open", resolve));
+      const fields: Record<string, object> = {
+        send: { message: "say hello" },
+        reply_permission: { permission_id: "none", reply: "once" },
+        reply_question: { question_id: "none", answers: [] },
+        reject_question: { question_id: "none" },
+        configure: { title: "a title" },
+      };
+      // The end of the session closes the socket: last, and only by those who may not.
+      const ops = Object.keys(OP_ACCESS).filter((op) => op !== "terminate" || !reaches(role, "operate"));
+      for (const op of ops) ws.send(JSON.stringify({ id: op, op, ...fields[op] }));
+      if (ops.length < Object.keys(OP_ACCESS).length) answers.set("terminate", false);
+      await all;
+      for (const [op, { role: need }] of Object.entries(OP_ACCESS))
+        expect([role, op, answers.get(op)]).toEqual([role, op, !reaches(role, need)]);
+      ws.terminate();
+    }
+    release();
+  });
+});
+
+describe("scopes", () => {
+  it("every route of a session answers for those in the scope, and does not know the others", async () => {
+    const faults: unknown[] = [];
+    for (const route of routes.filter(({ reach }) => reach === "session" || reach === "branch")) {
+      const [own, foreign] = [await session(inside), await session(outside)];
+      const byDirectory = mint("admin", { directories: [inside] });
+      const bySession = mint("admin", { sessions: [own.session_id] });
+      for (const token of [byDirectory, bySession]) {
+        const hidden = await ask(route.method, filled(route, foreign.session_id), token);
+        if (hidden.code !== "session_not_found") faults.push([route.operation, "foreign", hidden]);
+      }
+      const seen = await ask(route.method, filled(route, own.session_id), byDirectory);
+      if (["session_not_found", "forbidden", "unauthorized"].includes(seen.code ?? ""))
+        faults.push([route.operation, "own", seen]);
+      expect((await server.call("GET", `/v1/sessions/${foreign.session_id}`)).status).toBe(200);
+      for (const { session_id } of [own, foreign]) await server.call("DELETE", `/v1/sessions/${session_id}`);
+      release();
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it("every other route says what it reaches: all is refused, nothing is answered", async () => {
+    const faults: unknown[] = [];
+    for (const route of routes.filter(({ reach }) => reach === "all" || reach === "none")) {
+      const { code } = await ask(route.method, filled(route), mint("admin", { directories: [inside] }));
+      if ((code === "forbidden") !== (route.reach === "all")) faults.push([route.operation, code]);
+      release();
+    }
+    expect(faults).toEqual([]);
+    const filtered = routes.filter(({ reach }) => reach === "filtered").map(({ operation }) => operation);
+    expect(filtered.sort()).toEqual(["listSessions", "readArtifact", "streamAllEvents"]);
+    expect(routes.filter(({ reach }) => reach === "create").map(({ operation }) => operation)).toEqual(["createSession"]);
+  });
+
+  it("sessions are created in the directories of the scope only, and branched only there", async () => {
+    const token = mint("operate", { directories: [inside] });
+    const create = (body: object, by = token) => ask("POST", "/v1/sessions", by, { agent: "mock", ...body });
+    expect((await create({ directory: inside })).status).toBe(201);
+    for (const directory of [
+      outside,
+      server.dataDir,
+      join(inside, "way-out"),
+      join(inside, ".."),
+      `${inside}/../outside`,
+      "/nowhere",
+    ])
+      expect([directory, (await create({ directory })).code]).toEqual([directory, "forbidden"]);
+    expect((await create({})).code).toBe("forbidden");
+    expect((await create({ directory: inside, resume_native: "another-conversation" })).code).toBe("forbidden");
+    const { session_id } = await session(inside);
+    const bySession = mint("operate", { sessions: [session_id] });
+    expect((await create({ directory: inside }, bySession)).code).toBe("forbidden");
+    expect((await ask("POST", `/v1/sessions/${session_id}/fork`, bySession, {})).code).toBe("forbidden");
+    release();
+  });
+
+  it("lists, the stream of all sessions and artifacts show what is in the scope", async () => {
+    const [own, foreign] = [await session(inside), await session(outside)];
+    const token = mint("operate", { directories: [inside] });
+    const bearer = { authorization: `Bearer ${token}` };
+    const listed = await server.json<{ sessions: Session[] }>("GET", "/v1/sessions?limit=500", undefined, bearer);
+    expect(listed.sessions.map(({ session_id }) => session_id)).toContain(own.session_id);
+    expect(listed.sessions.every(({ directory }) => directory === inside)).toBe(true);
+
+    const attach = async (id: string, text: string): Promise<string> => {
+      const data = Buffer.from(text).toString("base64");
+      await server.call("POST", `/v1/sessions/${id}/messages`, {
+        message: "say thanks",
+        attachments: [{ name: "note.txt", mime: "text/plain", data }],
+      });
+      const blocks = await readSse(server, `/v1/sessions/${id}/events/sse`, (all) =>
+        all.some(({ data: json }) => /art_/.test(json ?? "")),
+      );
+      return /art_[0-9a-f]{64}/.exec(JSON.stringify(blocks))?.[0] ?? "";
+    };
+    const foreignArtifact = await attach(foreign.session_id, "theirs");
+    const ownArtifact = await attach(own.session_id, "ours");
+    expect((await ask("GET", `/v1/artifacts/${ownArtifact}`, token)).status).toBe(200);
+    expect((await ask("GET", `/v1/artifacts/${foreignArtifact}`, token)).code).toBe("artifact_not_found");
+    expect((await server.call("GET", `/v1/artifacts/${foreignArtifact}`)).status).toBe(200);
+
+    const marker = "the last of ours";
+    const path = "/v1/events/sse?after=0.0";
+    await server.call("PATCH", `/v1/sessions/${own.session_id}`, { title: marker });
+    const stream = await readSse({ port: server.port, token }, path, (all) => all.some(({ data }) => data?.includes(marker)));
+    const text = JSON.stringify(stream);
+    expect(text).toContain(own.session_id);
+    expect(text).not.toContain(foreign.session_id);
+    release();
+  });
+
+  it("a WebSocket is opened for sessions in the scope only", async () => {
+    const [own, foreign] = [await session(inside), await session(outside)];
+    const headers = { authorization: `Bearer ${mint("observe", { sessions: [own.session_id] })}` };
+    const open = (id: string): Promise<number> =>
+      new Promise((resolve) => {
+        const ws = new WebSocket(`ws://127.0.0.1:${server.port}/v1/sessions/${id}/ws`, { headers });
+        ws.on("open", () => {
+          ws.terminate();
+          resolve(101);
+        });
+        ws.on("unexpected-response", (_, reply) => resolve(reply.statusCode ?? 0));
+        ws.on("error", () => {});
+      });
+    expect([await open(own.session_id), await open(foreign.session_id)]).toEqual([101, 404]);
+    release();
+  });
+});
+
+describe("the audit record", () => {
+  const newest = async (limit = 5) => (await server.json<AuditList>("GET", `/v1/audit?limit=${limit}`)).records;
+
+  it("has one entry for each command, made or refused, with its actor; reading leaves none", async () => {
+    const { session_id } = await session(inside);
+    const observer = mint("observe");
+    expect((await ask("POST", `/v1/sessions/${session_id}/interrupt`, observer)).code).toBe("forbidden");
+    await ask("GET", "/v1/sessions", observer);
+    await server.call("POST", `/v1/sessions/${session_id}/messages/stream`, { message: "say hi" }, { "dragoman-client": "cli" });
+    const { token, token_id } = await server.json<{ token: string; token_id: string }>("POST", "/v1/auth/tokens", {
+      role: "observe",
+    });
+    await server.call("DELETE", `/v1/auth/tokens/${token_id}`);
+    const records = await newest(5);
+    expect(records.map(({ operation, outcome, actor }) => [operation, outcome, actor?.role, actor?.surface])).toEqual([
+      ["revokeToken", "done", "admin", "http"],
+      ["mintToken", "done", "admin", "http"],
+      ["sendMessageStream", "done", "admin", "cli"],
+      ["interruptSession", "refused", "observe", "http"],
+      ["createSession", "done", "admin", "http"],
+    ]);
+    expect(records[0]?.target).toBe(token_id);
+    expect(records[3]).toMatchObject({ code: "forbidden", status: 403, session_id });
+    expect(JSON.stringify(await newest(1_000))).not.toContain(token);
+    release();
+  });
+
+  it("has the commands of a WebSocket, and wrong tokens as one entry with a count", async () => {
+    const { session_id } = await session(inside);
+    const ws = new WebSocket(`ws://127.0.0.1:${server.port}/v1/sessions/${session_id}/ws`, {
+      headers: { authorization: `Bearer ${server.token}` },
+    });
+    const answered = new Promise((resolve) => ws.on("message", (data) => String(data).includes('"ok"') && resolve(null)));
+    await new Promise((resolve) => ws.on("open", resolve));
+    ws.send(JSON.stringify({ id: 1, op: "interrupt" }));
+    await answered;
+    ws.terminate();
+    expect((await newest(1))[0]).toMatchObject({ operation: "interruptSession", actor: { surface: "websocket" }, session_id });
+    for (let i = 0; i < 8; i++) expect((await ask("GET", "/v1/sessions", `${i}-wrong-token`)).status).toBe(401);
+    const refused = (await newest(10)).filter(({ operation }) => operation === "token.refused");
+    expect(refused).toMatchObject([{ count: 8, remote: "this machine", actor: null }]);
+  });
+
+  it("is read page by page, the newest first", async () => {
+    const all = await newest(1_000);
+    const pages: string[] = [];
+    for (let after: string | null = ""; after !== null; ) {
+      const query: string = after === "" ? "" : `&after=${after}`;
+      const page: AuditList = await server.json("GET", `/v1/audit?limit=7${query}`);
+      pages.push(...page.records.map(({ audit_id }) => audit_id));
+      after = page.next;
+    }
+    expect(pages.slice(-all.length)).toEqual(all.map(({ audit_id }) => audit_id));
+    expect(all.map(({ time }) => time)).toEqual([...all.map(({ time }) => time)].sort().reverse());
+  });
+});
+
+describe("rate limits of a token", () => {
+  it("refuse with Retry-After, count for this token only, and not for health or open streams", async () => {
+    const limits = { body_bytes: 1024, subscribers: 50, requests_per_second: 1, concurrent_requests: 1 };
+    const strict = await startTestServer({ limits });
+    try {
+      const observe = { authorization: `Bearer ${strict.tokens.secret("observe")}` };
+      const { session_id } = await strict.createSession();
+      const stream = readSse({ port: strict.port, token: strict.token }, `/v1/sessions/${session_id}/events/sse`, () => false);
+      // Two in a burst, and an open stream is none of those at once.
+      const answers = await Promise.all(Array.from({ length: 8 }, () => strict.raw("GET", "/v1/auth", observe)));
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused.length).toBeGreaterThanOrEqual(6);
+      expect(problem(refused[0] ?? answers[0] ?? { status: 0, headers: {}, text: "{}" }).code).toBe("too_many_requests");
+      expect(Number(refused[0]?.headers["retry-after"])).toBeGreaterThan(0);
+      for (let i = 0; i < 20; i++) expect((await strict.raw("GET", "/v1/health")).status).toBe(200);
+      await strict.close();
+      await stream;
+    } finally {
+      await strict.close().catch(() => {});
+    }
+  });
+});
