@@ -46,10 +46,11 @@ export class SqliteDocuments implements Documents, Writer {
   list(kind: string, options: { prefix?: string; after?: string; limit?: number } = {}): { id: string; body: string }[] {
     const prefix = options.prefix ?? "";
     const limit = options.limit ?? 1000;
-    const after = options.after ?? "";
+    const { after = "" } = options;
+    const from = options.after ?? prefix;
     const found = new Map<string, string>();
     // One more: the scan begins at `after` itself.
-    for (const row of this.#list.all(kind, after > prefix ? after : prefix, Date.now(), limit + this.#pending.size + 1)) {
+    for (const row of this.#list.all(kind, from, Date.now(), limit + this.#pending.size + 1)) {
       const id = text(row, "id");
       if (id === after) continue;
       if (!id.startsWith(prefix)) break;

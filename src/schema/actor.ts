@@ -3,16 +3,14 @@
  * carries one. Not here: how a caller is recognised (server).
  */
 import Type from "typebox";
+import { ROLES } from "./roles.ts";
 
-/** What a token may do, from least to most. Each role can do what the ones before it can. */
-export const ROLES = ["observe", "approve", "operate", "admin"] as const;
+export { ROLES, reaches } from "./roles.ts";
+
 export const Role = Type.Enum([...ROLES], {
   description: "observe reads; approve also answers requests; operate does everything but manage tokens; admin does all",
 });
 export type Role = (typeof ROLES)[number];
-
-/** True when `role` can do everything that `need` can. */
-export const reaches = (role: Role, need: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(need);
 
 /** Where a command came in. `daemon`: nobody asked, the daemon did it by its own rules. */
 export const Surface = Type.Enum(["http", "websocket", "inspector", "cli", "sdk", "mcp", "agent", "embedded", "daemon"]);

@@ -16,8 +16,12 @@ const REACHED: Record<string, string | null> = {
   whoAmI: "token show",
   mintToken: "token mint",
   revokeToken: "token revoke",
-  openAuthSession: null,
-  closeAuthSession: null,
+  listTokens: "token ls",
+  listAudit: "audit",
+  makeLink: "open",
+  tradeToken: null,
+  renewToken: null,
+  endToken: null,
   openSocket: null,
   listAgents: "agents",
   getAgent: "agents",
@@ -135,14 +139,31 @@ describe("the command line", { timeout: 240_000 }, () => {
 
   it("makes links and tokens with fewer rights", async () => {
     const { token, token_id } = await json("token", "mint", "--role", "observe", "--hours", "1");
-    const observer = ["--url", daemon.url, "--token", String(token)];
-    expect(await json("token", "show", ...observer)).toEqual({ token_id, role: "observe", via: "bearer" });
+    const file = join(dataDir, "observer-token");
+    writeFileSync(file, `${token}\n`, { mode: 0o600 });
+    const observer = ["--url", daemon.url, "--token-file", file];
+    expect(await json("token", "show", ...observer)).toMatchObject({ token_id, role: "observe", kind: "minted", surface: "cli" });
+    expect((await run("token", "ls")).out).toContain(String(token_id));
     expect((await run("create", "mock", ...observer)).err).toContain("[forbidden]");
     await json("token", "revoke", String(token_id));
     expect((await run("ls", ...observer)).err).toContain("[unauthorized]");
     const { link } = await json("open", "--observe");
-    const answer = await fetch(String(link), { redirect: "manual" });
-    expect([answer.status, answer.headers.get("location")]).toEqual([302, "/ui"]);
+    const [address, secret = ""] = String(link).split("#link=");
+    expect(address).toBe(`${daemon.url}/ui`);
+    expect(await daemon.client.signIn(secret)).toMatchObject({ role: "observe" });
+    await expect(daemon.client.signIn(secret)).rejects.toMatchObject({ code: "link_invalid" });
+    const records = (await run("audit", "--limit", "3")).out;
+    expect(records).toMatch(/tradeToken .* by inspector tok_\w+ \(observe\)/);
+    expect(records).toMatch(/makeLink .* by cli tok_\w+ \(admin\)/);
+  });
+
+  it("confines tokens to sessions and directories", async () => {
+    const { token } = await json("token", "mint", "--role", "operate", "--directory", join(dataDir, "nowhere"), "--label", "ci");
+    const confined = { ...env(), DRAGOMAN_TOKEN: String(token) };
+    expect((await runProgram(["token", "show"], confined)).out).toContain(`only ${join(dataDir, "nowhere")}`);
+    expect((await runProgram(["ls", "--json"], confined)).out).toBe("");
+    expect((await runProgram(["create", "mock"], confined)).err).toContain("[forbidden]");
+    expect((await runProgram(["metrics"], confined)).err).toContain("[forbidden]");
   });
 
   it("tells of the daemon, its agents, its measures", async () => {

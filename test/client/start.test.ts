@@ -32,7 +32,7 @@ it("keeps a directory it was given, lets connect() find the daemon, and stops wi
   const { pid, url } = await start({ dataDir, env: cleanEnv(dataDir), signal: control.signal });
   const found = await connect({ dataDir });
   expect(found.url).toBe(url);
-  expect((await found.whoAmI()).role).toBe("operate");
+  expect((await found.whoAmI()).role).toBe("admin");
   control.abort();
   await vi.waitFor(() => expect(alive(pid)).toBe(false), { timeout: 30_000 });
   expect(existsSync(dataDir)).toBe(true);

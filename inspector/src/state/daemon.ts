@@ -1,9 +1,10 @@
 /** The one connection to the daemon, with the page's token. Every request is remembered so that it can be copied as curl; its headers are not. */
 import { Dragoman, type Identity } from "../../../src/client/dragoman.ts";
 import { DragomanError } from "../../../src/client/error.ts";
-import { type Role, reaches } from "../../../src/schema/actor.ts";
+import type { Role } from "../../../src/schema/actor.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { EventType } from "../../../src/schema/event-data.ts";
+import { reaches } from "../../../src/schema/roles.ts";
 import { forgetToken, pageToken } from "./page-token.ts";
 import { Store } from "./store.ts";
 

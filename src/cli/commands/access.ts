@@ -1,7 +1,8 @@
 /** `open`, `token` and `audit`: ways into the daemon for people and programs, and what was done through them. */
 import { resolve } from "node:path";
-import { ROLES, type Role } from "../../schema/actor.ts";
+import type { Role } from "../../schema/actor.ts";
 import type { AuditRecord } from "../../schema/audit.ts";
+import { ROLES } from "../../schema/roles.ts";
 import { type Command, done, EXIT, flag, list, need, text, UsageError, wholeNumber } from "../command.ts";
 import { openBrowser } from "../open-browser.ts";
 import { harmless } from "../style.ts";

@@ -2,9 +2,12 @@
  * Tokens over the API: who am I, links and pages of a browser, renewal, and making, listing and ending tokens. What a token may do is decided in access.ts
  * and token-store.ts.
  */
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import type { FastifyRequest } from "fastify";
 import Type from "typebox";
 import { Role, Surface } from "../../schema/actor.ts";
+import { ProblemError } from "../../schema/problem-codes.ts";
 import type { Authenticator } from "../auth.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { type Caller, Scope, TOKEN_KINDS, type Token } from "../token.ts";
@@ -192,7 +195,8 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
       },
     },
     async (request, reply) => {
-      const { lifetime_ms, ...spec } = request.body;
+      const { lifetime_ms, scope, ...rest } = request.body;
+      const spec = { ...rest, ...(scope === undefined ? {} : { scope: realScope(scope) }) };
       const { secret, token } = tokens.mint(callerOf(request), { ...spec, lifetimeMs: lifetime_ms ?? 24 * 60 * 60_000 });
       return reply.code(201).send({ token: secret, token_id: token.id, role: token.role, expires_at: isoOf(token) });
     },
@@ -236,6 +240,16 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
 export function callerOf({ caller }: Pick<FastifyRequest, "caller">): Caller {
   if (!caller) throw new Error("a route with a role has a caller");
   return caller;
+}
+
+/** Sessions know their directory by its real path. One that is not there yet is taken as it is written. */
+function realScope({ sessions, directories }: Scope): Scope {
+  const real = directories?.map((path) => {
+    if (!isAbsolute(path))
+      throw new ProblemError("invalid_request", `A directory of a scope is an absolute path, not ${JSON.stringify(path)}.`);
+    return existsSync(path) ? realpathSync(path) : resolve(path);
+  });
+  return { ...(sessions === undefined ? {} : { sessions }), ...(real === undefined ? {} : { directories: real }) };
 }
 
 const isoOf = ({ expires_at }: Token): string | null => (expires_at === undefined ? null : new Date(expires_at).toISOString());
