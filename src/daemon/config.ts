@@ -55,8 +55,8 @@ export const defaults = {
     subscribers: 5_000,
     queued: 100,
     body_bytes: 32 * 1024 * 1024,
-    requests_per_second: 500,
-    concurrent_requests: 200,
+    requests_per_second: 2_000,
+    concurrent_requests: 1_000,
   },
   times: { idle_ms: 30 * 60_000, stall_ms: 5 * 60_000, interrupt_ms: 15_000, page_token_ms: 60 * 60_000 },
 };

@@ -30,9 +30,9 @@ export type ServerLimits = {
   header_timeout_ms?: number;
   /** Sign of life on open streams; default 15 s. */
   heartbeat_ms?: number;
-  /** Of one token; twice as many in a burst. Default 500. */
+  /** Of one token; twice as many in a burst. Default 2000. */
   requests_per_second?: number;
-  /** Of one token, open streams not counted. Default 200. */
+  /** Of one token, open streams not counted. Default 1000. */
   concurrent_requests?: number;
 };
 

@@ -194,7 +194,7 @@ function configure(app: App): void {
 }
 
 const requestLimits = ({ limits }: ServerOptions): RequestLimits =>
-  new RequestLimits({ perSecond: limits.requests_per_second ?? 500, atOnce: limits.concurrent_requests ?? 200 });
+  new RequestLimits({ perSecond: limits.requests_per_second ?? 2_000, atOnce: limits.concurrent_requests ?? 1_000 });
 
 function addAccessControl(app: App, context: ServerContext, origins: WeakMap<IncomingMessage, RequestOrigin>): void {
   const { access } = context;

@@ -4,12 +4,10 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import Type from "typebox";
-import { Compile } from "typebox/compile";
-import { Role, reaches, Surface } from "../schema/actor.ts";
+import { type Role, reaches, type Surface } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import { isWithin, pageRole, Scope, type Token } from "./token.ts";
+import { type MadeToken, MadeTokens } from "./made-tokens.ts";
+import { isWithin, pageRole, type Scope, type Token } from "./token.ts";
 import { ensureSecret, MIN_SECRET_LENGTH, ROOT_ROLES, type RootRole, stampOf, tokenFile, writePrivate } from "./token-files.ts";
 
 /** A link in a terminal is followed at once, or a new one is made. */
@@ -27,26 +25,6 @@ const QUOTA = {
   perAdmin: 100,
   perOther: 20,
 };
-
-const Kept = Type.Object({
-  id: Type.String(),
-  hash: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-  role: Role,
-  kind: Type.Enum(["minted", "page", "link", "agent"]),
-  /** The token it was made by: it lives no longer than that one. Null: made by the daemon, for this run of it. */
-  parent: Type.Union([Type.String(), Type.Null()]),
-  parent_role: Role,
-  scope: Type.Union([Scope, Type.Null()]),
-  expires_at: Type.Number(),
-  /** How long each renewal lasts, and the end of them. */
-  renewal: Type.Optional(Type.Object({ lifetime_ms: Type.Number(), until: Type.Number() })),
-  label: Type.Optional(Type.String()),
-  surface: Type.Optional(Surface),
-  origin: Type.Optional(Type.String()),
-  session_id: Type.Optional(Type.String()),
-});
-type Kept = Type.Static<typeof Kept>;
-const kept = Compile(Kept);
 
 type Root = Token & { hash: string };
 export type Issued = { secret: string; token: Token };
@@ -76,8 +54,7 @@ export type MintSpec = {
 export class TokenStore {
   readonly #options: TokenStoreOptions;
   readonly #now: () => number;
-  readonly #byId = new Map<string, Kept>();
-  readonly #byHash = new Map<string, Kept>();
+  readonly #made: MadeTokens;
   #roots: Root[] = [];
   #stamp = "";
   /** Told when a root token changed: its file was replaced, or is gone. */
@@ -88,7 +65,7 @@ export class TokenStore {
   private constructor(options: TokenStoreOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    for (const each of this.#readKept()) this.#add(each);
+    this.#made = new MadeTokens(options.dataDir);
     this.refresh();
   }
 
@@ -116,7 +93,7 @@ export class TokenStore {
     const hash = sha256(secret);
     const root = this.#roots.find((each) => each.hash === hash);
     if (root) return { id: root.id, role: root.role, kind: root.kind, scope: null };
-    const found = this.#byHash.get(hash);
+    const found = this.#made.byHash(hash);
     return found && this.#valid(found) ? tokenOf(found) : undefined;
   }
 
@@ -124,7 +101,7 @@ export class TokenStore {
   alive(id: string): boolean {
     this.refresh();
     if (this.#roots.some((root) => root.id === id)) return true;
-    const found = this.#byId.get(id);
+    const found = this.#made.get(id);
     return found !== undefined && this.#valid(found);
   }
 
@@ -168,7 +145,7 @@ export class TokenStore {
     const lifetimeMs = this.#options.pageLifetimeMs ?? PAGE_LIFETIME_MS;
     const page = { kind: "page", lifetimeMs, renewable: true, surface: "inspector", origin } as const;
     if (shown.kind !== "link") return this.#issue(shown, { ...page, role: pageRole(shown) });
-    const link = this.#byId.get(shown.id);
+    const link = this.#made.get(shown.id);
     const by = link && this.#holder(link.parent);
     if (!link || !by) return undefined;
     this.revoke(link.id);
@@ -177,21 +154,21 @@ export class TokenStore {
 
   /** Prolongs a renewable token; its secret and its streams stay. Returns its new end. */
   renew(id: string): number {
-    const found = this.#byId.get(id);
+    const found = this.#made.get(id);
     if (!found?.renewal || !this.#valid(found))
       throw new ProblemError("unsupported", "This token cannot be renewed. Make another one before it ends.");
     const expires_at = Math.min(this.#now() + found.renewal.lifetime_ms, found.renewal.until);
-    this.#add({ ...found, expires_at });
-    this.#write();
+    this.#made.add({ ...found, expires_at });
+    this.#made.write();
     return expires_at;
   }
 
   /** Ends a token that was made, and all made by it. False when there is none. */
   revoke(id: string): boolean {
-    if (!this.#byId.has(id)) return false;
+    if (!this.#made.get(id)) return false;
     this.#drop(id);
     this.#prune();
-    this.#write();
+    this.#made.write();
     return true;
   }
 
@@ -234,7 +211,7 @@ export class TokenStore {
     this.#prune();
     this.#mustHaveRoom(by);
     const now = this.#now();
-    const parentEnd = this.#byId.get(by.id);
+    const parentEnd = this.#made.get(by.id);
     const end = Math.min(parentEnd?.renewal?.until ?? parentEnd?.expires_at ?? Number.MAX_SAFE_INTEGER);
     const { kind, role, lifetimeMs, label, surface, origin, renewable } = spec;
     return this.#put({
@@ -260,12 +237,12 @@ export class TokenStore {
     if (full || own >= (admin ? QUOTA.perAdmin : QUOTA.perOther)) throw new ProblemError("too_many_tokens");
   }
 
-  #put(made: Omit<Kept, "id" | "hash">): Issued {
+  #put(made: Omit<MadeToken, "id" | "hash">): Issued {
     const secret = newSecret();
     const hash = sha256(secret);
-    const entry: Kept = { id: idOf(hash), hash, ...made };
-    this.#add(entry);
-    this.#write();
+    const entry: MadeToken = { id: idOf(hash), hash, ...made };
+    this.#made.add(entry);
+    this.#made.write();
     return { secret, token: tokenOf(entry) };
   }
 
@@ -273,32 +250,23 @@ export class TokenStore {
     return this.list().find((each) => each.id === id);
   }
 
-  #live(): Kept[] {
-    return [...this.#byId.values()].filter((each) => this.#valid(each));
+  #live(): MadeToken[] {
+    return this.#made.all().filter((each) => this.#valid(each));
   }
 
-  #valid(token: Kept): boolean {
+  #valid(token: MadeToken): boolean {
     if (token.expires_at <= this.#now()) return false;
     if (token.parent === null) return true;
-    const parent = this.#byId.get(token.parent);
+    const parent = this.#made.get(token.parent);
     return parent ? this.#valid(parent) : this.#roots.some((root) => root.id === token.parent);
   }
 
-  #add(entry: Kept): void {
-    this.#byId.set(entry.id, entry);
-    this.#byHash.set(entry.hash, entry);
-  }
-
   #drop(id: string): void {
-    const entry = this.#byId.get(id);
-    if (!entry) return;
-    this.#byId.delete(id);
-    this.#byHash.delete(entry.hash);
-    if (entry.kind === "link") this.onLinkEnd?.(id);
+    if (this.#made.drop(id)?.kind === "link") this.onLinkEnd?.(id);
   }
 
   #prune(): void {
-    for (const each of [...this.#byId.values()]) if (!this.#valid(each)) this.#drop(each.id);
+    for (const each of this.#made.all()) if (!this.#valid(each)) this.#drop(each.id);
   }
 
   #readSecret(role: RootRole): string {
@@ -309,29 +277,9 @@ export class TokenStore {
       return "";
     }
   }
-
-  get #keptPath(): string {
-    return join(this.#options.dataDir, "tokens.json");
-  }
-
-  /** Entries of another form, such as those of an older version, are left out: their holders sign in again. */
-  #readKept(): Kept[] {
-    try {
-      const value: unknown = JSON.parse(readFileSync(this.#keptPath, "utf8"));
-      return Array.isArray(value) ? value.filter((each) => kept.Check(each)) : [];
-    } catch {
-      return [];
-    }
-  }
-
-  /** Links and agents' tokens end with the daemon. */
-  #write(): void {
-    const lasting = [...this.#byId.values()].filter(({ kind }) => kind === "minted" || kind === "page");
-    writePrivate(this.#keptPath, JSON.stringify(lasting));
-  }
 }
 
-function tokenOf({ id, role, kind, scope, label, surface, origin, session_id, expires_at }: Kept): Token {
+function tokenOf({ id, role, kind, scope, label, surface, origin, session_id, expires_at }: MadeToken): Token {
   return {
     id,
     role,

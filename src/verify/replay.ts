@@ -120,7 +120,8 @@ export class Replayer {
       for (const [id, session] of this.#sessions)
         if (native === null || id === native) session.apply(translation, row, this.#row);
     }
-    if (row.dir === "exit") for (const session of this.#sessions.values()) session.exit(row, this.#row === this.#survey.finalExit);
+    if (row.dir === "exit")
+      for (const session of this.#sessions.values()) session.exit(row, this.#row === this.#survey.finalExit);
   }
 
   #count(translations: readonly Translation[]): void {

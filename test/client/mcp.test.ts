@@ -169,6 +169,10 @@ it("ends with its client, and so does its token", { timeout: 60_000 }, async () 
   const brief = new Client({ name: "test", version: "1" });
   await brief.connect(transport);
   expect(tokens()).toBe(before + 1);
+  // A server that is killed leaves its token, for minutes and not for days.
+  const own = (await daemon.client.tokens()).filter(({ label }) => label === "dragoman mcp");
+  for (const { role, expires_at } of own)
+    expect([role, Date.parse(expires_at ?? "") - Date.now() <= 10 * 60_000]).toEqual(["operate", true]);
   await brief.close();
   await vi.waitFor(() => expect(tokens()).toBe(before), { timeout: 20_000 });
   const child = spawn(process.execPath, [CLI, "mcp"], { env: environment(), stdio: ["pipe", "pipe", "inherit"] });

@@ -37,6 +37,20 @@ export function accessCases(world: World): void {
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain(world.daemon.token);
   });
 
+  it("shows what only the token opens: images and sounds by blobs, never by an address with a token", async () => {
+    const session = await world.session("Media");
+    await session.prompt("parts");
+    const page = await world.otherWindow(at(session));
+    const image = page.locator(".image-part img").first();
+    await image.waitFor();
+    expect(await image.getAttribute("src")).toMatch(/^blob:/);
+    await expect.poll(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBeGreaterThan(0);
+    expect(await page.locator("audio").first().getAttribute("src")).toMatch(/^blob:/);
+    const opened = page.context().waitForEvent("page");
+    await page.locator(".image-part").first().click();
+    expect((await opened).url()).toMatch(/^blob:/);
+  });
+
   it("lets the approve role answer and nothing else", async () => {
     const session = await world.session("Approved");
     await session.send("ask touch approved");
