@@ -6,12 +6,11 @@ import { agentsWith } from "../agents/registry.ts";
 import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
-import type { Log } from "../log/contract.ts";
 import { linkOf } from "../server/link-pages.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
+import { directoryOf } from "../server/session-place.ts";
 import { TokenStore } from "../server/token-store.ts";
-import { parseRow } from "../session/session-row.ts";
 import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
@@ -168,11 +167,6 @@ function watchTokens(tokens: TokenStore, onChange: () => void): () => void {
   };
   const timer = setInterval(() => tokens.refresh(), TOKEN_WATCH_MS).unref();
   return () => clearInterval(timer);
-}
-
-function directoryOf(log: Log, sessionId: string): string | undefined {
-  const stream = log.stream("session", sessionId);
-  return stream && parseRow(stream.state()).directory;
 }
 
 /** A folder the build puts beside the code; left out while it does not exist. */

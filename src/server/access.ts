@@ -8,10 +8,10 @@ import type { FastifyRequest, RouteOptions } from "fastify";
 import type { Log } from "../log/contract.ts";
 import { type Role, reaches } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import { parseRow } from "../session/session-row.ts";
 import type { Authenticator } from "./auth.ts";
 import type { RequestOrigin } from "./origin-guard.ts";
 import type { RequestLimits } from "./request-limits.ts";
+import { directoryOf } from "./session-place.ts";
 import { type Caller, inScope, mayCreateIn } from "./token.ts";
 
 /**
@@ -49,7 +49,7 @@ export class Access {
     if (reach === "all")
       throw new ProblemError("forbidden", "This token reaches some sessions only, and the route answers for all of them.");
     if (reach === "session" || reach === "branch") this.mustSee(caller, sessionIdOf(params));
-    if (reach === "branch" && !mayCreateIn(caller.scope, this.#directoryOf(sessionIdOf(params)) ?? ""))
+    if (reach === "branch" && !mayCreateIn(caller.scope, directoryOf(this.#options.log, sessionIdOf(params)) ?? ""))
       throw new ProblemError("forbidden", "This token creates no sessions in that directory.");
   }
 
@@ -72,13 +72,8 @@ export class Access {
 
   sees(caller: Caller, sessionId: string): boolean {
     if (caller.scope === null) return true;
-    const directory = this.#directoryOf(sessionId);
+    const directory = directoryOf(this.#options.log, sessionId);
     return directory !== undefined && inScope(caller.scope, { session_id: sessionId, directory });
-  }
-
-  #directoryOf(sessionId: string): string | undefined {
-    const stream = this.#options.log.stream("session", sessionId);
-    return stream && parseRow(stream.state()).directory;
   }
 }
 

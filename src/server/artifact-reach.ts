@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { Log, Stream } from "../log/contract.ts";
-import { parseRow } from "../session/session-row.ts";
+import { directoryOf } from "./session-place.ts";
 import { inScope, type Scope } from "./token.ts";
 
 const MAX_KNOWN = 10_000;
@@ -30,8 +30,8 @@ export class ArtifactReach {
   }
 
   #sees(scope: Scope, id: string): boolean {
-    const stream = this.#log.stream("session", id);
-    return stream !== undefined && inScope(scope, { session_id: id, directory: parseRow(stream.state()).directory });
+    const directory = directoryOf(this.#log, id);
+    return directory !== undefined && inScope(scope, { session_id: id, directory });
   }
 
   *#sessions(scope: Scope): Generator<string> {

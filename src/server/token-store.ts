@@ -57,9 +57,9 @@ export class TokenStore {
   readonly #made: MadeTokens;
   #roots: Root[] = [];
   #stamp = "";
-  /** Told when a root token changed: its file was replaced, or is gone. */
+  /** Called when a root token changed: its file was replaced, or is gone. */
   onRootChange: (() => void) | undefined;
-  /** Told when a link was used or is over. */
+  /** Called when a link was used or is over. */
   onLinkEnd: ((id: string) => void) | undefined;
 
   private constructor(options: TokenStoreOptions) {
