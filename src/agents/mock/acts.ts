@@ -543,6 +543,7 @@ const APART = new Set([
   "longline",
   "big",
   "ask",
+  "options",
   "question",
   "garbage",
   "stderr",
