@@ -145,7 +145,7 @@ async function start(
 }
 
 const prompt = (text: string) => ({ message_id: "m", text, attachments: [] });
-const processes = (): string[] => readdirSync(join(base, "processes"));
+const processes = (): string[] => readdirSync(join(base, "processes")).filter((name) => name.endsWith(".json"));
 
 describe("a session", () => {
   it("is opened, prompted and closed, and leaves no process", async () => {

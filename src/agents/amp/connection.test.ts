@@ -64,7 +64,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await core.close();
-  expect(readdirSync(join(dir, "data", "processes"))).toEqual([]);
+  expect(readdirSync(join(dir, "data", "processes")).filter((name) => name.endsWith(".json"))).toEqual([]);
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -146,7 +146,7 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await session.send("hang", [], "queue");
     await until(session, (event) => event.type === "item.completed");
     await session.terminate();
-    expect(readdirSync(join(dir, "data", "processes"))).toEqual([]);
+    expect(readdirSync(join(dir, "data", "processes")).filter((name) => name.endsWith(".json"))).toEqual([]);
     expect(eventsOf(session).at(-1)).toMatchObject({ type: "session.ended", data: { reason: "terminated" } });
   });
 });

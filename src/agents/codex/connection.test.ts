@@ -43,9 +43,9 @@ const play = async (session: Session, text: string): Promise<string> => {
 };
 
 const pids = (): number[] =>
-  readdirSync(join(dir, "data", "processes")).map(
-    (name) => JSON.parse(readFileSync(join(dir, "data", "processes", name), "utf8")).pid,
-  );
+  readdirSync(join(dir, "data", "processes"))
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(dir, "data", "processes", name), "utf8")).pid);
 
 const permission = async (session: Session): Promise<string> => {
   const event = await until(session, ({ type }) => type === "permission.requested");

@@ -4,6 +4,7 @@ import type { Scenario } from "../scenario.ts";
 import { controlScenarios } from "./control.ts";
 import { decisionScenarios } from "./decisions.ts";
 import { faultScenarios } from "./faults.ts";
+import { leftoverScenarios } from "./leftovers.ts";
 import { textScenarios } from "./text.ts";
 import { toolScenarios } from "./tools.ts";
 
@@ -14,4 +15,5 @@ export const commonScenarios: readonly Scenario[] = [
   ...decisionScenarios,
   ...faultScenarios,
   ...controlScenarios,
+  ...leftoverScenarios,
 ];
