@@ -28,8 +28,9 @@ export interface Intake {
   ingest(record: NativeRecord, translations: Translation[]): void;
 }
 
-/** Kept for sessions nobody has claimed: bounded, oldest first out, so that a process gone wild cannot fill the memory. */
+/** Kept for sessions nobody has claimed: bounded in messages and in bytes, oldest first out, so that a process gone wild cannot fill the memory. */
 const UNCLAIMED_LIMIT = 20_000;
+const UNCLAIMED_BYTES = 8 * 1024 * 1024;
 
 type Parcel = { record: NativeRecord; translations: Translation[] };
 
@@ -41,7 +42,9 @@ export class NativeChannel implements Channel {
   readonly #unclaimed = new Map<string, Parcel[]>();
   /** For the whole process, before any session is attached. */
   readonly #early: Parcel[] = [];
+  #earlyBytes = 0;
   #held = 0;
+  #heldBytes = 0;
 
   constructor(
     translator: Translator,
@@ -66,13 +69,14 @@ export class NativeChannel implements Channel {
     const intake = this.#intakeOf(port);
     if (![...this.#attached.values()].includes(intake)) intake.attached(this.#freshKeys);
     this.#attached.set(nativeSession, intake);
+    this.#earlyBytes = 0;
     for (const parcel of this.#early.splice(0)) this.#hand(intake, parcel);
     this.#claim(nativeSession, intake);
   }
 
   detach(nativeSession: string): void {
     this.#attached.delete(nativeSession);
-    this.#unclaimed.delete(nativeSession);
+    this.#takeHeld(nativeSession);
   }
 
   #deliver(record: NativeRecord, translations: Translation[]): void {
@@ -98,7 +102,11 @@ export class NativeChannel implements Channel {
     const intakes = new Set(this.#attached.values());
     if (intakes.size === 0) {
       this.#early.push(parcel);
-      if (this.#early.length > UNCLAIMED_LIMIT) this.#early.shift();
+      this.#earlyBytes += sizeOf(parcel);
+      while (this.#early.length > UNCLAIMED_LIMIT || (this.#earlyBytes > UNCLAIMED_BYTES && this.#early.length > 1)) {
+        const oldest = this.#early.shift();
+        this.#earlyBytes -= oldest === undefined ? 0 : sizeOf(oldest);
+      }
       return;
     }
     for (const intake of intakes) this.#hand(intake, parcel);
@@ -109,12 +117,20 @@ export class NativeChannel implements Channel {
     parcels.push(parcel);
     this.#unclaimed.set(session, parcels);
     this.#held++;
-    if (this.#held <= UNCLAIMED_LIMIT) return;
-    const oldest = this.#unclaimed.keys().next();
-    if (!oldest.done) {
-      this.#held -= this.#unclaimed.get(oldest.value)?.length ?? 0;
-      this.#unclaimed.delete(oldest.value);
+    this.#heldBytes += sizeOf(parcel);
+    while (this.#held > UNCLAIMED_LIMIT || this.#heldBytes > UNCLAIMED_BYTES) {
+      const oldest = this.#unclaimed.keys().next();
+      if (oldest.done) return;
+      this.#takeHeld(oldest.value);
     }
+  }
+
+  #takeHeld(session: string): Parcel[] {
+    const parcels = this.#unclaimed.get(session) ?? [];
+    this.#unclaimed.delete(session);
+    this.#held -= parcels.length;
+    for (const parcel of parcels) this.#heldBytes -= sizeOf(parcel);
+    return parcels;
   }
 
   #bind(from: string, to: string): void {
@@ -127,16 +143,16 @@ export class NativeChannel implements Channel {
   }
 
   #claim(session: string, intake: Intake): void {
-    const parcels = this.#unclaimed.get(session) ?? [];
-    this.#unclaimed.delete(session);
-    this.#held -= parcels.length;
-    for (const parcel of parcels) this.#hand(intake, parcel);
+    for (const parcel of this.#takeHeld(session)) this.#hand(intake, parcel);
   }
 
   #hand(intake: Intake, { record, translations }: Parcel): void {
     intake.ingest(record, translations);
   }
 }
+
+/** About what it holds in memory: the message, and the drafts and objects that were made of it. */
+const sizeOf = ({ record }: Parcel): number => 512 + record.raw.length;
 
 /** A translator must accept anything; if one throws all the same, the message is unparsed and the session goes on. */
 export function translateSafely(translator: Translator, message: NativeMessage): Translation[] {

@@ -24,9 +24,24 @@ export interface Respond {
   error(error: unknown): boolean;
 }
 
+/** Bytes of ours that the peer may leave unread before its further requests wait. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+/** Bytes of waiting requests after which the peer is no longer read. */
+const MAX_WAITING_BYTES = 4 * 1024 * 1024;
+
+/** The other end as a reader. A peer that asks and does not read would otherwise fill our memory with its answers. */
+export interface PeerFlow {
+  /** Bytes written that it has not read. */
+  unread(): number;
+  drained(): Promise<void>;
+  pause(): void;
+  resume(): void;
+}
+
 export interface JsonRpcPeerOptions {
   /** One line, with its line end. Must not throw. */
   write(line: Buffer): boolean;
+  flow?: PeerFlow;
   /** False: our messages carry no `"jsonrpc":"2.0"` (codex omits it). Incoming ones are taken with or without. */
   jsonrpcMember?: boolean;
   /** Every message of both directions, incoming before it is handled, outgoing before it is written. `raw` has no line end. */
@@ -60,12 +75,17 @@ interface PendingRequest {
 }
 
 type Members = Record<string, unknown>;
+type WaitingRequest = { bytes: number; handle(): void };
 
 export class JsonRpcPeer {
   readonly #options: JsonRpcPeerOptions;
   /** Ours only. Ids of the two directions are separate and do collide, so a response is known by having no method. */
   readonly #pending = new Map<unknown, PendingRequest>();
   readonly #openPeerRequests = new Set<Respond>();
+  /** Requests of the peer that wait until it has read its answers. */
+  #waiting: WaitingRequest[] = [];
+  #waitingBytes = 0;
+  #paused = false;
   #nextId = 1;
   #closedReason: string | null = null;
 
@@ -117,6 +137,7 @@ export class JsonRpcPeer {
   close(reason: string): void {
     if (this.#closedReason !== null) return;
     this.#closedReason = reason;
+    this.#waiting = [];
     this.#openPeerRequests.clear();
     for (const { method, reject } of this.#pending.values()) reject(new JsonRpcClosed(method, reason));
     this.#pending.clear();
@@ -146,7 +167,7 @@ export class JsonRpcPeer {
     // codex 0.166 numbers its requests from 0 and others use strings or null: only a missing id makes a notification.
     if (typeof method === "string") {
       if (id === undefined) this.#notified(method, params);
-      else this.#requested(method, params, id);
+      else this.#whenItReads(raw.length, () => this.#requested(method, params, id));
     } else if (method !== undefined && id !== undefined) {
       this.#answerOnce(id).error(new JsonRpcError(JSON_RPC_INVALID_REQUEST, "Invalid request: method must be a string"));
     } else {
@@ -165,6 +186,33 @@ export class JsonRpcPeer {
     // `"error": null` beside a result is JSON-RPC 1 style and means success.
     if (error === undefined || error === null) pending.resolve(result);
     else pending.reject(fromErrorMember(error));
+  }
+
+  #whenItReads(bytes: number, handle: () => void): void {
+    const { flow } = this.#options;
+    if (flow === undefined || (this.#waiting.length === 0 && flow.unread() <= MAX_UNREAD_BYTES)) return handle();
+    this.#waiting.push({ bytes, handle });
+    this.#waitingBytes += bytes;
+    this.#hold(flow, this.#waitingBytes > MAX_WAITING_BYTES);
+    if (this.#waiting.length === 1) void this.#workOff(flow);
+  }
+
+  async #workOff(flow: PeerFlow): Promise<void> {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (flow.unread() > MAX_UNREAD_BYTES) await flow.drained();
+      if (this.#closedReason !== null) return;
+      next.handle();
+      this.#waiting.shift();
+      this.#waitingBytes -= next.bytes;
+      this.#hold(flow, this.#waitingBytes > MAX_WAITING_BYTES);
+    }
+  }
+
+  #hold(flow: PeerFlow, hold: boolean): void {
+    if (hold === this.#paused) return;
+    this.#paused = hold;
+    if (hold) flow.pause();
+    else flow.resume();
   }
 
   #requested(method: string, params: unknown, id: unknown): void {

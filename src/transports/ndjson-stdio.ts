@@ -5,6 +5,7 @@
 import type { AgentProcess, ExitInfo, SpawnAgentOptions } from "./agent-process.ts";
 import { spawnAgent } from "./child-process.ts";
 import { encodeJsonLine, type RawLine, withoutLineEnd } from "./json-line.ts";
+import type { PeerFlow } from "./json-rpc.ts";
 import { LineFramer, type OversizeLine } from "./line-framer.ts";
 
 export interface NdjsonMessage {
@@ -80,6 +81,8 @@ export interface NdjsonStdioOptions extends Omit<SpawnAgentOptions, "onStdout">,
 
 export interface NdjsonStdio {
   readonly process: AgentProcess;
+  /** For a `JsonRpcPeer` on this child. */
+  readonly flow: PeerFlow;
   /** See `NdjsonChannel.send`. A dead child is no error here: its exit is told through `onExit`. */
   send(value: unknown): Buffer;
   sendLine(line: Buffer): boolean;
@@ -102,5 +105,11 @@ export function openNdjsonStdio(options: NdjsonStdioOptions): NdjsonStdio {
       options.onExit(exit);
     },
   });
-  return { process: child, send: (value) => channel.send(value), sendLine: (line) => channel.sendLine(line) };
+  const flow: PeerFlow = {
+    unread: () => child.stdinBacklog,
+    drained: () => child.drained(),
+    pause: () => child.pauseStdout(),
+    resume: () => child.resumeStdout(),
+  };
+  return { process: child, flow, send: (value) => channel.send(value), sendLine: (line) => channel.sendLine(line) };
 }

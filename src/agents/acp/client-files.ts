@@ -1,25 +1,41 @@
 // fs/read_text_file and fs/write_text_file for an agent: files of the session's directory and nothing else, symlinks or not.
 import { constants } from "node:fs";
-import { lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { JsonRpcError } from "../../transports/index.ts";
 import { type JsonRecord, num, str } from "../json.ts";
 
 const RESOURCE_NOT_FOUND = -32002;
 const INVALID_PARAMS = -32602;
-const READ_LIMIT_BYTES = 64 * 1024 * 1024;
+const LF = 10;
+/** An answer is held in memory several times, and no model reads more than this. */
+const READ_LIMIT_BYTES = 8 * 1024 * 1024;
 
 export class ClientFiles {
   readonly #root: Promise<string>;
   readonly #missing: "error" | "empty";
+  readonly #drained: () => Promise<void>;
+  /** One file at a time: answers that the agent has not read stay in memory. */
+  #reading: Promise<unknown> = Promise.resolve();
 
-  constructor(directory: string, missing: "error" | "empty") {
+  /** `drained`: resolves when the agent has read what it was sent. */
+  constructor(directory: string, missing: "error" | "empty", drained: () => Promise<void> = async () => {}) {
+    this.#drained = drained;
     this.#root = realpath(directory);
     this.#root.catch(() => {});
     this.#missing = missing;
   }
 
-  async read(params: JsonRecord): Promise<{ content: string }> {
+  read(params: JsonRecord): Promise<{ content: string }> {
+    const read = this.#reading.then(async () => {
+      await this.#drained();
+      return this.#read(params);
+    });
+    this.#reading = read.catch(() => {});
+    return read;
+  }
+
+  async #read(params: JsonRecord): Promise<{ content: string }> {
     const asked = str(params.path) ?? "";
     const path = await this.#inside(asked);
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
@@ -33,8 +49,10 @@ export class ClientFiles {
     try {
       const info = await file.stat();
       if (!info.isFile()) throw new JsonRpcError(INVALID_PARAMS, `${asked} is not a regular file.`);
+      if (info.size > READ_LIMIT_BYTES && num(params.limit) !== undefined)
+        return { content: await linesOf(file, num(params.line) ?? 1, num(params.limit) ?? 0) };
       if (info.size > READ_LIMIT_BYTES)
-        throw new JsonRpcError(INVALID_PARAMS, `${asked} is larger than ${READ_LIMIT_BYTES} bytes.`);
+        throw new JsonRpcError(INVALID_PARAMS, `${asked} is larger than ${READ_LIMIT_BYTES} bytes: ask for some lines of it.`);
       return { content: slice(await file.readFile("utf8"), num(params.line), num(params.limit)) };
     } finally {
       await file.close();
@@ -107,6 +125,32 @@ function slice(text: string, line: number | undefined, limit: number | undefined
   const lines = text.split(/(?<=\n)/);
   const start = Math.max(0, (line ?? 1) - 1);
   return lines.slice(start, limit === undefined ? undefined : start + limit).join("");
+}
+
+/** Some lines of a large file, read piece by piece. */
+async function linesOf(file: FileHandle, line: number, limit: number): Promise<string> {
+  const kept: Buffer[] = [];
+  const end = Math.max(1, line) + limit;
+  let bytes = 0;
+  let at = 1;
+  for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 })) {
+    let from = 0;
+    const piece: Buffer = chunk;
+    while (from < piece.length && at < end) {
+      const lf = piece.indexOf(LF, from);
+      const to = lf === -1 ? piece.length : lf + 1;
+      if (at >= line) {
+        kept.push(piece.subarray(from, to));
+        bytes += to - from;
+      }
+      if (lf !== -1) at += 1;
+      from = to;
+    }
+    if (bytes > READ_LIMIT_BYTES)
+      throw new JsonRpcError(INVALID_PARAMS, `These lines have more than ${READ_LIMIT_BYTES} bytes: ask for fewer.`);
+    if (at >= end) break;
+  }
+  return Buffer.concat(kept).toString("utf8");
 }
 
 const codeOf = (error: unknown): string | undefined =>

@@ -7,6 +7,8 @@ const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
 const MAX_TERMINALS = 64;
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
+/** Whatever an agent asks for: output is kept in memory. */
+const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const KILL_GRACE_MS = 1_000;
 const SHELL = "/bin/sh";
 
@@ -52,7 +54,7 @@ export class ClientTerminals {
       ...this.#host.environment,
       ...Object.fromEntries(records(params.env).map((each) => [str(each.name) ?? "", str(each.value) ?? ""])),
     };
-    await this.#start(id, shellLine(command, params.args), cwd, env, num(params.outputByteLimit) ?? DEFAULT_OUTPUT_BYTES);
+    await this.#start(id, shellLine(command, params.args), cwd, env, outputLimit(num(params.outputByteLimit)));
     return { terminalId: id };
   }
 
@@ -140,6 +142,8 @@ function shellLine(command: string, args: unknown): string[] {
   if (list.length === 0) return ["-c", 'exec 2>&1; eval "$0"', command];
   return ["-c", 'exec "$0" "$@" 2>&1', command, ...list];
 }
+
+const outputLimit = (asked: number | undefined): number => Math.max(0, Math.min(asked ?? DEFAULT_OUTPUT_BYTES, MAX_OUTPUT_BYTES));
 
 /** Keeps the end of the output, cut at a character. */
 function keep(terminal: Terminal, text: string): void {

@@ -67,7 +67,7 @@ class AcpConnection implements Connection {
     const environment = host.environment(config.env);
     this.#history =
       quirks.fragileHistory && launch.resume !== null ? new GeminiHistory(environment, launch.resume.native_session_id) : null;
-    const files = new ClientFiles(config.directory, quirks.missingFile ?? "error");
+    const files = new ClientFiles(config.directory, quirks.missingFile ?? "error", async () => this.#line?.drained());
     this.#terminals = new ClientTerminals({
       directory: (asked) => files.directory(asked),
       environment,

@@ -49,16 +49,6 @@ export class AcpLine {
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-    this.peer = new JsonRpcPeer({
-      write: (line) => this.#stdio.sendLine(line),
-      // Our tap's directions are the peer's point of view: what it receives is what the agent wrote.
-      onRaw: (direction, raw, value) => channel?.record(direction === "in" ? "out" : "in", Buffer.from(raw), value),
-      onRequest: (method, params, id, respond) => handlers.onRequest(method, rec(params), readId(id), respond),
-      onNotification: (method, params) => {
-        if (method === "session/update") handlers.onUpdate(rec(params));
-      },
-      onCancel: (id) => handlers.onCancel(readId(id)),
-    });
     this.#stdio = openNdjsonStdio({
       ...start,
       recorder: new ProcessRegistry(host.processDir),
@@ -87,6 +77,17 @@ export class AcpLine {
         handlers.onExit(exit);
       },
     });
+    this.peer = new JsonRpcPeer({
+      write: (line) => this.#stdio.sendLine(line),
+      flow: this.#stdio.flow,
+      // Our tap's directions are the peer's point of view: what it receives is what the agent wrote.
+      onRaw: (direction, raw, value) => channel?.record(direction === "in" ? "out" : "in", Buffer.from(raw), value),
+      onRequest: (method, params, id, respond) => handlers.onRequest(method, rec(params), readId(id), respond),
+      onNotification: (method, params) => {
+        if (method === "session/update") handlers.onUpdate(rec(params));
+      },
+      onCancel: (id) => handlers.onCancel(readId(id)),
+    });
   }
 
   static async open(
@@ -113,6 +114,11 @@ export class AcpLine {
 
   get pid(): number | null {
     return this.#stdio.process.pid;
+  }
+
+  /** Resolves when the agent has read what it was sent. */
+  drained(): Promise<void> {
+    return this.#stdio.process.drained();
   }
 
   get alive(): boolean {

@@ -20,6 +20,7 @@ const START_TIMEOUT_MS = 30_000;
 const STOP_GRACE_MS = 2_000;
 /** Sub-agents have MCP servers too, and are never attached. */
 const EARLY_THREADS = 64;
+const EARLY_OF_THREAD = 64;
 export const MCP_STATUS = "mcpServer/startupStatus/updated";
 
 export type ServerLaunch = { command: string; args: string[]; env: Record<string, string> };
@@ -72,6 +73,7 @@ export class AppServer {
     });
     this.#peer = new JsonRpcPeer({
       write: (line) => this.#stdio.sendLine(line),
+      flow: this.#stdio.flow,
       jsonrpcMember: false,
       onRaw: (direction, raw, value) => this.channel.record(direction === "in" ? "out" : "in", raw, value),
       onRequest: (method, params, id, respond) => this.#requested(method, rec(params), id, respond),
@@ -174,7 +176,7 @@ export class AppServer {
 
   #keepEarly(threadId: string, params: JsonRecord): void {
     if (this.#earlyMcp.size > EARLY_THREADS) this.#earlyMcp.clear();
-    this.#earlyMcp.set(threadId, [...(this.#earlyMcp.get(threadId) ?? []), params]);
+    this.#earlyMcp.set(threadId, [...(this.#earlyMcp.get(threadId) ?? []), params].slice(-EARLY_OF_THREAD));
   }
 
   #exited(exit: ExitInfo): void {
