@@ -3,6 +3,7 @@
 //   npm run conformance -- claude codex      only these
 //   npm run conformance -- --scenario=text   only this one; may be repeated, and may end with a star
 //   npm run conformance -- --scenario=inspector   only the runs in a browser
+//   npm run conformance -- --scenario=crash       only the runs in which the daemon is killed with -9
 //   npm run conformance -- --short           the short set: a few minutes, for every change
 //   npm run conformance -- --install-only    downloads and stops
 // A scenario that fails is played once more before it counts: real agents on a busy machine are late now and then. Both tries are printed.
@@ -15,6 +16,7 @@ import { commandVariable } from "../dist/daemon/agent-host.js";
 import { PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
 import { agentSummary, summarize } from "../dist/verify/report/table.js";
 import { verifyAgents } from "../dist/verify/verify-command.js";
+import { crash } from "./conformance-crash.mjs";
 import { BROWSED, browse } from "./conformance-inspector.mjs";
 
 const run = promisify(execFile);
@@ -78,8 +80,10 @@ const reports = [];
 const browsed = [];
 /** The runs in a browser go by this name among the scenarios. */
 const IN_BROWSER = "inspector";
-const asked = named.filter((name) => name !== IN_BROWSER);
-const withBrowser = named.length === 0 || asked.length < named.length;
+const CRASHED = "crash";
+const asked = named.filter((name) => name !== IN_BROWSER && name !== CRASHED);
+const withBrowser = named.length === 0 || named.includes(IN_BROWSER);
+const withCrash = (named.length === 0 && !flags.has("--short")) || named.includes(CRASHED);
 for (const { agent, scenarios, command } of ready) {
   // Set one at a time: an agent may be pinned in two versions.
   env[commandVariable(agent)] = command;
@@ -88,16 +92,18 @@ for (const { agent, scenarios, command } of ready) {
     const [report] = await verifyAgents({ agents: [agent], scenario }, io);
     if (report) reports.push(await playedAgain(report));
   }
-  if (withBrowser && BROWSED.includes(agent)) browsed.push({ agent, failures: await inBrowser(agent) });
+  if (withBrowser && BROWSED.includes(agent))
+    browsed.push({ agent, where: "in the inspector", failures: await apart(agent, "in the inspector", browse) });
+  if (withCrash) browsed.push({ agent, where: "after kill -9", failures: await apart(agent, "after kill -9", crash) });
 }
 
 /** Tried once more, like a scenario. */
-async function inBrowser(agent, again = false) {
+async function apart(agent, where, run, again = false) {
   const start = Date.now();
-  const failures = await browse(agent, env);
+  const failures = await run(agent, env);
   const outcome = failures.length === 0 ? "passed" : `failed: ${failures.join("; ")}`;
-  console.log(`${agent} in the inspector: ${((Date.now() - start) / 1000).toFixed(1)} s  ${outcome}`);
-  return failures.length > 0 && !again ? inBrowser(agent, true) : failures;
+  console.log(`${agent} ${where}: ${((Date.now() - start) / 1000).toFixed(1)} s  ${outcome}`);
+  return failures.length > 0 && !again ? apart(agent, where, run, true) : failures;
 }
 
 /** The report with what passed at the second try in place of what failed at the first. */
@@ -115,8 +121,8 @@ const { passed, failed, unparsed, broken } = summarize(reports.flatMap((report) 
 const trouble = [...problems, ...reports.flatMap((report) => report.problems.map((problem) => `${report.agent}: ${problem}`))];
 console.log(`\n${Math.round((Date.now() - began) / 1000)} s`);
 for (const report of reports) process.stdout.write(agentSummary(report));
-for (const { agent, failures } of browsed)
-  console.log(`${agent} in the inspector: ${failures.length === 0 ? "passed" : "failed"}`);
+for (const { agent, where, failures } of browsed)
+  console.log(`${agent} ${where}: ${failures.length === 0 ? "passed" : "failed"}`);
 for (const line of trouble) console.log(line);
 console.log(`${unparsed} unparsed, ${broken} rules broken`);
 const failedInBrowser = browsed.filter(({ failures }) => failures.length > 0).length;

@@ -47,6 +47,8 @@ export type Translation = {
  */
 export interface Translator {
   translate(message: NativeMessage): Translation[];
+  /** What was told of this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
+  forget?(session: string): void;
 }
 
 export type AgentCapabilities = {

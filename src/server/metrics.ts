@@ -59,6 +59,9 @@ export class Metrics {
       family("process_resident_memory_bytes", "gauge", "Memory of the daemon, without its agents.", [
         ["", process.memoryUsage.rss()],
       ]),
+      family("nodejs_heap_size_used_bytes", "gauge", "JavaScript objects of the daemon, garbage included.", [
+        ["", process.memoryUsage().heapUsed],
+      ]),
     ].join("");
   }
 }

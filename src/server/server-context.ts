@@ -89,6 +89,10 @@ declare module "fastify" {
     unaudited?: boolean;
     /** A person may come here by a link on a foreign page: no data, no effect. */
     navigable?: boolean;
+    /** Its body may have `limits.body_bytes`; others are small. */
+    largeBody?: boolean;
+    /** A long read, of a page or of a whole session: only some of each kind are answered at once. */
+    heavy?: "page" | "whole";
     /** An absent body reads as {}. */
     emptyBody?: boolean;
     /** The route deals with the idempotency key itself, or must not keep its replies: they carry secrets. */

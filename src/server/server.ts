@@ -13,8 +13,11 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { Access, accessOf } from "./access.ts";
 import { Audit } from "./audit.ts";
 import { Authenticator } from "./auth.ts";
+import { addBodyLimits, OPEN_BODY_BYTES } from "./body-limits.ts";
+import { Connections } from "./connections.ts";
 import { addCors } from "./cors.ts";
 import { addressRange, FailureBackOff } from "./failure-back-off.ts";
+import { addHeavyReads } from "./heavy-reads.ts";
 import { addIdempotency, Idempotency } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
 import { LinkPages, type MadeLink } from "./link-pages.ts";
@@ -22,6 +25,7 @@ import { Metrics } from "./metrics.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { OpenApi } from "./openapi.ts";
 import { isForeignFetch, isNavigation, OriginGuard, type RequestOrigin } from "./origin-guard.ts";
+import { Pipelining } from "./pipelining.ts";
 import { problemHeaders, problemOf, toProblemError, writeProblem } from "./problems.ts";
 import { RequestLimits } from "./request-limits.ts";
 import { addRequestLog } from "./request-log.ts";
@@ -79,10 +83,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
+  const connections = new Connections(options.limits.connections ?? options.limits.subscribers + 1_000);
 
   const app: App = fastify({
     logger: false,
-    bodyLimit: options.limits.body_bytes,
+    bodyLimit: OPEN_BODY_BYTES,
     exposeHeadRoutes: false,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 512 },
@@ -90,17 +95,24 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     serverFactory: (handler) => {
       http = createGuardedServer(options, guard, origins, handler);
       local = createGuardedServer(options, guard, origins, handler);
+      for (const each of [http, local]) connections.watch(each);
       return http;
     },
   }).withTypeProvider();
   configure(app);
   addRequestLog(app, context);
   addAccessControl(app, context, origins);
+  app.addHook("onRequest", async ({ caller, raw }, reply) => {
+    if (caller) connections.keep(raw.socket, reply.raw);
+  });
+  addBodyLimits(app, options.limits);
+  addHeavyReads(app);
   addIdempotency(app, new Idempotency(options.log));
   addProblems(app, context);
   addRoutes(app, context, authenticator);
   await app.ready();
-  for (const each of [http, local]) each?.on("upgrade", createUpgradeHandler(context, guard));
+  const upgrade = createUpgradeHandler(context, guard, (socket) => connections.keep(socket));
+  for (const each of [http, local]) each?.on("upgrade", upgrade);
 
   return {
     async listen({ host, port, socket }) {
@@ -156,8 +168,8 @@ function createGuardedServer(
     keepAliveTimeout: 60_000,
     maxHeaderSize: 32 * 1024,
   });
-  server.maxConnections = limits.connections ?? limits.subscribers + 1_000;
-  server.on("request", (request, response) => {
+  const pipelining = new Pipelining();
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     try {
       if (!request.url?.startsWith("/")) throw new ProblemError("not_found", "Give the path only as the request's target.");
       const origin = guard.check(request);
@@ -168,7 +180,8 @@ function createGuardedServer(
       return writeProblem(response, problem);
     }
     handler(request, response);
-  });
+  };
+  server.on("request", (request, response) => pipelining.inOrder(request, response, () => answer(request, response)));
   return server;
 }
 
@@ -249,11 +262,17 @@ function settling(request: FastifyRequest, release: () => void, { audit }: Serve
 function addProblems(app: App, { logger }: ServerContext): void {
   const table = new RouteTable();
   app.addHook("onRoute", (route) => table.add(route));
-  app.setNotFoundHandler((request) => {
+  const notFound = (request: FastifyRequest): ProblemError => {
     const methods = table.methodsOf(request.url);
     // A route that has the method and still does not know: a file that is not there.
-    if (methods.length === 0 || methods.includes(request.method)) throw new ProblemError("not_found");
-    throw new MethodError(methods);
+    return methods.length === 0 || methods.includes(request.method) ? new ProblemError("not_found") : new MethodError(methods);
+  };
+  // Already here: the body of a request that matches nothing is not read.
+  app.addHook("onRequest", async (request) => {
+    if (request.is404) throw notFound(request);
+  });
+  app.setNotFoundHandler((request) => {
+    throw notFound(request);
   });
   app.setErrorHandler((error, request, reply) => {
     const problem = toProblemError(error);

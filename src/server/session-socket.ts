@@ -19,8 +19,13 @@ import type { Caller } from "./token.ts";
 
 /** Bytes a socket may hold before its client counts as slow. */
 const SLOW_BYTES = 256 * 1024;
-/** Commands of one client that may run at once; more are read when some are done. */
+/** Commands of one client that may run at once, and their bytes; more are read when some are done. */
 const MAX_RUNNING = 32;
+const MAX_RUNNING_BYTES = 4 * 1024 * 1024;
+/** Commands of one client taken in one turn of the event loop: others want to be heard too. */
+const MAX_PER_TURN = 8;
+/** Bytes of events and answers that a client may leave unread before its further commands wait. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
 
 /** Pings in a row without an answer after which a client counts as gone. */
 const MAX_UNANSWERED = 3;
@@ -39,6 +44,10 @@ export class SessionSocket implements OpenStream {
   #subscription: Subscription | null = null;
   #unanswered = 0;
   #running = 0;
+  #runningBytes = 0;
+  #takenThisTurn = 0;
+  /** Commands that were read and wait: what was already on its way when the socket was paused. */
+  readonly #inbox: { data: Buffer; binary: boolean }[] = [];
   /** Messages are sent to the agent in the order they came, whatever their attachments take. */
   #sending: Promise<unknown> = Promise.resolve();
 
@@ -57,7 +66,10 @@ export class SessionSocket implements OpenStream {
 
   start(following: Following): void {
     this.#context.streams.add(this);
-    this.#ws.on("message", (data, binary) => void this.#take(data, binary));
+    this.#ws.on("message", (data, binary) => {
+      this.#inbox.push({ data: bytesOf(data), binary });
+      this.#work();
+    });
     this.#ws.on("pong", () => {
       this.#unanswered = 0;
     });
@@ -83,6 +95,7 @@ export class SessionSocket implements OpenStream {
   }
 
   #gone(): void {
+    this.#inbox.length = 0;
     this.#subscription?.close();
     this.#subscription = null;
     this.#context.streams.delete(this);
@@ -108,9 +121,14 @@ export class SessionSocket implements OpenStream {
     const frames = isPlain(encoding) ? framesOf(batch) : this.#encoded(batch, encoding);
     const last = frames.length - 1;
     for (let i = 0; i < last; i++) this.#ws.send(frames[i] ?? "", TEXT);
-    if (last >= 0) this.#ws.send(frames[last] ?? "", TEXT, () => this.#subscription?.resume());
+    if (last >= 0) this.#ws.send(frames[last] ?? "", TEXT, () => this.#drained());
     if (batch.types.at(-1) === "session.ended") this.#ws.close(NORMAL, "the session has ended");
     return last < 0 || this.#ws.bufferedAmount < SLOW_BYTES;
+  }
+
+  #drained(): void {
+    this.#subscription?.resume();
+    this.#work();
   }
 
   #encoded(batch: Batch, encoding: Encoding): Buffer[] {
@@ -118,11 +136,35 @@ export class SessionSocket implements OpenStream {
   }
 
   #push(message: object): void {
-    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(JSON.stringify(message));
+    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(JSON.stringify(message), () => this.#work());
   }
 
-  async #take(data: RawData, binary: boolean): Promise<void> {
-    if (++this.#running >= MAX_RUNNING) this.#ws.pause();
+  /** Takes as many commands as may run now; the socket is read only while none waits. */
+  #work(): void {
+    while (this.#mayTake()) {
+      const next = this.#inbox.shift();
+      if (next === undefined) break;
+      if (this.#takenThisTurn++ === 0) setImmediate(() => this.#nextTurn());
+      void this.#take(next.data, next.binary);
+    }
+    if (this.#inbox.length > 0 || !this.#mayTake()) this.#ws.pause();
+    else if (this.#ws.isPaused) this.#ws.resume();
+  }
+
+  #nextTurn(): void {
+    this.#takenThisTurn = 0;
+    this.#work();
+  }
+
+  #mayTake(): boolean {
+    if (this.#takenThisTurn >= MAX_PER_TURN || this.#running >= MAX_RUNNING || this.#ws.bufferedAmount > MAX_UNREAD_BYTES)
+      return false;
+    return this.#running === 0 || this.#runningBytes < MAX_RUNNING_BYTES;
+  }
+
+  async #take(data: Buffer, binary: boolean): Promise<void> {
+    this.#running += 1;
+    this.#runningBytes += data.length;
     let id: string | number | null = null;
     try {
       if (binary) throw new ProblemError("unsupported_media_type", "Send text frames with JSON.");
@@ -135,7 +177,9 @@ export class SessionSocket implements OpenStream {
       if (problem.code === "internal") this.#context.logger.error({ err: error }, "a command over WebSocket failed");
       this.#push({ id, ok: false, problem: problemOf(problem) });
     }
-    if (--this.#running < MAX_RUNNING && this.#ws.isPaused) this.#ws.resume();
+    this.#running -= 1;
+    this.#runningBytes -= data.length;
+    this.#work();
   }
 
   /** The same checks and the same audit record as over HTTP. */
@@ -216,6 +260,9 @@ export class SessionSocket implements OpenStream {
     }
   }
 }
+
+const bytesOf = (data: RawData): Buffer =>
+  Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
 
 const TEXT = { binary: false };
 const HEAD = '{"type":"event","event":';

@@ -14,17 +14,27 @@ import { readSubscribeQuery } from "./socket-messages.ts";
 
 const PATH = /^\/v1\/sessions\/([^/]+)\/ws$/;
 export const PROTOCOL = "dragoman.v1";
+/** A whole message of a client with an observe token. */
+const OBSERVE_BYTES = 64 * 1024;
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-export function createUpgradeHandler(context: ServerContext, guard: OriginGuard): UpgradeHandler {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: context.limits.body_bytes,
-    perMessageDeflate: false,
-    // A token may stand among the offered protocols; it is never sent back.
-    handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
-  });
+/** `onAccepted`: its caller may be here. */
+export function createUpgradeHandler(
+  context: ServerContext,
+  guard: OriginGuard,
+  onAccepted: (socket: IncomingMessage["socket"]) => void,
+): UpgradeHandler {
+  const serverFor = (maxPayload: number): WebSocketServer =>
+    new WebSocketServer({
+      noServer: true,
+      maxPayload,
+      perMessageDeflate: false,
+      // A token may stand among the offered protocols; it is never sent back.
+      handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
+    });
+  // Who may only look has nothing large to say.
+  const [looking, acting] = [serverFor(OBSERVE_BYTES), serverFor(context.limits.body_bytes)];
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const onError = (): void => void socket.destroy();
     socket.on("error", onError);
@@ -40,6 +50,8 @@ export function createUpgradeHandler(context: ServerContext, guard: OriginGuard)
       const session = context.manager.get(session_id);
       const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects);
       context.streams.mustHaveRoom();
+      onAccepted(request.socket);
+      const server = caller.role === "observe" ? looking : acting;
       server.handleUpgrade(request, socket, head, (ws) => {
         socket.off("error", onError);
         context.metrics.countRequest("GET", "/v1/sessions/:id/ws", 101);

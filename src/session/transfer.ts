@@ -7,6 +7,8 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { parseRow, type SessionRow } from "./session-row.ts";
 
 const FORMAT = 1;
+/** Small, because the reading of a page stops everything else. */
+const PAGE_BYTES = 256 * 1024;
 
 export type TransferLine =
   | { kind: "session"; format: number; created_at: number; row: SessionRow }
@@ -27,7 +29,7 @@ const line = (value: TransferLine): string => `${JSON.stringify(value)}\n`;
 export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<string> {
   yield line({ kind: "session", format: FORMAT, created_at: stream.created_at, row: { ...parseRow(stream.state()), env: {} } });
   for (let after = 0, more = true; more; ) {
-    const page = stream.readNative({ after, limit: 500, maxBytes: 1024 * 1024 });
+    const page = stream.readNative({ after, limit: 500, maxBytes: PAGE_BYTES });
     for (const { t_ms, dir, type, disposition, body } of page.messages)
       yield line({ kind: "native", t_ms, dir, type, disposition, base64: body.toString("base64") });
     more = page.has_more;
@@ -35,7 +37,7 @@ export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<str
   }
   const shipped = new Set<string>();
   for (let after = 0, more = true; more; ) {
-    const page = stream.read({ after, limit: 1_000 });
+    const page = stream.read({ after, limit: 500, maxBytes: PAGE_BYTES });
     for (const [index, json] of page.events.entries()) {
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "artifact.written" && !shipped.has(event.data.artifact_id)) {

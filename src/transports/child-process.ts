@@ -239,9 +239,13 @@ class SpawnedAgent implements AgentProcess {
   /** Agents start shells in sessions of their own, which no group signal reaches. Who is found is recorded: its parent may be gone the next moment. */
   #signalStrays(signal: NodeJS.Signals): void {
     if (this.#family === null) return;
-    const { live, grew } = this.#family.family.look(new Snapshot(), true);
-    if (grew) this.#noteMembers();
-    for (const row of live) if (row.pgid !== this.pid) signalSame(row, signal);
+    try {
+      const { live, grew } = this.#family.family.look(new Snapshot(), true);
+      if (grew) this.#noteMembers();
+      for (const row of live) if (row.pgid !== this.pid) signalSame(row, signal);
+    } catch {
+      // No descriptor is left to look with: they are ended after the leader.
+    }
   }
 
   #end(): void {

@@ -107,8 +107,8 @@ export interface EndOptions {
 }
 
 /** SIGTERM to each, SIGKILL after the grace, also to those that appear meanwhile. Resolves with those that are still there. */
-export async function endFamily(family: ProcessFamily, { graceMs, only }: EndOptions): Promise<ProcessRow[]> {
-  let left: ProcessRow[] = [];
+export async function endFamily(family: ProcessFamily, { graceMs, only }: EndOptions): Promise<KnownProcess[]> {
+  let left: readonly KnownProcess[] = [...family.members, family.leader];
   for (const [signal, patience] of [
     ["SIGTERM", graceMs],
     ["SIGKILL", AFTER_SIGKILL_MS],
@@ -116,22 +116,30 @@ export async function endFamily(family: ProcessFamily, { graceMs, only }: EndOpt
     if (signal === "SIGKILL" && only === undefined) family.killCgroup();
     const told = new Set<string>();
     for (const deadline = Date.now() + patience; ; await delay(POLL_MS)) {
-      left = membersNow(family, only);
-      for (const row of left) {
+      const found = membersNow(family, only);
+      for (const row of found ?? []) {
         const id = `${row.pid} ${row.startTime}`;
         if (told.has(id)) continue;
         told.add(id);
         signalSame(row, signal);
       }
+      left = found ?? left;
       if (left.length === 0) return [];
       if (Date.now() >= deadline) break;
     }
   }
-  return left;
+  return [...left];
 }
 
-/** Pids are listed first and read then: a process that forks and exits in between shows neither itself nor its child. So "nobody" is asked twice. */
-function membersNow(family: ProcessFamily, only: EndOptions["only"] = () => true): ProcessRow[] {
-  const first = family.look(recentSnapshot(), true).live.filter(only);
-  return first.length > 0 ? first : family.look(new Snapshot(), true).live.filter(only);
+/**
+ * Pids are listed first and read then: a process that forks and exits in between shows neither itself nor its child. So "nobody" is asked twice. Null: it
+ * cannot be seen now (no descriptor is left).
+ */
+function membersNow(family: ProcessFamily, only: EndOptions["only"] = () => true): ProcessRow[] | null {
+  try {
+    const first = family.look(recentSnapshot(), true).live.filter(only);
+    return first.length > 0 ? first : family.look(new Snapshot(), true).live.filter(only);
+  } catch {
+    return null;
+  }
 }

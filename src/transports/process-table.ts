@@ -31,12 +31,13 @@ export function readStartTime(pid: number): string | null {
   return readProcess(pid)?.startTime ?? null;
 }
 
+/** Throws when it cannot look (no descriptor left): an incomplete table would say that somebody is gone who is not. */
 export function listProcesses(): ProcessRow[] {
   if (!onLinux) return readPs(["-ax"]);
   const rows: ProcessRow[] = [];
   for (const name of readdirSync("/proc")) {
     if (!/^[0-9]+$/.test(name)) continue;
-    const row = readProcStat(Number(name));
+    const row = readProcStat(Number(name), true);
     if (row !== null) rows.push(row);
   }
   return rows;
@@ -87,10 +88,12 @@ export function startedSince(startTime: string, since: string): boolean {
   return a !== null && b !== null && a.epoch === b.epoch && a.at >= b.at;
 }
 
-function readProcStat(pid: number): ProcessRow | null {
+function readProcStat(pid: number, mustSee = false): ProcessRow | null {
   try {
     return parseProcStat(pid, readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (mustSee && (code === "EMFILE" || code === "ENFILE")) throw error;
     return null;
   }
 }

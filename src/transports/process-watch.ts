@@ -51,12 +51,16 @@ function schedule(ms: number): void {
 function lookAround(): void {
   timer = null;
   const began = performance.now();
-  const snapshot = new Snapshot();
   let busy = false;
-  for (const [one, state] of watched) {
-    busy ||= state.active;
-    state.active = false;
-    if (one.family.look(snapshot, false).grew) one.onGrowth(one.family);
+  try {
+    const snapshot = new Snapshot();
+    for (const [one, state] of watched) {
+      busy ||= state.active;
+      state.active = false;
+      if (one.family.look(snapshot, false).grew) one.onGrowth(one.family);
+    }
+  } catch {
+    // No descriptor is left: the next look may see more.
   }
   lastCostMs = performance.now() - began;
   if (watched.size > 0) schedule(busy ? BUSY_MS : QUIET_MS);

@@ -9,7 +9,7 @@ const RESOURCE_NOT_FOUND = -32002;
 const INVALID_PARAMS = -32602;
 const LF = 10;
 /** An answer is held in memory several times, and no model reads more than this. */
-const READ_LIMIT_BYTES = 8 * 1024 * 1024;
+const READ_LIMIT_BYTES = 4 * 1024 * 1024;
 
 export class ClientFiles {
   readonly #root: Promise<string>;

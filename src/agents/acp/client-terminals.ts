@@ -25,10 +25,7 @@ export type TerminalHost = {
 
 type Terminal = {
   process: AgentProcess;
-  /** The newest output, at most `limit` bytes of it. */
-  output: string;
-  truncated: boolean;
-  limit: number;
+  output: OutputTail;
   exit: TerminalExit | null;
   ended: Promise<TerminalExit>;
 };
@@ -59,8 +56,8 @@ export class ClientTerminals {
   }
 
   output(params: JsonRecord): JsonRecord {
-    const { output, truncated, exit } = this.#get(params);
-    return { output, truncated, ...(exit === null ? {} : { exitStatus: exit }) };
+    const { output, exit } = this.#get(params);
+    return { output: output.text(), truncated: output.truncated, ...(exit === null ? {} : { exitStatus: exit }) };
   }
 
   waitForExit(params: JsonRecord): Promise<TerminalExit> {
@@ -102,7 +99,7 @@ export class ClientTerminals {
       });
       const add = (text: string): void => {
         if (text === "") return;
-        keep(terminal, text);
+        terminal.output.add(text);
         this.#host.onOutput(id, text);
       };
       const process = spawnAgent({
@@ -125,7 +122,7 @@ export class ClientTerminals {
           settle(terminal.exit);
         },
       });
-      const terminal: Terminal = { process, output: "", truncated: false, limit, exit: null, ended };
+      const terminal: Terminal = { process, output: new OutputTail(limit), exit: null, ended };
       this.#terminals.set(id, terminal);
       process.endStdin();
       if (process.pid !== null) started();
@@ -145,14 +142,32 @@ function shellLine(command: string, args: unknown): string[] {
 
 const outputLimit = (asked: number | undefined): number => Math.max(0, Math.min(asked ?? DEFAULT_OUTPUT_BYTES, MAX_OUTPUT_BYTES));
 
-/** Keeps the end of the output, cut at a character. */
-function keep(terminal: Terminal, text: string): void {
-  terminal.output += text;
-  const excess = Buffer.byteLength(terminal.output) - terminal.limit;
-  if (excess <= 0) return;
-  terminal.truncated = true;
-  const bytes = Buffer.from(terminal.output);
-  let start = excess;
-  while (start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  terminal.output = bytes.subarray(start).toString("utf8");
+/** The newest output, at most so many bytes of it, cut at a character. */
+class OutputTail {
+  readonly #limit: number;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  truncated = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(text: string): void {
+    const piece = Buffer.from(text);
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#limit) this.truncated = true;
+    for (let first = this.#pieces[0]; first && this.#bytes - first.length >= this.#limit; first = this.#pieces[0]) {
+      this.#pieces.shift();
+      this.#bytes -= first.length;
+    }
+  }
+
+  text(): string {
+    const bytes = Buffer.concat(this.#pieces);
+    let start = Math.max(0, bytes.length - this.#limit);
+    while (start > 0 && start < bytes.length && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+    return bytes.subarray(start).toString("utf8");
+  }
 }

@@ -67,7 +67,7 @@ class AcpConnection implements Connection {
     const environment = host.environment(config.env);
     this.#history =
       quirks.fragileHistory && launch.resume !== null ? new GeminiHistory(environment, launch.resume.native_session_id) : null;
-    const files = new ClientFiles(config.directory, quirks.missingFile ?? "error", async () => this.#line?.drained());
+    const files = new ClientFiles(config.directory, quirks.missingFile ?? "error", () => this.#hasRead());
     this.#terminals = new ClientTerminals({
       directory: (asked) => files.directory(asked),
       environment,
@@ -257,6 +257,11 @@ class AcpConnection implements Connection {
 
   #say(drafts: Parameters<Launch["port"]["say"]>[0]): void {
     if (drafts.length > 0) this.#launch.port.say(drafts);
+  }
+
+  /** Resolves when the agent has read what it was sent; rejects when there is nobody left to read it. */
+  async #hasRead(): Promise<void> {
+    if (this.#line !== null) await this.#alive().drained();
   }
 
   #alive(): AcpLine {

@@ -4,6 +4,9 @@ import { type JsonRecord, num, rec, str } from "../json.ts";
 import type { Call, SessionState, Terminal } from "./session-state.ts";
 import { kindOf, openResult, outputDelta } from "./tools.ts";
 
+/** Output beyond this is told as it comes and no longer added up; what is kept of the result ends here. */
+const KEPT_CHARACTERS = 8 * 1024 * 1024;
+
 export function terminalOf(state: SessionState, id: string): Terminal {
   const known = state.terminals.get(id);
   if (known) return known;
@@ -32,8 +35,7 @@ export function metaTerminal(state: SessionState, call: Call, meta: JsonRecord):
     const data = str(said.data);
     if (data === undefined) continue;
     const terminal = terminalOf(state, str(said.terminal_id) ?? call.id);
-    terminal.output += data;
-    drafts.push(...link(state, call, terminal));
+    drafts.push(...append(state, terminal, data), ...link(state, call, terminal));
   }
   const exit = rec(meta.terminal_exit);
   if (exit.exit_code !== undefined || exit.signal !== undefined) {
@@ -50,21 +52,32 @@ export function onTerminalUpdate(state: SessionState, update: JsonRecord, chunk:
   if (id === undefined) return [];
   const terminal = terminalOf(state, id);
   const data = chunk ? str(update.data) : str(rec(update.output).data);
-  if (data !== undefined) setOutput(terminal, (chunk ? terminal.output : "") + Buffer.from(data, "base64").toString("utf8"));
+  const text = data === undefined ? undefined : Buffer.from(data, "base64").toString("utf8");
+  const drafts = text === undefined || !chunk ? [] : append(state, terminal, text);
+  if (text !== undefined && !chunk) setOutput(terminal, text);
   const exit = rec(update.exitStatus);
   if (exit.exitCode !== undefined || exit.signal !== undefined)
     terminal.exit = { code: num(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
-  return tellOutput(state, terminal);
+  return [...drafts, ...tellOutput(state, terminal)];
 }
 
 /** The client's terminal: what terminal/output answered, or what the running process wrote. */
 export function onClientOutput(state: SessionState, id: string, output: string, mode: "append" | "all"): Draft[] {
   const terminal = terminalOf(state, id);
-  const text = mode === "append" ? terminal.output + output : output;
+  if (mode === "append") return append(state, terminal, output);
   // terminal/output may answer with the tail only, when the agent set a limit: what was told is more.
-  if (mode === "all" && terminal.output.endsWith(text)) return [];
-  setOutput(terminal, text);
+  if (terminal.output.length >= KEPT_CHARACTERS || terminal.output.endsWith(output)) return [];
+  setOutput(terminal, output);
   return tellOutput(state, terminal);
+}
+
+function append(state: SessionState, terminal: Terminal, text: string): Draft[] {
+  if (terminal.output.length < KEPT_CHARACTERS) {
+    terminal.output += text;
+    return tellOutput(state, terminal);
+  }
+  const call = openCall(state, terminal);
+  return call === undefined ? [] : [...openResult(call), outputDelta(call, text)];
 }
 
 export function onClientExit(state: SessionState, id: string, exit: JsonRecord): void {
@@ -76,9 +89,14 @@ function setOutput(terminal: Terminal, text: string): void {
   terminal.output = text;
 }
 
-function tellOutput(state: SessionState, terminal: Terminal): Draft[] {
+function openCall(state: SessionState, terminal: Terminal): Call | undefined {
   const call = terminal.call === null ? undefined : state.calls.get(terminal.call);
-  if (call === undefined || call.state === "ended" || terminal.output.length <= terminal.told) return [];
+  return call?.state === "ended" ? undefined : call;
+}
+
+function tellOutput(state: SessionState, terminal: Terminal): Draft[] {
+  const call = openCall(state, terminal);
+  if (call === undefined || terminal.output.length <= terminal.told) return [];
   const delta = terminal.output.slice(terminal.told);
   terminal.told = terminal.output.length;
   return [...openResult(call), outputDelta(call, delta)];

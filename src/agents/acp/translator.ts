@@ -79,6 +79,10 @@ export class AcpTranslator implements Translator, Surroundings {
     return state;
   }
 
+  forget(session: string): void {
+    this.sessions.delete(session);
+  }
+
   /** Output and exit of a terminal the client runs: no message says it, the connection does. */
   clientTerminal(
     sessionId: string,

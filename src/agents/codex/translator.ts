@@ -25,6 +25,10 @@ export class CodexTranslator implements Translator {
   readonly #theirs = new ServerRequests(this.#threads);
   #exec: ExecEvents | null = null;
 
+  forget(session: string): void {
+    this.#threads.forget(session);
+  }
+
   translate(message: NativeMessage): Translation[] {
     const { dir, data } = message;
     if (dir === "err") return [mapped(null, "stderr")];

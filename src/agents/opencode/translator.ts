@@ -54,6 +54,10 @@ const SAID_ONCE = new Set(["plugin.added", "catalog.updated", "reference.updated
 export class OpencodeTranslator implements Translator {
   readonly #world = new World();
 
+  forget(session: string): void {
+    this.#world.sessions.delete(session);
+  }
+
   translate(message: NativeMessage): Translation[] {
     const frame = readFrame(message);
     switch (frame.kind) {

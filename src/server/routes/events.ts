@@ -15,6 +15,9 @@ import { EncodingQuery, Sequence, SessionPath, sessionStream } from "./parameter
 const tag = "events";
 const eventStream = { description: "Server-sent events", media: "text/event-stream" };
 
+/** A client that does not read holds one page in memory. */
+const PAGE_BYTES = 1024 * 1024;
+
 const PageQuery = Type.Object({
   after: Type.Optional(Sequence),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
@@ -45,6 +48,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
       schema: { params: SessionPath, querystring: PageQuery },
       config: {
         tag,
+        heavy: "page",
         operation: "listEvents",
         summary: "A page of a session's events.",
         description: "A page can hold fewer than `limit` events, even none, and still have more: go on with `next`.",
@@ -59,6 +63,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
       mustReach(stream, after ?? 0);
       const page = stream.read({
         limit: query.limit ?? 1_000,
+        maxBytes: PAGE_BYTES,
         reverse: query.order === "desc",
         ...(after === undefined ? {} : { after }),
         ...(query.before === undefined ? {} : { before: query.before }),

@@ -1,17 +1,15 @@
 // What lies behind a session's events: how native messages were understood, those messages themselves, and the transcript the events add up to.
 import { Readable } from "node:stream";
-import { setImmediate } from "node:timers/promises";
 import Type from "typebox";
 import type { NativeRow, Stream } from "../../log/contract.ts";
-import type { UniversalEvent } from "../../schema/event.ts";
-import { ItemFold } from "../../schema/fold-items.ts";
 import { Coverage, ItemList } from "../../schema/session.ts";
 import { nativeJson } from "../event-encoding.ts";
+import { paced } from "../pacing.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { Transcripts } from "../transcripts.ts";
 import { Sequence, SessionPath, sessionStream } from "./parameters.ts";
 
 const tag = "ledger";
-const ITEM_TYPES = ["item.started", "item.updated", "item.delta", "item.completed", "item.removed"];
 
 const NativeQuery = Type.Object({
   after: Type.Optional(Sequence),
@@ -19,6 +17,7 @@ const NativeQuery = Type.Object({
 });
 
 export function ledgerRoutes(app: App, { log }: ServerContext): void {
+  const transcripts = new Transcripts();
   app.get(
     "/v1/sessions/:id/coverage",
     {
@@ -40,6 +39,7 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
       schema: { params: SessionPath, querystring: NativeQuery },
       config: {
         tag,
+        heavy: "whole",
         operation: "readNative",
         summary: "The flight recorder: every native message in both directions, as NDJSON.",
         replies: {
@@ -53,7 +53,9 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
     },
     async ({ params, query }, reply) => {
       const stream = sessionStream(log, params.id);
-      return reply.type("application/x-ndjson").send(Readable.from(nativeLines(stream, query.after ?? 0, query.limit)));
+      return reply
+        .type("application/x-ndjson")
+        .send(Readable.from(paced(nativeLines(stream, query.after ?? 0, query.limit)), { highWaterMark: 1 }));
     },
   );
 
@@ -63,13 +65,17 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        heavy: "whole",
         operation: "listItems",
         summary: "The transcript: the items its events add up to.",
         replies: { 200: ItemList },
         problems: ["session_not_found"],
       },
     },
-    async ({ params }) => foldStream(sessionStream(log, params.id)),
+    async ({ params }, reply) => {
+      const transcript = await transcripts.of(sessionStream(log, params.id));
+      return reply.type("application/json; charset=utf-8").send(Readable.from(paced(listJson(transcript)), { highWaterMark: 1 }));
+    },
   );
 }
 
@@ -84,7 +90,7 @@ function coverageOf(stream: Stream): Coverage {
 function* nativeLines(stream: Stream, after: number, limit = Number.POSITIVE_INFINITY): Generator<string> {
   let left = limit;
   for (let at = after; left > 0; ) {
-    const page = stream.readNative({ after: at, limit: Math.min(left, 500), maxBytes: 1024 * 1024 });
+    const page = stream.readNative({ after: at, limit: Math.min(left, 500), maxBytes: 256 * 1024 });
     if (page.messages.length > 0) yield page.messages.map(nativeLine).join("");
     if (!page.has_more) return;
     left -= page.messages.length;
@@ -95,14 +101,9 @@ function* nativeLines(stream: Stream, after: number, limit = Number.POSITIVE_INF
 const nativeLine = ({ native_seq, t_ms, dir, type, disposition, body }: NativeRow): string =>
   `{"native_seq":${native_seq},"t_ms":${t_ms},"dir":"${dir}","type":${JSON.stringify(type)},"disposition":"${disposition}","data":${nativeJson(body)}}\n`;
 
-/** Reads page by page, and lets others have their turn in between. */
-async function foldStream(stream: Stream): Promise<ItemList> {
-  const fold = new ItemFold();
-  for (let after = 0; ; ) {
-    const page = stream.read({ after, limit: 2_000, types: ITEM_TYPES, maxBytes: 2 * 1024 * 1024 });
-    for (const json of page.events) fold.apply(JSON.parse(json) as UniversalEvent);
-    if (!page.has_more) return { items: fold.items(), last_sequence: page.last };
-    after = page.next;
-    await setImmediate();
-  }
+/** The same text as JSON.stringify would make, item by item. */
+function* listJson({ items, last_sequence }: ItemList): Generator<string> {
+  yield '{"items":[';
+  for (const [index, item] of items.entries()) yield `${index === 0 ? "" : ","}${JSON.stringify(item)}`;
+  yield `],"last_sequence":${last_sequence}}`;
 }

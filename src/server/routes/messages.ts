@@ -32,6 +32,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
       schema: { params: SessionPath, body: SendMessage },
       config: {
         tag,
+        largeBody: true,
         operation: "sendMessage",
         summary: "Send a message. It starts a turn, waits for the running one, or joins it.",
         replies: { 202: MessageAccepted },
@@ -48,6 +49,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
       config: {
         tag,
         ownIdempotency: true,
+        largeBody: true,
         operation: "sendMessageStream",
         summary: "Send a message and get the events of its turn, to its turn.ended.",
         description: "The header x-turn-id names the turn. Closing the stream does not stop the turn.",

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import Type from "typebox";
 import { Session, SessionId } from "../../schema/session.ts";
 import { exportLines, importLines } from "../../session/transfer.ts";
+import { paced } from "../pacing.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { SessionPath, sessionStream } from "./parameters.ts";
 
@@ -20,6 +21,7 @@ export function transferRoutes(app: App, { log, manager }: ServerContext): void 
       schema: { params: SessionPath },
       config: {
         tag,
+        heavy: "whole",
         operation: "exportSession",
         summary: "The whole session as NDJSON: its row, its native messages, its events, its artifacts.",
         replies: { 200: { description: "One part a line", media: "application/x-ndjson" } },
@@ -28,7 +30,7 @@ export function transferRoutes(app: App, { log, manager }: ServerContext): void 
     },
     async ({ params }, reply) => {
       const stream = sessionStream(log, params.id);
-      return reply.type("application/x-ndjson").send(Readable.from(exportLines(log, stream)));
+      return reply.type("application/x-ndjson").send(Readable.from(paced(exportLines(log, stream)), { highWaterMark: 1 }));
     },
   );
 
@@ -40,6 +42,7 @@ export function transferRoutes(app: App, { log, manager }: ServerContext): void 
         tag,
         // What a file says of its directory is not to be believed: only who reaches everything takes it in.
         reach: "all",
+        largeBody: true,
         operation: "importSession",
         summary: "Take up a session that was exported. Its agent's environment is not part of an export.",
         replies: { 201: Session },
