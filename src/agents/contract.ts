@@ -52,6 +52,8 @@ export interface Translator {
 export type AgentCapabilities = {
   /** Can answer permissions while the turn waits. */
   permissions: boolean;
+  /** Runs a call with the input of `PermissionReply.updated_input` instead of its own. False: such a reply never reaches its connection. */
+  edit_input: boolean;
   questions: boolean;
   /** A message can be put into a running turn. */
   steer: boolean;

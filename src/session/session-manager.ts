@@ -2,6 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
 import type { Log, Stream, StreamRow } from "../log/contract.ts";
+import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
@@ -70,7 +71,7 @@ export class SessionManager {
     return { recovered, resumed };
   }
 
-  async create(request: CreateSession): Promise<SessionView> {
+  async create(request: CreateSession, actor: Actor = EMBEDDED): Promise<SessionView> {
     const found = this.#agentOf(request.agent);
     const directory = await existingDirectory(request.directory ?? this.#options.defaultDirectory);
     const inspection = await this.#options.inspect(request.agent);
@@ -95,12 +96,13 @@ export class SessionManager {
       system_prompt: request.system_prompt ?? null,
       fork: false,
       forked_from: null,
+      created_by: actor,
       usage: null,
       ended: null,
     });
   }
 
-  async fork(id: string, request: ForkSession): Promise<SessionView> {
+  async fork(id: string, request: ForkSession, actor: Actor = EMBEDDED): Promise<SessionView> {
     const origin = this.get(id);
     const { agent } = this.#agentOf(origin.agentId);
     if (!agent.capabilities.fork) throw new ProblemError("fork_unsupported");
@@ -117,6 +119,7 @@ export class SessionManager {
       status_detail: null,
       fork: true,
       forked_from: id,
+      created_by: actor,
       usage: null,
       ended: null,
     });
@@ -160,8 +163,8 @@ export class SessionManager {
   }
 
   /** Removes the session and all it left in the log. Its agent is ended first. */
-  async remove(id: string): Promise<void> {
-    await this.get(id).terminate();
+  async remove(id: string, actor: Actor = EMBEDDED): Promise<void> {
+    await this.get(id).terminate(actor);
     this.#sessions.delete(id);
     this.#options.log.deleteStream("session", id);
     await this.#options.log.committed();

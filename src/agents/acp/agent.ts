@@ -54,6 +54,7 @@ export const createAcpTranslator = (): AcpTranslator => new AcpTranslator();
 function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
   return {
     permissions: true,
+    edit_input: false,
     questions: true,
     steer: false,
     interrupt: true,

@@ -22,6 +22,7 @@ export const codexAgent: Agent = {
   name: "Codex",
   capabilities: {
     permissions: true,
+    edit_input: false,
     questions: true,
     steer: true,
     interrupt: true,

@@ -18,6 +18,7 @@ export const opencodeAgent: Agent = {
   npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
   capabilities: {
     permissions: true,
+    edit_input: false,
     questions: true,
     steer: true,
     interrupt: true,
