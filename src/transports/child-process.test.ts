@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { ExitInfo } from "./child-process.ts";
+import { newMark } from "./process-mark.ts";
 import { readStartTime } from "./process-table.ts";
 import { endStrays, isAlive, PIDS, start, startNode, until, withGrandchild } from "./test-processes.ts";
 
@@ -232,6 +233,7 @@ describe("a child that cannot start", () => {
 
   it("is killed when it cannot be recorded", async () => {
     const recorder = {
+      newMark: () => newMark("0".repeat(32)),
       register: () => {
         throw new Error("disk full");
       },

@@ -3,6 +3,7 @@
  * when it ended, and that nothing it wrote is lost or waited for without bound. It does not read what the child says.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { formatMark, PROCESS_MARK_VARIABLE, type ProcessMark } from "./process-mark.ts";
 import { descendantsOf, listProcesses, type ProcessRow, readStartTime, signalSame } from "./process-table.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
 import { type StderrOutput, StderrTail } from "./stderr-tail.ts";
@@ -18,14 +19,16 @@ export interface ExitInfo {
 
 /** Remembers the group outside of this process, so that it can be reaped after a crash. `ProcessRegistry` is one. */
 export interface ProcessRecorder {
-  register(child: { pid: number; startTime: string | null; command: string }): void;
+  /** Asked before each start: what the child and its descendants carry in their environment. */
+  newMark(): ProcessMark;
+  register(child: { pid: number; startTime: string | null; command: string; mark: ProcessMark }): void;
   release(pid: number): void;
 }
 
 export interface SpawnAgentOptions {
   command: string;
   args: readonly string[];
-  /** The whole environment of the child; nothing is added. Default: ours. */
+  /** The whole environment of the child; only the mark of a recorded process is added. Default: ours. */
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   recorder?: ProcessRecorder;
@@ -76,6 +79,7 @@ class SpawnedAgent implements AgentProcess {
   readonly pid: number | null;
   readonly startTime: string | null;
   readonly #options: SpawnAgentOptions;
+  readonly #mark: ProcessMark | null;
   readonly #child: ChildProcess | null;
   readonly #stderr: StderrTail;
   readonly #ended: Promise<ExitInfo>;
@@ -94,6 +98,7 @@ class SpawnedAgent implements AgentProcess {
     this.#ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
+    this.#mark = options.recorder?.newMark() ?? null;
     this.#child = this.#spawn();
     this.pid = this.#child?.pid ?? null;
     this.startTime = this.pid === null ? null : readStartTime(this.pid);
@@ -167,12 +172,13 @@ class SpawnedAgent implements AgentProcess {
 
   #spawn(): ChildProcess | null {
     const { command, args, env, cwd } = this.#options;
+    const mark = this.#mark === null ? {} : { [PROCESS_MARK_VARIABLE]: formatMark(this.#mark) };
     try {
       return spawn(command, [...args], {
         detached: true,
         shell: false,
         stdio: ["pipe", "pipe", "pipe"],
-        ...(env === undefined ? {} : { env }),
+        env: { ...(env ?? process.env), ...mark },
         ...(cwd === undefined ? {} : { cwd }),
       });
     } catch (error) {
@@ -208,7 +214,7 @@ class SpawnedAgent implements AgentProcess {
   #record(pid: number): void {
     const { recorder, command } = this.#options;
     try {
-      recorder?.register({ pid, startTime: this.startTime, command });
+      if (this.#mark !== null) recorder?.register({ pid, startTime: this.startTime, command, mark: this.#mark });
     } catch (error) {
       // Unrecorded, it would outlive a crash of ours: better not to have it at all.
       signalGroup(pid, "SIGKILL");

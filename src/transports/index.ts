@@ -6,6 +6,7 @@ export * from "./json-rpc.ts";
 export * from "./json-rpc-error.ts";
 export * from "./line-framer.ts";
 export * from "./ndjson-stdio.ts";
+export * from "./process-mark.ts";
 export { readStartTime } from "./process-table.ts";
 export * from "./reaper.ts";
 export * from "./spawn-error.ts";

@@ -35,6 +35,9 @@ afterEach(() => {
   endStrays();
 });
 
+/** The files in the records' folder, without the instance's id. */
+const records = (): string[] => readdirSync(dir).filter((name) => name !== "instance");
+
 /** Starts a daemon that owns one agent, and tells the pids of agent and grandchild. */
 async function startDaemon(agentScript: string): Promise<{ daemon: ChildProcess; agent: number; inner: number }> {
   const program = `
@@ -73,7 +76,7 @@ describe("after kill -9 of the daemon", () => {
     expect([isAlive(agent), isAlive(inner)]).toEqual([true, true]);
     expect(await reapOrphans(dir, { graceMs: 50 })).toEqual([{ pid: agent, command: process.execPath, outcome: "killed" }]);
     expect([isAlive(agent), isAlive(inner)]).toEqual([false, false]);
-    expect(readdirSync(dir)).toEqual([]);
+    expect(records()).toEqual([]);
   });
 
   it("the next one reaps a descendant that left the group", async () => {
@@ -101,7 +104,7 @@ describe("after kill -9 of the daemon", () => {
     writeFileSync(join(dir, `${agent}.json.tmp`), record);
     expect(await reapOrphans(dir, { graceMs: 50 })).toMatchObject([{ pid: agent, outcome: "killed" }]);
     expect([isAlive(agent), isAlive(inner)]).toEqual([false, false]);
-    expect(readdirSync(dir)).toEqual([]);
+    expect(records()).toEqual([]);
   });
 });
 
@@ -119,7 +122,7 @@ describe("reapOrphans", () => {
     record(Number(leader), { start_time: `${bootId}/${Number(ticks) - 1}` });
     expect(await reapOrphans(dir, { graceMs: 50 })).toMatchObject([{ pid: Number(leader), outcome: "recycled" }]);
     expect([isAlive(Number(leader)), isAlive(Number(inner))]).toEqual([true, true]);
-    expect(readdirSync(dir)).toEqual([]);
+    expect(records()).toEqual([]);
     await child.stop(0);
   });
 
@@ -147,7 +150,7 @@ describe("reapOrphans", () => {
     writeFileSync(join(dir, "package.json"), "{}");
     const outcomes = (await reapOrphans(dir)).map(({ outcome }) => outcome).sort();
     expect(outcomes).toEqual(["already_gone", "corrupt", "corrupt", "corrupt"]);
-    expect(readdirSync(dir)).toEqual(["package.json"]);
+    expect(records()).toEqual(["package.json"]);
   });
 
   it("is content with a directory that does not exist", async () => {
@@ -165,6 +168,7 @@ describe("ProcessRegistry", () => {
       pid: child.pid,
       start_time: child.startTime,
       command: process.execPath,
+      mark: expect.stringMatching(/^[0-9a-f]{32}$/),
       owner_pid: process.pid,
       owner_start_time: readStartTime(process.pid),
     });
@@ -180,6 +184,6 @@ describe("ProcessRegistry", () => {
     registry.killAllNow();
     expect(await exited).toMatchObject({ signal: "SIGKILL" });
     await until(() => !isAlive(Number(inner)));
-    expect(readdirSync(dir)).toEqual([]);
+    expect(records()).toEqual([]);
   });
 });

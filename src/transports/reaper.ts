@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ProcessRecorder, signalGroup } from "./child-process.ts";
+import { instanceId, newMark, type ProcessMark } from "./process-mark.ts";
 import {
   descendantsOf,
   listProcesses,
@@ -25,6 +26,8 @@ interface ProcessRecord {
   pid: number;
   start_time: string;
   command: string;
+  /** The `record` of the mark that the process and its descendants carry. */
+  mark: string;
   owner_pid: number;
   owner_start_time: string | null;
 }
@@ -54,20 +57,27 @@ export class ProcessRegistry implements ProcessRecorder {
   readonly #dir: string;
   readonly #ownerStartTime = readStartTime(process.pid);
   readonly #live = new Set<number>();
+  readonly #instance: string;
 
   constructor(dir: string) {
     this.#dir = dir;
     mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#instance = instanceId(dir);
+  }
+
+  newMark(): ProcessMark {
+    return newMark(this.#instance);
   }
 
   /** Without a known start time it could never be told from a stranger, so it is not recorded. */
-  register(child: { pid: number; startTime: string | null; command: string }): void {
+  register(child: { pid: number; startTime: string | null; command: string; mark: ProcessMark }): void {
     this.#live.add(child.pid);
     if (child.startTime === null) return;
     const record: ProcessRecord = {
       pid: child.pid,
       start_time: child.startTime,
       command: child.command,
+      mark: child.mark.record,
       owner_pid: process.pid,
       owner_start_time: this.#ownerStartTime,
     };
