@@ -38,7 +38,10 @@ export class RequestDesk {
     if (request?.kind !== "permission") return this.#answeredBefore(id, body, "permission_not_found");
     const { metadata } = request.data;
     if (input_hash !== undefined && input_hash !== metadata.input_hash)
-      throw new ProblemError("precondition_failed", `This request asks for an input with the hash ${metadata.input_hash}. Read it again.`);
+      throw new ProblemError(
+        "precondition_failed",
+        `This request asks for an input with the hash ${metadata.input_hash}. Read it again.`,
+      );
     const updated_input = this.#edited(body);
     const option = optionFor(metadata.options, body);
     const approved = option ? option.kind.startsWith("allow") : body.reply !== "reject";
@@ -100,7 +103,10 @@ export class RequestDesk {
     const { book } = this.#options;
     const replacement = book.replacementOf(id);
     if (replacement !== undefined)
-      throw new ProblemError("precondition_failed", `The agent changed the input after it asked. Read ${replacement} and answer that.`);
+      throw new ProblemError(
+        "precondition_failed",
+        `The agent changed the input after it asked. Read ${replacement} and answer that.`,
+      );
     const before = book.answerOf(id);
     if (before === undefined) throw new ProblemError(missing);
     if (before !== JSON.stringify(answer)) throw new ProblemError("already_answered");

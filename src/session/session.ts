@@ -196,8 +196,7 @@ export class Session implements SessionPort, Intake {
     if (!connection?.steer) throw new ProblemError("steer_unsupported");
     await agentCall(connection.steer(await promptOf(message, this.#context.log.artifacts)));
     const { actor } = message;
-    if (actor)
-      this.say([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turn.turn_id }, actor } }]);
+    if (actor) this.say([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turn.turn_id }, actor } }]);
     await this.#context.log.committed();
     return { turn_id: turn.turn_id, queued: false };
   }

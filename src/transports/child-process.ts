@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { formatMark, PROCESS_MARK_VARIABLE, type ProcessMark } from "./process-mark.ts";
+import { noteOwner } from "./process-owners.ts";
 import { descendantsOf, listProcesses, type ProcessRow, readStartTime, signalSame } from "./process-table.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
 import { type StderrOutput, StderrTail } from "./stderr-tail.ts";
@@ -212,7 +213,8 @@ class SpawnedAgent implements AgentProcess {
   }
 
   #record(pid: number): void {
-    const { recorder, command } = this.#options;
+    const { recorder, command, env } = this.#options;
+    if (this.#mark !== null) noteOwner({ pid, startTime: this.startTime, mark: this.#mark }, env ?? process.env);
     try {
       if (this.#mark !== null) recorder?.register({ pid, startTime: this.startTime, command, mark: this.#mark });
     } catch (error) {
