@@ -1,5 +1,6 @@
 // The row a session keeps beside its stream: what must survive a restart so that it can be shown and resumed. Stored as JSON in the log.
 import type { McpServer, SessionConfig } from "../agents/contract.ts";
+import { withoutOwn } from "../agents/own-environment.ts";
 import type { Actor } from "../schema/actor.ts";
 import type { SessionEnded, Usage } from "../schema/event-data.ts";
 import type { Session, SessionState } from "../schema/session.ts";
@@ -42,7 +43,7 @@ export const configOf = (row: SessionRow): SessionConfig => ({
   variant: row.variant,
   agent_mode: row.agent_mode,
   permission_mode: row.permission_mode,
-  env: row.env,
+  env: withoutOwn(row.env),
   mcp_servers: row.mcp_servers,
   system_prompt: row.system_prompt,
   metadata: row.metadata,

@@ -37,6 +37,8 @@ export type SessionContext = {
   host: AgentHost;
   times: SessionTimes;
   limits: { queued: number };
+  /** What tells a process that serves one session alone which one that is. */
+  agentEnvironment(sessionId: string): Record<string, string>;
   /** The session's object is of no use any more; forget it. */
   lost(session: Session): void;
 };
@@ -388,7 +390,12 @@ export class Session implements SessionPort, Intake {
 
   #target() {
     const { native_session_id, fork } = this.#row;
-    return { config: configOf(this.#row), resume: native_session_id === null ? null : { native_session_id, fork } };
+    const config = configOf(this.#row);
+    const own = this.#context.agent.sharesProcess ? {} : this.#context.agentEnvironment(this.session_id);
+    return {
+      config: { ...config, env: { ...config.env, ...own } },
+      resume: native_session_id === null ? null : { native_session_id, fork },
+    };
   }
 
   #turnEnded(data: EventDataOf["turn.ended"]): void {

@@ -2,18 +2,12 @@
  * For whom a process runs: the agent and, where a process serves one session alone, the session. Read from the environment the daemon gave it, and kept
  * after its end, since descendants may outlive it. `findOwner` recognises any process that came from one of them. Not here: what that forbids.
  */
-import { type ProcessMark, readMark } from "./process-mark.ts";
+import { type ProcessMark, parseMark, readMark } from "./process-mark.ts";
 import { type ProcessRow, readProcess } from "./process-table.ts";
 
 /** Set by the daemon for every process of an agent; the second only where a process serves one session. */
 export const AGENT_VARIABLE = "DRAGOMAN_AGENT";
 export const SESSION_VARIABLE = "DRAGOMAN_SESSION_ID";
-
-/** Variables with this prefix are the daemon's own: neither requests nor agents may set them for a process. */
-export const OWN_PREFIX = "DRAGOMAN_";
-
-export const withoutOwn = (env: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(OWN_PREFIX)));
 
 export type ProcessOwner = {
   agent: string | null;
@@ -58,6 +52,12 @@ export function findOwner(pid: number, instance: string): ProcessOwner | null {
     if (mark?.instance === instance) return ownerOf(byRecord.get(mark.record), "mark");
   }
   return null;
+}
+
+/** The same for the text of a mark, as a client passes it on. */
+export function ownerOfMark(text: string, instance: string): ProcessOwner | null {
+  const mark = parseMark(text);
+  return mark?.instance === instance ? ownerOf(byRecord.get(mark.record), "mark") : null;
 }
 
 const ownerOf = (started: Started | undefined, known_by: ProcessOwner["known_by"]): ProcessOwner => ({

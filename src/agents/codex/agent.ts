@@ -20,6 +20,7 @@ const pool = new ServerPool();
 export const codexAgent: Agent = {
   id: "codex",
   name: "Codex",
+  sharesProcess: true,
   capabilities: {
     permissions: true,
     edit_input: false,

@@ -15,6 +15,7 @@ const VERSION_MS = 30_000;
 export const opencodeAgent: Agent = {
   id: "opencode",
   name: "OpenCode",
+  sharesProcess: true,
   npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
   capabilities: {
     permissions: true,
