@@ -29,6 +29,8 @@ export function systemdUnit({ node, cli, args, env, envFile }: ServiceSpec): str
     "RestartSec=2",
     // Agents are ended by the daemon, each in its own way; systemd only takes what is left.
     "KillMode=mixed",
+    // Lets the daemon put each agent into a control group of its own.
+    "Delegate=yes",
     "TimeoutStopSec=30",
     "",
     "[Install]",

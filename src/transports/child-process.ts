@@ -1,76 +1,21 @@
 /**
- * One child process in its own process group, with three pipes and no shell. Guarantees that nothing of the group is left
- * when it ended, and that nothing it wrote is lost or waited for without bound. It does not read what the child says.
+ * One child process in its own process group, with three pipes and no shell. Guarantees that neither the group nor any other descendant is left when it
+ * ended, and that nothing it wrote is lost or waited for without bound. It does not read what the child says.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import type { AgentProcess, ExitInfo, SpawnAgentOptions } from "./agent-process.ts";
+import { endFamily, ProcessFamily, Snapshot } from "./process-family.ts";
 import { formatMark, PROCESS_MARK_VARIABLE, type ProcessMark } from "./process-mark.ts";
 import { noteOwner } from "./process-owners.ts";
-import { descendantsOf, listProcesses, type ProcessRow, readStartTime, signalSame } from "./process-table.ts";
+import { readStartTime, signalSame } from "./process-table.ts";
+import { noteActivity, unwatchFamily, type Watched, watchFamily } from "./process-watch.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
 import { type StderrOutput, StderrTail } from "./stderr-tail.ts";
 
 /** How long a pipe may stay open after the leader exited and its group was killed (a process that left the group can hold it). */
 export const PIPE_DRAIN_MS = 500;
-
-export interface ExitInfo {
-  code: number | null;
-  signal: string | null;
-  stderr: StderrOutput;
-}
-
-/** Remembers the group outside of this process, so that it can be reaped after a crash. `ProcessRegistry` is one. */
-export interface ProcessRecorder {
-  /** Asked before each start: what the child and its descendants carry in their environment. */
-  newMark(): ProcessMark;
-  register(child: { pid: number; startTime: string | null; command: string; mark: ProcessMark }): void;
-  release(pid: number): void;
-}
-
-export interface SpawnAgentOptions {
-  command: string;
-  args: readonly string[];
-  /** The whole environment of the child; only the mark of a recorded process is added. Default: ours. */
-  env?: NodeJS.ProcessEnv;
-  cwd?: string;
-  recorder?: ProcessRecorder;
-  onStdout(chunk: Buffer): void;
-  onStderrLine?(line: string): void;
-  /** A write met a closed stdin (EPIPE). The child may live on; later writes return false. */
-  onStdinError?(error: Error): void;
-  /** Once, after the last `onStdout`. Never called when `onSpawnError` is. */
-  onExit(exit: ExitInfo): void;
-  /** Once, never before `spawnAgent` returned. */
-  onSpawnError(error: SpawnError): void;
-}
-
-export interface AgentProcess {
-  /** Null when the process could not be started. */
-  readonly pid: number | null;
-  /** See `ProcessRow.startTime`; null if unknown. */
-  readonly startTime: string | null;
-  /** Bytes accepted by `write` that the child has not read yet. */
-  readonly stdinBacklog: number;
-  /**
-   * Never throws. False: the child reads slower than we write (or not at all any more); the data is queued unless stdin is closed.
-   * Wait for `drained()` before writing much more, and keep stdout flowing while waiting: a child that is stuck
-   * writing does not read.
-   */
-  write(data: string | Buffer): boolean;
-  /** Resolves when the child has read enough to go on writing, or will never read again. */
-  drained(): Promise<void>;
-  endStdin(): void;
-  /** Stops reading, so the child blocks when its pipe is full. Ends by itself at exit: the little that is left is delivered. */
-  pauseStdout(): void;
-  resumeStdout(): void;
-  /**
-   * SIGTERM to the group, SIGKILL after the grace. Descendants that left the group are killed too, once the leader is gone.
-   * Resolves with what `onExit` is told; may be called again at any time.
-   */
-  stop(graceMs: number): Promise<ExitInfo>;
-  /** To the whole group. False when there was nobody left to signal. */
-  kill(signal: NodeJS.Signals): boolean;
-  stderr(): StderrOutput;
-}
+/** Between SIGTERM and SIGKILL for descendants that left the group. */
+const STRAY_GRACE_MS = 500;
 
 export function spawnAgent(options: SpawnAgentOptions): AgentProcess {
   return new SpawnedAgent(options);
@@ -91,7 +36,10 @@ class SpawnedAgent implements AgentProcess {
   #drainWaiters: (() => void)[] = [];
   /** Our caller wants no stdout for now. */
   #held = false;
-  #strays: ProcessRow[] = [];
+  #family: Watched | null = null;
+  /** Resolves when no descendant is left; true unless some could not be ended. */
+  #familyEnded: Promise<boolean> = Promise.resolve(true);
+  #ending = false;
 
   constructor(options: SpawnAgentOptions) {
     this.#options = options;
@@ -105,6 +53,7 @@ class SpawnedAgent implements AgentProcess {
     this.startTime = this.pid === null ? null : readStartTime(this.pid);
     if (this.#child !== null) this.#listen(this.#child);
     if (this.pid !== null) this.#record(this.pid);
+    if (this.#state === "running") running.add(this);
   }
 
   get stdinBacklog(): number {
@@ -114,6 +63,7 @@ class SpawnedAgent implements AgentProcess {
   write(data: string | Buffer): boolean {
     const stdin = this.#child?.stdin;
     if (this.pid === null || !stdin?.writable || this.#state !== "running") return false;
+    this.#active();
     return stdin.write(data);
   }
 
@@ -152,13 +102,24 @@ class SpawnedAgent implements AgentProcess {
 
   stop(graceMs: number): Promise<ExitInfo> {
     if (this.#state !== "running") return this.#ended;
-    this.#findStrays();
+    this.#signalStrays("SIGTERM");
     this.kill("SIGTERM");
     this.#after(graceMs, () => {
-      this.#findStrays();
+      this.#signalStrays("SIGTERM");
       this.kill("SIGKILL");
     });
     return this.#ended;
+  }
+
+  async endDescendants(): Promise<void> {
+    if (this.#family === null || this.#state !== "running") return;
+    await endFamily(this.#family.family, { graceMs: STRAY_GRACE_MS, only: (row) => row.pgid !== this.pid });
+  }
+
+  /** For the last moment of a dying daemon: there is no time for manners. */
+  killNow(): void {
+    this.#signalStrays("SIGKILL");
+    this.kill("SIGKILL");
   }
 
   kill(signal: NodeJS.Signals): boolean {
@@ -195,6 +156,7 @@ class SpawnedAgent implements AgentProcess {
     });
     child.stdout?.on("data", (chunk: Buffer) => {
       if (this.#state === "ended") return;
+      this.#active();
       this.#options.onStdout(chunk);
       this.#breathe();
     });
@@ -216,7 +178,11 @@ class SpawnedAgent implements AgentProcess {
     const { recorder, command, env } = this.#options;
     if (this.#mark !== null) noteOwner({ pid, startTime: this.startTime, mark: this.#mark }, env ?? process.env);
     try {
-      if (this.#mark !== null) recorder?.register({ pid, startTime: this.startTime, command, mark: this.#mark });
+      const cgroup =
+        this.#mark === null
+          ? undefined
+          : recorder?.register({ pid, startTime: this.startTime, command, mark: this.#mark }).cgroup;
+      this.#watch(pid, cgroup ?? null);
     } catch (error) {
       // Unrecorded, it would outlive a crash of ours: better not to have it at all.
       signalGroup(pid, "SIGKILL");
@@ -226,9 +192,27 @@ class SpawnedAgent implements AgentProcess {
     }
   }
 
+  /** Without a start time a process cannot be told from a stranger: then only its group is known. */
+  #watch(pid: number, cgroup: string | null): void {
+    if (this.startTime === null) return;
+    const family = new ProcessFamily({ leader: { pid, startTime: this.startTime }, record: this.#mark?.record ?? null, cgroup });
+    this.#family = { family, onGrowth: () => this.#noteMembers() };
+    watchFamily(this.#family);
+  }
+
+  #active(): void {
+    if (this.#family !== null) noteActivity(this.#family);
+  }
+
+  #noteMembers(): void {
+    if (this.#family === null || this.pid === null) return;
+    this.#options.recorder?.noteMembers(this.pid, this.#family.family.members);
+  }
+
   #spawnFailed(error: SpawnError): void {
     if (this.#state === "ended") return;
     this.#state = "ended";
+    running.delete(this);
     this.#resolveEnded({ ...this.#exit, stderr: this.#stderr.output() });
     this.#releaseWriters();
     this.#options.onSpawnError(error);
@@ -238,7 +222,7 @@ class SpawnedAgent implements AgentProcess {
     if (this.#state !== "running" || this.pid === null) return;
     // Grandchildren must not survive. The number is still theirs: a pid is not given out while a group bears it.
     signalGroup(this.pid, "SIGKILL");
-    for (const stray of this.#strays) signalSame(stray, "SIGKILL");
+    this.#familyEnded = this.#endFamily();
     this.#state = "exited";
     this.#exit = { code, signal };
     this.#clearTimers();
@@ -248,20 +232,34 @@ class SpawnedAgent implements AgentProcess {
     this.#after(PIPE_DRAIN_MS, () => setImmediate(() => setImmediate(() => this.#end())));
   }
 
-  /** Agents start shells in sessions of their own, which no group signal reaches. They are known by descent while their parents live. */
-  #findStrays(): void {
-    const { pid } = this;
-    if (pid === null) return;
-    this.#strays.push(...descendantsOf([pid], listProcesses()).filter((row) => row.pgid !== pid));
+  async #endFamily(): Promise<boolean> {
+    if (this.#family === null) return true;
+    unwatchFamily(this.#family);
+    return (await endFamily(this.#family.family, { graceMs: STRAY_GRACE_MS })).length === 0;
+  }
+
+  /** Agents start shells in sessions of their own, which no group signal reaches. Who is found is recorded: its parent may be gone the next moment. */
+  #signalStrays(signal: NodeJS.Signals): void {
+    if (this.#family === null) return;
+    const { live, grew } = this.#family.family.look(new Snapshot(), true);
+    if (grew) this.#noteMembers();
+    for (const row of live) if (row.pgid !== this.pid) signalSame(row, signal);
   }
 
   #end(): void {
-    if (this.#state !== "exited") return;
+    if (this.#state !== "exited" || this.#ending) return;
+    this.#ending = true;
+    void this.#familyEnded.then((all) => this.#finish(all));
+  }
+
+  #finish(allEnded: boolean): void {
     this.#state = "ended";
+    running.delete(this);
     this.#clearTimers();
     for (const pipe of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) pipe?.destroy();
     this.#stderr.end();
-    if (this.pid !== null) this.#options.recorder?.release(this.pid);
+    // The record of what could not be ended stays, so that the next start tries again.
+    if (this.pid !== null && allEnded) this.#options.recorder?.release(this.pid);
     const exit: ExitInfo = { ...this.#exit, stderr: this.#stderr.output() };
     this.#resolveEnded(exit);
     this.#options.onExit(exit);
@@ -286,6 +284,12 @@ class SpawnedAgent implements AgentProcess {
     this.#timers.clear();
   }
 }
+
+const running = new Set<SpawnedAgent>();
+
+process.on("exit", () => {
+  for (const agent of running) agent.killNow();
+});
 
 /** False when the group has no member (or none that we may signal). */
 export function signalGroup(pgid: number, signal: NodeJS.Signals): boolean {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ExitInfo } from "./child-process.ts";
+import type { ExitInfo } from "./agent-process.ts";
 import { NdjsonChannel, openNdjsonStdio } from "./ndjson-stdio.ts";
 
 const SEED = 20_260_402;

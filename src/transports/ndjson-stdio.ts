@@ -2,7 +2,8 @@
  * JSON messages, one a line, over the stdin and stdout of a child process. Every line comes out as exactly one of message,
  * garbage or oversize: nothing is swallowed, and nothing that a child prints can make it throw.
  */
-import { type AgentProcess, type ExitInfo, type SpawnAgentOptions, spawnAgent } from "./child-process.ts";
+import type { AgentProcess, ExitInfo, SpawnAgentOptions } from "./agent-process.ts";
+import { spawnAgent } from "./child-process.ts";
 import { encodeJsonLine, type RawLine, withoutLineEnd } from "./json-line.ts";
 import { LineFramer, type OversizeLine } from "./line-framer.ts";
 

@@ -1,25 +1,18 @@
 /**
- * No agent process outlives the daemon, not even when the daemon is killed with -9: each process group is recorded in a small
- * file while it lives, and the next daemon reaps what the files still name. A process is ours only when pid and start time
- * both match the record; names and command lines are never looked at.
+ * No process of an agent outlives the daemon, not even when the daemon is killed with -9: each process that it starts is recorded in a small file while
+ * anything of its family lives, and the next daemon ends what the files still name. A recorded process is ours only when pid and start time both match;
+ * names and command lines are never looked at.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { type ProcessRecorder, signalGroup } from "./child-process.ts";
+import type { ProcessRecorder } from "./agent-process.ts";
+import { enterCgroup, isCgroupOf, removeCgroup, sweepCgroups } from "./cgroup.ts";
+import { endFamily, type KnownProcess, ProcessFamily, Snapshot } from "./process-family.ts";
 import { instanceId, newMark, type ProcessMark } from "./process-mark.ts";
-import {
-  descendantsOf,
-  listProcesses,
-  liveGroup,
-  type ProcessRow,
-  readProcess,
-  readStartTime,
-  signalSame,
-} from "./process-table.ts";
+import { readProcess, readStartTime } from "./process-table.ts";
 
-const POLL_MS = 20;
-const AFTER_SIGKILL_MS = 2_000;
+/** A process that starts more than this is a fork bomb: its control group or its marks have to do. */
+const MAX_MEMBERS = 1_000;
 
 /** Arguments are left out of the record on purpose: they may hold secrets. */
 interface ProcessRecord {
@@ -27,13 +20,16 @@ interface ProcessRecord {
   start_time: string;
   command: string;
   /** The `record` of the mark that the process and its descendants carry. */
-  mark: string;
+  mark: string | null;
+  cgroup: string | null;
+  /** Descendants that were seen. */
+  members: { pid: number; start_time: string }[];
   owner_pid: number;
   owner_start_time: string | null;
 }
 
 export type ReapOutcome =
-  /** It ran, and is gone now. */
+  /** It or something of its family ran, and is gone now. */
   | "killed"
   /** It was signalled but still shows: its record stays, so that the next start tries again. */
   | "survived"
@@ -56,7 +52,7 @@ export interface Reaped {
 export class ProcessRegistry implements ProcessRecorder {
   readonly #dir: string;
   readonly #ownerStartTime = readStartTime(process.pid);
-  readonly #live = new Set<number>();
+  readonly #records = new Map<number, ProcessRecord>();
   readonly #instance: string;
 
   constructor(dir: string) {
@@ -70,120 +66,92 @@ export class ProcessRegistry implements ProcessRecorder {
   }
 
   /** Without a known start time it could never be told from a stranger, so it is not recorded. */
-  register(child: { pid: number; startTime: string | null; command: string; mark: ProcessMark }): void {
-    this.#live.add(child.pid);
-    if (child.startTime === null) return;
+  register(child: { pid: number; startTime: string | null; command: string; mark: ProcessMark }): { cgroup: string | null } {
+    if (child.startTime === null) return { cgroup: null };
+    const cgroup = enterCgroup(child.mark.record, child.pid);
     const record: ProcessRecord = {
       pid: child.pid,
       start_time: child.startTime,
       command: child.command,
       mark: child.mark.record,
+      cgroup,
+      members: [],
       owner_pid: process.pid,
       owner_start_time: this.#ownerStartTime,
     };
-    const path = join(this.#dir, `${child.pid}.json`);
-    writeFileSync(`${path}.tmp`, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-    renameSync(`${path}.tmp`, path);
+    this.#records.set(child.pid, record);
+    this.#write(record);
+    return { cgroup };
+  }
+
+  noteMembers(pid: number, members: readonly KnownProcess[]): void {
+    const record = this.#records.get(pid);
+    if (record === undefined) return;
+    record.members = members.slice(0, MAX_MEMBERS).map((known) => ({ pid: known.pid, start_time: known.startTime }));
+    try {
+      this.#write(record);
+    } catch {
+      // The disk is full. The older record stands, and marks are found without it.
+    }
   }
 
   release(pid: number): void {
-    this.#live.delete(pid);
+    const cgroup = this.#records.get(pid)?.cgroup ?? null;
+    this.#records.delete(pid);
     remove(join(this.#dir, `${pid}.json`));
+    if (cgroup !== null) removeCgroup(cgroup);
   }
 
-  /** For the last moment of a dying daemon (`process.on("exit")`): SIGKILL to every group that is still registered. */
-  killAllNow(): void {
-    for (const pid of this.#live) {
-      signalGroup(pid, "SIGKILL");
-      this.release(pid);
-    }
+  #write(record: ProcessRecord): void {
+    const path = join(this.#dir, `${record.pid}.json`);
+    writeFileSync(`${path}.tmp`, `${JSON.stringify(record)}\n`, { mode: 0o600 });
+    renameSync(`${path}.tmp`, path);
   }
 }
 
-/** Kills what an earlier daemon left behind: SIGTERM to each group, SIGKILL after the grace. Call it before anything is spawned. */
+/** Ends what an earlier daemon left behind: SIGTERM to each, SIGKILL after the grace. Call it before anything is spawned. */
 export async function reapOrphans(dir: string, options: { graceMs?: number } = {}): Promise<Reaped[]> {
-  const reaped: Reaped[] = [];
-  const targets: ProcessRecord[] = [];
-  const table = listProcesses();
-  for (const path of recordFiles(dir)) {
-    const record = readRecord(path);
-    const outcome = record === null ? "corrupt" : judge(record, table);
-    if (record !== null && outcome === "kill") {
-      targets.push(record);
-      continue;
-    }
-    if (outcome !== "owner_alive") remove(path);
-    if (outcome !== "kill") reaped.push({ pid: record?.pid ?? null, command: record?.command ?? null, outcome });
-  }
-  const survivors = await killGroups(targets, options.graceMs ?? 1_000);
-  for (const record of targets) {
-    const survived = survivors.includes(record);
-    if (!survived) for (const end of ["json", "json.tmp"]) remove(join(dir, `${record.pid}.${end}`));
-    reaped.push({ pid: record.pid, command: record.command, outcome: survived ? "survived" : "killed" });
-  }
+  const files = recordFiles(dir);
+  const snapshot = files.length === 0 ? null : new Snapshot();
+  const reaped = await Promise.all(
+    files.map(async (path): Promise<Reaped> => {
+      const record = readRecord(path);
+      if (record === null || snapshot === null) {
+        remove(path);
+        return { pid: null, command: null, outcome: "corrupt" };
+      }
+      const outcome = await settle(record, snapshot, options.graceMs ?? 1_000);
+      if (outcome !== "owner_alive" && outcome !== "survived") {
+        remove(path);
+        if (record.cgroup !== null) removeCgroup(record.cgroup);
+      }
+      return { pid: record.pid, command: record.command, outcome };
+    }),
+  );
+  sweepCgroups();
   return reaped;
 }
 
-function judge(
-  record: ProcessRecord,
-  table: readonly ProcessRow[],
-): Exclude<ReapOutcome, "killed" | "survived" | "corrupt"> | "kill" {
+async function settle(record: ProcessRecord, snapshot: Snapshot, graceMs: number): Promise<Exclude<ReapOutcome, "corrupt">> {
   const owner = readProcess(record.owner_pid);
   if (owner !== null && !owner.zombie && owner.startTime === record.owner_start_time) return "owner_alive";
-  if (liveMembers(record, table).length > 0) return "kill";
-  const holder = table.find((row) => row.pid === record.pid);
-  return holder !== undefined && holder.startTime !== record.start_time ? "recycled" : "already_gone";
-}
-
-function liveMembers(record: ProcessRecord, table: readonly ProcessRow[]): ProcessRow[] {
-  return liveGroup({ pid: record.pid, startTime: record.start_time }, table);
-}
-
-/** One recorded group, with the descendants that left it for a session of their own. */
-interface Target {
-  record: ProcessRecord;
-  strays: ProcessRow[];
-}
-
-/** Returns those that are still there. All groups share one look at the process table per poll. */
-async function killGroups(records: readonly ProcessRecord[], graceMs: number): Promise<ProcessRecord[]> {
-  const table = records.length === 0 ? [] : listProcesses();
-  let left: Target[] = records.map((record) => {
-    const members = liveMembers(record, table).map(({ pid }) => pid);
-    return { record, strays: descendantsOf(members, table) };
+  const family = new ProcessFamily({
+    leader: { pid: record.pid, startTime: record.start_time },
+    record: record.mark,
+    cgroup: record.cgroup,
+    members: record.members.map(({ pid, start_time }) => ({ pid, startTime: start_time })),
   });
-  for (const [signal, patience] of [
-    ["SIGTERM", graceMs],
-    ["SIGKILL", AFTER_SIGKILL_MS],
-  ] as const) {
-    for (const target of left) signalTarget(target, signal);
-    const deadline = Date.now() + patience;
-    for (left = stillAlive(left); left.length > 0 && Date.now() < deadline; left = stillAlive(left)) await delay(POLL_MS);
-  }
-  return left.map(({ record }) => record);
-}
-
-function signalTarget({ record, strays }: Target, signal: NodeJS.Signals): void {
-  if (liveMembers(record, listProcesses()).length > 0) signalGroup(record.pid, signal);
-  for (const stray of strays) signalSame(stray, signal);
-}
-
-function stillAlive(targets: readonly Target[]): Target[] {
-  if (targets.length === 0) return [];
-  const table = listProcesses();
-  const alive = new Set(table.flatMap((row) => (row.zombie ? [] : [`${row.pid} ${row.startTime}`])));
-  return targets.filter(
-    ({ record, strays }) =>
-      liveMembers(record, table).length > 0 || strays.some((row) => alive.has(`${row.pid} ${row.startTime}`)),
-  );
+  if (family.look(snapshot, true).live.length > 0)
+    return (await endFamily(family, { graceMs })).length === 0 ? "killed" : "survived";
+  const holder = snapshot.table.find((row) => row.pid === record.pid);
+  return holder !== undefined && holder.startTime !== record.start_time ? "recycled" : "already_gone";
 }
 
 /** Only names that we give: a mistaken directory must not lose its files. A `.tmp` is a record whose rename was cut off. */
 function recordFiles(dir: string): string[] {
   try {
-    return readdirSync(dir)
-      .filter((name) => /^[0-9]+\.json(\.tmp)?$/.test(name))
-      .map((name) => join(dir, name));
+    const names = readdirSync(dir).filter((name) => /^[0-9]+\.json(\.tmp)?$/.test(name));
+    return names.map((name) => join(dir, name));
   } catch {
     return [];
   }
@@ -192,24 +160,31 @@ function recordFiles(dir: string): string[] {
 function readRecord(path: string): ProcessRecord | null {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return isRecord(value) && basename(path).startsWith(`${value.pid}.json`) ? value : null;
+    const record = typeof value === "object" && value !== null ? toRecord(value) : null;
+    return record !== null && basename(path).startsWith(`${record.pid}.json`) ? record : null;
   } catch {
     return null;
   }
 }
 
-function isRecord(value: unknown): value is ProcessRecord {
-  if (typeof value !== "object" || value === null) return false;
-  if (!("pid" in value && "start_time" in value && "command" in value)) return false;
-  if (!("owner_pid" in value && "owner_start_time" in value)) return false;
-  return (
-    Number.isSafeInteger(value.pid) &&
-    Number(value.pid) > 1 &&
-    typeof value.start_time === "string" &&
-    typeof value.command === "string" &&
-    Number.isSafeInteger(value.owner_pid) &&
-    (value.owner_start_time === null || typeof value.owner_start_time === "string")
-  );
+/** Null for what is not a record. Records of earlier versions have no mark and no members. */
+function toRecord(value: object): ProcessRecord | null {
+  const fields: Partial<Record<keyof ProcessRecord, unknown>> = value;
+  const { pid, start_time, command, owner_pid, owner_start_time } = fields;
+  if (!isPid(pid) || typeof start_time !== "string" || typeof command !== "string") return null;
+  if (typeof owner_pid !== "number" || !Number.isSafeInteger(owner_pid)) return null;
+  if (owner_start_time !== null && typeof owner_start_time !== "string") return null;
+  const mark = typeof fields.mark === "string" ? fields.mark : null;
+  const cgroup = mark !== null && typeof fields.cgroup === "string" && isCgroupOf(mark, fields.cgroup) ? fields.cgroup : null;
+  const members = Array.isArray(fields.members) ? fields.members.filter(isMember) : [];
+  return { pid, start_time, command, mark, cgroup, members, owner_pid, owner_start_time };
+}
+
+const isPid = (value: unknown): value is number => typeof value === "number" && Number.isSafeInteger(value) && value > 1;
+
+function isMember(value: unknown): value is { pid: number; start_time: string } {
+  if (typeof value !== "object" || value === null || !("pid" in value && "start_time" in value)) return false;
+  return isPid(value.pid) && typeof value.start_time === "string";
 }
 
 function remove(path: string): void {

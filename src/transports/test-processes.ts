@@ -1,6 +1,7 @@
 /** Helpers for the tests of this room: real child processes, and waiting for what they do. Not part of the product. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type AgentProcess, type ExitInfo, type SpawnAgentOptions, spawnAgent } from "./child-process.ts";
+import type { AgentProcess, ExitInfo, SpawnAgentOptions } from "./agent-process.ts";
+import { spawnAgent } from "./child-process.ts";
 import { type ProcessRow, readProcess, signalSame } from "./process-table.ts";
 import type { SpawnError } from "./spawn-error.ts";
 

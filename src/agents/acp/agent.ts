@@ -1,7 +1,5 @@
 // ACP agents: one implementation for all. The built-in ones, and `createAcpAgent` for those a configuration names.
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
-import { LATER } from "../../transports/index.ts";
+import { LATER, ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentCapabilities, AgentHost, AgentInspection } from "../contract.ts";
 import { rec, str } from "../json.ts";
 import { connectAcp } from "./connection.ts";
@@ -91,8 +89,13 @@ async function inspect(definition: AcpDefinition, host: AgentHost): Promise<Agen
   // A configured command may be an interpreter with a script: that is asked, without what makes it speak ACP.
   const speaks = args.findIndex((arg) => arg.startsWith("-") || definition.args.includes(arg));
   const script = speaks < 0 ? args : args.slice(0, speaks);
-  const version = await promisify(execFile)(command, [...script, "--version"], { env, timeout: VERSION_TIMEOUT_MS })
-    .then(({ stdout }) => /\d+\.\d+\.\d+(?:[-+.]\w+)*/.exec(stdout)?.[0] ?? null)
+  const version = await runProgram(command, {
+    args: [...script, "--version"],
+    env,
+    timeoutMs: VERSION_TIMEOUT_MS,
+    recorder: new ProcessRegistry(host.processDir),
+  })
+    .then((stdout) => /\d+\.\d+\.\d+(?:[-+.]\w+)*/.exec(stdout)?.[0] ?? null)
     .catch(() => null);
   const signedIn = definition.auth.some(({ variable }) => env[variable]) ? true : null;
   return { installed: true, path: command, version, signed_in: signedIn, advice: null };

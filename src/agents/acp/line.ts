@@ -125,6 +125,8 @@ export class AcpLine {
 
   async stop(): Promise<void> {
     if (this.#failure !== null) return;
+    // Before its input ends: an agent that leaves by itself abandons the commands that run in sessions of their own.
+    await this.#stdio.process.endDescendants();
     this.#stdio.process.endStdin();
     const patience = new AbortController();
     const grace = quirksOf(this.definition.quirks).staysOnEof ? 0 : EOF_GRACE_MS;

@@ -1,6 +1,7 @@
 // Amp, driven by its command line in stream JSON. What it can do, how it is found and whether somebody is signed in; driving it is the connection's work.
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ProcessRegistry } from "../../transports/index.ts";
 import { type Agent, type AgentCapabilities, AgentError, type AgentHost, type AgentInspection } from "../contract.ts";
 import { rec } from "../json.ts";
 import { ampVersion } from "./ask-amp.ts";
@@ -55,7 +56,10 @@ async function inspect(host: AgentHost): Promise<AgentInspection> {
   try {
     const { command, args } = await host.resolveCommand();
     const env = host.environment({});
-    const [version, signed_in] = await Promise.all([ampVersion(command, args, env), signedIn(env)]);
+    const [version, signed_in] = await Promise.all([
+      ampVersion(command, args, env, new ProcessRegistry(host.processDir)),
+      signedIn(env),
+    ]);
     if (version === null)
       return {
         installed: true,

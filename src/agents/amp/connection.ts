@@ -70,8 +70,8 @@ class AmpConnection implements Connection {
     const { args } = await planRun(this.#config, this.#thread, env, {
       dir: this.#dir,
       trustRepository: this.#launch.host.settings.trust_repository === true,
-      builtinRules: () => builtinRules(this.#command, this.#baseArgs, env),
-      version: () => ampVersion(this.#command, this.#baseArgs, env),
+      builtinRules: () => builtinRules(this.#command, this.#baseArgs, env, this.#recorder),
+      version: () => ampVersion(this.#command, this.#baseArgs, env, this.#recorder),
     });
     const inlineImages = await this.#images(prompt, env);
     const carried = this.#thread === null ? this.#unstored.texts : [];
@@ -105,7 +105,9 @@ class AmpConnection implements Connection {
     if (thread === null) return;
     if (this.#unstored.isBlocked(thread)) this.#thread = null;
     else if (!this.#unstored.isDoubtful(thread)) return;
-    else if (await hasInThread(this.#command, this.#baseArgs, env, { thread, text: this.#unstored.texts.at(-1) ?? "" }))
+    else if (
+      await hasInThread(this.#command, this.#baseArgs, env, { thread, text: this.#unstored.texts.at(-1) ?? "" }, this.#recorder)
+    )
       this.#unstored.clear();
     else this.#thread = null;
   }
@@ -167,7 +169,7 @@ class AmpConnection implements Connection {
 
   async #images(prompt: Prompt, env: Record<string, string>): Promise<boolean> {
     if (prompt.attachments.length === 0) return true;
-    this.#inlineImages ??= takesImages(await ampVersion(this.#command, this.#baseArgs, env));
+    this.#inlineImages ??= takesImages(await ampVersion(this.#command, this.#baseArgs, env, this.#recorder));
     return this.#inlineImages;
   }
 

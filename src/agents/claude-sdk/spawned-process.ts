@@ -27,7 +27,9 @@ export class SdkChild extends EventEmitter implements SpawnedProcess {
       env,
       ...(cwd === undefined ? {} : { cwd }),
       recorder: new ProcessRegistry(handlers.processDir),
-      onStdout: (chunk) => void this.stdout.write(chunk),
+      onStdout: (chunk) => {
+        if (!this.stdout.write(chunk)) this.process.pauseStdout();
+      },
       onStderrLine: handlers.onStderrLine,
       onExit: (exit) => {
         this.exitCode = exit.code;
@@ -43,6 +45,7 @@ export class SdkChild extends EventEmitter implements SpawnedProcess {
       },
     });
     const child = this.process;
+    this.stdout.on("drain", () => child.resumeStdout());
     this.stdin = new Writable({
       write(chunk: Buffer, _encoding, done) {
         child.write(chunk);

@@ -1,22 +1,20 @@
 // What can be learned about Claude Code without a session: whether it is there, its version, its models and sub-agents.
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { openNdjsonStdio, ProcessRegistry } from "../../transports/index.ts";
+import { openNdjsonStdio, ProcessRegistry, runProgram } from "../../transports/index.ts";
 import { AgentError, type AgentHost, type AgentInspection } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import { ControlClient } from "./control-client.ts";
 
-const run = promisify(execFile);
 const PROBE_MS = 30_000;
 
 export async function inspectClaude(host: AgentHost): Promise<AgentInspection> {
   try {
     const { command, args } = await host.resolveCommand();
     const env = host.environment({});
-    const { stdout } = await run(command, [...args, "--version"], { env, timeout: PROBE_MS });
+    const recorder = new ProcessRegistry(host.processDir);
+    const stdout = await runProgram(command, { args: [...args, "--version"], env, timeoutMs: PROBE_MS, recorder });
     const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? null;
     const signed_in = signedIn(env);
     const advice = signed_in === false ? "Run `claude` once and sign in, or set ANTHROPIC_API_KEY." : null;

@@ -1,10 +1,9 @@
 // Codex as an agent of the daemon: what it can do, how it is found, and how sessions get their line to it.
-import { execFile } from "node:child_process";
 import { access } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import type { ModelInfo } from "../../schema/event-data.ts";
+import { ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { str } from "../json.ts";
 import { modelsOf } from "./config.ts";
@@ -55,7 +54,12 @@ async function inspect(host: AgentHost): Promise<AgentInspection> {
   try {
     const { command, args } = await host.resolveCommand();
     const env = host.environment({});
-    const { stdout } = await promisify(execFile)(command, [...args, "--version"], { env, timeout: VERSION_TIMEOUT_MS });
+    const stdout = await runProgram(command, {
+      args: [...args, "--version"],
+      env,
+      timeoutMs: VERSION_TIMEOUT_MS,
+      recorder: new ProcessRegistry(host.processDir),
+    });
     const signedIn = await hasLogin(host, env);
     return {
       installed: true,

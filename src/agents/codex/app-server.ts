@@ -145,6 +145,7 @@ export class AppServer {
   /** EOF on stdin ends it in good order; the group is killed if it does not. */
   async stop(): Promise<void> {
     this.#stopping = true;
+    await this.#stdio.process.endDescendants();
     this.#stdio.process.endStdin();
     await this.#stdio.process.stop(STOP_GRACE_MS);
   }

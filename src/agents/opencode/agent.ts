@@ -1,15 +1,13 @@
 // OpenCode as an agent: what it can do, how it is found, and how sessions connect to it.
-import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
-import { promisify } from "node:util";
 import type { ModeInfo, ModelInfo } from "../../schema/event-data.ts";
+import { ProcessRegistry, ProgramTimeout, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { num, rec, records, str } from "../json.ts";
 import { connect } from "./connection.ts";
 import { lease, stopAll } from "./server-pool.ts";
 import { OpencodeTranslator } from "./translator.ts";
 
-const run = promisify(execFile);
 const VERSION_MS = 30_000;
 
 export const opencodeAgent: Agent = {
@@ -67,13 +65,18 @@ async function versionOf(command: string, args: string[], host: AgentHost): Prom
   const known = versions.get(name);
   if (known) return known;
   try {
-    const { stdout } = await run(command, [...args, "--version"], { env: host.environment({}), timeout: VERSION_MS });
+    const stdout = await runProgram(command, {
+      args: [...args, "--version"],
+      env: host.environment({}),
+      timeoutMs: VERSION_MS,
+      recorder: new ProcessRegistry(host.processDir),
+    });
     const version = stdout.trim().split("\n").at(-1) || null;
     versions.set(name, version);
     return version;
   } catch (error) {
     // Too slow to answer is not absent.
-    if (rec(error).killed === true) return null;
+    if (error instanceof ProgramTimeout) return null;
     throw error;
   }
 }

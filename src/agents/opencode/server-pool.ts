@@ -25,6 +25,9 @@ export function lease(host: AgentHost, env: Record<string, string>): { server: O
     released = true;
     entry.users -= 1;
     if (entry.users > 0) return;
+    // The server stays a while, the commands of its last session do not.
+    await entry.server.endCommands();
+    if (entry.users > 0) return;
     entry.linger = setTimeout(() => {
       if (pool.get(key) === entry) pool.delete(key);
       void entry.server.stop();

@@ -104,6 +104,11 @@ export class OpencodeServer {
     return this.#send(life, method, path, ask);
   }
 
+  /** Ends commands that run in sessions of their own. Only when no session is left: nothing tells whose they are. */
+  async endCommands(): Promise<void> {
+    await this.#process?.endDescendants();
+  }
+
   async stop(): Promise<void> {
     this.#stopping = true;
     const life = await this.#life?.catch(() => null);

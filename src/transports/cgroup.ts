@@ -1,0 +1,85 @@
+/**
+ * A control group (cgroup v2) for each recorded process, where the system lets us make one: then its descendants are known whatever they do, also those that
+ * left group and session and dropped their mark. Everything here may fail and then changes nothing. It sets no limits.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const PREFIX = "dragoman-";
+/** Set by a person who wants none, and by tests that must do without. */
+const OFF_VARIABLE = "DRAGOMAN_NO_CGROUP";
+
+/** Our own group, below which we make others; null where there is no cgroup v2. */
+function ownGroup(): string | null {
+  if (process.platform !== "linux" || process.env[OFF_VARIABLE]) return null;
+  try {
+    const mount = /^\S+ \S+ \S+ \S+ (\S+) [^\n]* - cgroup2 /m.exec(readFileSync("/proc/self/mountinfo", "utf8"))?.[1];
+    const own = /^0::(\/\S*)$/m.exec(readFileSync("/proc/self/cgroup", "utf8"))?.[1];
+    // A path with `..` lies outside of what this namespace can see.
+    return mount === undefined || own === undefined || own.includes("..") ? null : join(mount, own);
+  } catch {
+    return null;
+  }
+}
+
+/** Makes a group for this record and moves the process into it. Its path, or null where that is not allowed. */
+export function enterCgroup(record: string, pid: number): string | null {
+  const parent = ownGroup();
+  if (parent === null) return null;
+  const path = join(parent, `${PREFIX}${record}`);
+  try {
+    mkdirSync(path);
+    writeFileSync(join(path, "cgroup.procs"), String(pid));
+    return path;
+  } catch {
+    removeCgroup(path);
+    return null;
+  }
+}
+
+/** Pids of its members, zombies included. */
+export function cgroupMembers(path: string): number[] {
+  try {
+    return readFileSync(join(path, "cgroup.procs"), "latin1")
+      .split("\n")
+      .map(Number)
+      .filter((pid) => pid > 1);
+  } catch {
+    return [];
+  }
+}
+
+/** SIGKILL to all of them at once, which no fork outruns; not when we are one of them ourselves. */
+export function killCgroup(path: string): void {
+  if (cgroupMembers(path).includes(process.pid)) return;
+  try {
+    writeFileSync(join(path, "cgroup.kill"), "1");
+  } catch {
+    // Linux before 5.14, or it is gone: each is signalled by itself.
+  }
+}
+
+/** Removes it when nobody is in it any more. */
+export function removeCgroup(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // Somebody is in it, or it is gone.
+  }
+}
+
+/** True for a path that `enterCgroup` could have made for this record: a damaged file must not point us at strangers. */
+export function isCgroupOf(record: string, path: string): boolean {
+  return path.startsWith("/") && path.endsWith(`/${PREFIX}${record}`) && !path.includes("/../");
+}
+
+/** Removes the empty groups that daemons left which were killed and never started again. */
+export function sweepCgroups(): void {
+  const parent = ownGroup();
+  if (parent === null) return;
+  try {
+    for (const name of readdirSync(parent)) if (/^dragoman-[0-9a-f]{32}$/.test(name)) removeCgroup(join(parent, name));
+  } catch {
+    // Not readable: then none was made here.
+  }
+}
