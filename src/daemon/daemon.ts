@@ -14,7 +14,7 @@ import { createServer } from "../server/server.ts";
 import { directoryOf } from "../server/session-place.ts";
 import { TokenStore } from "../server/token-store.ts";
 import type { SessionManager } from "../session/session-manager.ts";
-import { instanceId } from "../transports/index.ts";
+import { instanceId, knowsUnixPeers } from "../transports/index.ts";
 import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
@@ -124,7 +124,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       ...built("inspectorDir", "../inspector/"),
       ...built("docsDir", "../docs/"),
     });
-    const socket = socketPath(dataDir);
+    // On Linux, only where its callers can be recognised as they are over TCP.
+    const socket = process.platform === "linux" && !knowsUnixPeers() ? undefined : socketPath(dataDir);
     const wanted = { host, port: options.port ?? DEFAULT_PORT, ...(socket === undefined ? {} : { socket }) };
     const { url, port } = await server.listen(wanted).catch((error: unknown) => {
       throw listenFault(error, host, wanted.port);

@@ -3,7 +3,8 @@
  * reads its own session; where the configuration says `agent_access: "delegate"`, it also creates sessions and drives those, with no more rights than its
  * own. Everything else that changes something is refused. Not here: how an agent is recognised (agent-caller).
  */
-import type { PermissionMode } from "../schema/event-data.ts";
+import { type Role, reaches } from "../schema/actor.ts";
+import { isWider } from "../schema/mode-width.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, UpdateSession } from "../schema/session.ts";
 import type { SessionManager } from "../session/session-manager.ts";
@@ -14,10 +15,6 @@ import { type Caller, mayCreateIn } from "./token.ts";
 
 export const AGENT_ACCESS = ["read", "delegate"] as const;
 export type AgentAccess = (typeof AGENT_ACCESS)[number];
-
-/** From least to most. */
-const MODES: readonly PermissionMode[] = ["plan", "default", "accept_edits", "bypass"];
-export const isWider = (mode: PermissionMode, than: PermissionMode): boolean => MODES.indexOf(mode) > MODES.indexOf(than);
 
 export class AgentRights {
   readonly #manager: SessionManager;
@@ -65,6 +62,11 @@ export class AgentRights {
       throw refusal(agent, `works in the permission mode ${own.permission_mode}, and this session in a wider one`);
     if (patch.permission_mode && isWider(patch.permission_mode, driven.permission_mode))
       throw refusal(agent, "widens no permission mode");
+  }
+
+  /** Before the role is compared, so that an agent is told what it is, and not to look for another token. */
+  mustReach({ agent, role }: Caller, need: Role): void {
+    if (agent && !reaches(role, need)) throw refusal(agent, "has a token that only reads its own session");
   }
 
   /** For every other command: tokens, trust, installation, import. */

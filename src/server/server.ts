@@ -224,6 +224,7 @@ function addAccessControl(app: App, context: ServerContext, origins: WeakMap<Inc
     request.caller = caller;
     request.settle = settling(request, access.enter(caller), context);
     reply.raw.once("close", () => request.settle?.(reply.statusCode));
+    context.rights.mustReach(caller, needs.role);
     access.check(caller, needs, request.params);
     if (!config.agents) context.rights.mustBePerson(caller);
   });

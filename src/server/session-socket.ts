@@ -167,11 +167,12 @@ export class SessionSocket implements OpenStream {
       });
     };
     try {
-      mustHaveRole(caller, role);
       if (operation !== null) {
         this.#recognised ??= withAgent(caller, this.#request, caller, this.#context);
         caller = await this.#recognised;
       }
+      this.#context.rights.mustReach(caller, role);
+      mustHaveRole(caller, role);
       const result = await this.#do(message, caller);
       record();
       return result;

@@ -17,3 +17,4 @@ export * from "./spawn-error.ts";
 export * from "./sse-client.ts";
 export type { SseEvent } from "./sse-decoder.ts";
 export * from "./stderr-tail.ts";
+export { knowsUnixPeers } from "./unix-peer.ts";

@@ -1,19 +1,13 @@
 /**
- * Which process of this machine holds the other end of a TCP connection, by /proc on Linux; elsewhere nothing is known. The socket is found by its pair of
+ * Which process of this machine holds the other end of a connection, by /proc on Linux; elsewhere nothing is known. A TCP socket is found by its pair of
  * addresses in /proc/net/tcp and tcp6, its holder by the inode among the open files of processes. Not here: what the process may do.
  */
 import { readdirSync, readlinkSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { isIPv4 } from "node:net";
+import { isIPv4, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
-
-export type TcpPair = {
-  localAddress?: string | undefined;
-  localPort?: number | undefined;
-  remoteAddress?: string | undefined;
-  remotePort?: number | undefined;
-};
+import { unixPeerInode } from "./unix-peer.ts";
 
 /**
  * `process`: it holds the socket. `gone`: the peer is of this machine and has closed its end, so nobody can say who
@@ -26,20 +20,36 @@ export type Peer =
   | { kind: "gone" | "other_user" | "remote" | "unsupported" };
 
 /** Costs a few milliseconds, of which no two in a row block the event loop. Ask once a connection. */
-export async function peerOf(pair: TcpPair): Promise<Peer> {
+export async function peerOf(socket: Socket): Promise<Peer> {
   if (process.platform !== "linux") return { kind: "unsupported" };
-  const { localAddress, localPort, remoteAddress, remotePort } = pair;
-  if (!remoteAddress || !localAddress || !remotePort || !localPort) return { kind: "gone" };
-  // Its local end is our remote one.
-  const [theirs, ours] = [endpoint(remoteAddress, remotePort), endpoint(localAddress, localPort)];
-  const entry = await findSocket(theirs, ours);
-  if (!entry) return { kind: isOwnAddress(remoteAddress) ? "gone" : "remote" };
+  const entry = await entryOf(socket);
   // A socket that no process holds any more belongs to inode 0.
-  if (entry.inode === "0") return { kind: "gone" };
-  const own = process.getuid?.() ?? 0;
+  if (entry === null || entry === "remote") return { kind: entry ?? "gone" };
   const holder = await findHolder(entry.inode);
   if (holder.pid !== null) return { kind: "process", pid: holder.pid };
-  return entry.uid === own ? { kind: "hidden", unreadable: holder.unreadable } : { kind: "other_user" };
+  return entry.uid === (process.getuid?.() ?? 0) ? { kind: "hidden", unreadable: holder.unreadable } : { kind: "other_user" };
+}
+
+/** The socket at the other end. Null: it is closed. */
+async function entryOf(socket: Socket): Promise<SocketEntry | "remote" | null> {
+  const { localAddress, localPort, remoteAddress, remotePort } = socket;
+  if (remoteAddress && localAddress && remotePort && localPort) {
+    // Its local end is our remote one.
+    const entry = await findSocket(endpoint(remoteAddress, remotePort), endpoint(localAddress, localPort));
+    if (!entry) return isOwnAddress(remoteAddress) ? null : "remote";
+    return entry.inode === "0" ? null : entry;
+  }
+  const fd = socket.destroyed ? undefined : descriptorOf(socket);
+  const inode = fd === undefined ? null : await unixPeerInode(fd);
+  // Only this user, and root, can open the daemon's unix socket.
+  return inode === null ? null : { uid: process.getuid?.() ?? 0, inode };
+}
+
+/** Node shows the descriptor of a socket nowhere else. */
+function descriptorOf(socket: Socket): number | undefined {
+  const handle: unknown = "_handle" in socket ? socket._handle : undefined;
+  const fd = typeof handle === "object" && handle !== null && "fd" in handle ? handle.fd : undefined;
+  return typeof fd === "number" && fd >= 0 ? fd : undefined;
 }
 
 const LONGEST_BLOCK_MS = 1;
