@@ -307,8 +307,8 @@ export class Scribe {
 
   /** Closes the open turn as cut short, with everything in it. For a lost agent, a restart, an interrupt nobody confirmed. */
   cut(stop_reason: "interrupted" | "error", error_code?: EventDataOf["turn.ended"]["error_code"]): void {
-    this.#endTurn(stop_reason, BY_DAEMON, { actor: BY_THE_DAEMON, ...(error_code ? { error_code } : {}) });
     this.requests.closeAll("session_end");
+    this.#endTurn(stop_reason, BY_DAEMON, { actor: BY_THE_DAEMON, ...(error_code ? { error_code } : {}) });
     this.items.closeAll();
     this.#aside = null;
   }
