@@ -7,17 +7,20 @@ import type { Session } from "../schema/session.ts";
 import { ToolRefusal } from "./tool-refusal.ts";
 
 export class Ownership {
-  readonly #tokenId: string;
+  readonly #created = new Set<string>();
   readonly #mode: Session["permission_mode"];
 
   /** `mode`: the widest permission mode it may work with; a person chose it. */
-  constructor(tokenId: string, mode: Session["permission_mode"]) {
-    this.#tokenId = tokenId;
+  constructor(mode: Session["permission_mode"]) {
     this.#mode = mode;
   }
 
-  createdHere(session: Session): boolean {
-    return session.created_by?.token_id === this.#tokenId;
+  created(sessionId: string): void {
+    this.#created.add(sessionId);
+  }
+
+  createdHere({ session_id }: Session): boolean {
+    return this.#created.has(session_id);
   }
 
   /** A message to a session is a deed in that session's mode: in a wider one it would do what the person did not allow here. */

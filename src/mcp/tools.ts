@@ -81,9 +81,10 @@ export const tools: readonly Tool[] = [
       },
       strict,
     ),
-    run: async ({ message, plan_only, ...request }, { daemon, permissionMode, signal }) => {
+    run: async ({ message, plan_only, ...request }, { daemon, ownership, permissionMode, signal }) => {
       const permission_mode = plan_only ? "plan" : permissionMode;
       const session = await daemon.createSession({ ...request, permission_mode }, signal);
+      ownership.created(session.id);
       const sent = message === undefined ? {} : await session.send(message, { signal });
       return { session_id: session.id, ...sent };
     },

@@ -2,9 +2,11 @@
  * For whom a process runs: the agent and, where a process serves one session alone, the session. Read from the environment the daemon gave it, and kept
  * after its end, since descendants may outlive it. `findOwner` recognises any process that came from one of them. Not here: what that forbids.
  */
+import type { Socket } from "node:net";
 import { cgroupRecord } from "./cgroup.ts";
+import { peerOf } from "./peer-process.ts";
 import type { KnownProcess } from "./process-family.ts";
-import { type ProcessMark, parseMark, readMark } from "./process-mark.ts";
+import { formatMark, type ProcessMark, parseMark, readMark } from "./process-mark.ts";
 import { type ProcessRow, readProcess } from "./process-table.ts";
 
 /** Set by the daemon for every process of an agent; the second only where a process serves one session. */
@@ -82,6 +84,16 @@ function seenBelow({ pid, startTime }: ProcessRow): Started | undefined {
 function inCgroupOf({ pid }: ProcessRow): Started | undefined {
   const record = cgroupRecord(pid);
   return record === null ? undefined : byRecord.get(record);
+}
+
+/** The mark of the agent, of whatever daemon, whose process is at the other end of the connection; undefined when nothing says so. */
+export async function agentMarkOf(socket: Socket): Promise<string | undefined> {
+  const peer = await peerOf(socket);
+  if (peer.kind !== "process") return undefined;
+  const mark = ancestorsOf(peer.pid)
+    .map(({ pid }) => readMark(pid))
+    .find((each) => each !== null);
+  return mark ? formatMark(mark) : undefined;
 }
 
 /** The same for the text of a mark, as a client passes it on. */

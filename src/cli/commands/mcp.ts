@@ -30,8 +30,13 @@ export const mcp: Command = {
     ]);
     const { daemon, release } = await ownAccess(call);
     const permissionMode = modeOf(call);
-    const ownership = new Ownership((await daemon.whoAmI()).token_id, permissionMode);
-    const newServer = () => createMcpServer({ daemon, permissionMode, version, ownership });
+    const newServer: NewServer = (agentMark) =>
+      createMcpServer({
+        daemon: agentMark === undefined ? daemon : daemon.with({ agentMark }),
+        permissionMode,
+        version,
+        ownership: new Ownership(permissionMode),
+      });
     try {
       await (flag(call.values, "http") ? overHttp(call, newServer) : overStdio(call, newServer));
     } finally {
@@ -41,7 +46,8 @@ export const mcp: Command = {
   },
 };
 
-type NewServer = () => ReturnType<typeof import("../../mcp/server.ts").createMcpServer>;
+/** `agentMark`: of the agent that uses it, when it is not the one this process runs in. */
+type NewServer = (agentMark?: string) => ReturnType<typeof import("../../mcp/server.ts").createMcpServer>;
 
 /**
  * A token of its own, made from the one found here: it is ended with this process, and never leaves it. A token that makes no others is used as it is.
@@ -88,7 +94,8 @@ async function overHttp({ values, terminal, print, json }: Invocation, newServer
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError("--port needs a number from 0 to 65535");
   const token = terminal.env.DRAGOMAN_MCP_TOKEN ?? randomBytes(32).toString("base64url");
   if (token.length < 16) throw new UsageError("DRAGOMAN_MCP_TOKEN needs at least 16 characters");
-  const http = await serveMcpHttp({ port, token, newServer });
+  const { agentMarkOf } = await import("../../transports/index.ts");
+  const http = await serveMcpHttp({ port, token, newServer: async (socket) => newServer(await agentMarkOf(socket)) });
   if (flag(values, "json")) json({ url: http.url, token, pid: process.pid });
   else print(`MCP server at ${http.url}\n  Authorization: Bearer ${token}\n  Ctrl-C stops it.`);
   await new Promise<void>((resolve) => {
