@@ -73,7 +73,7 @@ describe.runIf(linux)("an agent does not answer its own request", { timeout: 120
     [
       "as an orphan in a session of its own",
       (id) =>
-        `(setsid sh -c 'sleep 0.3; env -u DRAGOMAN_TOKEN ${own} allow ${id} >out.txt 2>&1; echo done >>out.txt' &) ; `.concat(
+        `(setsid sh -c 'sleep 0.3; env -u DRAGOMAN_TOKEN -u DRAGOMAN_URL ${own} allow ${id} >out.txt 2>&1; echo done >>out.txt' &) ; `.concat(
           "until grep -qs done out.txt; do sleep 0.05; done; cat out.txt; rm out.txt",
         ),
     ],
@@ -147,5 +147,63 @@ describe("the environment of an agent", { timeout: 60_000 }, () => {
     expect(readFileSync(join(dataDir, "daemon.json"), "utf8")).not.toContain(token);
     expect(readFileSync(join(dataDir, "token"), "utf8")).not.toContain(token);
     await session.terminate();
+  });
+});
+
+describe.runIf(linux)("an agent that may delegate", { timeout: 120_000 }, () => {
+  it("creates and drives sessions of its own, with no more rights than its own, and answers none of their requests", async () => {
+    const dir = temporaryDir("delegate");
+    const config = join(dir, ".config", "dragoman");
+    await mkdir(config, { recursive: true });
+    const rogue = testAgent(dir);
+    writeFileSync(join(config, "config.json"), JSON.stringify({ agent_access: "delegate", agents: { acp: { rogue } } }));
+    const other = await startDaemonProcess(dir);
+    try {
+      const stranger = await other.client.createSession({ agent: "mock", directory: dir });
+      const parent = await other.client.createSession({ agent: "rogue", directory: dir });
+      const mine = (path: string, body: string, token = "$DRAGOMAN_TOKEN") =>
+        `curl -s -w '%{http_code} ' -H "authorization: Bearer ${token}" -H "content-type: application/json" -d '${body}' $DRAGOMAN_URL${path}`;
+      const script = [
+        mine("/v1/sessions", '{"agent":"mock","session_id":"child"}'),
+        mine("/v1/sessions", '{"agent":"mock","permission_mode":"bypass"}', root),
+        mine("/v1/sessions", '{"agent":"mock","directory":"/"}', root),
+        mine("/v1/sessions", '{"agent":"mock","env":{"A":"b"}}', root),
+        mine("/v1/sessions/child/messages", '{"message":"ask"}'),
+        mine(`/v1/sessions/${stranger.id}/messages`, '{"message":"x"}', root),
+        mine(`/v1/sessions/${stranger.id}/terminate`, "{}"),
+        `until p=$(curl -s -H "authorization: Bearer $DRAGOMAN_TOKEN" $DRAGOMAN_URL/v1/sessions/child/pending | grep -o 'prm_[a-zA-Z0-9_]*'); do sleep 0.1; done`,
+        mine("/v1/sessions/child/permissions/$p/reply", '{"reply":"once"}', root),
+        mine("/v1/sessions/child/interrupt", "{}"),
+      ].join("; ");
+      await parent.send(`asking ${script}`);
+      let said = "";
+      for await (const event of parent.events()) {
+        if (event.type === "item.delta" && event.data.delta.startsWith('{"code"')) said = event.data.delta;
+        if (said !== "") break;
+      }
+      const codes = [...(JSON.parse(said) as Ran).out.matchAll(/"code":"(\w+)"|\b(20\d) /g)].map(([, code, ok]) => code ?? ok);
+      expect(codes).toEqual([
+        "201",
+        "agent_forbidden",
+        "agent_forbidden",
+        "agent_forbidden",
+        "202",
+        "agent_forbidden",
+        "session_not_found",
+        "own_request",
+        "204",
+      ]);
+      const child = other.client.session("child");
+      expect((await child.get()).created_by).toMatchObject({ surface: "agent", session_id: parent.id });
+      const { events } = await child.page({ types: ["turn.started", "permission.resolved", "turn.ended"] });
+      expect(events.map(({ type, data }) => [type, "actor" in data ? data.actor?.session_id : undefined])).toEqual([
+        ["turn.started", parent.id],
+        ["permission.resolved", undefined],
+        ["turn.ended", parent.id],
+      ]);
+    } finally {
+      await other.kill("SIGTERM");
+      removeDir(dir);
+    }
   });
 });

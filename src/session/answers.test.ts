@@ -149,6 +149,7 @@ describe("[A1] every effect names its actor", () => {
       metadata: { steered_turn_id: turn_id },
       actor: actor("mcp"),
     });
+    await until(session, ({ type, data }) => type === "item.completed" && JSON.stringify(data).includes("Steered: left"));
     await session.interrupt(actor("cli"));
     expect((await turnEnd(session, turn_id)).data).toMatchObject({ stop_reason: "interrupted", actor: actor("cli") });
     const fork = core.manager.get((await core.manager.fork(session.session_id, {}, actor("http"))).session_id);
