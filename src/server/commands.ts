@@ -40,8 +40,8 @@ export async function sendMessage(
   sessionId: string,
   { message, attachments = [], when_busy = "queue" }: SendMessage,
 ): Promise<MessageAccepted> {
-  const session = manager.get(sessionId);
   rights.mustMayDrive(caller, sessionId);
+  const session = manager.get(sessionId);
   const stored =
     attachments.length === 0
       ? []
@@ -54,19 +54,18 @@ export async function sendMessage(
 }
 
 export async function interrupt({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
-  const session = manager.get(sessionId);
   rights.mustMayDrive(caller, sessionId);
+  const session = manager.get(sessionId);
   await session.interrupt(caller.actor);
 }
 
 export async function terminate({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
-  const session = manager.get(sessionId);
   rights.mustMayDrive(caller, sessionId);
+  const session = manager.get(sessionId);
   await session.terminate(caller.actor);
 }
 
 export async function removeSession({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
-  manager.get(sessionId);
   rights.mustMayDrive(caller, sessionId);
   await manager.remove(sessionId, caller.actor);
 }
@@ -77,8 +76,8 @@ export async function configure(
   sessionId: string,
   patch: UpdateSession,
 ): Promise<SessionView> {
-  const session = manager.get(sessionId);
   rights.mustMayDrive(caller, sessionId, patch);
+  const session = manager.get(sessionId);
   await session.configure(patch, caller.actor);
   return session.view();
 }
@@ -89,7 +88,6 @@ export async function forkSession(
   sessionId: string,
   request: ForkSession,
 ): Promise<SessionView> {
-  manager.get(sessionId);
   rights.mustMayDrive(caller, sessionId);
   const fork = await manager.fork(sessionId, request, caller.actor);
   await log.committed();
@@ -103,8 +101,8 @@ export async function replyPermission(
   requestId: string,
   reply: PermissionReplyBody,
 ): Promise<void> {
-  const session = manager.get(sessionId);
   rights.mustMayAnswer(caller, sessionId);
+  const session = manager.get(sessionId);
   await session.replyPermission(requestId, reply, caller.actor);
 }
 
@@ -116,7 +114,7 @@ export async function replyQuestion(
   requestId: string,
   answers: string[][] | null,
 ): Promise<void> {
-  const session = manager.get(sessionId);
   rights.mustMayAnswer(caller, sessionId);
+  const session = manager.get(sessionId);
   await session.replyQuestion(requestId, answers, caller.actor);
 }
