@@ -33,7 +33,7 @@ const CALL_THE_DAEMON = [
   `call /v1/sessions/any/permissions/any/reply '{"reply":"once"}'`,
   `call /v1/auth/tokens '{"role":"admin"}'`,
   `call /v1/sessions '{"agent":"mock","permission_mode":"bypass"}' | sed 's/agent_forbidden/no-session-either/'`,
-].join("; ");
+].join("\n");
 
 interface Asked {
   readonly question: string;
@@ -82,14 +82,11 @@ export const decisionScenarios: readonly Scenario[] = [
   {
     name: "own-request",
     title: "a command of the agent calls the daemon with its root token, and is refused as an agent",
-    session: ask,
+    session: { ...ask, files: { "call.sh": CALL_THE_DAEMON } },
     turns: [
       {
         prompt: "Call the daemon.",
-        steps: [
-          { blocks: [{ type: "tool", name: "shell", input: { command: CALL_THE_DAEMON, escalate: true } }] },
-          say("Refused."),
-        ],
+        steps: [{ blocks: [{ type: "tool", name: "shell", input: { command: "sh call.sh", escalate: true } }] }, say("Refused.")],
       },
     ],
     expect: { stop_reason: "end_turn", seen_text: ["own_request", "agent_forbidden", "no-session-either"] },
