@@ -61,7 +61,7 @@ const reply = (id: string, extra = "") =>
     post(`/v1/sessions/${id}/permissions/$p/reply`, '{"reply":"once"}', extra),
   );
 
-describe.runIf(linux)("an agent does not answer its own request", { timeout: 120_000 }, () => {
+describe.runIf(linux)("[A2] an agent does not answer its own request", { timeout: 120_000 }, () => {
   it.each<[string, (id: string) => string]>([
     ["with the command line", (id) => `${own} allow ${id}`],
     ["with the command line and the token of the file", (id) => `${dragoman} allow ${id}`],
@@ -150,7 +150,7 @@ describe("the environment of an agent", { timeout: 60_000 }, () => {
   });
 });
 
-describe.runIf(linux)("an agent that may delegate", { timeout: 120_000 }, () => {
+describe.runIf(linux)("[A2] an agent that may delegate", { timeout: 120_000 }, () => {
   it("creates and drives sessions of its own, with no more rights than its own, and answers none of their requests", async () => {
     const dir = temporaryDir("delegate");
     const config = join(dir, ".config", "dragoman");
