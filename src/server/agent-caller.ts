@@ -27,8 +27,7 @@ export class AgentRecognition {
   }
 
   /** Null: nothing says that an agent calls. Throws `agent_forbidden` when the caller hides who it is. */
-  async of({ socket, headers }: IncomingMessage, token: Token | null): Promise<AgentCaller | null> {
-    if (token?.kind === "agent") return { agent: null, session_id: token.session_id ?? null, known_by: "token" };
+  async of({ socket, headers }: IncomingMessage): Promise<AgentCaller | null> {
     let found = this.#bySocket.get(socket);
     if (!found) {
       found = this.#look(socket);
@@ -57,13 +56,16 @@ export class AgentRecognition {
 }
 
 /** The caller with the agent it is, if it is one; effects then name the agent's session. For commands that change something. */
-export async function withAgent<C extends Partial<Caller>>(
+export async function withAgent<C extends Token & Partial<Caller>>(
   caller: C,
   request: IncomingMessage,
-  token: Token | null,
   { recognition }: { recognition: AgentRecognition | null },
 ): Promise<C & Pick<Partial<Caller>, "agent">> {
-  const agent = (await recognition?.of(request, token)) ?? null;
+  const seen = (await recognition?.of(request)) ?? null;
+  const shown: AgentCaller | null =
+    caller.kind === "agent" ? { agent: null, session_id: caller.session_id ?? null, known_by: "token" } : null;
+  // Where a process descends from cannot be changed; a token can be another agent's.
+  const agent = seen?.known_by === "descent" ? seen : (shown ?? seen);
   if (!agent) return caller;
   const { actor } = caller;
   const session = agent.session_id === null ? {} : { session_id: agent.session_id };

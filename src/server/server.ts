@@ -214,13 +214,9 @@ function addAccessControl(app: App, context: ServerContext, origins: WeakMap<Inc
     if (origin !== "listed" && isForeignFetch(request.raw) && !visiting)
       throw new ProblemError("forbidden_origin", "Pages of other sites may not load anything of the daemon.");
     const needs = request.is404 ? null : accessOf(routeOf(request));
-    const changes = request.method !== "GET" && !request.is404;
-    if (!needs) {
-      if (changes) context.rights.mustBePerson(await withAgent({}, request.raw, null, context));
-      return;
-    }
+    if (!needs) return;
     const token = await access.authenticate(request.raw, origin);
-    const caller = changes ? await withAgent(token, request.raw, token, context) : token;
+    const caller = request.method === "GET" ? token : await withAgent(token, request.raw, context);
     request.caller = caller;
     request.settle = settling(request, access.enter(caller), context);
     reply.raw.once("close", () => request.settle?.(reply.statusCode));

@@ -168,7 +168,7 @@ export class SessionSocket implements OpenStream {
     };
     try {
       if (operation !== null) {
-        this.#recognised ??= withAgent(caller, this.#request, caller, this.#context);
+        this.#recognised ??= withAgent(caller, this.#request, this.#context);
         caller = await this.#recognised;
       }
       this.#context.rights.mustReach(caller, role);

@@ -38,7 +38,8 @@ export async function unixPeerInode(fd: number): Promise<string | null> {
   const command = ssCommand();
   const own = /^socket:\[(\d+)\]$/.exec(readLink(`/proc/self/fd/${fd}`))?.[1];
   if (command === null || own === undefined) return null;
-  const { stdout } = await run(command, ["-xH", "state", "connected"], { timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 });
+  const options = { timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
+  const { stdout } = await run(command, ["-xH", "state", "connected"], options).catch(() => ({ stdout: "" }));
   const line = new RegExp(`^u_\\S+ .*\\s${own}\\s+\\S+\\s+(\\d+)\\s*$`);
   const peers = new Set(stdout.split("\n").flatMap((text) => line.exec(text)?.[1] ?? []));
   // A socket's name may hold anything, even what looks like a line of this table: two answers are none.
