@@ -9,6 +9,7 @@ const WORDS = {
   questions: "asks questions",
   steer: "a message can be put into the running turn",
   interrupt: "a turn can be interrupted",
+  edit_input: "runs a call with an input that a person edited",
   resume: "goes on after a restart",
   fork: "a conversation can be branched",
   images: "takes images",

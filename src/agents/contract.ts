@@ -54,6 +54,8 @@ export interface Translator {
 export type AgentCapabilities = {
   /** Can answer permissions while the turn waits. */
   permissions: boolean;
+  /** Runs a call with the input of `PermissionReply.updated_input` instead of its own. False: such a reply never reaches its connection. */
+  edit_input: boolean;
   questions: boolean;
   /** A message can be put into a running turn. */
   steer: boolean;
@@ -156,7 +158,7 @@ export type Launch = {
 export interface AgentHost {
   /** Command found by configuration, `DRAGOMAN_<ID>_COMMAND`, install directory, PATH (in this order); throws AgentNotFound with advice. */
   resolveCommand(): Promise<{ command: string; args: string[] }>;
-  /** The child's environment: the daemon's, cleaned of its own secrets and of nested-agent variables, then the session's. */
+  /** The child's environment: the daemon's, cleaned of its own secrets and of nested-agent variables, then the session's, then the mark of an agent. */
   environment(extra: Record<string, string>): Record<string, string>;
   /** Configuration of this agent from the configuration file (`agents.<id>`). */
   readonly settings: Record<string, unknown>;
@@ -195,6 +197,8 @@ export interface Agent {
   readonly id: string;
   readonly name: string;
   readonly capabilities: AgentCapabilities;
+  /** One process serves several sessions: its environment names none of them. */
+  readonly sharesProcess?: boolean;
   /** npm package that `install` puts into the data directory; null when it cannot be installed so. */
   readonly npmPackage: { name: string; version: string; bin: string } | null;
   createTranslator(): Translator;

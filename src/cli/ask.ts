@@ -1,5 +1,6 @@
 // Asks a person in the terminal: permissions and questions of the agent. Without a terminal there is nobody to ask.
 import { createInterface } from "node:readline/promises";
+import { boundTo } from "../client/requests.ts";
 import type { PermissionData, QuestionData, QuestionPrompt } from "../schema/event-data.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
 import type { Terminal } from "./command.ts";
@@ -27,10 +28,11 @@ export function permissionAsked(data: PermissionData, paint: Paint): Asked {
 /** Undefined: nothing was typed, ask again. */
 export function permissionReply(data: PermissionData, typed: string): PermissionReplyBody | undefined {
   const answer = typed.trim();
+  const bound = boundTo(data);
   if (answer === "") return undefined;
-  if (/^y(es)?$/i.test(answer)) return { reply: "once" };
-  if (offersAlways(data) && /^a(lways)?$/i.test(answer)) return { reply: "always" };
-  return /^no?$/i.test(answer) ? { reply: "reject" } : { reply: "reject", message: answer };
+  if (/^y(es)?$/i.test(answer)) return { ...bound, reply: "once" };
+  if (offersAlways(data) && /^a(lways)?$/i.test(answer)) return { ...bound, reply: "always" };
+  return /^no?$/i.test(answer) ? { ...bound, reply: "reject" } : { ...bound, reply: "reject", message: answer };
 }
 
 export function questionAsked({ prompt, options, multi_select, free_text }: QuestionPrompt, paint: Paint): Asked {

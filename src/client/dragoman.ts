@@ -81,7 +81,7 @@ export class Dragoman {
   }
 
   /** The same daemon, reached the same way, with another token or name. */
-  with(options: Pick<HttpOptions, "token" | "client">): Dragoman {
+  with(options: Pick<HttpOptions, "token" | "client" | "agentMark">): Dragoman {
     return new Dragoman({ ...this.#options, ...options });
   }
 

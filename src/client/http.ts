@@ -9,6 +9,8 @@ export type HttpOptions = {
   fetch?: typeof fetch;
   /** What the events of this client's commands name as their surface. Default `sdk`. */
   client?: "cli" | "sdk" | "mcp";
+  /** The mark of the agent this program runs in, or works for: it then has an agent's rights. Default in Node: DRAGOMAN_PROCESS. */
+  agentMark?: string | undefined;
 };
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
@@ -35,7 +37,8 @@ export class Http {
   readonly #options: HttpOptions;
 
   constructor(options: HttpOptions) {
-    this.#options = { ...options, url: options.url.replace(/\/+$/, "") };
+    const agentMark = options.agentMark ?? (typeof process === "undefined" ? undefined : process.env?.DRAGOMAN_PROCESS);
+    this.#options = { ...options, agentMark, url: options.url.replace(/\/+$/, "") };
   }
 
   get url(): string {
@@ -68,7 +71,9 @@ export class Http {
   /** The answer itself, for streams and files; throws for every status that is not success. */
   async open(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
     const token = this.#token();
-    const headers: Record<string, string> = { "dragoman-client": this.#options.client ?? "sdk", ...options.headers };
+    const { client, agentMark } = this.#options;
+    const headers: Record<string, string> = { "dragoman-client": client ?? "sdk", ...options.headers };
+    if (agentMark) headers["dragoman-agent"] = agentMark;
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
     if (options.body !== undefined) headers["content-type"] = "application/json";
     let response: Response;

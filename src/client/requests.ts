@@ -17,15 +17,25 @@ export type Answering = {
   rejectQuestion(questionId: string): Promise<void>;
 };
 
+/** The hash of the input that was read: an answer is refused when the agent asks for another by then. */
+export const boundTo = ({ metadata: { input_hash } }: PermissionData): Pick<PermissionReplyBody, "input_hash"> =>
+  input_hash === undefined ? {} : { input_hash };
+
 export const permissionRequest = (to: Answering, data: PermissionData): PermissionRequest => ({
   ...data,
   allow: ({ always, updated_input, option_id } = {}) =>
     to.replyPermission(data.permission_id, {
+      ...boundTo(data),
       reply: always ? "always" : "once",
       ...(updated_input === undefined ? {} : { updated_input }),
       ...(option_id === undefined ? {} : { option_id }),
     }),
-  deny: (message) => to.replyPermission(data.permission_id, { reply: "reject", ...(message === undefined ? {} : { message }) }),
+  deny: (message) =>
+    to.replyPermission(data.permission_id, {
+      ...boundTo(data),
+      reply: "reject",
+      ...(message === undefined ? {} : { message }),
+    }),
 });
 
 export const questionRequest = (to: Answering, data: QuestionData): QuestionRequest => ({

@@ -67,7 +67,8 @@ export class Directory implements AgentDirectory {
         "unsupported",
         `${agent.name} cannot be installed from the npm registry. Install it yourself and put it on the PATH.`,
       );
-    await installPackage(agent.npmPackage, host.stateDir, (message) => onProgress({ message }));
+    // A package's scripts get what an agent gets: nothing of the daemon's own, and the mark of an agent.
+    await installPackage(agent.npmPackage, host.stateDir, host.environment({}), (message) => onProgress({ message }));
     this.#seen.delete(id);
     return this.inspect(id);
   }

@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Agent, AgentError, type AgentHost } from "../agents/contract.ts";
+import { AGENT_VARIABLE, formatMark, instanceId, newMark, PROCESS_MARK_VARIABLE } from "../transports/index.ts";
 import type { AgentSettings } from "./config.ts";
 import { version } from "./version.ts";
 
@@ -29,6 +30,8 @@ export function createAgentHost({ agent, settings, dataDir, env, openChannel, lo
   const stateDir = join(dataDir, "agents", agent.id);
   const processDir = join(dataDir, "processes");
   for (const folder of [stateDir, processDir]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Recorded processes get a mark of their own; this one is for short-lived ones, such as a question for the version.
+  const own = { [AGENT_VARIABLE]: agent.id, [PROCESS_MARK_VARIABLE]: formatMark(newMark(instanceId(processDir))) };
   return {
     settings,
     stateDir,
@@ -41,7 +44,7 @@ export function createAgentHost({ agent, settings, dataDir, env, openChannel, lo
       if (found) return found;
       throw new AgentError("agent_not_found", notFound(agent));
     },
-    environment: (extra) => ({ ...cleaned(env), ...settings.env, ...extra }),
+    environment: (extra) => ({ ...cleaned(env), ...settings.env, ...extra, ...own }),
   };
 }
 

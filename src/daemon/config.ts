@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { AGENT_ACCESS } from "../server/agent-rights.ts";
 
 // The client looks for a daemon where the daemon keeps its data: one rule, and the client may not know this room.
 export { defaultDataDir } from "../client/discover.ts";
@@ -41,6 +42,12 @@ export const Config = Type.Object(
         },
         { additionalProperties: false },
       ),
+    ),
+    agent_access: Type.Optional(
+      Type.Enum([...AGENT_ACCESS], {
+        description:
+          "What agents may do with the daemon that drives them. read: read their own session. delegate: also create sessions and drive those, with no more rights than their own.",
+      }),
     ),
     allow_hosts: Type.Optional(Type.Array(Type.String())),
     allow_origins: Type.Optional(Type.Array(Type.String())),

@@ -6,7 +6,7 @@ import type { Log, LogError } from "../log/log.ts";
 import { openLog } from "../log/log.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { SessionManager } from "../session/session-manager.ts";
-import { type Reaped, reapOrphans } from "../transports/index.ts";
+import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
@@ -18,6 +18,8 @@ export type CoreOptions = {
   env: NodeJS.ProcessEnv;
   defaultDirectory: string;
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
+  /** Further variables for a process that serves one session alone: how it reaches the daemon. */
+  agentAccess?(sessionId: string): Record<string, string>;
   /** Told when the log cannot write, and with null when it can again. */
   onLogError?(error: LogError | null): void;
 };
@@ -53,6 +55,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
+    agentEnvironment: (id) => ({ ...options.agentAccess?.(id), [SESSION_VARIABLE]: id }),
   });
   const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
   for (const agent of options.agents) {

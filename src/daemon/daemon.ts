@@ -1,16 +1,20 @@
 // The daemon: core and server together, with its discovery file. `dragoman serve`, embedding and tests all start it here.
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
 import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
+import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { directoryOf } from "../server/session-place.ts";
 import { TokenStore } from "../server/token-store.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import { instanceId, knowsUnixPeers } from "../transports/index.ts";
 import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
@@ -76,6 +80,9 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   const config = options.config ?? {};
   const logger = options.logger ?? pino({ level: "silent" });
   const directory = options.directory ?? process.cwd();
+  // Known once the server listens; an agent that is resumed before that goes without.
+  let reach: { url: string; tokens: TokenStore } | null = null;
+  const access = config.agent_access ?? "read";
   const core = await openCore({
     dataDir,
     config,
@@ -83,6 +90,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     env: options.env ?? process.env,
     defaultDirectory: directory,
     log: (level, message, fields) => logger[level](fields ?? {}, message),
+    agentAccess: (id) => (reach ? agentVariables(reach, core.manager, id, access) : {}),
     onLogError: (error) => (error ? logger.error({ code: error.code }, error.message) : logger.info("the log can write again")),
   });
   if (core.reaped.length > 0 || core.recovered > 0)
@@ -102,6 +110,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       tokens,
       limits: { ...defaults.limits, ...config.limits },
       defaultDirectory: directory,
+      agentInstance: instanceId(join(dataDir, "processes")),
+      agentAccess: access,
       allowHosts: config.allow_hosts ?? [],
       allowOrigins: config.allow_origins ?? [],
       version,
@@ -114,11 +124,13 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       ...built("inspectorDir", "../inspector/"),
       ...built("docsDir", "../docs/"),
     });
-    const socket = socketPath(dataDir);
+    // On Linux, only where its callers can be recognised as they are over TCP.
+    const socket = process.platform === "linux" && !knowsUnixPeers() ? undefined : socketPath(dataDir);
     const wanted = { host, port: options.port ?? DEFAULT_PORT, ...(socket === undefined ? {} : { socket }) };
     const { url, port } = await server.listen(wanted).catch((error: unknown) => {
       throw listenFault(error, host, wanted.port);
     });
+    reach = { url, tokens };
     const describe = (): void =>
       writeDiscovery(dataDir, {
         url,
@@ -167,6 +179,24 @@ function watchTokens(tokens: TokenStore, onChange: () => void): () => void {
   };
   const timer = setInterval(() => tokens.refresh(), TOKEN_WATCH_MS).unref();
   return () => clearInterval(timer);
+}
+
+/**
+ * How the agent of a session reaches the daemon: with a token for that session alone, which ends with the daemon. A process gets a new one at each start;
+ * the one before is ended.
+ */
+function agentVariables(
+  { url, tokens }: { url: string; tokens: TokenStore },
+  manager: SessionManager,
+  sessionId: string,
+  access: AgentAccess,
+): Record<string, string> {
+  for (const { kind, session_id, id } of tokens.list()) if (kind === "agent" && session_id === sessionId) tokens.revoke(id);
+  const directory = manager.rowOf(sessionId)?.directory;
+  const delegates = access === "delegate" && directory !== undefined;
+  const scope = { sessions: [sessionId], ...(delegates ? { directories: [directory] } : {}) };
+  const { secret } = tokens.issueForAgent(sessionId, { role: delegates ? "operate" : "observe", scope });
+  return { DRAGOMAN_URL: url, DRAGOMAN_TOKEN: secret };
 }
 
 /** A folder the build puts beside the code; left out while it does not exist. */

@@ -7,6 +7,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 export async function installPackage(
   pack: { name: string; version: string },
   folder: string,
+  env: Record<string, string>,
   onProgress: (line: string) => void,
 ): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -22,7 +23,7 @@ export async function installPackage(
     "--save-exact",
     `${pack.name}@${pack.version}`,
   ];
-  const npm = spawn(process.platform === "win32" ? "npm.cmd" : "npm", args, { stdio: ["ignore", "pipe", "pipe"] });
+  const npm = spawn(process.platform === "win32" ? "npm.cmd" : "npm", args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const last: string[] = [];
   for (const stream of [npm.stdout, npm.stderr])
     createInterface({ input: stream }).on("line", (line) => {

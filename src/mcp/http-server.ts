@@ -4,11 +4,13 @@
  */
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 
-export type McpHttpOptions = { port: number; token: string; newServer(): Server };
+/** `newServer` is told who connects: an agent keeps an agent's rights. */
+export type McpHttpOptions = { port: number; token: string; newServer(client: Socket): Promise<Server> };
 export type McpHttp = { url: string; close(): Promise<void> };
 
 /** Clients at once. Many never say goodbye: the one that was silent longest makes room. */
@@ -36,7 +38,7 @@ export async function serveMcpHttp({ port, token, newServer }: McpHttpOptions): 
       clients.delete(oldest[0]);
       await oldest[1].server.close();
     }
-    const server = newServer();
+    const server = await newServer(request.socket);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (session) => void clients.set(session, { transport, server }),

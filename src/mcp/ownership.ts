@@ -1,42 +1,35 @@
 /**
- * Who may answer a permission. An agent that starts other agents must not be the one who lets them out: sessions made through an MCP server carry a mark,
- * and no MCP connection answers permissions of marked sessions, nor of the session it runs in itself. People do, in the inspector or the command line.
+ * What one MCP server knows of the sessions it shows: which it created, and which it may drive. That it answers no requests of sessions created through MCP,
+ * and none at all inside an agent, is decided by the daemon.
  */
+import { isWider } from "../schema/mode-width.ts";
 import type { Session } from "../schema/session.ts";
 import { ToolRefusal } from "./tool-refusal.ts";
 
-/** In the session's metadata. The tools have no way to set metadata, so it can be neither forged nor left out. */
-export const MARK = "created_by";
-const PREFIX = "mcp:";
-
 export class Ownership {
-  /** Of this connection; a new one after every start. */
-  readonly id: string;
-  readonly #inside: string | undefined;
+  readonly #created = new Set<string>();
+  readonly #mode: Session["permission_mode"];
 
-  /** `inside`: the session whose agent uses this server, when it is known. */
-  constructor(id: string, inside?: string) {
-    this.id = id;
-    this.#inside = inside;
+  /** `mode`: the widest permission mode it may work with; a person chose it. */
+  constructor(mode: Session["permission_mode"]) {
+    this.#mode = mode;
   }
 
-  get metadata(): Record<string, string> {
-    return { [MARK]: `${PREFIX}${this.id}` };
+  created(sessionId: string): void {
+    this.#created.add(sessionId);
   }
 
-  createdHere(session: Session): boolean {
-    return session.metadata[MARK] === `${PREFIX}${this.id}`;
+  createdHere({ session_id }: Session): boolean {
+    return this.#created.has(session_id);
   }
 
-  /** All marks count, not only this connection's: otherwise connecting again would be enough to answer one's own. */
-  mustAllowAnswer(session: Session): void {
-    const mark = session.metadata[MARK];
-    const marked = typeof mark === "string" && mark.startsWith(PREFIX);
-    if (!marked && session.session_id !== this.#inside) return;
+  /** A message to a session is a deed in that session's mode: in a wider one it would do what the person did not allow here. */
+  mustMaySend(session: Session): void {
+    if (!isWider(session.permission_mode, this.#mode)) return;
     throw new ToolRefusal(
-      "own_permission",
-      `${marked ? "This session was created through MCP" : "You run in this session yourself"}, so its permissions are not yours to answer. ` +
-        `Ask the person: \`dragoman allow ${session.session_id}\` or \`dragoman deny ${session.session_id}\`, or the inspector. Then call wait_for_session again.`,
+      "wider_mode",
+      `The session works in the permission mode ${session.permission_mode}, and this server was started for ${this.#mode}. ` +
+        `A person sends the message, or starts the server with --permission-mode ${session.permission_mode}.`,
     );
   }
 }

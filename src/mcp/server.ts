@@ -10,7 +10,7 @@ import { tools } from "./tools.ts";
 export type McpServerOptions = Omit<ToolContext, "signal"> & { version: string };
 
 const INSTRUCTIONS = `dragoman runs other coding agents. create_session with a message, then wait_for_session, then read_session.
-A session with open_permissions waits for a person: tell them which session and what it asks. You cannot answer permissions of sessions you created.`;
+A session with open_permissions waits for a person: tell them which session and what it asks. You cannot answer permissions and questions of sessions you created.`;
 
 const byName = new Map(tools.map((tool) => [tool.name, { tool, validator: Compile(tool.input) }]));
 

@@ -1,5 +1,6 @@
 // The tools, in the order a model meets them: look, start, speak, wait, read, answer, stop.
 import Type from "typebox";
+import { boundTo } from "../client/requests.ts";
 import { finalText } from "../client/turn-outcome.ts";
 import type { Session } from "../schema/session.ts";
 import type { Ownership } from "./ownership.ts";
@@ -82,7 +83,8 @@ export const tools: readonly Tool[] = [
     ),
     run: async ({ message, plan_only, ...request }, { daemon, ownership, permissionMode, signal }) => {
       const permission_mode = plan_only ? "plan" : permissionMode;
-      const session = await daemon.createSession({ ...request, permission_mode, metadata: ownership.metadata }, signal);
+      const session = await daemon.createSession({ ...request, permission_mode }, signal);
+      ownership.created(session.id);
       const sent = message === undefined ? {} : await session.send(message, { signal });
       return { session_id: session.id, ...sent };
     },
@@ -99,8 +101,11 @@ export const tools: readonly Tool[] = [
       },
       strict,
     ),
-    run: async ({ session_id, message, when_busy }, { daemon, signal }) =>
-      daemon.session(session_id).send(message, { ...(when_busy ? { when_busy } : {}), signal }),
+    run: async ({ session_id, message, when_busy }, { daemon, ownership, signal }) => {
+      const session = daemon.session(session_id);
+      ownership.mustMaySend(await session.get(signal));
+      return session.send(message, { ...(when_busy ? { when_busy } : {}), signal });
+    },
   }),
   tool({
     name: "wait_for_session",
@@ -173,7 +178,7 @@ export const tools: readonly Tool[] = [
   tool({
     name: "answer_permission",
     description:
-      "Allows or rejects what an agent wants to do, when the person asked you to. Refused for every session created through MCP, and for the session you run in.",
+      "Allows or rejects what an agent wants to do, when the person asked you to. Refused for every session created through MCP, and inside an agent that dragoman runs.",
     readOnly: false,
     input: Type.Object(
       {
@@ -181,20 +186,25 @@ export const tools: readonly Tool[] = [
         permission_id: Type.String({ minLength: 1 }),
         reply: Type.Enum(["once", "always", "reject"]),
         message: optional(Type.String({ description: "told to the agent with a rejection" })),
+        input_hash: optional(
+          Type.String({
+            description: "metadata.input_hash of the permission you read: refused when the agent asks for another input by now",
+          }),
+        ),
       },
       strict,
     ),
-    run: async ({ session_id, permission_id, ...reply }, { daemon, ownership, signal }) => {
+    run: async ({ session_id, permission_id, ...reply }, { daemon, signal }) => {
       const session = daemon.session(session_id);
-      ownership.mustAllowAnswer(await session.get(signal));
-      await session.replyPermission(permission_id, reply, signal);
+      const open = (await session.pending(signal)).permissions.find((each) => each.permission_id === permission_id);
+      await session.replyPermission(permission_id, { ...(open ? boundTo(open) : {}), ...reply }, signal);
       return { answered: permission_id, reply: reply.reply };
     },
   }),
   tool({
     name: "answer_question",
     description:
-      "Answers an agent's questions: one list of answers for each question, in order. Without `answers` it refuses to answer.",
+      "Answers an agent's questions, when the person asked you to: one list of answers for each question, in order. Without `answers` it refuses to answer. Refused for every session created through MCP, and inside an agent that dragoman runs.",
     readOnly: false,
     input: Type.Object(
       {

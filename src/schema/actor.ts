@@ -29,5 +29,8 @@ export const Actor = Type.Object(
 );
 export type Actor = Type.Static<typeof Actor>;
 
-/** For what the daemon does by itself: recovery, time limits, its own stop. */
+/** For a program that holds the sessions in its own process and calls them without a token. */
+export const EMBEDDED: Actor = { token_id: null, role: null, surface: "embedded" };
+
+/** For what the daemon does by itself: recovery, policies, time limits, its own stop. What an agent does by itself has no actor. */
 export const BY_THE_DAEMON: Actor = { token_id: null, role: null, surface: "daemon" };

@@ -8,6 +8,7 @@ export * from "./event-data.ts";
 export { foldItems, ItemFold } from "./fold-items.ts";
 export * from "./grammar.ts";
 export * from "./item.ts";
+export * from "./mode-width.ts";
 export * from "./problem-codes.ts";
 export * from "./session.ts";
 export * from "./validate.ts";

@@ -22,6 +22,17 @@ export const problemCodes = {
     title: "Not allowed with this token",
     advice: "See GET /v1/auth for its role and scope; use a token with the role that the route needs.",
   },
+  own_request: {
+    status: 403,
+    title: "An agent does not answer requests of agents",
+    advice:
+      "A person answers: with `dragoman allow`, `dragoman deny` or `dragoman answer` in a terminal of their own, or in the inspector.",
+  },
+  agent_forbidden: {
+    status: 403,
+    title: "Not allowed to an agent",
+    advice: "An agent reads its own session; agent_access in the configuration lets agents create and drive further sessions.",
+  },
   forbidden_origin: {
     status: 403,
     title: "Foreign Host or Origin",

@@ -1,5 +1,6 @@
 // The session as clients see it, and what clients send: every request and reply body of the API, one schema each.
 import Type from "typebox";
+import { Actor } from "./actor.ts";
 import { Event } from "./event.ts";
 import {
   ErrorCode,
@@ -46,6 +47,8 @@ export const Session = Type.Object(
     pending: Type.Object({ permissions: Type.Integer(), questions: Type.Integer() }),
     usage: nullable(Usage),
     forked_from: nullable(Type.String()),
+    /** Who created, forked or imported it. */
+    created_by: optional(Actor),
     ended: nullable(SessionEnded),
   },
   { title: "Session" },
@@ -132,7 +135,12 @@ export const PermissionReplyBody = Type.Object(
     reply: Type.Enum(["once", "always", "reject"]),
     option_id: optional(Type.String()),
     message: optional(Type.String()),
-    updated_input: optional(Type.Unknown()),
+    updated_input: optional(
+      Type.Unknown({ description: "run it with this input instead; only where the agent's capability edit_input is true" }),
+    ),
+    input_hash: optional(
+      Type.String({ description: "metadata.input_hash of the request that was read; refused when the input is another one" }),
+    ),
   },
   { title: "PermissionReply", additionalProperties: false },
 );

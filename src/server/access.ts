@@ -21,7 +21,14 @@ import { type Caller, inScope, mayCreateIn } from "./token.ts";
  */
 export type Reach = "session" | "branch" | "create" | "filtered" | "all" | "none";
 
-export type AccessOptions = { log: Log; authenticator: Authenticator; limits: RequestLimits; defaultDirectory?: string };
+export type AccessOptions = {
+  log: Log;
+  authenticator: Authenticator;
+  limits: RequestLimits;
+  defaultDirectory?: string;
+  /** True when an agent of the second session, or one it created, created the first. */
+  descends(sessionId: string, ancestor: string): boolean;
+};
 
 export type RouteAccess = { role: Role; reach: Reach };
 
@@ -72,6 +79,9 @@ export class Access {
 
   sees(caller: Caller, sessionId: string): boolean {
     if (caller.scope === null) return true;
+    // The directories in an agent's scope are for sessions it creates, not for others that work there.
+    if (caller.kind === "agent")
+      return caller.session_id === sessionId || this.#options.descends(sessionId, caller.session_id ?? "");
     const directory = directoryOf(this.#options.log, sessionId);
     return directory !== undefined && inScope(caller.scope, { session_id: sessionId, directory });
   }
@@ -97,7 +107,7 @@ function sessionIdOf(params: unknown): string {
   return id;
 }
 
-function realDirectory(path: string): string | undefined {
+export function realDirectory(path: string): string | undefined {
   try {
     return realpathSync(path);
   } catch {

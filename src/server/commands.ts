@@ -1,14 +1,47 @@
-// Commands to a session, the same over HTTP and WebSocket.
-import type { MessageAccepted, SendMessage } from "../schema/session.ts";
-import type { Session } from "../session/session.ts";
+/**
+ * Commands to sessions, the same over HTTP and WebSocket: whether the caller may give it where the caller is an agent, then the command with its actor. Not
+ * here: token, role and scope, which are checked before (access).
+ */
+import type {
+  CreateSession,
+  ForkSession,
+  MessageAccepted,
+  PermissionReplyBody,
+  SendMessage,
+  Session as SessionView,
+  UpdateSession,
+} from "../schema/session.ts";
+import { importLines } from "../session/transfer.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { ServerContext } from "./server-context.ts";
+import type { Caller } from "./token.ts";
+
+type Context = Pick<ServerContext, "log" | "limits" | "manager" | "rights">;
+
+export function createSession({ manager, rights }: Context, caller: Caller, request: CreateSession): Promise<SessionView> {
+  return manager.create(rights.mustMayCreate(caller, request), caller.actor);
+}
+
+export async function importSession(
+  context: Context,
+  caller: Caller,
+  ndjson: string,
+  id: string | undefined,
+): Promise<SessionView> {
+  context.rights.mustBePerson(caller);
+  const stream = importLines(context.log, ndjson, id, caller.actor);
+  await context.log.committed();
+  return context.manager.get(stream.id).view();
+}
 
 export async function sendMessage(
-  { log, limits }: Pick<ServerContext, "log" | "limits">,
-  session: Session,
+  { log, limits, manager, rights }: Context,
+  caller: Caller,
+  sessionId: string,
   { message, attachments = [], when_busy = "queue" }: SendMessage,
 ): Promise<MessageAccepted> {
+  rights.mustMayDrive(caller, sessionId);
+  const session = manager.get(sessionId);
   const stored =
     attachments.length === 0
       ? []
@@ -17,5 +50,71 @@ export async function sendMessage(
           directory: session.directory,
           maxBytes: limits.body_bytes,
         });
-  return session.send(message, stored, when_busy);
+  return session.send(message, stored, when_busy, caller.actor);
+}
+
+export async function interrupt({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
+  rights.mustMayDrive(caller, sessionId);
+  const session = manager.get(sessionId);
+  await session.interrupt(caller.actor);
+}
+
+export async function terminate({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
+  rights.mustMayDrive(caller, sessionId);
+  const session = manager.get(sessionId);
+  await session.terminate(caller.actor);
+}
+
+export async function removeSession({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
+  rights.mustMayDrive(caller, sessionId);
+  await manager.remove(sessionId, caller.actor);
+}
+
+export async function configure(
+  { manager, rights }: Context,
+  caller: Caller,
+  sessionId: string,
+  patch: UpdateSession,
+): Promise<SessionView> {
+  rights.mustMayDrive(caller, sessionId, patch);
+  const session = manager.get(sessionId);
+  await session.configure(patch, caller.actor);
+  return session.view();
+}
+
+export async function forkSession(
+  { manager, rights, log }: Context,
+  caller: Caller,
+  sessionId: string,
+  request: ForkSession,
+): Promise<SessionView> {
+  rights.mustMayDrive(caller, sessionId);
+  const fork = await manager.fork(sessionId, request, caller.actor);
+  await log.committed();
+  return fork;
+}
+
+export async function replyPermission(
+  { manager, rights }: Context,
+  caller: Caller,
+  sessionId: string,
+  requestId: string,
+  reply: PermissionReplyBody,
+): Promise<void> {
+  rights.mustMayAnswer(caller, sessionId);
+  const session = manager.get(sessionId);
+  await session.replyPermission(requestId, reply, caller.actor);
+}
+
+/** `answers` null: rejected. */
+export async function replyQuestion(
+  { manager, rights }: Context,
+  caller: Caller,
+  sessionId: string,
+  requestId: string,
+  answers: string[][] | null,
+): Promise<void> {
+  rights.mustMayAnswer(caller, sessionId);
+  const session = manager.get(sessionId);
+  await session.replyQuestion(requestId, answers, caller.actor);
 }

@@ -9,7 +9,9 @@ import type { Role } from "../schema/actor.ts";
 import type { ProblemCode } from "../schema/problem-codes.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Access, Reach } from "./access.ts";
+import type { AgentRecognition } from "./agent-caller.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
+import type { AgentAccess, AgentRights } from "./agent-rights.ts";
 import type { Audit } from "./audit.ts";
 import type { LinkPages } from "./link-pages.ts";
 import type { Metrics } from "./metrics.ts";
@@ -42,6 +44,10 @@ export type ServerOptions = {
   agents: AgentDirectory;
   tokens: TokenStore;
   limits: ServerLimits;
+  /** What the marks of this daemon's agents begin with. Absent: processes are not looked at. */
+  agentInstance?: string;
+  /** What agents may do beside reading their own session; default `read`: nothing. */
+  agentAccess?: AgentAccess;
   /** Where sessions work that name no directory. */
   defaultDirectory?: string;
   /** Names beside localhost, 127.0.0.1, [::1] and the bound address under which the daemon may be called. */
@@ -66,6 +72,8 @@ export type ServerContext = Omit<ServerOptions, "dialects"> & {
   access: Access;
   audit: Audit;
   links: LinkPages;
+  recognition: AgentRecognition | null;
+  rights: AgentRights;
 };
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;
@@ -85,6 +93,8 @@ declare module "fastify" {
     role?: Role | "none";
     /** What of the sessions it touches. Default for routes below /v1/sessions/:id: `session`. All others with a role must say it. */
     reach?: Reach;
+    /** Agents may call it: the command it carries out decides what they may. All other routes that change something are refused to agents. */
+    agents?: boolean;
     /** Changes nothing that is worth an audit record. */
     unaudited?: boolean;
     /** A person may come here by a link on a foreign page: no data, no effect. */

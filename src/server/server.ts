@@ -11,6 +11,8 @@ import {
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { Access, accessOf } from "./access.ts";
+import { AgentRecognition, withAgent } from "./agent-caller.ts";
+import { AgentRights } from "./agent-rights.ts";
 import { Audit } from "./audit.ts";
 import { Authenticator } from "./auth.ts";
 import { addBodyLimits, OPEN_BODY_BYTES } from "./body-limits.ts";
@@ -76,10 +78,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const authenticator = new Authenticator(options.tokens, new FailureBackOff(), ({ socket }) =>
     audit.refused(addressRange(socket.remoteAddress)),
   );
-  const access = new Access({ ...options, authenticator, limits: requestLimits(options) });
+  const rights = new AgentRights(options.manager, options.agentAccess ?? "read");
+  const descends = rights.descends.bind(rights);
+  const access = new Access({ ...options, authenticator, limits: requestLimits(options), descends });
   let url = "";
   const links = new LinkPages(options.log.dataDir, options.tokens, () => url);
-  const context: ServerContext = { ...options, dialects: options.dialects ?? new Map(), streams, metrics, access, audit, links };
+  const recognition = options.agentInstance === undefined ? null : new AgentRecognition(options.agentInstance);
+  const dialects = options.dialects ?? new Map();
+  const context: ServerContext = { ...options, dialects, streams, metrics, access, audit, links, recognition, rights };
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
@@ -222,11 +228,14 @@ function addAccessControl(app: App, context: ServerContext, origins: WeakMap<Inc
       throw new ProblemError("forbidden_origin", "Pages of other sites may not load anything of the daemon.");
     const needs = request.is404 ? null : accessOf(routeOf(request));
     if (!needs) return;
-    const caller = await access.authenticate(request.raw, origin);
+    const token = await access.authenticate(request.raw, origin);
+    const caller = request.method === "GET" ? token : await withAgent(token, request.raw, context);
     request.caller = caller;
     request.settle = settling(request, access.enter(caller), context);
     reply.raw.once("close", () => request.settle?.(reply.statusCode));
+    context.rights.mustReach(caller, needs.role);
     access.check(caller, needs, request.params);
+    if (!config.agents) context.rights.mustBePerson(caller);
   });
   app.addHook("preHandler", async (request) => {
     const needs = request.is404 ? null : accessOf(routeOf(request));

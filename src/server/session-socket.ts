@@ -2,12 +2,14 @@
  * One client on one session's WebSocket: events go out, commands come in. A slow client is not buffered for: its subscription stops, and goes on from the
  * log when the socket has drained.
  */
+import type { IncomingMessage } from "node:http";
 import type { RawData, WebSocket } from "ws";
 import type { Batch, Stream, Subscription } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { Session } from "../session/session.ts";
 import { mustHaveRole } from "./access.ts";
-import { sendMessage } from "./commands.ts";
+import { withAgent } from "./agent-caller.ts";
+import { configure, interrupt, replyPermission, replyQuestion, sendMessage, terminate } from "./commands.ts";
 import { type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
 import { hasEnded } from "./event-stream.ts";
 import type { OpenStream } from "./open-streams.ts";
@@ -40,7 +42,10 @@ export class SessionSocket implements OpenStream {
   readonly #sessionId: string;
   readonly #stream: Stream;
   readonly #caller: Caller;
+  readonly #request: IncomingMessage;
   readonly #context: ServerContext;
+  /** The caller with the agent it is, if it is one: looked for with the first command. */
+  #recognised: Promise<Caller> | null = null;
   #subscription: Subscription | null = null;
   #unanswered = 0;
   #running = 0;
@@ -51,12 +56,13 @@ export class SessionSocket implements OpenStream {
   /** Messages are sent to the agent in the order they came, whatever their attachments take. */
   #sending: Promise<unknown> = Promise.resolve();
 
-  constructor(ws: WebSocket, session: Session, caller: Caller, context: ServerContext) {
+  constructor(ws: WebSocket, session: Session, caller: Caller, request: IncomingMessage, context: ServerContext) {
     this.tokenId = caller.id;
     this.#ws = ws;
     this.#sessionId = session.session_id;
     this.#stream = session.stream;
     this.#caller = caller;
+    this.#request = request;
     this.#context = context;
   }
 
@@ -191,6 +197,7 @@ export class SessionSocket implements OpenStream {
     }
     const { role, operation } = OP_ACCESS[message.op];
     const release = access.enter(this.#caller);
+    let caller = this.#caller;
     const record = (problem?: ProblemError): void => {
       if (operation === null) return;
       const status = problem?.status ?? 200;
@@ -198,14 +205,19 @@ export class SessionSocket implements OpenStream {
         operation,
         outcome: problem === undefined ? "done" : status < 500 ? "refused" : "failed",
         status,
-        actor: this.#caller.actor,
+        actor: caller.actor,
         session_id: this.#sessionId,
         ...(problem === undefined ? {} : { code: problem.code }),
       });
     };
     try {
-      mustHaveRole(this.#caller, role);
-      const result = await this.#do(message);
+      if (operation !== null) {
+        this.#recognised ??= withAgent(caller, this.#request, this.#context);
+        caller = await this.#recognised;
+      }
+      this.#context.rights.mustReach(caller, role);
+      mustHaveRole(caller, role);
+      const result = await this.#do(message, caller);
       record();
       return result;
     } catch (error) {
@@ -216,38 +228,36 @@ export class SessionSocket implements OpenStream {
     }
   }
 
-  async #do(message: ClientMessage): Promise<unknown> {
-    // Asked for each time: the manager may have given up the object that was there when the socket opened.
-    const session = this.#context.manager.get(this.#sessionId);
+  async #do(message: ClientMessage, caller: Caller): Promise<unknown> {
+    const [context, id] = [this.#context, this.#sessionId];
     switch (message.op) {
       case "send": {
         const { op: _, id: __, ...body } = message;
-        const sent = this.#sending.then(() => sendMessage(this.#context, session, body));
+        const sent = this.#sending.then(() => sendMessage(context, caller, id, body));
         this.#sending = sent.catch(() => {});
         return sent;
       }
       case "interrupt":
-        return session.interrupt();
+        return interrupt(context, caller, id);
       case "terminate":
-        return session.terminate();
+        return terminate(context, caller, id);
       case "configure": {
         const { op: _, id: __, ...patch } = message;
         if (Object.keys(patch).length === 0) throw new ProblemError("invalid_request", "Name at least one field to change.");
-        await session.configure(patch);
-        return session.view();
+        return configure(context, caller, id, patch);
       }
       case "reply_permission": {
         const { op: _, id: __, permission_id, ...body } = message;
-        return session.replyPermission(permission_id, body);
+        return replyPermission(context, caller, id, permission_id, body);
       }
       case "reply_question":
-        return session.replyQuestion(message.question_id, message.answers);
+        return replyQuestion(context, caller, id, message.question_id, message.answers);
       case "reject_question":
-        return session.replyQuestion(message.question_id, null);
+        return replyQuestion(context, caller, id, message.question_id, null);
       case "pending":
-        return session.pending();
+        return context.manager.get(id).pending();
       case "session":
-        return session.view();
+        return context.manager.get(id).view();
       case "subscribe": {
         const after = message.after ?? 0;
         mustReach(this.#stream, after);

@@ -5,6 +5,7 @@
 import { isAbsolute, relative, sep } from "node:path";
 import Type from "typebox";
 import { type Actor, type Role, reaches, type Surface } from "../schema/actor.ts";
+import type { AgentCaller } from "./agent-caller.ts";
 
 /**
  * `root`: from a file of the data directory, or given at start. `minted`: made from another one. `page`: held by an inspector page. `link`: traded once for
@@ -50,8 +51,8 @@ export type Token = {
   expires_at?: number;
 };
 
-/** Whoever makes a request, and how the effects of it name them. */
-export type Caller = Token & { actor: Actor };
+/** Whoever makes a request, and how the effects of it name them. `agent`: the call comes from an agent of this daemon. */
+export type Caller = Token & { actor: Actor; agent?: AgentCaller };
 
 /** What a scope is compared with. */
 export type Place = { session_id: string; directory: string };

@@ -55,7 +55,7 @@ export function createUpgradeHandler(
       server.handleUpgrade(request, socket, head, (ws) => {
         socket.off("error", onError);
         context.metrics.countRequest("GET", "/v1/sessions/:id/ws", 101);
-        new SessionSocket(ws, session, caller, context).start(query);
+        new SessionSocket(ws, session, caller, request, context).start(query);
       });
     } catch (error) {
       refuse(socket, toProblemError(error), context);

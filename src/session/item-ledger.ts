@@ -8,7 +8,7 @@ import type { Item, ItemStatus } from "../schema/item.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { extendsContent, grow, partFor, sameJson, streamOf, takes, withoutText } from "./growing-parts.ts";
-import type { PartStore } from "./part-store.ts";
+import { INLINE_LIMIT, type PartStore } from "./part-store.ts";
 
 /** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
 const REMEMBERED = 20_000;
@@ -19,6 +19,8 @@ type OpenItem = {
   outlives: boolean;
   /** Deltas that are not in the content yet, see `#say`. */
   tail: { index: number; type: DeltaPartType; texts: string[]; chars: number } | null;
+  /** The arguments of a call that are too large to stand in the item. */
+  whole?: string | undefined;
   /** The head of the last delta, for the next of the same part. */
   head?: { index: number; type: DeltaPartType; native: string | null; json: string };
 };
@@ -60,6 +62,14 @@ export class ItemLedger {
     return this.#idOf(this.#scope + key) ?? this.#idOf(key);
   }
 
+  /** The arguments of an open tool call, as far as they are known; null when it is no open tool call. */
+  argumentsOf(key: ItemKey): string | null {
+    const entry = this.#open.get(this.#scope + key);
+    if (!entry) return null;
+    addTail(entry);
+    return entry.whole ?? callArguments(entry.item.content) ?? null;
+  }
+
   /** Nothing is its own parent. */
   #parentOf(key: ItemKey, item: Item): string | null {
     const parent = this.itemId(key);
@@ -89,7 +99,8 @@ export class ItemLedger {
       started_at: this.#writer.now(),
       completed_at: null,
     };
-    const entry: OpenItem = { key, item, outlives: (draft.outlives_turn ?? false) && mayOutlive(item), tail: null };
+    const outlives = (draft.outlives_turn ?? false) && mayOutlive(item);
+    const entry: OpenItem = { key, item, outlives, tail: null, whole: largeArguments(draft.content ?? []) };
     this.#open.set(key, entry);
     for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
     this.#writer.emit("item.started", { item }, origin);
@@ -122,6 +133,7 @@ export class ItemLedger {
       if (this.#catchUp(entry, content, origin) && !renamed) return;
       if (!renamed && sameJson(entry.item.content, content)) return;
       entry.item = { ...entry.item, content };
+      entry.whole = largeArguments(draft.content);
       for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, entry.key);
     } else if (!renamed) return;
     this.#writer.emit("item.updated", { item: entry.item }, origin);
@@ -285,6 +297,14 @@ export class ItemLedger {
     // Copied: parts grow in place here, and a translator may keep the one it gave us.
     return parts.map((part) => ({ ...this.#parts.stored(part) }));
   }
+}
+
+const callArguments = (parts: readonly DraftPart[]): string | undefined =>
+  parts.flatMap((part) => (part.type === "tool_call" ? [part.arguments] : []))[0];
+
+function largeArguments(parts: readonly DraftPart[]): string | undefined {
+  const text = callArguments(parts);
+  return text !== undefined && text.length > INLINE_LIMIT ? text : undefined;
 }
 
 const PIECE_CHARS = 4096;

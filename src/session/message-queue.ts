@@ -2,10 +2,18 @@
 // transaction as the events of their tick, so a message is either still queued or its turn has started, never both, never neither.
 import type { Prompt } from "../agents/contract.ts";
 import type { Artifacts, Documents } from "../log/contract.ts";
+import type { Actor } from "../schema/actor.ts";
 
 export type StoredAttachment = { name: string; mime: string; artifact_id: string; path: string | null };
 
-export type QueuedMessage = { turn_id: string; message_id: string; text: string; attachments: StoredAttachment[] };
+/** `actor`: who sent it. Absent in messages that an older daemon queued. */
+export type QueuedMessage = {
+  turn_id: string;
+  message_id: string;
+  text: string;
+  attachments: StoredAttachment[];
+  actor?: Actor;
+};
 
 const KIND = "queued_message";
 

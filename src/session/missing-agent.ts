@@ -10,6 +10,7 @@ export function missingAgent(id: string): Agent {
     npmPackage: null,
     capabilities: {
       permissions: false,
+      edit_input: false,
       questions: false,
       steer: false,
       interrupt: false,

@@ -1,8 +1,10 @@
 // The book of permissions and questions: who asked, what was answered, and that each is resolved exactly once (G6). First answer wins.
+import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { DraftOf } from "../schema/draft.ts";
 import type { PermissionData, QuestionData, ResolvedBy } from "../schema/event-data.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
+import { canonicalJson } from "./input-hash.ts";
 
 /** How many resolved requests stay known, so that a repeated answer can be told from another one. */
 const REMEMBERED = 1_000;
@@ -14,11 +16,24 @@ export type PermissionAnswer = {
   option_id?: string;
   message?: string;
   updated_input?: unknown;
+  actor?: Actor;
 };
 
-export type QuestionAnswer = { status: "answered" | "rejected"; resolved_by: ResolvedBy; answers?: string[][] };
+export type QuestionAnswer = {
+  status: "answered" | "rejected";
+  resolved_by: ResolvedBy;
+  answers?: string[][];
+  actor?: Actor;
+};
 
-export type OpenPermission = { kind: "permission"; key: string; data: PermissionData; native: unknown };
+/** `callHash`: of the arguments the tool call had when the permission was asked; null while it had none. */
+export type OpenPermission = {
+  kind: "permission";
+  key: string;
+  data: PermissionData;
+  native: unknown;
+  callHash: string | null;
+};
 export type OpenQuestion = { kind: "question"; key: string; data: QuestionData; native: unknown };
 export type OpenRequest = OpenPermission | OpenQuestion;
 
@@ -28,6 +43,8 @@ export class RequestBook {
   readonly #byId = new Map<string, OpenRequest>();
   /** id → the answer as JSON. */
   readonly #answered = new BoundedMap<string, string>(REMEMBERED);
+  /** id → the id of the request that took its place because the input changed. */
+  readonly #replaced = new BoundedMap<string, string>(REMEMBERED);
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
@@ -54,8 +71,26 @@ export class RequestBook {
     this.#answered.set(id, JSON.stringify(answer));
   }
 
-  askPermission(draft: DraftOf<"permission.request">, itemId: string | null, origin: Origin): void {
-    if (this.#byKey.has(`permission ${draft.key}`)) return;
+  /** The request that is asked instead of this one. */
+  replacementOf(id: string): string | undefined {
+    return this.#replaced.get(id);
+  }
+
+  /**
+   * `draft.input` may be a bounded stand-in of the input; `hashes.input` is always that of the whole. The same key again with the same input is a
+   * repetition; with another input the open request is denied and a new one takes its place: an answer never reaches an input it was not meant for.
+   */
+  askPermission(
+    draft: DraftOf<"permission.request">,
+    itemId: string | null,
+    hashes: { input: string; call: string | null },
+    origin: Origin,
+  ): void {
+    const open = this.#byKey.get(`permission ${draft.key}`);
+    if (open?.kind === "permission") {
+      if (open.data.metadata.input_hash === hashes.input) return;
+      this.resolvePermission(draft.key, SUPERSEDED, { ...origin, source: "daemon" });
+    }
     const data: PermissionData = {
       permission_id: this.#writer.ids.next("prm"),
       action: draft.action,
@@ -63,6 +98,7 @@ export class RequestBook {
       metadata: {
         tool_name: draft.tool_name,
         input: draft.input,
+        input_hash: hashes.input,
         call_id: draft.call_id ?? null,
         item_id: itemId,
         options: draft.options,
@@ -71,7 +107,8 @@ export class RequestBook {
         ...(draft.paths === undefined ? {} : { paths: draft.paths }),
       },
     };
-    this.#put({ kind: "permission", key: draft.key, data, native: draft.native });
+    if (open?.kind === "permission") this.#replaced.set(open.data.permission_id, data.permission_id);
+    this.#put({ kind: "permission", key: draft.key, data, native: draft.native, callHash: hashes.call });
     this.#writer.emit("permission.requested", data, origin);
   }
 
@@ -97,12 +134,9 @@ export class RequestBook {
   resolvePermission(keyOrId: string, answer: PermissionAnswer, origin: Origin): boolean {
     const request = this.#take("permission", keyOrId);
     if (request?.kind !== "permission") return false;
-    const { status, ...resolution } = answer;
-    this.#writer.emit(
-      "permission.resolved",
-      { ...request.data, status, metadata: { ...request.data.metadata, ...resolution } },
-      origin,
-    );
+    const { status, actor, ...resolution } = answer;
+    const metadata = { ...request.data.metadata, ...resolution, ...byWhom(answer) };
+    this.#writer.emit("permission.resolved", { ...request.data, status, metadata }, origin);
     return true;
   }
 
@@ -112,25 +146,34 @@ export class RequestBook {
     const { status, resolved_by, answers } = answer;
     this.#writer.emit(
       "question.resolved",
-      { ...request.data, status, resolved_by, response: answers?.[0]?.join(", ") ?? null, ...(answers ? { answers } : {}) },
+      {
+        ...request.data,
+        status,
+        resolved_by,
+        response: answers?.[0]?.join(", ") ?? null,
+        ...(answers ? { answers } : {}),
+        ...byWhom(answer),
+      },
       origin,
     );
     return true;
   }
 
-  /** Denies and rejects everything that is still open. */
-  closeAll(resolved_by: ResolvedBy): void {
+  /** Denies and rejects everything that is still open. `by`: who made that happen, when somebody did. */
+  closeAll(resolved_by: ResolvedBy, by?: Actor): void {
+    const how = { resolved_by, ...(by ? { actor: by } : {}) };
     for (const request of this.open()) {
       if (request.kind === "permission")
-        this.resolvePermission(request.data.permission_id, { status: "denied", resolved_by }, BY_DAEMON);
-      else this.resolveQuestion(request.data.question_id, { status: "rejected", resolved_by }, BY_DAEMON);
+        this.resolvePermission(request.data.permission_id, { status: "denied", ...how }, BY_DAEMON);
+      else this.resolveQuestion(request.data.question_id, { status: "rejected", ...how }, BY_DAEMON);
     }
   }
 
   /** Takes up a request that was open when the daemon died; its agent is gone, so it can only be closed. */
   restore(request: { kind: "permission"; data: PermissionData } | { kind: "question"; data: QuestionData }): void {
     const id = request.kind === "permission" ? request.data.permission_id : request.data.question_id;
-    this.#put({ ...request, key: `restored:${id}`, native: null });
+    const restored = { key: `restored:${id}`, native: null };
+    this.#put(request.kind === "permission" ? { ...request, ...restored, callHash: null } : { ...request, ...restored });
   }
 
   #put(request: OpenRequest): void {
@@ -145,6 +188,68 @@ export class RequestBook {
     this.#byId.delete(idOf(request));
     return request;
   }
+}
+
+/**
+ * True when the arguments a call has now are those its permission was asked for. opencode 1.18 asks before it tells the arguments, and asks for less
+ * than it then tells: the first arguments are the call's own unless they contradict what was asked.
+ */
+export function sameCall(request: OpenPermission, json: string, hash: string): boolean {
+  if (hash === request.callHash || hash === request.data.metadata.input_hash) return true;
+  if (request.callHash !== null || contradicts(request.data.metadata.input, JSON.parse(json))) return false;
+  request.callHash = hash;
+  return true;
+}
+
+const contradicts = (asked: unknown, told: unknown): boolean =>
+  isObject(asked) && isObject(told)
+    ? Object.entries(asked).some(([name, value]) => name in told && canonicalJson(told[name]) !== canonicalJson(value))
+    : !isObject(asked);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The request for a call whose arguments changed while it was open. Its words are made from the input alone: the agent's own described the old one. */
+export function changedPermission(
+  { key, data, native }: OpenPermission,
+  item: string,
+  input: unknown,
+): DraftOf<"permission.request"> {
+  const { tool_name, call_id, options } = data.metadata;
+  const reason = "The agent changed this call after it had asked. This is what it would do now.";
+  return {
+    do: "permission.request",
+    key,
+    action: actionOf(tool_name, input),
+    tool_name,
+    input,
+    call_id,
+    item,
+    reason,
+    options,
+    native,
+  };
+}
+
+const LONGEST_ACTION = 300;
+
+function actionOf(tool: string, input: unknown): string {
+  const command = typeof input === "object" && input !== null && "command" in input ? input.command : undefined;
+  const text = typeof command === "string" ? `Run: ${command}` : `${tool}: ${JSON.stringify(input)}`;
+  return text.length > LONGEST_ACTION ? `${text.slice(0, LONGEST_ACTION)}…` : text;
+}
+
+/** The input changed while the question was open: the agent took the old question back by asking another. */
+const SUPERSEDED = {
+  status: "denied",
+  resolved_by: "agent",
+  message: "The agent changed the input after it asked. Answer the new request.",
+} as const;
+
+/** What the daemon resolves without being asked carries the daemon; what the agent resolves carries nobody. */
+function byWhom({ actor, resolved_by }: PermissionAnswer | QuestionAnswer): { actor?: Actor } {
+  if (actor) return { actor };
+  return resolved_by === "policy" || resolved_by === "session_end" ? { actor: BY_THE_DAEMON } : {};
 }
 
 const idOf = (request: OpenRequest): string =>

@@ -1,6 +1,7 @@
 // Where people answer an agent's requests: the first answer counts, the same again is fine, another is refused (S4). The decision is on disk before the
 // agent acts on it.
 import type { Connection } from "../agents/contract.ts";
+import type { Actor } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { Pending, PermissionReplyBody } from "../schema/session.ts";
 import { BY_DAEMON } from "./event-writer.ts";
@@ -9,6 +10,8 @@ import type { RequestBook } from "./request-book.ts";
 
 export type DeskOptions = {
   book: RequestBook;
+  /** Whether the agent runs a call with an input that a person edited. */
+  editsInput: boolean;
   connection(): Connection | null;
   /** After an answer was written: brings the status up to date and resolves when all of it is on disk. */
   written(): Promise<void>;
@@ -29,13 +32,20 @@ export class RequestDesk {
     };
   }
 
-  async replyPermission(id: string, body: PermissionReplyBody): Promise<void> {
+  async replyPermission(id: string, { input_hash, ...body }: PermissionReplyBody, actor: Actor): Promise<void> {
     const { book, written, connection } = this.#options;
     const request = book.find(id);
     if (request?.kind !== "permission") return this.#answeredBefore(id, body, "permission_not_found");
-    const option = optionFor(request.data.metadata.options, body);
+    const { metadata } = request.data;
+    if (input_hash !== undefined && input_hash !== metadata.input_hash)
+      throw new ProblemError(
+        "precondition_failed",
+        `This request asks for an input with the hash ${metadata.input_hash}. Read it again.`,
+      );
+    const updated_input = this.#edited(body);
+    const option = optionFor(metadata.options, body);
     const approved = option ? option.kind.startsWith("allow") : body.reply !== "reject";
-    const { reply, message, updated_input } = body;
+    const { reply, message } = body;
     book.remember(id, body);
     book.resolvePermission(
       id,
@@ -46,6 +56,7 @@ export class RequestDesk {
         ...(option ? { option_id: option.id } : {}),
         ...(message === undefined ? {} : { message }),
         ...(updated_input === undefined ? {} : { updated_input }),
+        actor,
       },
       BY_DAEMON,
     );
@@ -58,8 +69,23 @@ export class RequestDesk {
     });
   }
 
+  /** The input to run instead; undefined: the one that was asked for. Refused before anything is written where it would not be run. */
+  #edited({ reply, updated_input }: PermissionReplyBody): unknown {
+    if (updated_input === undefined || updated_input === null) return undefined;
+    if (reply === "reject")
+      throw new ProblemError("invalid_request", "A rejection runs nothing, so it takes no updated_input. Leave it out.", {
+        errors: [{ path: "/updated_input", message: "must be absent when reply is reject" }],
+      });
+    if (!this.#options.editsInput)
+      throw new ProblemError(
+        "unsupported",
+        "This agent runs only the input it asked for. Allow it without updated_input, or reject it with a message that says what you want instead.",
+      );
+    return updated_input;
+  }
+
   /** `answers` null: rejected. */
-  async replyQuestion(id: string, answers: string[][] | null): Promise<void> {
+  async replyQuestion(id: string, answers: string[][] | null, actor: Actor): Promise<void> {
     const { book, written, connection } = this.#options;
     const request = book.find(id);
     if (request?.kind !== "question") return this.#answeredBefore(id, answers, "question_not_found");
@@ -67,14 +93,21 @@ export class RequestDesk {
     if (answers && answers.length !== asked)
       throw new ProblemError("invalid_answers", `This request has ${asked} question(s); send one list of strings for each.`);
     book.remember(id, answers);
-    const answer = { status: answers ? "answered" : "rejected", resolved_by: "client", ...(answers ? { answers } : {}) } as const;
-    book.resolveQuestion(id, answer, BY_DAEMON);
+    const status = answers ? "answered" : "rejected";
+    book.resolveQuestion(id, { status, resolved_by: "client", ...(answers ? { answers } : {}), actor }, BY_DAEMON);
     await written();
     await connection()?.replyQuestion(request.native, answers);
   }
 
   #answeredBefore(id: string, answer: unknown, missing: "permission_not_found" | "question_not_found"): void {
-    const before = this.#options.book.answerOf(id);
+    const { book } = this.#options;
+    const replacement = book.replacementOf(id);
+    if (replacement !== undefined)
+      throw new ProblemError(
+        "precondition_failed",
+        `The agent changed the input after it asked. Read ${replacement} and answer that.`,
+      );
+    const before = book.answerOf(id);
     if (before === undefined) throw new ProblemError(missing);
     if (before !== JSON.stringify(answer)) throw new ProblemError("already_answered");
   }

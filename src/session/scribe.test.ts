@@ -217,6 +217,9 @@ const anyPart: fc.Arbitrary<DraftPart> = fc.oneof(
   word.map((value): DraftPart => ({ type: "text", text: value })),
   word.map((value): DraftPart => ({ type: "reasoning", text: value, visibility: "public" })),
   fc.tuple(callId, word).map(([call_id, value]): DraftPart => ({ type: "tool_call", name: "t", arguments: value, call_id })),
+  fc
+    .tuple(callId, word)
+    .map(([call_id, x]): DraftPart => ({ type: "tool_call", name: "t", arguments: JSON.stringify({ x }), call_id })),
   fc.tuple(callId, word).map(([call_id, output]): DraftPart => ({ type: "tool_result", call_id, output })),
   fc.constant<DraftPart>({ type: "plan", entries: [{ text: "a", status: "pending" }] }),
   fc.constant<DraftPart>({ type: "media", media: "image", mime: "image/png", base64: "AAAA" }),
@@ -257,8 +260,17 @@ const anyDraft: fc.Arbitrary<Draft> = fc.oneof(
     .map((stop_reason): Draft => ({ do: "turn.end", stop_reason })),
   key.map((k): Draft => ({ do: "step.start", key: k })),
   key.map((k): Draft => ({ do: "step.end", key: k })),
-  key.map(
-    (k): Draft => ({ do: "permission.request", key: k, action: "Run", tool_name: "t", input: {}, options: [], native: null }),
+  fc.tuple(key, key, word).map(
+    ([k, item, x]): Draft => ({
+      do: "permission.request",
+      key: k,
+      item,
+      action: "Run",
+      tool_name: "t",
+      input: { x },
+      options: [],
+      native: null,
+    }),
   ),
   key.map((k): Draft => ({ do: "permission.resolve", key: k, status: "denied", resolved_by: "agent" })),
   key.map((k): Draft => ({ do: "question.request", key: k, questions: [], native: null })),

@@ -1,14 +1,22 @@
 // The scribe writes one session's story into its stream: drafts go in, events that obey the grammar come out. It owns turns, steps, items and requests.
 // It does no I/O, knows no agent and no clock but the writer's: live sessions, replay and recovery use the same scribe.
 import type { Translation } from "../agents/contract.ts";
-import type { Draft } from "../schema/draft.ts";
+import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
+import type { Draft, DraftOf, ItemKey } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded, SessionStatusData, SessionStatusName, StopReason } from "../schema/event-data.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
+import { argumentsHash, inputHash, knownHash } from "./input-hash.ts";
 import { ItemLedger } from "./item-ledger.ts";
 import { type ArtifactWriter, INLINE_LIMIT, PartStore } from "./part-store.ts";
-import { RequestBook } from "./request-book.ts";
+import { changedPermission, RequestBook, sameCall } from "./request-book.ts";
 
-export type Turn = { turn_id: string; native_turn_id: string | null; initiator: "client" | "agent" };
+export type Turn = {
+  turn_id: string;
+  native_turn_id: string | null;
+  initiator: "client" | "agent";
+  /** Who asked for its interruption. */
+  interrupted_by?: Actor;
+};
 
 /** Where a message nobody understood came from, and its hash. */
 export type UnparsedMessage = { location: string; raw_hash: string };
@@ -31,8 +39,8 @@ export class Scribe {
   readonly #parts: PartStore;
   readonly #listener: ScribeListener;
   readonly #steps = new Map<string, string>();
-  /** Ids promised to clients for turns that are about to start. */
-  readonly #promised: string[] = [];
+  /** Ids promised to clients for turns that are about to start, and who sent their messages. */
+  readonly #promised: { turn_id: string; actor: Actor | undefined }[] = [];
   #turn: Turn | null = null;
   #status: SessionStatusName = "idle";
   /** A status the agent said that does not follow from turns and requests. */
@@ -69,13 +77,18 @@ export class Scribe {
     this.writer.emit("session.started", { metadata }, BY_DAEMON);
   }
 
-  /** The id the next client's turn will have. */
-  promiseTurn(turnId: string): void {
-    this.#promised.push(turnId);
+  /** The id the next client's turn will have, and who sent its message. */
+  promiseTurn(turnId: string, actor: Actor | undefined): void {
+    this.#promised.push({ turn_id: turnId, actor });
+  }
+
+  /** If the running turn ends as interrupted, it was this one's doing. The first one counts. */
+  interruptedBy(actor: Actor): void {
+    if (this.#turn) this.#turn.interrupted_by ??= actor;
   }
 
   withdrawTurn(turnId: string): void {
-    const at = this.#promised.indexOf(turnId);
+    const at = this.#promised.findIndex((each) => each.turn_id === turnId);
     if (at >= 0) this.#promised.splice(at, 1);
   }
 
@@ -104,12 +117,15 @@ export class Scribe {
     switch (draft.do) {
       case "item.start":
         this.#backToWork();
-        return this.items.start(draft.item, origin);
+        this.items.start(draft.item, origin);
+        return this.#askAgain(draft.item.key, origin);
       case "item.delta":
         this.#backToWork();
-        return this.items.delta(draft, origin);
+        this.items.delta(draft, origin);
+        return draft.part_type === "tool_arguments" ? this.#askAgain(draft.key, origin) : undefined;
       case "item.update":
-        return this.items.update(draft, origin);
+        this.items.update(draft, origin);
+        return this.#askAgain(draft.key, origin);
       case "item.complete":
         return this.items.complete(draft, origin);
       case "item.add":
@@ -129,11 +145,7 @@ export class Scribe {
       case "status":
         return this.#saidStatus(draft.status);
       case "permission.request":
-        return this.requests.askPermission(
-          { ...draft, input: this.#bounded(draft.input) },
-          this.items.itemId(draft.item),
-          origin,
-        );
+        return this.#askPermission(draft, this.items.itemId(draft.item), origin);
       case "permission.resolve": {
         const { do: _, key, synthetic: __, ...answer } = draft;
         this.requests.resolvePermission(key, answer, origin);
@@ -161,6 +173,29 @@ export class Scribe {
     }
   }
 
+  #askPermission(draft: DraftOf<"permission.request">, itemId: string | null, origin: Origin): void {
+    const call = draft.item ? this.items.argumentsOf(draft.item) : null;
+    const hashes = { input: inputHash(draft.input), call: call === null ? null : knownHash(call) };
+    this.requests.askPermission({ ...draft, input: this.#bounded(draft.input) }, itemId, hashes, origin);
+  }
+
+  /**
+   * A call whose permission is open got other arguments: what was asked is not what would run, so it is asked again with what would. Arguments that
+   * are not complete yet, or become known only now and contradict nothing that was asked, are no change.
+   */
+  #askAgain(key: ItemKey, origin: Origin): void {
+    if (this.requests.size === 0) return;
+    const itemId = this.items.itemId(key);
+    const call = itemId === null ? null : this.items.argumentsOf(key);
+    const hash = call === null ? null : argumentsHash(call);
+    if (call === null || hash === null) return;
+    for (const request of this.requests.open()) {
+      if (request.kind !== "permission" || request.data.metadata.item_id !== itemId) continue;
+      if (sameCall(request, call, hash)) continue;
+      this.#askPermission(changedPermission(request, key, JSON.parse(call)), itemId, { ...origin, source: "daemon" });
+    }
+  }
+
   #bounded(input: unknown): unknown {
     const text = JSON.stringify(input);
     return text === undefined || text.length <= INLINE_LIMIT ? input : this.#parts.json(text);
@@ -176,18 +211,24 @@ export class Scribe {
       this.#endTurn("interrupted", { source: "daemon", native: origin.native });
     }
     const promised = initiator === "client" ? this.#promised.shift() : undefined;
-    const turn: Turn = { turn_id: promised ?? this.writer.ids.next("turn"), native_turn_id: nativeId, initiator };
+    const turn: Turn = { turn_id: promised?.turn_id ?? this.writer.ids.next("turn"), native_turn_id: nativeId, initiator };
     this.#turn = turn;
     this.#lastError = "";
     this.items.turnId = turn.turn_id;
-    this.writer.emit("turn.started", { turn_id: turn.turn_id, initiator }, origin);
+    const { turn_id } = turn;
+    this.writer.emit("turn.started", { turn_id, initiator, ...(promised?.actor ? { actor: promised.actor } : {}) }, origin);
     this.#listener.turnStarted?.(turn);
   }
 
-  #endTurn(stop_reason: StopReason, origin: Origin, more?: Pick<EventDataOf["turn.ended"], "error_code" | "usage">): void {
+  #endTurn(
+    stop_reason: StopReason,
+    origin: Origin,
+    more?: Pick<EventDataOf["turn.ended"], "error_code" | "usage" | "actor">,
+  ): void {
     const turn = this.#turn;
     if (!turn) return;
     const cut = stop_reason !== "end_turn";
+    const actor = stop_reason === "interrupted" ? (turn.interrupted_by ?? more?.actor) : undefined;
     // An interrupted or failed turn cannot be answered any more; one that came to its end may leave a background task asking.
     if (cut) this.requests.closeAll("agent");
     for (const key of [...this.#steps.keys()]) this.#endStep({ key }, BY_DAEMON);
@@ -197,6 +238,7 @@ export class Scribe {
       stop_reason,
       ...(more?.error_code ? { error_code: more.error_code } : {}),
       ...(more?.usage ? { usage: more.usage } : {}),
+      ...(actor ? { actor } : {}),
     };
     this.#aside = null;
     this.#turn = null;
@@ -265,8 +307,8 @@ export class Scribe {
 
   /** Closes the open turn as cut short, with everything in it. For a lost agent, a restart, an interrupt nobody confirmed. */
   cut(stop_reason: "interrupted" | "error", error_code?: EventDataOf["turn.ended"]["error_code"]): void {
-    this.#endTurn(stop_reason, BY_DAEMON, error_code ? { error_code } : undefined);
     this.requests.closeAll("session_end");
+    this.#endTurn(stop_reason, BY_DAEMON, { actor: BY_THE_DAEMON, ...(error_code ? { error_code } : {}) });
     this.items.closeAll();
     this.#aside = null;
   }
@@ -278,12 +320,10 @@ export class Scribe {
 
   end(data: SessionEnded): void {
     if (this.#ended) return;
-    this.requests.closeAll("session_end");
-    this.#endTurn(
-      data.reason === "error" ? "error" : "interrupted",
-      BY_DAEMON,
-      data.reason === "error" ? { error_code: "execution_error" } : undefined,
-    );
+    const by = data.actor ? { actor: data.actor } : {};
+    this.requests.closeAll("session_end", data.actor);
+    if (data.reason === "error") this.#endTurn("error", BY_DAEMON, { error_code: "execution_error" });
+    else this.#endTurn("interrupted", BY_DAEMON, by);
     this.items.closeAll();
     this.writer.emit("session.ended", data, BY_DAEMON);
     this.#ended = true;

@@ -1,7 +1,9 @@
 // All sessions of the daemon: creates, finds, lists, forks and removes them, recovers them at start, and puts them to rest at the end.
 import { realpath, stat } from "node:fs/promises";
 import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
+import { OWN_PREFIX } from "../agents/own-environment.ts";
 import type { Log, Stream, StreamRow } from "../log/contract.ts";
+import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
@@ -22,6 +24,8 @@ export type ManagerOptions = {
   times: SessionTimes;
   limits: { sessions: number; queued: number };
   defaultDirectory: string;
+  /** See `SessionContext.agentEnvironment`. */
+  agentEnvironment(sessionId: string): Record<string, string>;
 };
 
 export type ListFilter = {
@@ -70,8 +74,9 @@ export class SessionManager {
     return { recovered, resumed };
   }
 
-  async create(request: CreateSession): Promise<SessionView> {
+  async create(request: CreateSession, actor: Actor = EMBEDDED): Promise<SessionView> {
     const found = this.#agentOf(request.agent);
+    mustNotSetOwn(request);
     const directory = await existingDirectory(request.directory ?? this.#options.defaultDirectory);
     const inspection = await this.#options.inspect(request.agent);
     if (!inspection.installed)
@@ -95,12 +100,13 @@ export class SessionManager {
       system_prompt: request.system_prompt ?? null,
       fork: false,
       forked_from: null,
+      created_by: actor,
       usage: null,
       ended: null,
     });
   }
 
-  async fork(id: string, request: ForkSession): Promise<SessionView> {
+  async fork(id: string, request: ForkSession, actor: Actor = EMBEDDED): Promise<SessionView> {
     const origin = this.get(id);
     const { agent } = this.#agentOf(origin.agentId);
     if (!agent.capabilities.fork) throw new ProblemError("fork_unsupported");
@@ -117,6 +123,7 @@ export class SessionManager {
       status_detail: null,
       fork: true,
       forked_from: id,
+      created_by: actor,
       usage: null,
       ended: null,
     });
@@ -141,6 +148,14 @@ export class SessionManager {
     return session;
   }
 
+  /** What is stored of a session, without loading it. Undefined when there is none. */
+  rowOf(id: string): Readonly<SessionRow> | undefined {
+    const loaded = this.#sessions.get(id);
+    if (loaded) return loaded.row;
+    const stream = this.#options.log.stream("session", id);
+    return stream && parseRow(stream.state());
+  }
+
   list(filter: ListFilter): { sessions: SessionView[]; next: string | null } {
     const sessions: SessionView[] = [];
     let before = filter.before;
@@ -160,8 +175,8 @@ export class SessionManager {
   }
 
   /** Removes the session and all it left in the log. Its agent is ended first. */
-  async remove(id: string): Promise<void> {
-    await this.get(id).terminate();
+  async remove(id: string, actor: Actor = EMBEDDED): Promise<void> {
+    await this.get(id).terminate(actor);
     this.#sessions.delete(id);
     this.#options.log.deleteStream("session", id);
     await this.#options.log.committed();
@@ -207,11 +222,11 @@ export class SessionManager {
   }
 
   #hold(stream: Stream): Session {
-    const { log, ids, clock, now, times, limits } = this.#options;
+    const { log, ids, clock, now, times, limits, agentEnvironment } = this.#options;
     const id = parseRow(stream.state()).agent;
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
     const lost = () => void this.#sessions.delete(stream.id);
-    const session = new Session(stream, { log, ids, clock, now, times, limits, agent, host, lost });
+    const session = new Session(stream, { log, ids, clock, now, times, limits, agent, host, lost, agentEnvironment });
     this.#sessions.set(stream.id, session);
     return session;
   }
@@ -229,6 +244,20 @@ export class SessionManager {
       before = page.next;
     }
   }
+}
+
+/** The daemon recognises its agents by these: who could set them could pass for another, or for nobody. */
+function mustNotSetOwn({ env = {}, mcp_servers = [] }: CreateSession): void {
+  const given = [env, ...mcp_servers.map((server) => ("env" in server ? (server.env ?? {}) : {}))];
+  const name = given.flatMap((each) => Object.keys(each)).find((each) => each.startsWith(OWN_PREFIX));
+  if (name === undefined) return;
+  throw new ProblemError(
+    "invalid_request",
+    `env cannot set ${name}: variables that begin with ${OWN_PREFIX} are the daemon's own. Leave it out.`,
+    {
+      errors: [{ path: `/env/${name}`, message: `must not begin with ${OWN_PREFIX}` }],
+    },
+  );
 }
 
 const viewOf = (row: StreamRow): SessionView =>

@@ -1,5 +1,7 @@
 // The row a session keeps beside its stream: what must survive a restart so that it can be shown and resumed. Stored as JSON in the log.
 import type { McpServer, SessionConfig } from "../agents/contract.ts";
+import { withoutOwn } from "../agents/own-environment.ts";
+import type { Actor } from "../schema/actor.ts";
 import type { SessionEnded, Usage } from "../schema/event-data.ts";
 import type { Session, SessionState } from "../schema/session.ts";
 
@@ -24,6 +26,8 @@ export type SessionRow = {
   /** Branch from native_session_id at the first start, instead of going on with it. */
   fork: boolean;
   forked_from: string | null;
+  /** Who created, forked or imported it. Absent in sessions of an older daemon. */
+  created_by?: Actor;
   usage: Usage | null;
   /** The agent tells the session's usage itself; turns are not added up. */
   usage_told?: boolean;
@@ -39,7 +43,7 @@ export const configOf = (row: SessionRow): SessionConfig => ({
   variant: row.variant,
   agent_mode: row.agent_mode,
   permission_mode: row.permission_mode,
-  env: row.env,
+  env: withoutOwn(row.env),
   mcp_servers: row.mcp_servers,
   system_prompt: row.system_prompt,
   metadata: row.metadata,
@@ -72,6 +76,7 @@ export function sessionOf(
     pending: live.pending,
     usage: row.usage,
     forked_from: row.forked_from,
+    ...(row.created_by ? { created_by: row.created_by } : {}),
     ended: row.ended,
   };
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Agent, AgentHost, ConfigPatch, ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
+import { type Actor, BY_THE_DAEMON, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -36,6 +37,8 @@ export type SessionContext = {
   host: AgentHost;
   times: SessionTimes;
   limits: { queued: number };
+  /** What tells a process that serves one session alone which one that is. */
+  agentEnvironment(sessionId: string): Record<string, string>;
   /** The session's object is of no use any more; forget it. */
   lost(session: Session): void;
 };
@@ -82,6 +85,7 @@ export class Session implements SessionPort, Intake {
     this.#scribe.restore({ status, turn: null, steps: [], ended: this.#row.ended !== null });
     this.#desk = new RequestDesk({
       book: this.#scribe.requests,
+      editsInput: context.agent.capabilities.edit_input,
       connection: () => this.#line.current,
       written: async () => {
         this.#scribe.settle();
@@ -131,8 +135,20 @@ export class Session implements SessionPort, Intake {
 
   /** First event of a new session. */
   begin(): void {
-    const { agent, agent_version, directory, model, variant, agent_mode, permission_mode, title, forked_from } = this.#row;
-    this.#scribe.begin({ agent, agent_version, directory, model, variant, agent_mode, permission_mode, title, forked_from });
+    const { agent, agent_version, directory, model, variant, agent_mode, permission_mode, title, forked_from, created_by } =
+      this.#row;
+    this.#scribe.begin({
+      agent,
+      agent_version,
+      directory,
+      model,
+      variant,
+      agent_mode,
+      permission_mode,
+      title,
+      forked_from,
+      ...(created_by ? { created_by } : {}),
+    });
   }
 
   /** [S2] After a daemon's death: closes what was open then, and leaves the session dormant, ready to be resumed. */
@@ -149,16 +165,23 @@ export class Session implements SessionPort, Intake {
     if (this.#row.ended === null && this.#context.agent.capabilities.resume) this.#scribe.dormant();
     else if (this.#row.ended === null) {
       const message = "The daemon was restarted, and this agent cannot resume a session.";
-      this.#end({ reason: "error", terminated_by: "daemon", message });
+      this.#end({ reason: "error", terminated_by: "daemon", message, actor: BY_THE_DAEMON });
     }
     this.#markOpen(this.stream.last);
   }
 
+  // Every command names who gives it; without a name it is the program that embeds the session.
   // ── commands ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async send(text: string, attachments: StoredAttachment[], whenBusy: "queue" | "steer" | "reject"): Promise<MessageAccepted> {
+  async send(
+    text: string,
+    attachments: StoredAttachment[],
+    whenBusy: "queue" | "steer" | "reject",
+    actor: Actor = EMBEDDED,
+  ): Promise<MessageAccepted> {
     this.#mustLive();
-    const message: QueuedMessage = { turn_id: this.#context.ids.next("turn"), message_id: randomUUID(), text, attachments };
+    const turn_id = this.#context.ids.next("turn");
+    const message: QueuedMessage = { turn_id, message_id: randomUUID(), text, attachments, actor };
     const turn = this.#scribe.turn;
     const busy = turn !== null || this.#queue.size > 0 || this.#giving !== null;
     if (busy && whenBusy === "reject") throw new ProblemError("session_busy");
@@ -174,6 +197,8 @@ export class Session implements SessionPort, Intake {
     const connection = this.#line.current;
     if (!connection?.steer) throw new ProblemError("steer_unsupported");
     await agentCall(connection.steer(await promptOf(message, this.#context.log.artifacts)));
+    const { actor } = message;
+    if (actor) this.say([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turn.turn_id }, actor } }]);
     await this.#context.log.committed();
     return { turn_id: turn.turn_id, queued: false };
   }
@@ -195,12 +220,12 @@ export class Session implements SessionPort, Intake {
       const prompt = await promptOf(message, this.#context.log.artifacts);
       // Meanwhile the agent may have begun a turn of its own, or the message may have been dropped: then it waits, or is gone.
       if (this.#scribe.ended || this.#scribe.turn || this.#queue.peek() !== message) return;
-      this.#scribe.promiseTurn(turn_id);
+      this.#scribe.promiseTurn(turn_id, message.actor);
       await connection.prompt(prompt);
       if (!this.#scribe.ended && this.#queue.peek() === message) this.say([{ do: "turn.start", initiator: "client" }]);
     } catch (error) {
       if (!this.#suspended && this.#queue.peek() === message) {
-        this.#scribe.promiseTurn(turn_id);
+        this.#scribe.promiseTurn(turn_id, message.actor);
         this.say(unsentTurn(message, error));
       }
     }
@@ -209,12 +234,13 @@ export class Session implements SessionPort, Intake {
   }
 
   /** Stops the running turn, also one whose message is still on its way. Nothing runs: nothing happens. */
-  async interrupt(): Promise<void> {
+  async interrupt(actor: Actor = EMBEDDED): Promise<void> {
     this.#mustLive();
     if (!this.#scribe.turn) await this.#giving;
     const turn = this.#scribe.turn;
     const connection = this.#line.current;
     if (!turn || !connection) return;
+    this.#scribe.interruptedBy(actor);
     this.#forcing ??= setTimeout(() => this.#forceInterrupt(turn), this.#context.times.interrupt_ms).unref();
     await agentCall(connection.interrupt());
   }
@@ -228,24 +254,24 @@ export class Session implements SessionPort, Intake {
   }
 
   /** Ends the session. Idempotent. No process of it is left when this resolves. */
-  async terminate(): Promise<void> {
+  async terminate(actor: Actor = EMBEDDED): Promise<void> {
     if (this.#scribe.ended) return;
     this.#queue.clear();
     await this.#line.hangUp();
-    this.#end({ reason: "terminated", terminated_by: "daemon" });
+    this.#end({ reason: "terminated", terminated_by: "daemon", actor });
     await this.#context.log.committed();
   }
 
-  async configure(patch: UpdateSession): Promise<void> {
+  async configure(patch: UpdateSession, actor: Actor = EMBEDDED): Promise<void> {
     this.#mustLive();
     const { title, ...config } = patch;
-    if (Object.keys(config).length > 0) await this.#configureAgent(config);
-    if (title !== undefined) this.say([{ do: "event", type: "session.updated", data: { title } }]);
+    if (Object.keys(config).length > 0) await this.#configureAgent(config, actor);
+    if (title !== undefined) this.say([{ do: "event", type: "session.updated", data: { title, actor } }]);
     await this.#context.log.committed();
   }
 
   /** Live where the agent can; else between turns, with a new start for the next one. */
-  async #configureAgent(config: ConfigPatch): Promise<void> {
+  async #configureAgent(config: ConfigPatch, actor: Actor): Promise<void> {
     const names = Object.keys(config) as (keyof ConfigPatch)[];
     const live = names.every((name) => this.#context.agent.capabilities.live[name]);
     const connection = this.#line.current;
@@ -256,16 +282,16 @@ export class Session implements SessionPort, Intake {
         "This agent takes that change only between turns. Wait for turn.ended, then try again.",
       );
     else if (connection) await this.rest();
-    this.say([{ do: "event", type: "config.changed", data: config }]);
+    this.say([{ do: "event", type: "config.changed", data: { ...config, actor } }]);
   }
 
-  replyPermission(id: string, body: PermissionReplyBody): Promise<void> {
-    return this.#desk.replyPermission(id, body);
+  replyPermission(id: string, body: PermissionReplyBody, actor: Actor = EMBEDDED): Promise<void> {
+    return this.#desk.replyPermission(id, body, actor);
   }
 
   /** `answers` null: rejected. */
-  replyQuestion(id: string, answers: string[][] | null): Promise<void> {
-    return this.#desk.replyQuestion(id, answers);
+  replyQuestion(id: string, answers: string[][] | null, actor: Actor = EMBEDDED): Promise<void> {
+    return this.#desk.replyQuestion(id, answers, actor);
   }
 
   /** Puts the agent to rest; the session becomes dormant and the next message resumes it. */
@@ -364,7 +390,12 @@ export class Session implements SessionPort, Intake {
 
   #target() {
     const { native_session_id, fork } = this.#row;
-    return { config: configOf(this.#row), resume: native_session_id === null ? null : { native_session_id, fork } };
+    const config = configOf(this.#row);
+    const own = this.#context.agent.sharesProcess ? {} : this.#context.agentEnvironment(this.session_id);
+    return {
+      config: { ...config, env: { ...config.env, ...own } },
+      resume: native_session_id === null ? null : { native_session_id, fork },
+    };
   }
 
   #turnEnded(data: EventDataOf["turn.ended"]): void {

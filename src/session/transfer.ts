@@ -1,6 +1,7 @@
 // A session as lines of JSON, and back: its row, its native messages, its events, the artifacts they name. Nothing is left out but the agent's environment,
 // which may hold keys. What was exported reads the same after an import, event for event.
 import type { Log, NativeDirection, Stream } from "../log/contract.ts";
+import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -66,7 +67,7 @@ async function* artifactLine(log: Log, id: string): AsyncGenerator<string> {
 }
 
 /** Checks everything before anything is written; then the session stands in the log as it did where it came from. */
-export function importLines(log: Log, ndjson: string, sessionId: string | undefined): Stream {
+export function importLines(log: Log, ndjson: string, sessionId: string | undefined, actor: Actor = EMBEDDED): Stream {
   const lines = parseLines(ndjson);
   const [head] = lines;
   if (head?.kind !== "session" || head.format !== FORMAT)
@@ -88,6 +89,7 @@ export function importLines(log: Log, ndjson: string, sessionId: string | undefi
     ...head.row,
     session_id: id,
     env: {},
+    created_by: actor,
     status: head.row.ended ? "ended" : "dormant",
     status_detail: null,
   };

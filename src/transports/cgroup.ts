@@ -37,6 +37,15 @@ export function enterCgroup(record: string, pid: number): string | null {
   }
 }
 
+/** The record whose group this process is in, whoever made that; null when it is in none. */
+export function cgroupRecord(pid: number): string | null {
+  try {
+    return /\/dragoman-([0-9a-f]{32})(?:\/|$)/m.exec(readFileSync(`/proc/${pid}/cgroup`, "latin1"))?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
 /** Pids of its members, zombies included. */
 export function cgroupMembers(path: string): number[] {
   try {

@@ -4,8 +4,9 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { AgentProcess, ExitInfo, SpawnAgentOptions } from "./agent-process.ts";
-import { endFamily, ProcessFamily, Snapshot } from "./process-family.ts";
+import { endFamily, type KnownProcess, ProcessFamily, Snapshot } from "./process-family.ts";
 import { formatMark, PROCESS_MARK_VARIABLE, type ProcessMark } from "./process-mark.ts";
+import { noteOwner } from "./process-owners.ts";
 import { readStartTime, signalSame } from "./process-table.ts";
 import { noteActivity, unwatchFamily, type Watched, watchFamily } from "./process-watch.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
@@ -174,7 +175,8 @@ class SpawnedAgent implements AgentProcess {
   }
 
   #record(pid: number): void {
-    const { recorder, command } = this.#options;
+    const { recorder, command, env } = this.#options;
+    if (this.#mark !== null) noteOwner({ pid, startTime: this.startTime, mark: this.#mark }, env ?? process.env, this.#members);
     try {
       const cgroup =
         this.#mark === null
@@ -201,6 +203,9 @@ class SpawnedAgent implements AgentProcess {
   #active(): void {
     if (this.#family !== null) noteActivity(this.#family);
   }
+
+  /** Descendants that were seen, also those that have left since. */
+  readonly #members = (): readonly KnownProcess[] => this.#family?.family.members ?? [];
 
   #noteMembers(): void {
     if (this.#family === null || this.pid === null) return;

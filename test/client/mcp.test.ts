@@ -18,9 +18,11 @@ let client: Client;
 const environment = (extra: Record<string, string> = {}) =>
   ({ ...cleanEnv(dataDir), DRAGOMAN_DATA_DIR: dataDir, ...extra }) as Record<string, string>;
 
-async function overStdio(extra: Record<string, string> = {}): Promise<Client> {
+async function overStdio(extra: Record<string, string> = {}, options: string[] = []): Promise<Client> {
   const made = new Client({ name: "test", version: "1" });
-  await made.connect(new StdioClientTransport({ command: process.execPath, args: [CLI, "mcp"], env: environment(extra) }));
+  await made.connect(
+    new StdioClientTransport({ command: process.execPath, args: [CLI, "mcp", ...options], env: environment(extra) }),
+  );
   return made;
 }
 
@@ -95,12 +97,29 @@ it("interrupts a turn, and says when waiting was not long enough", { timeout: 60
   expect(await call("wait_for_session", { session_id })).toMatchObject({ status: "idle", timed_out: false });
 });
 
-it("answers questions", { timeout: 60_000 }, async () => {
-  const { session_id } = await call("create_session", { agent: "mock", message: "question" });
-  const { questions } = await call("wait_for_session", { session_id });
-  const [{ question_id }] = questions as [{ question_id: string }];
-  await call("answer_question", { session_id, question_id, answers: [["Red"], ["Basil"]] });
-  expect(await call("wait_for_session", { session_id })).toMatchObject({ last_text: "You chose Red; Basil." });
+it("answers questions of a person's session, and none of a session it created", { timeout: 60_000 }, async () => {
+  const asked = async (session_id: string): Promise<string> => {
+    const { questions } = await call("wait_for_session", { session_id });
+    return (questions as { question_id: string }[])[0]?.question_id ?? "";
+  };
+  const answers = [["Red"], ["Basil"]];
+  const { session_id } = (await call("create_session", { agent: "mock", message: "question" })) as { session_id: string };
+  const own = { session_id, question_id: await asked(session_id) };
+  await expect(call("answer_question", { ...own, answers })).rejects.toThrow("[own_request]");
+  await expect(call("answer_question", own)).rejects.toThrow("[own_request]");
+  const session = await daemon.client.createSession({ agent: "mock" });
+  await session.send("question");
+  await call("answer_question", { session_id: session.id, question_id: await asked(session.id), answers });
+  expect(await call("wait_for_session", { session_id: session.id })).toMatchObject({ last_text: "You chose Red; Basil." });
+});
+
+it("sends nothing to a session in a wider mode than its own", { timeout: 60_000 }, async () => {
+  const session = await daemon.client.createSession({ agent: "mock", permission_mode: "bypass" });
+  await expect(call("send_message", { session_id: session.id, message: "say x" })).rejects.toThrow("[wider_mode]");
+  expect((await session.page({ types: ["turn.started"] })).events).toEqual([]);
+  const bypass = await overStdio({}, ["--permission-mode", "bypass"]);
+  await call("send_message", { session_id: session.id, message: "say x" }, bypass);
+  await bypass.close();
 });
 
 describe("permissions", () => {
@@ -115,23 +134,28 @@ describe("permissions", () => {
     const { session_id } = (await call("create_session", { agent: "mock", message: "ask" })) as { session_id: string };
     const permission_id = await asked(session_id);
     const reply = { session_id, permission_id, reply: "once" };
-    await expect(call("answer_permission", reply)).rejects.toThrow(/created through MCP.*dragoman allow.*\[own_permission\]/s);
+    await expect(call("answer_permission", reply)).rejects.toThrow(/created through MCP.*dragoman allow.*\[own_request\]/s);
     const other = await overStdio();
-    await expect(call("answer_permission", reply, other)).rejects.toThrow("[own_permission]");
+    await expect(call("answer_permission", reply, other)).rejects.toThrow("[own_request]");
     await other.close();
     expect((await call("list_pending", { session_id })).sessions).toMatchObject([{ permissions: [{ permission_id }] }]);
     await daemon.client.session(session_id).replyPermission(permission_id, { reply: "once" });
     expect(await call("wait_for_session", { session_id })).toMatchObject({ last_text: "Thank you, I ran it (once)." });
   });
 
-  it("of the session it runs in are refused too", { timeout: 60_000 }, async () => {
+  it("are all refused inside an agent, whatever token it found; reading is not", { timeout: 60_000 }, async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     await session.send("ask");
     const permission_id = await asked(session.id);
-    const within = await overStdio({ DRAGOMAN_SESSION_ID: session.id });
-    await expect(call("answer_permission", { session_id: session.id, permission_id, reply: "once" }, within)).rejects.toThrow(
-      "You run in this session yourself",
-    );
+    const instance = readFileSync(join(dataDir, "processes", "instance"), "utf8").trim();
+    const within = await overStdio({ DRAGOMAN_PROCESS: `${instance}:${"0".repeat(32)}` });
+    const reply = { session_id: session.id, permission_id, reply: "once" };
+    await expect(call("answer_permission", reply, within)).rejects.toThrow("[own_request]");
+    await expect(call("create_session", { agent: "mock" }, within)).rejects.toThrow("[agent_forbidden]");
+    await expect(call("terminate", { session_id: session.id }, within)).rejects.toThrow("[agent_forbidden]");
+    expect(await call("list_pending", { session_id: session.id }, within)).toMatchObject({
+      sessions: [{ permissions: [{ permission_id }] }],
+    });
     await within.close();
     await session.terminate();
   });
@@ -149,8 +173,8 @@ describe("permissions", () => {
     for (const extra of [{ metadata: {} }, { permission_mode: "bypass" }, { env: {} }])
       await expect(call("create_session", { agent: "mock", ...extra })).rejects.toThrow("[invalid_arguments]");
     const { session_id } = (await call("create_session", { agent: "mock" })) as { session_id: string };
-    const { metadata, permission_mode } = await daemon.client.session(session_id).get();
-    expect(metadata.created_by).toMatch(/^mcp:[0-9a-f]{12}$/);
+    const { created_by, permission_mode } = await daemon.client.session(session_id).get();
+    expect(created_by).toMatchObject({ role: "operate", surface: "mcp" });
     expect(permission_mode).toBe("default");
   });
 });

@@ -3,6 +3,7 @@
  * holds for ever is asked for once more.
  */
 import { useId, useRef, useState } from "react";
+import { boundTo } from "../../../src/client/requests.ts";
 import type { PermissionData, PermissionOption } from "../../../src/schema/event-data.ts";
 import type { PermissionReplyBody } from "../../../src/schema/session.ts";
 import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
@@ -26,9 +27,11 @@ type CardProps = {
   data: PermissionData;
   /** The chords answer this request: it is the first one that waits. */
   first: boolean;
+  /** The agent runs an edited input. */
+  editable: boolean;
 };
 
-export function PermissionCard({ session, data, first }: CardProps) {
+export function PermissionCard({ session, data, first, editable }: CardProps) {
   const approve = canApprove(useStore(access));
   const { metadata } = data;
   const [edited, setEdited] = useState<string | null>(null);
@@ -42,7 +45,7 @@ export function PermissionCard({ session, data, first }: CardProps) {
   const options = metadata.options.length > 0 ? metadata.options : plain;
   const answer = async (option: PermissionOption): Promise<void> => {
     const reply = replies[option.kind];
-    const body: PermissionReplyBody = { reply, ...(option.id ? { option_id: option.id } : {}) };
+    const body: PermissionReplyBody = { reply, ...boundTo(data), ...(option.id ? { option_id: option.id } : {}) };
     if (reply === "reject" && message) body.message = message;
     try {
       if (reply !== "reject" && edited !== null) body.updated_input = JSON.parse(edited) as unknown;
@@ -118,9 +121,11 @@ export function PermissionCard({ session, data, first }: CardProps) {
               if (event.key === "Enter" && deny) void answer(deny);
             }}
           />
-          <Button look="quiet" onClick={() => setEdited(edited === null ? JSON.stringify(metadata.input, null, 2) : null)}>
-            {edited === null ? "Edit input" : "Undo edit"}
-          </Button>
+          {editable && (
+            <Button look="quiet" onClick={() => setEdited(edited === null ? JSON.stringify(metadata.input, null, 2) : null)}>
+              {edited === null ? "Edit input" : "Undo edit"}
+            </Button>
+          )}
         </div>
       )}
     </section>

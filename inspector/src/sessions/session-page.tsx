@@ -130,7 +130,7 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
         <TranscriptPane key={view.id} view={view} />
       )}
       <div className="foot">
-        <RequestDock session={row.session_id} />
+        <RequestDock session={row.session_id} agent={row.agent} />
         {operate ? (
           <Composer key={row.session_id} row={row} config={config} />
         ) : (

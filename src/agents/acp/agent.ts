@@ -52,6 +52,7 @@ export const createAcpTranslator = (): AcpTranslator => new AcpTranslator();
 function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
   return {
     permissions: true,
+    edit_input: false,
     questions: true,
     steer: false,
     interrupt: true,

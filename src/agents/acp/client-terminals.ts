@@ -2,6 +2,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { type AgentProcess, JsonRpcError, type ProcessRecorder, spawnAgent } from "../../transports/index.ts";
 import { type JsonRecord, num, records, str } from "../json.ts";
+import { withoutOwn } from "../own-environment.ts";
 
 const INVALID_PARAMS = -32602;
 const RESOURCE_NOT_FOUND = -32002;
@@ -49,7 +50,7 @@ export class ClientTerminals {
     const id = `term_${this.#count}`;
     const env = {
       ...this.#host.environment,
-      ...Object.fromEntries(records(params.env).map((each) => [str(each.name) ?? "", str(each.value) ?? ""])),
+      ...withoutOwn(Object.fromEntries(records(params.env).map((each) => [str(each.name) ?? "", str(each.value) ?? ""]))),
     };
     await this.#start(id, shellLine(command, params.args), cwd, env, outputLimit(num(params.outputByteLimit)));
     return { terminalId: id };

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const PROGRAM = `
+import { exec } from "node:child_process";
 import { createInterface } from "node:readline";
 const scene = JSON.parse(process.env.SCENE ?? "{}");
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
@@ -19,6 +20,18 @@ const acts = {
     const answer = await ask("session/request_permission", { options, toolCall: { toolCallId: "c", title: "touch a", kind: "execute" } });
     say(JSON.stringify(answer.result));
     return answer.result.outcome.outcome === "cancelled" ? "cancelled" : "end_turn";
+  },
+  async asking(command) {
+    const answer = ask("session/request_permission", { options, toolCall: { toolCallId: "c", title: "touch a", kind: "execute", rawInput: { command: "touch a" } } });
+    const ran = await new Promise((resolve) => exec(command, (error, out, err) => resolve({ code: error ? error.code : 0, out, err })));
+    say(JSON.stringify(ran));
+    await answer;
+  },
+  async change(command) {
+    update("tool_call", { toolCallId: "c", title: "touch a", kind: "execute", rawInput: { command: "touch a" } });
+    const answer = ask("session/request_permission", { options, toolCall: { toolCallId: "c", title: "touch a", kind: "execute", rawInput: { command: "touch a" } } });
+    update("tool_call_update", { toolCallId: "c", rawInput: { command } });
+    say(JSON.stringify((await answer).result));
   },
   async vendor() { say(String((await ask("_vendor/x", {})).error.code)); },
   async read(path) { const { result, error } = await ask("fs/read_text_file", { path }); say(error ? String(error.code) : result.content); },

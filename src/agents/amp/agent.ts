@@ -11,6 +11,7 @@ import { AmpTranslator } from "./translator.ts";
 
 const capabilities: AgentCapabilities = {
   permissions: false,
+  edit_input: false,
   questions: false,
   steer: true,
   interrupt: true,

@@ -11,6 +11,7 @@ export const claudeAgent: Agent = {
   npmPackage: { name: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude" },
   capabilities: {
     permissions: true,
+    edit_input: true,
     questions: true,
     steer: true,
     interrupt: true,

@@ -19,8 +19,10 @@ const pool = new ServerPool();
 export const codexAgent: Agent = {
   id: "codex",
   name: "Codex",
+  sharesProcess: true,
   capabilities: {
     permissions: true,
+    edit_input: false,
     questions: true,
     steer: true,
     interrupt: true,

@@ -58,17 +58,13 @@ describe("permissions", () => {
     expect(draft).toMatchObject({ diff: "--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-a\n+b\n", paths: ["/w/a"], call_id: "f" });
   });
 
-  it("wider access is granted for the turn or the session, or a part of it", () => {
+  it("wider access is granted for the turn or the session", () => {
     const permissions = { network: null, fileSystem: { read: null, write: ["/out"] } };
     const draft = draftOf("item/permissions/requestApproval", { threadId: "th", turnId: "tu", itemId: "c", permissions });
     expect(draft).toMatchObject({ action: "Grant access: write /out" });
     expect(permissionResult(nativeOf(draft), { ...reply, reply: "once" })).toEqual({ permissions, scope: "turn" });
     expect(permissionResult(nativeOf(draft), { ...reply, reply: "always" })).toEqual({ permissions, scope: "session" });
     expect(permissionResult(nativeOf(draft), { ...reply, reply: "reject" })).toEqual({ permissions: {}, scope: "turn" });
-    expect(permissionResult(nativeOf(draft), { ...reply, reply: "once", updated_input: { network: true } })).toEqual({
-      permissions: { network: true },
-      scope: "turn",
-    });
   });
 
   it("an MCP tool approval, which comes as an elicitation, is a permission", () => {

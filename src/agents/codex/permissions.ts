@@ -20,8 +20,6 @@ export type NativePermission = {
   once: string;
   always: string;
   reject: string;
-  /** The server takes back a changed version of what it asked for. */
-  editable: boolean;
 };
 
 type Ask = {
@@ -34,7 +32,6 @@ type Ask = {
   reason?: string | undefined;
   diff?: string;
   paths?: string[];
-  editable?: boolean;
 };
 
 const choice = (id: string, label: string, kind: PermissionOption["kind"], result: JsonRecord): Choice => ({
@@ -135,7 +132,6 @@ function accessAsk(params: JsonRecord): Ask {
     ],
     call_id: str(params.itemId) ?? null,
     reason: str(params.reason),
-    editable: true,
   };
 }
 
@@ -207,7 +203,7 @@ export function permissionRequest(
 ): PermissionDraft | undefined {
   const ask = askOf(thread, method, params);
   if (!ask) return undefined;
-  const { choices, editable, reason, item, call_id, ...shown } = ask;
+  const { choices, reason, item, call_id, ...shown } = ask;
   const first = (kinds: PermissionOption["kind"][]): string | undefined => choices.find(({ kind }) => kinds.includes(kind))?.id;
   const once = first(["allow_once"]) ?? "";
   const native: NativePermission = {
@@ -217,7 +213,6 @@ export function permissionRequest(
     once,
     always: first(["allow_always"]) ?? once,
     reject: first(["reject_once"]) ?? "",
-    editable: editable === true,
   };
   return {
     do: "permission.request",
@@ -253,10 +248,7 @@ function askOf(thread: Thread, method: string, params: JsonRecord): Ask | undefi
 export function permissionResult(native: NativePermission, reply: PermissionReply): JsonRecord {
   const named = reply.option_id === null ? undefined : native.results[reply.option_id];
   const plain = native.results[native[reply.reply]];
-  const result = named ?? plain ?? {};
-  return native.editable && isRecord(reply.updated_input) && reply.reply !== "reject"
-    ? { ...result, permissions: reply.updated_input }
-    : result;
+  return named ?? plain ?? {};
 }
 
 /** What an answer that went over the wire meant. Anything we do not know was an invalid decision, which the server takes as a failure. */

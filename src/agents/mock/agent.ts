@@ -19,6 +19,7 @@ export const mockAgent: Agent = {
   npmPackage: null,
   capabilities: {
     permissions: true,
+    edit_input: true,
     questions: true,
     steer: true,
     interrupt: true,

@@ -13,9 +13,11 @@ const VERSION_MS = 30_000;
 export const opencodeAgent: Agent = {
   id: "opencode",
   name: "OpenCode",
+  sharesProcess: true,
   npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
   capabilities: {
     permissions: true,
+    edit_input: false,
     questions: true,
     steer: true,
     interrupt: true,

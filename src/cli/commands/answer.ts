@@ -1,5 +1,7 @@
 // `allow`, `deny`, `answer`: a person's answer to what an agent asks. While a turn runs and nothing is asked yet, they wait for it.
+import { boundTo } from "../../client/requests.ts";
 import type { SessionHandle } from "../../client/session-handle.ts";
+import type { PermissionReplyBody } from "../../schema/session.ts";
 import { type Command, done, flag, type Invocation, list, need, text, UsageError } from "../command.ts";
 
 type Kind = "permissions" | "questions";
@@ -35,6 +37,12 @@ async function nextRequest({ terminal }: Invocation, session: SessionHandle, kin
   return undefined;
 }
 
+/** Binds the answer to the input that is asked for now. */
+async function boundToOpen(session: SessionHandle, id: string): Promise<Pick<PermissionReplyBody, "input_hash">> {
+  const open = (await session.pending()).permissions.find((each) => each.permission_id === id);
+  return open ? boundTo(open) : {};
+}
+
 export const allow: Command = {
   name: "allow",
   usage: "allow <session> [<permission>]",
@@ -50,7 +58,8 @@ export const allow: Command = {
     const changed = input === undefined ? {} : { updated_input: parsed(input) };
     const { session, id } = await openRequest(call, "permissions");
     const reply = flag(call.values, "always") ? "always" : "once";
-    await session.replyPermission(id, { reply, ...changed, ...(option_id ? { option_id } : {}) });
+    const bound = await boundToOpen(session, id);
+    await session.replyPermission(id, { ...bound, reply, ...changed, ...(option_id ? { option_id } : {}) });
     return done(call, { session_id: session.id, permission_id: id, reply });
   },
 };
@@ -72,7 +81,7 @@ export const deny: Command = {
   async run(call) {
     const { session, id } = await openRequest(call, "permissions");
     const message = text(call.values, "message");
-    await session.replyPermission(id, { reply: "reject", ...(message ? { message } : {}) });
+    await session.replyPermission(id, { ...(await boundToOpen(session, id)), reply: "reject", ...(message ? { message } : {}) });
     return done(call, { session_id: session.id, permission_id: id, reply: "reject" });
   },
 };

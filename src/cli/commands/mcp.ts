@@ -1,5 +1,6 @@
 // `dragoman mcp`: the daemon's sessions as tools for another agent, over stdio or HTTP.
 import { randomBytes } from "node:crypto";
+import { DragomanError } from "../../client/error.ts";
 import { type Command, EXIT, flag, type Invocation, text, UsageError } from "../command.ts";
 
 const MODES = ["default", "plan", "accept_edits", "bypass"] as const;
@@ -12,8 +13,10 @@ export const mcp: Command = {
   about: "serve the sessions as MCP tools to another agent",
   help: `  Speaks MCP on stdin and stdout: give agents the command \`dragoman mcp\`. With --http it listens
   on 127.0.0.1 and prints its address and its token ({"url","token","pid"} with --json).
-  The tools cannot answer permissions of sessions that were created through them: a person does,
-  with \`dragoman allow\`, \`dragoman deny\` or in the inspector.`,
+  The tools cannot answer permissions and questions of sessions that were created through them: a
+  person does, with \`dragoman allow\`, \`dragoman deny\`, \`dragoman answer\` or in the inspector.
+  They send messages to no session in a wider permission mode than --permission-mode. Started by an
+  agent that dragoman runs, they only read, unless agent_access is "delegate".`,
   options: {
     http: { type: "boolean", about: "streamable HTTP on 127.0.0.1 instead of stdin and stdout" },
     port: { type: "string", value: "<port>", about: "port for --http (default: any free one)" },
@@ -27,9 +30,13 @@ export const mcp: Command = {
     ]);
     const { daemon, release } = await ownAccess(call);
     const permissionMode = modeOf(call);
-    const inside = call.terminal.env.DRAGOMAN_SESSION_ID;
-    const newServer = () =>
-      createMcpServer({ daemon, permissionMode, version, ownership: new Ownership(randomBytes(6).toString("hex"), inside) });
+    const newServer: NewServer = (agentMark) =>
+      createMcpServer({
+        daemon: agentMark === undefined ? daemon : daemon.with({ agentMark }),
+        permissionMode,
+        version,
+        ownership: new Ownership(permissionMode),
+      });
     try {
       await (flag(call.values, "http") ? overHttp(call, newServer) : overStdio(call, newServer));
     } finally {
@@ -39,7 +46,8 @@ export const mcp: Command = {
   },
 };
 
-type NewServer = () => ReturnType<typeof import("../../mcp/server.ts").createMcpServer>;
+/** `agentMark`: of the agent that uses it, when it is not the one this process runs in. */
+type NewServer = (agentMark?: string) => ReturnType<typeof import("../../mcp/server.ts").createMcpServer>;
 
 /**
  * A token of its own, made from the one found here: it is ended with this process, and never leaves it. A token that makes no others is used as it is.
@@ -49,7 +57,13 @@ async function ownAccess(call: Invocation) {
   const { role } = await root.whoAmI();
   if (role !== "admin") return { daemon: root.with({ client: "mcp" }), release: async () => {} };
   const options = { lifetime_ms: TOKEN_LIFETIME_MS, renewable: true, surface: "mcp", label: "dragoman mcp" } as const;
-  const { token } = await root.mintToken("operate", options);
+  const minted = await root.mintToken("operate", options).catch((error: unknown) => {
+    // Started by an agent that dragoman runs: it has an agent's rights, whatever token it found.
+    if (error instanceof DragomanError && error.code === "agent_forbidden") return null;
+    throw error;
+  });
+  if (minted === null) return { daemon: root.with({ client: "mcp" }), release: async () => {} };
+  const { token } = minted;
   const daemon = root.with({ token, client: "mcp" });
   // A failed renewal is tried again: a daemon that restarts keeps the token.
   const timer = setInterval(() => void daemon.renew().catch(() => {}), TOKEN_LIFETIME_MS / 4).unref();
@@ -80,7 +94,8 @@ async function overHttp({ values, terminal, print, json }: Invocation, newServer
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError("--port needs a number from 0 to 65535");
   const token = terminal.env.DRAGOMAN_MCP_TOKEN ?? randomBytes(32).toString("base64url");
   if (token.length < 16) throw new UsageError("DRAGOMAN_MCP_TOKEN needs at least 16 characters");
-  const http = await serveMcpHttp({ port, token, newServer });
+  const { agentMarkOf } = await import("../../transports/index.ts");
+  const http = await serveMcpHttp({ port, token, newServer: async (socket) => newServer(await agentMarkOf(socket)) });
   if (flag(values, "json")) json({ url: http.url, token, pid: process.pid });
   else print(`MCP server at ${http.url}\n  Authorization: Bearer ${token}\n  Ctrl-C stops it.`);
   await new Promise<void>((resolve) => {

@@ -8,6 +8,7 @@ import type { FastifyRequest } from "fastify";
 import Type from "typebox";
 import { Role, Surface } from "../../schema/actor.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
+import { withAgent } from "../agent-caller.ts";
 import type { Authenticator } from "../auth.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { type Caller, Scope, TOKEN_KINDS, type Token } from "../token.ts";
@@ -108,6 +109,9 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
       },
     },
     async ({ raw, body }, reply) => {
+      // Looked for only when the token is right: nobody without one makes the daemon look at processes.
+      const shown = tokens.find(body.token);
+      if (shown) context.rights.mustBePerson(await withAgent(shown, raw, context));
       const { secret, token } = await authenticator.trade(raw, body.token);
       const actor = { token_id: token.id, role: token.role, surface: "inspector" } as const;
       audit.record({ operation: "tradeToken", outcome: "done", status: 201, actor, target: token.id });

@@ -7,6 +7,7 @@ import { followTurn } from "../event-stream.ts";
 import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { SseStream } from "../sse.ts";
+import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "messages";
@@ -33,13 +34,15 @@ export function messageRoutes(app: App, context: ServerContext): void {
       config: {
         tag,
         largeBody: true,
+        agents: true,
         operation: "sendMessage",
         summary: "Send a message. It starts a turn, waits for the running one, or joins it.",
         replies: { 202: MessageAccepted },
         problems,
       },
     },
-    async ({ params, body }, reply) => reply.code(202).send(await sendMessage(context, manager.get(params.id), body)),
+    async (request, reply) =>
+      reply.code(202).send(await sendMessage(context, callerOf(request), request.params.id, request.body)),
   );
 
   app.post(
@@ -50,6 +53,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
         tag,
         ownIdempotency: true,
         largeBody: true,
+        agents: true,
         operation: "sendMessageStream",
         summary: "Send a message and get the events of its turn, to its turn.ended.",
         description: "The header x-turn-id names the turn. Closing the stream does not stop the turn.",
@@ -62,7 +66,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {
         const after = session.stream.last;
-        const { turn_id } = await sendMessage(context, session, request.body);
+        const { turn_id } = await sendMessage(context, callerOf(request), session.session_id, request.body);
         return { turn_id, after, begun: request.body.when_busy === "steer" && hasBegun(session.stream, turn_id, after) };
       };
       const { turn_id, after, begun } = await once(idempotency, request, send);

@@ -1,14 +1,17 @@
 // What a session waits for: open permissions and questions, and their answers. The first answer wins.
 import Type from "typebox";
 import { Pending, PermissionReplyBody, QuestionReplyBody } from "../../schema/session.ts";
+import { replyPermission, replyQuestion } from "../commands.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "requests";
 const answered = { description: "Answered; the same answer again is fine" };
 const RequestPath = Type.Object({ ...SessionPath.properties, request: Type.String({ minLength: 1, maxLength: 200 }) });
 
-export function requestRoutes(app: App, { manager }: ServerContext): void {
+export function requestRoutes(app: App, context: ServerContext): void {
+  const { manager } = context;
   app.get(
     "/v1/sessions/:id/pending",
     {
@@ -31,14 +34,24 @@ export function requestRoutes(app: App, { manager }: ServerContext): void {
       config: {
         tag,
         role: "approve",
+        agents: true,
         operation: "replyPermission",
         summary: "Allow or reject what the agent wants to do.",
         replies: { 204: answered },
-        problems: ["session_not_found", "permission_not_found", "already_answered", "invalid_option"],
+        problems: [
+          "session_not_found",
+          "permission_not_found",
+          "already_answered",
+          "invalid_option",
+          "own_request",
+          "precondition_failed",
+          "unsupported",
+        ],
       },
     },
-    async ({ params, body }, reply) => {
-      await manager.get(params.id).replyPermission(params.request, body);
+    async (request, reply) => {
+      const { params, body } = request;
+      await replyPermission(context, callerOf(request), params.id, params.request, body);
       return reply.code(204).send();
     },
   );
@@ -50,14 +63,16 @@ export function requestRoutes(app: App, { manager }: ServerContext): void {
       config: {
         tag,
         role: "approve",
+        agents: true,
         operation: "replyQuestion",
         summary: "Answer the agent's questions.",
         replies: { 204: answered },
-        problems: ["session_not_found", "question_not_found", "already_answered", "invalid_answers"],
+        problems: ["session_not_found", "question_not_found", "already_answered", "invalid_answers", "own_request"],
       },
     },
-    async ({ params, body }, reply) => {
-      await manager.get(params.id).replyQuestion(params.request, body.answers);
+    async (request, reply) => {
+      const { params, body } = request;
+      await replyQuestion(context, callerOf(request), params.id, params.request, body.answers);
       return reply.code(204).send();
     },
   );
@@ -69,14 +84,16 @@ export function requestRoutes(app: App, { manager }: ServerContext): void {
       config: {
         tag,
         role: "approve",
+        agents: true,
         operation: "rejectQuestion",
         summary: "Refuse to answer.",
         replies: { 204: answered },
-        problems: ["session_not_found", "question_not_found", "already_answered"],
+        problems: ["session_not_found", "question_not_found", "already_answered", "own_request"],
       },
     },
-    async ({ params }, reply) => {
-      await manager.get(params.id).replyQuestion(params.request, null);
+    async (request, reply) => {
+      const { params } = request;
+      await replyQuestion(context, callerOf(request), params.id, params.request, null);
       return reply.code(204).send();
     },
   );

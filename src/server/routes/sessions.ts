@@ -2,8 +2,8 @@
 import Type from "typebox";
 import { CreateSession, ForkSession, Session, SessionList, SessionState, UpdateSession } from "../../schema/session.ts";
 import type { ListFilter } from "../../session/session-manager.ts";
+import { configure, createSession, forkSession, interrupt, removeSession, terminate } from "../commands.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import { inScope } from "../token.ts";
 import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
 
@@ -19,7 +19,8 @@ const ListQuery = Type.Object({
   search: Type.Optional(Type.String({ description: "in title, id, directory and agent" })),
 });
 
-export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
+export function sessionRoutes(app: App, context: ServerContext): void {
+  const { manager } = context;
   app.post(
     "/v1/sessions",
     {
@@ -27,14 +28,15 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       config: {
         tag,
         reach: "create",
+        agents: true,
         operation: "createSession",
         summary: "Create a session. Its agent starts with the first message.",
         replies: { 201: Session },
         problems: ["agent_unknown", "session_exists", "directory_not_found", "agent_not_found", "too_many_sessions", "disk_full"],
       },
     },
-    async ({ body }, reply) => {
-      const session = await manager.create(body);
+    async (request, reply) => {
+      const session = await createSession(context, callerOf(request), request.body);
       return reply.code(201).header("location", `/v1/sessions/${session.session_id}`).send(session);
     },
   );
@@ -56,7 +58,7 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       const filter: ListFilter = {
         ...request.query,
         limit: request.query.limit ?? 50,
-        only: (view) => inScope(caller.scope, view),
+        only: (view) => context.access.sees(caller, view.session_id),
       };
       return manager.list(filter);
     },
@@ -83,17 +85,14 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { params: SessionPath, body: UpdateSession },
       config: {
         tag,
+        agents: true,
         operation: "updateSession",
         summary: "Change model, variant, mode, permission mode or title of a living session.",
         replies: { 200: Session },
         problems: ["session_not_found", "session_ended", "session_busy", "unsupported"],
       },
     },
-    async ({ params, body }) => {
-      const session = manager.get(params.id);
-      await session.configure(body);
-      return session.view();
-    },
+    async (request) => configure(context, callerOf(request), request.params.id, request.body),
   );
 
   app.delete(
@@ -102,14 +101,15 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        agents: true,
         operation: "deleteSession",
         summary: "End the session and remove all it left in the log.",
         replies: { 204: done },
         problems: ["session_not_found"],
       },
     },
-    async ({ params }, reply) => {
-      await manager.remove(params.id);
+    async (request, reply) => {
+      await removeSession(context, callerOf(request), request.params.id);
       return reply.code(204).send();
     },
   );
@@ -120,14 +120,15 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        agents: true,
         operation: "interruptSession",
         summary: "Stop the running turn. Nothing happens when none runs.",
         replies: { 204: done },
         problems: ["session_not_found", "session_ended"],
       },
     },
-    async ({ params }, reply) => {
-      await manager.get(params.id).interrupt();
+    async (request, reply) => {
+      await interrupt(context, callerOf(request), request.params.id);
       return reply.code(204).send();
     },
   );
@@ -138,14 +139,15 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        agents: true,
         operation: "terminateSession",
         summary: "End the session. Ending it again changes nothing.",
         replies: { 204: done },
         problems: ["session_not_found"],
       },
     },
-    async ({ params }, reply) => {
-      await manager.get(params.id).terminate();
+    async (request, reply) => {
+      await terminate(context, callerOf(request), request.params.id);
       return reply.code(204).send();
     },
   );
@@ -158,15 +160,15 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
         tag,
         emptyBody: true,
         reach: "branch",
+        agents: true,
         operation: "forkSession",
         summary: "Branch the conversation into a new session, where the agent can.",
         replies: { 201: Session },
         problems: ["session_not_found", "fork_unsupported", "not_resumable", "session_exists", "too_many_sessions"],
       },
     },
-    async ({ params, body }, reply) => {
-      const session = await manager.fork(params.id, body);
-      await log.committed();
+    async (request, reply) => {
+      const session = await forkSession(context, callerOf(request), request.params.id, request.body);
       return reply.code(201).header("location", `/v1/sessions/${session.session_id}`).send(session);
     },
   );

@@ -2,9 +2,11 @@
 import { Readable } from "node:stream";
 import Type from "typebox";
 import { Session, SessionId } from "../../schema/session.ts";
-import { exportLines, importLines } from "../../session/transfer.ts";
+import { exportLines } from "../../session/transfer.ts";
+import { importSession } from "../commands.ts";
 import { paced } from "../pacing.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { callerOf } from "./auth.ts";
 import { SessionPath, sessionStream } from "./parameters.ts";
 
 const tag = "sessions";
@@ -14,7 +16,8 @@ const ImportSession = Type.Object(
   { title: "ImportSession", additionalProperties: false },
 );
 
-export function transferRoutes(app: App, { log, manager }: ServerContext): void {
+export function transferRoutes(app: App, context: ServerContext): void {
+  const { log } = context;
   app.get(
     "/v1/sessions/:id/export",
     {
@@ -49,10 +52,9 @@ export function transferRoutes(app: App, { log, manager }: ServerContext): void 
         problems: ["session_exists", "agent_unknown", "disk_full"],
       },
     },
-    async ({ body }, reply) => {
-      const { id } = importLines(log, body.ndjson, body.session_id);
-      await log.committed();
-      return reply.code(201).send(manager.get(id).view());
+    async (request, reply) => {
+      const { ndjson, session_id } = request.body;
+      return reply.code(201).send(await importSession(context, callerOf(request), ndjson, session_id));
     },
   );
 }

@@ -25,6 +25,16 @@ function permission(name: string, title: string, replies: PermissionReply[], mad
   };
 }
 
+/** What a command of the agent gets from the daemon with the token of the file: an answer to a request, another token, another session. */
+const CALL_THE_DAEMON = [
+  'f="$HOME/../data/daemon.json"',
+  `of() { sed "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/" "$f"; }`,
+  `call() { curl -s -X POST -H "authorization: Bearer $(of token)" -H "content-type: application/json" -d "$2" "$(of url)$1"; }`,
+  `call /v1/sessions/any/permissions/any/reply '{"reply":"once"}'`,
+  `call /v1/auth/tokens '{"role":"admin"}'`,
+  `call /v1/sessions '{"agent":"mock","permission_mode":"bypass"}' | sed 's/agent_forbidden/no-session-either/'`,
+].join("\n");
+
 interface Asked {
   readonly question: string;
   readonly header: string;
@@ -69,6 +79,20 @@ function question(name: string, title: string, asked: Asked[], replies: Question
 }
 
 export const decisionScenarios: readonly Scenario[] = [
+  {
+    name: "own-request",
+    title: "a command of the agent calls the daemon with its root token, and is refused as an agent",
+    session: { ...ask, files: { "call.sh": CALL_THE_DAEMON } },
+    turns: [
+      {
+        prompt: "Call the daemon.",
+        steps: [{ blocks: [{ type: "tool", name: "shell", input: { command: "sh call.sh", escalate: true } }] }, say("Refused.")],
+      },
+    ],
+    expect: { stop_reason: "end_turn", seen_text: ["own_request", "agent_forbidden", "no-session-either"] },
+    // amp has no dialogue about permissions.
+    skip: ["amp"],
+  },
   permission("permission-allow", "a command is allowed once", [{ reply: "once" }], true, "Made it."),
   permission("permission-deny", "a command is denied", [{ reply: "reject" }], false, "I was not allowed."),
   permission(
