@@ -189,6 +189,12 @@ export interface Connection {
   /** `native` is what the translator's draft carried. */
   replyPermission(native: unknown, reply: PermissionReply): Promise<void>;
   replyQuestion(native: unknown, answers: string[][] | null): Promise<void>;
+  /**
+   * True: stop reading what the agent writes, so that it waits for us instead of filling our memory; false: go on. The daemon asks for it while its log
+   * cannot write. A process shared by several sessions is paused by the first and resumed by the first: the daemon pauses and resumes all of them. Absent:
+   * the agent cannot be paused. Closing works in both states.
+   */
+  setPaused?(paused: boolean): void;
   /** Ends the line. No process of this session is left when it resolves; shared processes may live on for others. */
   close(): Promise<void>;
 }

@@ -204,7 +204,7 @@ export class Dragoman {
   }
 
   /** Takes up a session that `SessionHandle.export` wrote. */
-  importSession(ndjson: string, options: { session_id?: string } = {}, call?: Call): Promise<Session> {
+  importSession(ndjson: string, options: { session_id?: string; resume?: boolean } = {}, call?: Call): Promise<Session> {
     return this.http.json("POST", "/v1/sessions/import", { body: { ndjson, ...options }, ...callOptions(call) });
   }
 

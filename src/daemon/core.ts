@@ -56,6 +56,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
     agentEnvironment: (id) => ({ ...options.agentAccess?.(id), [SESSION_VARIABLE]: id }),
+    warn: (message, fields) => options.log("warn", message, fields),
   });
   const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
   for (const agent of options.agents) {

@@ -58,6 +58,10 @@ export class Committer {
     this.#maxPendingBytes = options.maxPendingBytes;
   }
 
+  get commits(): number {
+    return this.#commits;
+  }
+
   get counts(): { commits: number; failed_commits: number; pending_bytes: number } {
     return { commits: this.#commits, failed_commits: this.#failedCommits, pending_bytes: this.#pendingBytes };
   }

@@ -213,6 +213,8 @@ export interface Log {
   readonly dataDir: string;
   readonly documents: Documents;
   readonly artifacts: Artifacts;
+  /** Transactions committed since the log was opened. What was written before this number grew is committed. */
+  readonly commits: number;
 
   createStream(kind: StreamKind, id: string, state: string): Stream;
   stream(kind: StreamKind, id: string): Stream | undefined;

@@ -191,6 +191,10 @@ class SqliteLog implements Log {
     return this.#all.subscribe(parseCursor(options.after), options);
   }
 
+  get commits(): number {
+    return this.#committer.commits;
+  }
+
   flush(): void {
     this.#committer.flush();
   }

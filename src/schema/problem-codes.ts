@@ -60,6 +60,11 @@ export const problemCodes = {
   method_not_allowed: { status: 405, title: "Wrong method", advice: "See /openapi.json for the methods of this route." },
   session_exists: { status: 409, title: "The session id is taken", advice: "Choose another session_id or leave it out." },
   session_ended: { status: 409, title: "The session has ended", advice: "Create a new session, or fork this one." },
+  session_unreadable: {
+    status: 409,
+    title: "The stored session cannot be read",
+    advice: "Export its events, then remove it. `dragoman doctor` names all such sessions.",
+  },
   session_busy: {
     status: 409,
     title: "A turn is running",

@@ -16,10 +16,10 @@ import { Item } from "./item.ts";
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const optional = Type.Optional;
-const Metadata = Type.Record(Type.String(), Type.Unknown());
+export const Metadata = Type.Record(Type.String(), Type.Unknown());
 
 /** Names that travel to an agent's command line: never a leading dash, so that none can be taken for an option. */
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^-\\s][^\\u0000-\\u001f]*$" });
+export const Name = Type.String({ minLength: 1, maxLength: 200, pattern: "^[^-\\s][^\\u0000-\\u001f]*$" });
 export const SessionId = Type.String({ minLength: 1, maxLength: 128, pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]*$" });
 
 export const SessionState = Type.Enum(["starting", "idle", "running", "waiting", "dormant", "ended"]);
@@ -178,8 +178,19 @@ export const Coverage = Type.Object(
 );
 export type Coverage = Type.Static<typeof Coverage>;
 
+/** A session whose stored row or open events are damaged. It can be exported and removed, nothing else. */
+export const UnreadableSession = Type.Object(
+  { session_id: Type.String(), reason: Type.String({ description: "What is wrong with what is stored" }) },
+  { title: "UnreadableSession" },
+);
+export type UnreadableSession = Type.Static<typeof UnreadableSession>;
+
 export const SessionList = Type.Object(
-  { sessions: Type.Array(Session), next: nullable(Type.String()) },
+  {
+    sessions: Type.Array(Session),
+    unreadable: Type.Array(UnreadableSession, { description: "All sessions that cannot be read, whatever the filter" }),
+    next: nullable(Type.String()),
+  },
   { title: "SessionList" },
 );
 export type SessionList = Type.Static<typeof SessionList>;

@@ -8,8 +8,9 @@ const compiled = new Map<string, Validator>();
 const validatorOf = (type: string): Validator | undefined => {
   const known = compiled.get(type);
   if (known) return known;
+  // Own names only: `constructor` is no event type.
+  if (!Object.hasOwn(eventSchemas, type)) return undefined;
   const schema = eventSchemas[type as EventType];
-  if (!schema) return undefined;
   const validator = Compile(schema);
   compiled.set(type, validator);
   return validator;

@@ -11,7 +11,7 @@ import type {
   Session as SessionView,
   UpdateSession,
 } from "../schema/session.ts";
-import { importLines } from "../session/transfer.ts";
+import { type ImportOptions, importSession as importFile } from "../session/import-session.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Caller } from "./token.ts";
@@ -26,12 +26,11 @@ export async function importSession(
   context: Context,
   caller: Caller,
   ndjson: string,
-  id: string | undefined,
+  options: Pick<ImportOptions, "session_id" | "resume">,
 ): Promise<SessionView> {
   context.rights.mustBePerson(caller);
-  const stream = importLines(context.log, ndjson, id, caller.actor);
-  await context.log.committed();
-  return context.manager.get(stream.id).view();
+  const { id } = await importFile(context.log, ndjson, { ...options, actor: caller.actor });
+  return context.manager.get(id).view();
 }
 
 export async function sendMessage(

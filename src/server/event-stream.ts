@@ -3,7 +3,7 @@
  * its subscription and is resumed from the log.
  */
 import type { Batch, GlobalBatch, Log, Stream, Subscription } from "../log/contract.ts";
-import { parseRow } from "../session/session-row.ts";
+import { rowHasEnded } from "../session/session-row.ts";
 import { type Encoding, encodeRun, isPlain } from "./event-encoding.ts";
 import type { SseStream } from "./sse.ts";
 
@@ -79,8 +79,7 @@ export function followTurn(
 }
 
 /** True when the stream's last event is its end, and it is committed. */
-export const hasEnded = (stream: Stream): boolean =>
-  stream.last === stream.lastCommitted && parseRow(stream.state()).ended !== null;
+export const hasEnded = (stream: Stream): boolean => stream.last === stream.lastCommitted && rowHasEnded(stream.state());
 
 function follow(sse: SseStream, subscribe: (handlers: { onEnd(): void }) => Subscription): void {
   if (sse.closed) return;

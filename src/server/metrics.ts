@@ -45,6 +45,10 @@ export class Metrics {
         [labels({ state: "live" }), sessions.live],
         [labels({ state: "resting" }), sessions.loaded - sessions.live],
       ]),
+      family("dragoman_unreadable", "gauge", "What was set aside because it cannot be read.", [
+        [labels({ what: "session" }), manager.unreadable().length],
+        [labels({ what: "queued_message" }), manager.unreadableMessages()],
+      ]),
       family("dragoman_subscribers", "gauge", "Open SSE streams and WebSockets.", [["", streams.size]]),
       family("dragoman_subscriber_buffered_bytes", "gauge", "Bytes that slow subscribers have not taken yet.", [
         ["", streams.buffered],

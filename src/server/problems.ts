@@ -39,6 +39,8 @@ const frameworkCodes: Readonly<Record<string, ProblemCode>> = {
 const logCodes: Partial<Record<LogError["code"], ProblemCode>> = {
   disk_full: "disk_full",
   write_failed: "not_ready",
+  data_dir_unreadable: "not_ready",
+  database_corrupt: "not_ready",
   log_closed: "not_ready",
   stream_exists: "session_exists",
   stream_deleted: "session_not_found",

@@ -172,7 +172,7 @@ describe("agents", () => {
 describe("the daemon about itself", () => {
   it("is alive, ready and measured", async () => {
     expect(await server.json("GET", "/v1/health")).toEqual({ status: "ok", version: "0.0.0-test" });
-    expect(await server.json("GET", "/v1/ready")).toEqual({ status: "ready" });
+    expect(await server.json("GET", "/v1/ready")).toEqual({ status: "ready", unreadable_sessions: [] });
     const { text, headers } = await server.call("GET", "/metrics");
     expect(headers["content-type"]).toContain("text/plain");
     for (const line of text.trim().split("\n"))

@@ -1,4 +1,7 @@
-// The line to a session's agent: opened when it is first needed, closed for good or for a rest. At most one at a time.
+/**
+ * The connection of a session to its agent: opened when it is first needed, closed for good or for a rest. At most one at a time: opening waits until the
+ * one before is closed, and closing goes on until neither a connection nor an opening is left. Not here: when to do either (session.ts).
+ */
 import {
   type Agent,
   AgentError,
@@ -17,27 +20,34 @@ export class AgentLine {
   readonly #port: SessionPort;
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
-  #closing = false;
+  #closing: Promise<void> | null = null;
+  /** Nothing is opened any more. */
+  #sealed = false;
+  #paused = false;
 
-  constructor(agent: Agent, host: AgentHost, port: SessionPort) {
+  /** `predecessor`: settles when no process of an earlier object of the same session is left. */
+  constructor(agent: Agent, host: AgentHost, port: SessionPort, predecessor?: Promise<void>) {
     this.#agent = agent;
     this.#host = host;
     this.#port = port;
+    if (predecessor) void this.#whileClosing(predecessor.catch(() => {}));
   }
 
-  /** The open connection, if there is one. */
+  /** The connection that can be used now, if there is one. */
   get current(): Connection | null {
-    return this.#connection;
+    return this.#closing ? null : this.#connection;
   }
 
   /** True while a process may be running. */
   get alive(): boolean {
-    return this.#connection !== null || this.#opening !== null;
+    return this.#connection !== null || this.#opening !== null || this.#closing !== null;
   }
 
-  /** Opens it unless it is open. An exit during start-up is the start's failure, told by the rejection. */
-  open(target: () => LineTarget): Promise<Connection> {
-    if (this.#connection && !this.#closing) return Promise.resolve(this.#connection);
+  /** Opens it unless it is open. An exit during start-up is the start's failure, reported by the rejection. */
+  async open(target: () => LineTarget): Promise<Connection> {
+    while (this.#closing) await this.#closing;
+    if (this.#sealed) throw new AgentError("agent_gone", "The session is being closed: no agent is started for it any more.");
+    if (this.#connection) return this.#connection;
     this.#opening ??= this.#connect(target()).finally(() => {
       this.#opening = null;
     });
@@ -47,21 +57,40 @@ export class AgentLine {
   async #connect({ config, resume }: LineTarget): Promise<Connection> {
     const connection = await this.#agent.connect({ config, resume, port: this.#port, host: this.#host });
     this.#connection = connection;
+    if (this.#paused) this.#setPaused(connection, true);
     return connection;
   }
 
-  /** Hangs up: no process of the session is left when it resolves. */
-  async hangUp(): Promise<void> {
-    const connection = this.#connection ?? (await this.#opening?.catch(() => null));
-    if (!connection) return;
-    this.#closing = true;
-    try {
-      await connection.close();
-    } catch (error) {
-      this.#host.log("warn", "the connection did not close cleanly", { error: String(error) });
+  /** For good: from now on nothing is opened, and no process of the session is left when it resolves. Never rejects. */
+  async end(): Promise<void> {
+    this.#sealed = true;
+    while (this.alive) await this.close();
+  }
+
+  /** For a rest: no process is left when it resolves, and the next `open` starts one. Never rejects. */
+  close(): Promise<void> {
+    return this.#closing ?? this.#whileClosing(this.#closeAll());
+  }
+
+  #whileClosing(work: Promise<void>): Promise<void> {
+    const closing: Promise<void> = work.finally(() => {
+      if (this.#closing === closing) this.#closing = null;
+    });
+    this.#closing = closing;
+    return closing;
+  }
+
+  async #closeAll(): Promise<void> {
+    while (this.#connection || this.#opening) {
+      const connection = this.#connection ?? (await this.#opening?.catch(() => null));
+      if (!connection) continue;
+      try {
+        await connection.close();
+      } catch (error) {
+        this.#host.log("warn", "the connection did not close cleanly", { error: String(error) });
+      }
+      if (this.#connection === connection) this.#connection = null;
     }
-    this.#closing = false;
-    if (this.#connection === connection) this.#connection = null;
   }
 
   /** The agent's side is gone. False when that was our own doing, or nothing was open. */
@@ -69,6 +98,20 @@ export class AgentLine {
     if (!this.#connection || this.#closing) return false;
     this.#connection = null;
     return true;
+  }
+
+  /** Stops reading the agent's output, or goes on with it. Holds for connections that are opened later, too. */
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    if (this.#connection) this.#setPaused(this.#connection, paused);
+  }
+
+  #setPaused(connection: Connection, paused: boolean): void {
+    try {
+      connection.setPaused?.(paused);
+    } catch (error) {
+      this.#host.log("warn", "the agent could not be paused or resumed", { paused, error: String(error) });
+    }
   }
 }
 

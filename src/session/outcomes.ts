@@ -20,6 +20,24 @@ export function unsentTurn(message: QueuedMessage, error: unknown): Draft[] {
   ];
 }
 
+/** Why a message is not tried again by itself. */
+export const parkedMessage = (tries: number): Error =>
+  new Error(
+    `The daemon stopped ${tries} times while this message was on its way to the agent, so it is not tried again by itself. See the daemon's log; send the message again if it is not the cause.`,
+  );
+
+/** Queued messages that could not be read. They are kept in the data directory; nobody knows what they said. */
+export const unreadableMessages = (count: number): Draft[] => [
+  {
+    do: "error",
+    error: {
+      message: `${count} queued message(s) could not be read and were set aside. Send them again.`,
+      code: "execution_error",
+      details: { error_source: "daemon", native_code: "unreadable_message", retryable: false },
+    },
+  },
+];
+
 /** The agent's process went away in mid-turn, and the session can go on in a new one. */
 export const lostAgent = (
   message = "The agent's process went away in the middle of the turn. The next message resumes the session.",

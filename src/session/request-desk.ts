@@ -6,15 +6,17 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { Pending, PermissionReplyBody } from "../schema/session.ts";
 import { BY_DAEMON } from "./event-writer.ts";
 import { optionFor } from "./permission-option.ts";
-import type { RequestBook } from "./request-book.ts";
+import type { PermissionAnswer, QuestionAnswer, RequestBook } from "./request-book.ts";
 
 export type DeskOptions = {
   book: RequestBook;
   /** Whether the agent runs a call with an input that a person edited. */
   editsInput: boolean;
   connection(): Connection | null;
-  /** After an answer was written: brings the status up to date and resolves when all of it is on disk. */
-  written(): Promise<void>;
+  /** Runs what writes an answer, and brings the status up to date. */
+  write(work: () => void): void;
+  /** See `Log.committed`. */
+  committed(options?: { bounded: boolean }): Promise<void>;
 };
 
 export class RequestDesk {
@@ -33,7 +35,7 @@ export class RequestDesk {
   }
 
   async replyPermission(id: string, { input_hash, ...body }: PermissionReplyBody, actor: Actor): Promise<void> {
-    const { book, written, connection } = this.#options;
+    const { book, write } = this.#options;
     const request = book.find(id);
     if (request?.kind !== "permission") return this.#answeredBefore(id, body, "permission_not_found");
     const { metadata } = request.data;
@@ -47,26 +49,18 @@ export class RequestDesk {
     const approved = option ? option.kind.startsWith("allow") : body.reply !== "reject";
     const { reply, message } = body;
     book.remember(id, body);
-    book.resolvePermission(
-      id,
-      {
-        status: approved ? "approved" : "denied",
-        resolved_by: "client",
-        reply,
-        ...(option ? { option_id: option.id } : {}),
-        ...(message === undefined ? {} : { message }),
-        ...(updated_input === undefined ? {} : { updated_input }),
-        actor,
-      },
-      BY_DAEMON,
-    );
-    await written();
-    await connection()?.replyPermission(request.native, {
+    const resolution: PermissionAnswer = {
+      status: approved ? "approved" : "denied",
+      resolved_by: "client",
       reply,
-      option_id: option?.id ?? null,
-      message: message ?? null,
-      updated_input,
-    });
+      ...(option ? { option_id: option.id } : {}),
+      ...(message === undefined ? {} : { message }),
+      ...(updated_input === undefined ? {} : { updated_input }),
+      actor,
+    };
+    write(() => void book.resolvePermission(id, resolution, BY_DAEMON));
+    const answer = { reply, option_id: option?.id ?? null, message: message ?? null, updated_input };
+    await this.#whenDurable((agent) => agent.replyPermission(request.native, answer));
   }
 
   /** The input to run instead; undefined: the one that was asked for. Refused before anything is written where it would not be run. */
@@ -86,7 +80,7 @@ export class RequestDesk {
 
   /** `answers` null: rejected. */
   async replyQuestion(id: string, answers: string[][] | null, actor: Actor): Promise<void> {
-    const { book, written, connection } = this.#options;
+    const { book, write } = this.#options;
     const request = book.find(id);
     if (request?.kind !== "question") return this.#answeredBefore(id, answers, "question_not_found");
     const asked = request.data.questions.length;
@@ -94,12 +88,33 @@ export class RequestDesk {
       throw new ProblemError("invalid_answers", `This request has ${asked} question(s); send one list of strings for each.`);
     book.remember(id, answers);
     const status = answers ? "answered" : "rejected";
-    book.resolveQuestion(id, { status, resolved_by: "client", ...(answers ? { answers } : {}), actor }, BY_DAEMON);
-    await written();
-    await connection()?.replyQuestion(request.native, answers);
+    const resolution: QuestionAnswer = { status, resolved_by: "client", ...(answers ? { answers } : {}), actor };
+    write(() => void book.resolveQuestion(id, resolution, BY_DAEMON));
+    await this.#whenDurable((agent) => agent.replyQuestion(request.native, answers));
   }
 
-  #answeredBefore(id: string, answer: unknown, missing: "permission_not_found" | "question_not_found"): void {
+  /**
+   * The agent gets the answer when it is on disk. While the log cannot write the caller is refused after a moment; the answer counts all the same, and the
+   * agent gets it when the log is well again.
+   */
+  async #whenDurable(reply: (agent: Connection) => Promise<void>): Promise<void> {
+    const { committed, connection } = this.#options;
+    const asker = connection();
+    const give = async (): Promise<void> => {
+      if (asker && connection() === asker) await reply(asker);
+    };
+    try {
+      await committed();
+    } catch (error) {
+      void committed({ bounded: false })
+        .then(give)
+        .catch(() => {});
+      throw error;
+    }
+    await give();
+  }
+
+  async #answeredBefore(id: string, answer: unknown, missing: "permission_not_found" | "question_not_found"): Promise<void> {
     const { book } = this.#options;
     const replacement = book.replacementOf(id);
     if (replacement !== undefined)
@@ -110,5 +125,6 @@ export class RequestDesk {
     const before = book.answerOf(id);
     if (before === undefined) throw new ProblemError(missing);
     if (before !== JSON.stringify(answer)) throw new ProblemError("already_answered");
+    await this.#options.committed();
   }
 }

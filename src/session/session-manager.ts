@@ -1,16 +1,21 @@
-// All sessions of the daemon: creates, finds, lists, forks and removes them, recovers them at start, and puts them to rest at the end.
+/**
+ * All sessions of the daemon: creates, finds, lists, forks and removes them, recovers them at start, and puts them to rest at the end. A session that cannot
+ * be read is set aside as unreadable: it is listed, can be exported and removed, and never stands in the way of the others.
+ */
 import { realpath, stat } from "node:fs/promises";
 import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
 import { OWN_PREFIX } from "../agents/own-environment.ts";
 import type { Log, Stream, StreamRow } from "../log/contract.ts";
+import { LogError } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import type { CreateSession, ForkSession, SessionState, Session as SessionView } from "../schema/session.ts";
+import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
 import type { IdSource } from "./ids.ts";
+import { QUEUED, UNREADABLE } from "./message-queue.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
 import { Session, type SessionTimes } from "./session.ts";
-import { parseRow, type SessionRow, sessionOf } from "./session-row.ts";
+import { parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
 
 export type ManagerOptions = {
   log: Log;
@@ -26,6 +31,7 @@ export type ManagerOptions = {
   defaultDirectory: string;
   /** See `SessionContext.agentEnvironment`. */
   agentEnvironment(sessionId: string): Record<string, string>;
+  warn(message: string, fields: Record<string, unknown>): void;
 };
 
 export type ListFilter = {
@@ -46,10 +52,19 @@ export class SessionManager {
   readonly #options: ManagerOptions;
   readonly #sessions = new Map<string, Session>();
   readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  /** Why each of them cannot be read. */
+  readonly #unreadable = new Map<string, string>();
+  /** Objects that were given up, until no process of them is left. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  /** Sessions whose object was given up because the log refused: read again when it is well. */
+  readonly #refused = new Set<string>();
+  #paused = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
+    this.#stopListening = options.log.onPressure((paused) => this.#setPaused(paused));
   }
 
   /** Closes what was open when the last daemon died, and takes up messages that were accepted and not yet sent. */
@@ -57,21 +72,31 @@ export class SessionManager {
     let recovered = 0;
     let resumed = 0;
     for (const row of this.#rows()) {
-      const state = parseRow(row.state);
-      if (state.status === "ended" && row.open_since === null) continue;
-      if (state.status === "dormant" && row.open_since === null && !this.#hasQueued(row.id)) continue;
-      const stream = this.#options.log.stream("session", row.id);
-      if (!stream) continue;
-      const session = this.#hold(stream);
-      session.recover();
-      recovered++;
-      if (session.view().queued > 0) {
-        resumed++;
-        session.pump();
-      } else this.#sessions.delete(row.id);
+      try {
+        if (!this.#needsRecovery(row)) continue;
+        const session = this.#load(row.id, { recover: true });
+        if (!session) continue;
+        recovered++;
+        if (session.queued > 0) resumed++;
+        else this.#sessions.delete(row.id);
+      } catch (error) {
+        this.#setAside(row.id, error);
+      }
     }
-    this.#options.log.flush();
+    try {
+      this.#options.log.flush();
+    } catch (error) {
+      // The daemon can be asked why, and goes on when the log can write: a start that fails helps nobody.
+      this.#options.warn("what was recovered could not be written yet", { error: String(error) });
+    }
+    for (const session of this.#sessions.values()) session.pump();
     return { recovered, resumed };
+  }
+
+  #needsRecovery(row: StreamRow): boolean {
+    const { status } = rowOf(row);
+    if (row.open_since !== null) return true;
+    return status !== "ended" && (status !== "dormant" || this.#hasQueued(row.id));
   }
 
   async create(request: CreateSession, actor: Actor = EMBEDDED): Promise<SessionView> {
@@ -131,16 +156,32 @@ export class SessionManager {
 
   async #add(row: SessionRow): Promise<SessionView> {
     const { log, limits } = this.#options;
+    log.assertWritable();
     if (log.stream("session", row.session_id)) throw new ProblemError("session_exists");
     const live = [...this.#sessions.values()].filter((session) => session.alive).length;
     if (live >= limits.sessions) throw new ProblemError("too_many_sessions");
     const session = this.#hold(log.createStream("session", row.session_id, JSON.stringify(row)));
-    session.begin();
-    await log.committed();
+    try {
+      session.begin();
+      await log.committed();
+    } catch (error) {
+      // Refused means not done.
+      this.#sessions.delete(row.session_id);
+      log.deleteStream("session", row.session_id);
+      throw error;
+    }
     return session.view();
   }
 
-  /** Throws session_not_found. */
+  /** The session as it is committed. */
+  async view(id: string): Promise<SessionView> {
+    const session = this.get(id);
+    // It is being created right now.
+    if (session.stream.lastCommitted === 0) await this.#options.log.committed();
+    return session.view();
+  }
+
+  /** Throws session_not_found or session_unreadable. */
   get(id: string): Session {
     const session = this.#load(id);
     if (!session)
@@ -148,15 +189,20 @@ export class SessionManager {
     return session;
   }
 
-  /** What is stored of a session, without loading it. Undefined when there is none. */
+  /** What is stored of a session, without loading it. Undefined when there is none, or when it cannot be read. */
   rowOf(id: string): Readonly<SessionRow> | undefined {
     const loaded = this.#sessions.get(id);
     if (loaded) return loaded.row;
     const stream = this.#options.log.stream("session", id);
-    return stream && parseRow(stream.state());
+    try {
+      return stream && parseRow(stream.state());
+    } catch {
+      return undefined;
+    }
   }
 
-  list(filter: ListFilter): { sessions: SessionView[]; next: string | null } {
+  /** The unreadable ones are in every answer: no filter can say anything about them. */
+  list(filter: ListFilter): { sessions: SessionView[]; unreadable: UnreadableSession[]; next: string | null } {
     const sessions: SessionView[] = [];
     let before = filter.before;
     for (;;) {
@@ -166,31 +212,50 @@ export class SessionManager {
         ...(before === undefined ? {} : { before }),
       });
       for (const row of page.streams) {
-        const view = this.#sessions.get(row.id)?.view() ?? viewOf(row);
-        if (matches(view, filter)) sessions.push(view);
+        const view = this.#viewOf(row);
+        if (view && matches(view, filter)) sessions.push(view);
       }
-      if (page.next === null || sessions.length >= filter.limit) return { sessions, next: page.next };
+      if (page.next === null || sessions.length >= filter.limit)
+        return { sessions, unreadable: this.unreadable(), next: page.next };
       before = page.next;
     }
   }
 
+  /** Sessions that were set aside. */
+  unreadable(): UnreadableSession[] {
+    return [...this.#unreadable].map(([session_id, reason]) => ({ session_id, reason }));
+  }
+
+  /** Queued messages that were set aside. */
+  unreadableMessages(): number {
+    return this.#options.log.documents.list(UNREADABLE).length;
+  }
+
   /** Removes the session and all it left in the log. Its agent is ended first. */
   async remove(id: string, actor: Actor = EMBEDDED): Promise<void> {
-    await this.get(id).terminate(actor);
+    const { log } = this.#options;
+    if (!this.#unreadable.has(id)) await this.get(id).terminate(actor);
+    log.assertWritable();
+    for (const kind of [QUEUED, UNREADABLE])
+      for (const document of log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
     this.#sessions.delete(id);
-    this.#options.log.deleteStream("session", id);
-    await this.#options.log.committed();
+    this.#unreadable.delete(id);
+    log.deleteStream("session", id);
+    await log.committed();
   }
 
   /** A channel that hands native messages to sessions of this manager. */
   openChannel(translator: Translator, options?: { keys: "process" | "session" }): NativeChannel {
-    return new NativeChannel(translator, (port: SessionPort) => this.get(port.session_id), options);
+    const intakeOf = (port: SessionPort) => (port instanceof Session ? port : this.get(port.session_id));
+    return new NativeChannel(translator, intakeOf, options);
   }
 
   /** Every agent is stopped, every session stays resumable. */
   async shutdown(): Promise<void> {
     clearInterval(this.#timer);
+    this.#stopListening();
     await Promise.allSettled([...this.#sessions.values()].map((session) => session.suspend()));
+    await Promise.allSettled(this.#leaving.values());
     await this.#options.log.committed();
   }
 
@@ -210,29 +275,96 @@ export class SessionManager {
     return found;
   }
 
-  #load(id: string): Session | undefined {
+  #load(id: string, { recover = false } = {}): Session | undefined {
     const loaded = this.#sessions.get(id);
     if (loaded) return loaded;
+    this.#mustBeReadable(id);
     const stream = this.#options.log.stream("session", id);
     if (!stream) return undefined;
-    const session = this.#hold(stream);
-    // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
-    if (stream.openSince() !== null) session.recover();
-    return session;
+    try {
+      const session = this.#hold(stream);
+      // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
+      if (recover || stream.openSince() !== null) session.recover();
+      return session;
+    } catch (error) {
+      this.#sessions.delete(id);
+      this.#setAside(id, error);
+      throw error instanceof LogError ? error : unreadableProblem(id, String(error));
+    }
+  }
+
+  #mustBeReadable(id: string): void {
+    const reason = this.#unreadable.get(id);
+    if (reason !== undefined) throw unreadableProblem(id, reason);
+  }
+
+  /** A log that refuses says nothing about the session: it is read again later. */
+  #setAside(id: string, error: unknown): void {
+    if (error instanceof LogError && !DAMAGE.has(error.code)) return void this.#refused.add(id);
+    if (error instanceof ProblemError || this.#unreadable.has(id)) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#unreadable.set(id, reason);
+    this.#options.warn("a session cannot be read and was set aside", { session_id: id, reason });
   }
 
   #hold(stream: Stream): Session {
     const { log, ids, clock, now, times, limits, agentEnvironment } = this.#options;
-    const id = parseRow(stream.state()).agent;
+    const id = rowOf({ id: stream.id, state: stream.state() }).agent;
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
-    const lost = () => void this.#sessions.delete(stream.id);
-    const session = new Session(stream, { log, ids, clock, now, times, limits, agent, host, lost, agentEnvironment });
+    const lost = (session: Session, closed: Promise<void>) => this.#lost(session, closed);
+    const predecessor = this.#leaving.get(stream.id);
+    const context = { log, ids, clock, now, times, limits, agent, host, lost, predecessor, agentEnvironment };
+    const session = new Session(stream, context);
     this.#sessions.set(stream.id, session);
+    if (this.#paused) session.setPaused(true);
     return session;
   }
 
+  #lost(session: Session, closed: Promise<void>): void {
+    const id = session.session_id;
+    if (this.#sessions.get(id) === session) this.#sessions.delete(id);
+    this.#refused.add(id);
+    const leaving = closed.finally(() => {
+      if (this.#leaving.get(id) === leaving) this.#leaving.delete(id);
+    });
+    this.#leaving.set(id, leaving);
+  }
+
+  /** The log takes no more, or takes more again. */
+  #setPaused(paused: boolean): void {
+    this.#paused = paused;
+    for (const session of this.#sessions.values()) session.setPaused(paused);
+    if (!paused && this.#refused.size > 0) setImmediate(() => this.#readAgain());
+  }
+
+  /** Sessions that were given up: what was open in them is closed, and their queued messages are delivered. */
+  #readAgain(): void {
+    if (this.#paused) return;
+    for (const id of [...this.#refused]) {
+      this.#refused.delete(id);
+      try {
+        this.#load(id)?.pump();
+      } catch (error) {
+        this.#options.warn("a session could not be read again", { session_id: id, error: String(error) });
+      }
+    }
+  }
+
+  /** Undefined: it cannot be read, and is among the unreadable ones. */
+  #viewOf(row: StreamRow): SessionView | undefined {
+    const session = this.#sessions.get(row.id);
+    if (session) return session.view();
+    if (this.#unreadable.has(row.id)) return undefined;
+    try {
+      return sessionOf(rowOf(row), row, { queued: 0, pending: { permissions: 0, questions: 0 } });
+    } catch (error) {
+      this.#setAside(row.id, error);
+      return undefined;
+    }
+  }
+
   #hasQueued(id: string): boolean {
-    return this.#options.log.documents.list("queued_message", { prefix: `${id}/`, limit: 1 }).length > 0;
+    return this.#options.log.documents.list(QUEUED, { prefix: `${id}/`, limit: 1 }).length > 0;
   }
 
   *#rows(): Generator<StreamRow> {
@@ -260,8 +392,21 @@ function mustNotSetOwn({ env = {}, mcp_servers = [] }: CreateSession): void {
   );
 }
 
-const viewOf = (row: StreamRow): SessionView =>
-  sessionOf(parseRow(row.state), row, { queued: 0, pending: { permissions: 0, questions: 0 } });
+/** Codes of the log that say something about what it holds, not about whether it can write. */
+const DAMAGE: ReadonlySet<LogError["code"]> = new Set(["database_corrupt", "invalid_entry", "sequence_gap"] as const);
+
+/** Throws RowError. */
+function rowOf({ id, state }: Pick<StreamRow, "id" | "state">): SessionRow {
+  const row = parseRow(state);
+  if (row.session_id !== id) throw new RowError(`the stored row is that of ${row.session_id}`);
+  return row;
+}
+
+const unreadableProblem = (id: string, reason: string): ProblemError =>
+  new ProblemError(
+    "session_unreadable",
+    `Session ${id} cannot be read: ${reason}. Its events can be read and exported; remove it with DELETE /v1/sessions/${id}.`,
+  );
 
 function matches(view: SessionView, filter: ListFilter): boolean {
   if (filter.agent !== undefined && view.agent !== filter.agent) return false;

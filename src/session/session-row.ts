@@ -1,40 +1,100 @@
-// The row a session keeps beside its stream: what must survive a restart so that it can be shown and resumed. Stored as JSON in the log.
-import type { McpServer, SessionConfig } from "../agents/contract.ts";
+/**
+ * The row a session keeps beside its stream: what must survive a restart so that it can be shown and resumed. Stored as JSON in the log, and checked
+ * whenever it is read: a damaged row is an error of that session, never of the daemon. Not here: what a file may bring in (import-session.ts).
+ */
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import type { SessionConfig } from "../agents/contract.ts";
 import { withoutOwn } from "../agents/own-environment.ts";
-import type { Actor } from "../schema/actor.ts";
-import type { SessionEnded, Usage } from "../schema/event-data.ts";
-import type { Session, SessionState } from "../schema/session.ts";
+import { Actor } from "../schema/actor.ts";
+import { PermissionMode, SessionEnded, Usage } from "../schema/event-data.ts";
+import { McpServerConfig, Metadata, type Session, SessionState } from "../schema/session.ts";
 
-export type SessionRow = {
-  session_id: string;
-  agent: string;
-  agent_version: string | null;
-  native_session_id: string | null;
-  status: SessionState;
-  status_detail: string | null;
-  directory: string;
-  model: string | null;
-  variant: string | null;
-  agent_mode: string | null;
-  permission_mode: SessionConfig["permission_mode"];
-  title: string | null;
-  metadata: Record<string, unknown>;
+const text = Type.String();
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** Types only. Patterns are checked where values come in; an agent may report a model whose name no client could choose. */
+export const SessionRow = Type.Object({
+  session_id: Type.String({ minLength: 1 }),
+  agent: Type.String({ minLength: 1 }),
+  agent_version: nullable(text),
+  native_session_id: nullable(text),
+  status: SessionState,
+  status_detail: nullable(text),
+  directory: Type.String({ minLength: 1 }),
+  model: nullable(text),
+  variant: nullable(text),
+  agent_mode: nullable(text),
+  permission_mode: PermissionMode,
+  title: nullable(text),
+  metadata: Metadata,
   /** Never shown to clients: it may hold keys. */
-  env: Record<string, string>;
-  mcp_servers: McpServer[];
-  system_prompt: string | null;
+  env: Type.Record(Type.String(), text),
+  mcp_servers: Type.Array(McpServerConfig),
+  system_prompt: nullable(text),
   /** Branch from native_session_id at the first start, instead of going on with it. */
-  fork: boolean;
-  forked_from: string | null;
+  fork: Type.Boolean(),
+  forked_from: nullable(text),
   /** Who created, forked or imported it. Absent in sessions of an older daemon. */
-  created_by?: Actor;
-  usage: Usage | null;
-  /** The agent tells the session's usage itself; turns are not added up. */
-  usage_told?: boolean;
-  ended: SessionEnded | null;
+  created_by: Type.Optional(Actor),
+  usage: nullable(Usage),
+  /** The agent reports the session's usage itself; turns are not added up. */
+  usage_told: Type.Optional(Type.Boolean()),
+  ended: nullable(SessionEnded),
+});
+export type SessionRow = Type.Static<typeof SessionRow>;
+
+/** What a row means that lacks a field, because an older version wrote it. */
+const DEFAULTS: Omit<SessionRow, "session_id" | "agent" | "directory"> = {
+  agent_version: null,
+  native_session_id: null,
+  status: "dormant",
+  status_detail: null,
+  model: null,
+  variant: null,
+  agent_mode: null,
+  permission_mode: "default",
+  title: null,
+  metadata: {},
+  env: {},
+  mcp_servers: [],
+  system_prompt: null,
+  fork: false,
+  forked_from: null,
+  usage: null,
+  ended: null,
 };
 
-export const parseRow = (json: string): SessionRow => JSON.parse(json) as SessionRow;
+const validator = Compile(SessionRow);
+
+/** The stored row is no row. The message says what is wrong with it. */
+export class RowError extends Error {
+  override readonly name = "RowError";
+}
+
+/** Throws RowError. */
+export function parseRow(json: string): SessionRow {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new RowError("the stored row is not JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new RowError("the stored row is not an object");
+  const row: unknown = { ...DEFAULTS, ...value };
+  if (validator.Check(row)) return row;
+  const [fault] = validator.Errors(row);
+  throw new RowError(`${fault?.instancePath.slice(1) || "the stored row"} ${fault?.message ?? "is invalid"}`);
+}
+
+/** True when the stored row says that the session has ended. A row that cannot be read says nothing. */
+export function rowHasEnded(json: string): boolean {
+  try {
+    return parseRow(json).ended !== null;
+  } catch {
+    return false;
+  }
+}
 
 export const configOf = (row: SessionRow): SessionConfig => ({
   session_id: row.session_id,

@@ -147,6 +147,7 @@ describe("a session with the mock agent", () => {
     const session = await start();
     await play(session, "say the word is owl");
     await session.rest();
+    await core.log.committed();
     expect(session.view().status).toBe("dormant");
     const all = await play(session, "remember");
     expect(answer(all)).toContain("say the word is owl");

@@ -1,4 +1,7 @@
-// One live session: takes commands, drives its agent over a line, and lets the scribe write what happens. It knows the agent only by contract.
+/**
+ * One live session: takes commands, drives its agent, and lets the scribe write what happens. It knows the agent only by contract. Readers see committed
+ * state only. What comes from the agent or a timer enters through `#guard`, so that no fault of the log or of ours reaches an event emitter.
+ */
 import { randomUUID } from "node:crypto";
 import type { Agent, AgentHost, ConfigPatch, ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
@@ -9,11 +12,12 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { MessageAccepted, Pending, PermissionReplyBody, Session as SessionView, UpdateSession } from "../schema/session.ts";
 import { AgentLine, agentCall } from "./agent-line.ts";
 import { dispositionOf, type Intake, type NativeRecord, unparsedOf } from "./channel.ts";
+import { CommittedValue } from "./committed-value.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { IdSource } from "./ids.ts";
 import { MessageQueue, promptOf, type QueuedMessage, type StoredAttachment } from "./message-queue.ts";
 import { readOpenState } from "./open-state.ts";
-import { endOf, lostAgent, unsentTurn } from "./outcomes.ts";
+import { endOf, lostAgent, parkedMessage, unreadableMessages, unsentTurn } from "./outcomes.ts";
 import { RequestDesk } from "./request-desk.ts";
 import { Scribe, type Turn } from "./scribe.ts";
 import { factsOf, statusFacts, usageAfter } from "./session-facts.ts";
@@ -39,9 +43,17 @@ export type SessionContext = {
   limits: { queued: number };
   /** What tells a process that serves one session alone which one that is. */
   agentEnvironment(sessionId: string): Record<string, string>;
-  /** The session's object is of no use any more; forget it. */
-  lost(session: Session): void;
+  /** The session's object is of no use any more; forget it. `closed` settles when no process of it is left. */
+  lost(session: Session, closed: Promise<void>): void;
+  /** Settles when no process of an earlier object of this session is left. */
+  predecessor?: Promise<void> | undefined;
 };
+
+/** A message whose delivery was begun this often and never came to an end is not tried again: it may be what stopped the daemon. */
+const MAX_TRIES = 2;
+
+/** What clients see of a session beside its events. */
+type Visible = { row: SessionRow; queued: number; pending: Pending };
 
 export class Session implements SessionPort, Intake {
   readonly stream: Stream;
@@ -51,11 +63,21 @@ export class Session implements SessionPort, Intake {
   readonly #queue: MessageQueue;
   readonly #desk: RequestDesk;
   readonly #line: AgentLine;
+  readonly #visible: CommittedValue<Visible>;
+  #rowChanged = false;
+  #hadRequests = false;
+  /** Of the queue, when the visible state was last set. */
+  #queueVersion = 0;
   /** A message is on its way to the agent. */
   #giving: Promise<void> | null = null;
+  /** It is being ended: nothing new begins. */
+  #ending: Promise<void> | null = null;
   /** The daemon is going: nothing new begins. */
   #suspended = false;
-  #lost = false;
+  /** Why this object is of no use any more. */
+  #lost: { error: unknown } | null = null;
+  /** Its agent is not read: the log takes no more for now. */
+  #paused = false;
   #lastSign: number;
   #forcing: NodeJS.Timeout | null = null;
 
@@ -65,7 +87,7 @@ export class Session implements SessionPort, Intake {
     this.#row = parseRow(stream.state());
     this.#queue = new MessageQueue(context.log.documents, this.#row.session_id);
     this.#lastSign = context.now();
-    this.#line = new AgentLine(context.agent, context.host, this);
+    this.#line = new AgentLine(context.agent, context.host, this, context.predecessor);
     const writer = new EventWriter({
       sessionId: this.#row.session_id,
       sink: stream,
@@ -87,12 +109,15 @@ export class Session implements SessionPort, Intake {
       book: this.#scribe.requests,
       editsInput: context.agent.capabilities.edit_input,
       connection: () => this.#line.current,
-      written: async () => {
-        this.#scribe.settle();
-        this.#markOpen(this.stream.last);
-        await context.log.committed();
-      },
+      write: (work) =>
+        this.#write(() => {
+          work();
+          this.#scribe.settle();
+        }),
+      committed: (options) => context.log.committed(options),
     });
+    this.#visible = new CommittedValue<Visible>(context.log, this.#state());
+    this.#queueVersion = this.#queue.version;
   }
 
   get session_id(): string {
@@ -120,17 +145,24 @@ export class Session implements SessionPort, Intake {
     return this.#line.alive;
   }
 
+  /** Messages that wait, committed or not. */
+  get queued(): number {
+    return this.#queue.size;
+  }
+
+  /** [D1] What is committed, and nothing else. */
   view(): SessionView {
-    const { permissions, questions } = this.pending();
+    const { row, queued, pending } = this.#visible.get();
     return sessionOf(
-      this.#row,
-      { created_at: this.stream.created_at, updated_at: this.#context.now(), last_sequence: this.stream.last },
-      { queued: this.#queue.size, pending: { permissions: permissions.length, questions: questions.length } },
+      row,
+      { created_at: this.stream.created_at, updated_at: this.#context.now(), last_sequence: this.stream.lastCommitted },
+      { queued, pending: { permissions: pending.permissions.length, questions: pending.questions.length } },
     );
   }
 
+  /** [D1] What is committed, and nothing else. */
   pending(): Pending {
-    return this.#desk.pending();
+    return this.#visible.get().pending;
   }
 
   /** First event of a new session. */
@@ -162,12 +194,14 @@ export class Session implements SessionPort, Intake {
       for (const data of state.questions) this.#scribe.requests.restore({ kind: "question", data });
       if (!state.ended) this.#scribe.cut("interrupted");
     }
+    const unreadable = this.#queue.takeUnreadable();
+    if (unreadable > 0 && this.#row.ended === null) this.#scribe.say(unreadableMessages(unreadable));
     if (this.#row.ended === null && this.#context.agent.capabilities.resume) this.#scribe.dormant();
     else if (this.#row.ended === null) {
       const message = "The daemon was restarted, and this agent cannot resume a session.";
       this.#end({ reason: "error", terminated_by: "daemon", message, actor: BY_THE_DAEMON });
     }
-    this.#markOpen(this.stream.last);
+    this.#settled(this.stream.last);
   }
 
   // Every command names who gives it; without a name it is the program that embeds the session.
@@ -180,6 +214,7 @@ export class Session implements SessionPort, Intake {
     actor: Actor = EMBEDDED,
   ): Promise<MessageAccepted> {
     this.#mustLive();
+    this.#context.log.assertWritable();
     const turn_id = this.#context.ids.next("turn");
     const message: QueuedMessage = { turn_id, message_id: randomUUID(), text, attachments, actor };
     const turn = this.#scribe.turn;
@@ -187,18 +222,30 @@ export class Session implements SessionPort, Intake {
     if (busy && whenBusy === "reject") throw new ProblemError("session_busy");
     if (turn && whenBusy === "steer") return this.#steer(message, turn);
     if (this.#queue.size >= this.#context.limits.queued) throw new ProblemError("queue_full");
-    this.#queue.push(message);
-    await this.#context.log.committed();
+    this.#queue.push(message, { atOnce: !busy });
+    this.#settled(this.stream.last);
+    try {
+      await this.#context.log.committed();
+    } catch (error) {
+      // Refused means not done: it must not run when the log is well again.
+      this.#guard(() => void this.#queue.remove(turn_id));
+      throw error;
+    }
+    this.#mustLive();
     this.pump();
-    return { turn_id: message.turn_id, queued: busy };
+    return { turn_id, queued: busy };
   }
 
   async #steer(message: QueuedMessage, turn: Turn): Promise<MessageAccepted> {
     const connection = this.#line.current;
     if (!connection?.steer) throw new ProblemError("steer_unsupported");
-    await agentCall(connection.steer(await promptOf(message, this.#context.log.artifacts)));
+    const prompt = await promptOf(message, this.#context.log.artifacts);
+    this.#mustLive();
+    if (this.#line.current !== connection) throw new ProblemError("agent_gone");
+    await agentCall(connection.steer(prompt));
     const { actor } = message;
-    if (actor) this.say([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turn.turn_id }, actor } }]);
+    if (actor)
+      this.#emit([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turn.turn_id }, actor } }]);
     await this.#context.log.committed();
     return { turn_id: turn.turn_id, queued: false };
   }
@@ -206,37 +253,50 @@ export class Session implements SessionPort, Intake {
   /** Gives the next queued message to the agent when it can take one. Called whenever that may have become true. */
   pump(): void {
     const message = this.#queue.peek();
-    if (!message || this.#giving || this.#suspended || this.#scribe.ended || this.#scribe.turn) return;
-    this.#giving = this.#give(message).finally(() => {
-      this.#giving = null;
-      if (this.#queue.size > 0) setImmediate(() => this.pump());
-    });
+    if (!message || this.#giving || this.#stopped || this.#scribe.turn) return;
+    this.#giving = this.#give(message)
+      .catch((error: unknown) => this.#lose(error))
+      .finally(() => {
+        this.#giving = null;
+        if (this.#queue.size > 0) setImmediate(() => this.pump());
+      });
   }
 
   async #give(message: QueuedMessage): Promise<void> {
     const { turn_id } = message;
+    const tries = this.#queue.beginTry(turn_id);
+    const waits = () => this.#stopped || this.#scribe.turn !== null || this.#queue.peek() !== message;
     try {
+      if (tries >= MAX_TRIES) throw parkedMessage(tries);
+      // The count is on disk before the delivery begins; while the log cannot write, nothing is delivered.
+      await this.#context.log.committed({ bounded: false });
       const connection = await this.#line.open(() => this.#target());
       const prompt = await promptOf(message, this.#context.log.artifacts);
       // Meanwhile the agent may have begun a turn of its own, or the message may have been dropped: then it waits, or is gone.
-      if (this.#scribe.ended || this.#scribe.turn || this.#queue.peek() !== message) return;
+      if (waits()) return this.#queue.undoTry(turn_id);
       this.#scribe.promiseTurn(turn_id, message.actor);
       await connection.prompt(prompt);
-      if (!this.#scribe.ended && this.#queue.peek() === message) this.say([{ do: "turn.start", initiator: "client" }]);
+      if (!waits()) this.#emit([{ do: "turn.start", initiator: "client" }]);
     } catch (error) {
-      if (!this.#suspended && this.#queue.peek() === message) {
+      if (this.#stopped) this.#queue.undoTry(turn_id);
+      else if (this.#queue.peek() === message) {
         this.#scribe.promiseTurn(turn_id, message.actor);
-        this.say(unsentTurn(message, error));
+        this.#emit(unsentTurn(message, error));
       }
     }
-    if (!this.#suspended) this.#queue.remove(turn_id);
+    if (!this.#stopped) this.#queue.remove(turn_id);
     this.#scribe.withdrawTurn(turn_id);
+    this.#settled(this.stream.last);
   }
 
   /** Stops the running turn, also one whose message is still on its way. Nothing runs: nothing happens. */
   async interrupt(actor: Actor = EMBEDDED): Promise<void> {
     this.#mustLive();
-    if (!this.#scribe.turn) await this.#giving;
+    if (!this.#scribe.turn && this.#giving) {
+      // A delivery waits for a log that cannot write: nothing runs, and nobody can say when something will.
+      this.#context.log.assertWritable();
+      await this.#giving;
+    }
     const turn = this.#scribe.turn;
     const connection = this.#line.current;
     if (!turn || !connection) return;
@@ -248,25 +308,38 @@ export class Session implements SessionPort, Intake {
   /** [S5] The agent did not confirm: the turn is over all the same, and the process with it. */
   #forceInterrupt(turn: Turn): void {
     this.#forcing = null;
-    if (this.#scribe.turn !== turn) return;
-    this.#scribe.cut("interrupted");
-    void this.rest();
+    this.#guard(() => {
+      if (this.#scribe.turn !== turn) return;
+      this.#scribe.cut("interrupted");
+      this.#settled(this.stream.last);
+      void this.rest();
+    });
   }
 
-  /** Ends the session. Idempotent. No process of it is left when this resolves. */
-  async terminate(actor: Actor = EMBEDDED): Promise<void> {
-    if (this.#scribe.ended) return;
-    this.#queue.clear();
-    await this.#line.hangUp();
-    this.#end({ reason: "terminated", terminated_by: "daemon", actor });
+  /**
+   * Ends the session. Idempotent. From the first moment nothing new begins, and no process of it is left when this resolves. While the log cannot write the
+   * processes are ended all the same, and it rejects.
+   */
+  terminate(actor: Actor = EMBEDDED): Promise<void> {
+    this.#ending ??= this.#terminate(actor).finally(() => {
+      this.#ending = null;
+    });
+    return this.#ending;
+  }
+
+  async #terminate(actor: Actor): Promise<void> {
+    await this.#line.end();
+    if (this.#lost) throw this.#lost.error;
+    if (!this.#scribe.ended) this.#write(() => this.#end({ reason: "terminated", terminated_by: "daemon", actor }));
     await this.#context.log.committed();
   }
 
   async configure(patch: UpdateSession, actor: Actor = EMBEDDED): Promise<void> {
     this.#mustLive();
+    this.#context.log.assertWritable();
     const { title, ...config } = patch;
     if (Object.keys(config).length > 0) await this.#configureAgent(config, actor);
-    if (title !== undefined) this.say([{ do: "event", type: "session.updated", data: { title, actor } }]);
+    if (title !== undefined) this.#emit([{ do: "event", type: "session.updated", data: { title, actor } }]);
     await this.#context.log.committed();
   }
 
@@ -282,44 +355,67 @@ export class Session implements SessionPort, Intake {
         "This agent takes that change only between turns. Wait for turn.ended, then try again.",
       );
     else if (connection) await this.rest();
-    this.say([{ do: "event", type: "config.changed", data: { ...config, actor } }]);
+    this.#mustLive();
+    this.#emit([{ do: "event", type: "config.changed", data: { ...config, actor } }]);
   }
 
-  replyPermission(id: string, body: PermissionReplyBody, actor: Actor = EMBEDDED): Promise<void> {
+  async replyPermission(id: string, body: PermissionReplyBody, actor: Actor = EMBEDDED): Promise<void> {
+    this.#context.log.assertWritable();
     return this.#desk.replyPermission(id, body, actor);
   }
 
   /** `answers` null: rejected. */
-  replyQuestion(id: string, answers: string[][] | null, actor: Actor = EMBEDDED): Promise<void> {
+  async replyQuestion(id: string, answers: string[][] | null, actor: Actor = EMBEDDED): Promise<void> {
+    this.#context.log.assertWritable();
     return this.#desk.replyQuestion(id, answers, actor);
   }
 
-  /** Puts the agent to rest; the session becomes dormant and the next message resumes it. */
+  /** Puts the agent to rest; the session becomes dormant and the next message resumes it. A message that comes meanwhile waits for that. */
   async rest(): Promise<void> {
-    if (!this.#line.current || this.#scribe.ended) return;
-    await this.#line.hangUp();
-    this.#scribe.dormant();
-    this.#markOpen(this.stream.last);
+    if (!this.#line.current || this.#stopped) return;
+    await this.#line.close();
+    if (!this.#stopped) this.#guard(() => this.#rested());
+  }
+
+  #rested(): void {
+    if (this.#scribe.busy) this.#scribe.cut("interrupted");
+    if (!this.#line.alive) this.#scribe.dormant();
+    this.#settled(this.stream.last);
   }
 
   /** For the daemon's own end: what is open is closed, the session stays resumable. */
   async suspend(): Promise<void> {
     this.#suspended = true;
-    if (this.#scribe.ended) return;
-    await this.#line.hangUp();
-    this.#scribe.cut("interrupted");
-    this.#scribe.dormant();
-    this.#markOpen(this.stream.last);
+    await this.#line.end();
+    // A delivery in progress puts its message back; one that waits for a log that cannot write has not begun.
+    if (this.#context.log.health().state === "ok") await this.#giving;
+    this.#guard(() => {
+      if (this.#scribe.ended) return;
+      this.#scribe.cut("interrupted");
+      this.#scribe.dormant();
+      this.#settled(this.stream.last);
+    });
+  }
+
+  /** While true, the agent is not read: it waits for us, instead of us keeping what the log cannot take. */
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#lastSign = this.#context.now();
+    this.#line.setPaused(paused);
   }
 
   /** Called now and then by the manager: no timer per event, no timer per session. */
   tick(now: number): void {
-    if (this.#scribe.ended || !this.#line.current) return;
+    if (this.#stopped || this.#paused || !this.#line.current) return;
+    this.#guard(() => this.#tick(now));
+  }
+
+  #tick(now: number): void {
     const { stall_ms, idle_ms } = this.#context.times;
     const silent = now - this.#lastSign;
     if (this.#scribe.status === "running" && silent > stall_ms) {
       const detail = `No sign of life for ${Math.round(silent / 1000)} s. Interrupt it, or wait.`;
-      this.say([{ do: "status", status: { status: "stalled", detail } }]);
+      this.#emit([{ do: "status", status: { status: "stalled", detail } }]);
     }
     const idle = !this.#scribe.busy && this.#queue.size === 0 && silent > idle_ms;
     if (idle && this.#context.agent.capabilities.resume) void this.rest();
@@ -332,12 +428,7 @@ export class Session implements SessionPort, Intake {
   }
 
   ingest(record: NativeRecord, translations: Translation[]): void {
-    if (this.#scribe.ended || this.#lost) return;
-    try {
-      this.#ingest(record, translations);
-    } catch (error) {
-      this.#lose(error);
-    }
+    if (!this.#scribe.ended) this.#guard(() => this.#ingest(record, translations));
   }
 
   #ingest(record: NativeRecord, translations: Translation[]): void {
@@ -349,43 +440,82 @@ export class Session implements SessionPort, Intake {
     const native = this.stream.appendNative({ dir, t_ms, type, disposition, raw });
     for (const translation of translations)
       this.#scribe.translation(translation, native, dir !== "in", unparsedOf(translation, this.#row.agent, record));
-    this.#markOpen(before);
-  }
-
-  /**
-   * The log takes nothing any more (a disk that stays full). What is committed is true; what this object believes may not be. So the agent is stopped
-   * and the object given up: whoever asks for the session next gets one that is read from the log and recovered.
-   */
-  #lose(error: unknown): void {
-    this.#lost = true;
-    this.#suspended = true;
-    const fields = { session_id: this.session_id, error: String(error) };
-    this.#context.host.log("error", "the log refused a message; the session is suspended", fields);
-    this.#context.lost(this);
-    void this.#line.hangUp();
+    this.#settled(before);
   }
 
   say(drafts: Draft[]): void {
-    const before = this.stream.last;
-    this.#scribe.say(drafts);
-    this.#markOpen(before);
+    this.#guard(() => this.#emit(drafts));
   }
 
   closed(info: { exit: ExitInfo | null; resumable: boolean; message?: string }): void {
-    if (!this.#line.broke() || this.#scribe.ended || this.#lost) return;
+    if (this.#line.broke()) this.#guard(() => this.#disconnected(info));
+  }
+
+  #disconnected(info: { exit: ExitInfo | null; resumable: boolean; message?: string }): void {
+    if (this.#scribe.ended) return;
     if (!info.resumable) return this.#end(endOf(info));
     const before = this.stream.last;
     if (this.#scribe.turn) this.#scribe.say([lostAgent(info.message)]);
     this.#scribe.cut("error", "execution_error");
     this.#scribe.dormant();
-    this.#markOpen(before);
+    this.#settled(before);
     setImmediate(() => this.pump());
   }
 
   // ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+  /** Nothing new begins: it ends, it has ended, the daemon goes, or this object is of no use any more. */
+  get #stopped(): boolean {
+    return this.#scribe.ended || this.#ending !== null || this.#suspended || this.#lost !== null;
+  }
+
   #mustLive(): void {
+    if (this.#lost) throw this.#lost.error;
     if (this.#scribe.ended) throw new ProblemError("session_ended");
+    if (this.#ending) throw new ProblemError("session_ended", "The session is being ended. Create a new one, or fork this one.");
+  }
+
+  /** The way in from the agent, its connection and timers: whatever goes wrong stays inside. */
+  #guard(entry: () => void): void {
+    if (this.#lost) return;
+    try {
+      entry();
+    } catch (error) {
+      this.#lose(error);
+    }
+  }
+
+  /** For commands: what was half written makes the object useless, and the command fails. */
+  #write(work: () => void): void {
+    if (this.#lost) throw this.#lost.error;
+    const before = this.stream.last;
+    try {
+      work();
+      this.#settled(before);
+    } catch (error) {
+      this.#lose(error);
+      throw error;
+    }
+  }
+
+  #emit(drafts: Draft[]): void {
+    this.#write(() => this.#scribe.say(drafts));
+  }
+
+  /**
+   * The last resort: the log refused in the middle of something. What is committed is true; what this object believes may not be. So the agent is stopped and
+   * the object given up: whoever asks for the session next gets one that is read from the log and recovered.
+   */
+  #lose(error: unknown): void {
+    if (this.#lost) return;
+    this.#lost = { error };
+    if (this.#forcing) clearTimeout(this.#forcing);
+    const fields = {
+      session_id: this.session_id,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
+    this.#context.host.log("error", "the session could not be written; it is suspended and read again from the log", fields);
+    this.#context.lost(this, this.#line.end());
   }
 
   #target() {
@@ -405,24 +535,39 @@ export class Session implements SessionPort, Intake {
     if (this.#queue.size > 0) setImmediate(() => this.pump());
   }
 
+  #state(): Visible {
+    return { row: { ...this.#row }, queued: this.#queue.size, pending: this.#desk.pending() };
+  }
+
   #end(data: SessionEnded): void {
     this.#queue.clear();
     this.#scribe.end(data);
     this.#save({ ended: data, status: "ended", status_detail: null });
     this.stream.setOpenSince(null);
+    this.#settled(this.stream.last);
   }
 
   #save(change: Partial<SessionRow>): void {
     if (Object.keys(change).length === 0) return;
     Object.assign(this.#row, change);
+    this.#rowChanged = true;
     this.stream.setState(JSON.stringify(this.#row));
   }
 
-  /** Remembers from where recovery has to read if the daemon dies now; `before` is the last event before what was just written. */
-  #markOpen(before: number): void {
+  /**
+   * After anything was written; `before` is the last event before it. Remembers from where recovery has to read if the daemon dies now, and sets what clients
+   * see as soon as it is committed.
+   */
+  #settled(before: number): void {
     const busy = this.#scribe.busy;
     const since = this.stream.openSince();
     if (busy && since === null) this.stream.setOpenSince(before + 1);
     else if (!busy && since !== null) this.stream.setOpenSince(null);
+    const requests = this.#scribe.requests.size > 0 || this.#hadRequests;
+    if (!requests && !this.#rowChanged && this.#queue.version === this.#queueVersion) return;
+    this.#hadRequests = this.#scribe.requests.size > 0;
+    this.#rowChanged = false;
+    this.#queueVersion = this.#queue.version;
+    this.#visible.set(this.#state());
   }
 }

@@ -1,34 +1,26 @@
-// A session as lines of JSON, and back: its row, its native messages, its events, the artifacts they name. Nothing is left out but the agent's environment,
-// which may hold keys. What was exported reads the same after an import, event for event.
-import type { Log, NativeDirection, Stream } from "../log/contract.ts";
-import { type Actor, EMBEDDED } from "../schema/actor.ts";
+/**
+ * A session as lines of JSON: its row, its native messages, its events, the artifacts they name. Left out is what may hold keys: the agent's environment and
+ * its MCP servers. What was exported reads the same after an import, event for event. The way back is in import-session.ts.
+ */
+import type { Log, Stream } from "../log/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import { checkGrammar } from "../schema/grammar.ts";
-import { ProblemError } from "../schema/problem-codes.ts";
-import { parseRow, type SessionRow } from "./session-row.ts";
+import { parseRow, RowError, type SessionRow } from "./session-row.ts";
+import { type ArtifactLine, type EventLine, FORMAT, type NativeLine } from "./transfer-lines.ts";
 
-const FORMAT = 1;
 /** Small, because the reading of a page stops everything else. */
 const PAGE_BYTES = 256 * 1024;
 
-export type TransferLine =
-  | { kind: "session"; format: number; created_at: number; row: SessionRow }
-  | { kind: "artifact"; artifact_id: string; mime: string; artifact_kind: string; base64: string }
-  | {
-      kind: "native";
-      t_ms: number;
-      dir: NativeDirection;
-      type: string;
-      disposition: "mapped" | "noted" | "heartbeat" | "unparsed";
-      base64: string;
-    }
-  | { kind: "event"; native: number | null; event: UniversalEvent };
+/** `row` is null when the stored one cannot be read: the rest is exported all the same. */
+type HeadLine = { kind: "session"; format: number; created_at: number; row: SessionRow | null; unreadable?: string };
 
-const line = (value: TransferLine): string => `${JSON.stringify(value)}\n`;
+const line = (value: HeadLine | NativeLine | ArtifactLine | (Omit<EventLine, "event"> & { event: UniversalEvent })): string =>
+  `${JSON.stringify(value)}\n`;
 
 /** Page by page: a session of any size is never in memory as a whole. */
 export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<string> {
-  yield line({ kind: "session", format: FORMAT, created_at: stream.created_at, row: { ...parseRow(stream.state()), env: {} } });
+  // Events up to here, whatever is written meanwhile: each native message they name is exported before them.
+  const before = stream.lastCommitted + 1;
+  yield line({ kind: "session", format: FORMAT, created_at: stream.created_at, ...rowOf(stream) });
   for (let after = 0, more = true; more; ) {
     const page = stream.readNative({ after, limit: 500, maxBytes: PAGE_BYTES });
     for (const { t_ms, dir, type, disposition, body } of page.messages)
@@ -38,7 +30,7 @@ export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<str
   }
   const shipped = new Set<string>();
   for (let after = 0, more = true; more; ) {
-    const page = stream.read({ after, limit: 500, maxBytes: PAGE_BYTES });
+    const page = stream.read({ after, before, limit: 500, maxBytes: PAGE_BYTES });
     for (const [index, json] of page.events.entries()) {
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "artifact.written" && !shipped.has(event.data.artifact_id)) {
@@ -66,63 +58,11 @@ async function* artifactLine(log: Log, id: string): AsyncGenerator<string> {
     });
 }
 
-/** Checks everything before anything is written; then the session stands in the log as it did where it came from. */
-export function importLines(log: Log, ndjson: string, sessionId: string | undefined, actor: Actor = EMBEDDED): Stream {
-  const lines = parseLines(ndjson);
-  const [head] = lines;
-  if (head?.kind !== "session" || head.format !== FORMAT)
-    throw new ProblemError(
-      "invalid_request",
-      `This is no session exported by dragoman (format ${FORMAT}): its first line must be the session.`,
-    );
-  const id = sessionId ?? head.row.session_id;
-  if (log.stream("session", id))
-    throw new ProblemError("session_exists", `There is a session ${id} already. Import it under another session_id.`);
-  const events = lines.flatMap((each) => (each.kind === "event" ? [{ ...each, event: { ...each.event, session_id: id } }] : []));
-  const [fault] = checkGrammar(events.map(({ event }) => event));
-  if (fault)
-    throw new ProblemError(
-      "invalid_request",
-      `Event ${fault.sequence} breaks rule ${fault.rule}: ${fault.message}. The file was changed or cut.`,
-    );
-  const row: SessionRow = {
-    ...head.row,
-    session_id: id,
-    env: {},
-    created_by: actor,
-    status: head.row.ended ? "ended" : "dormant",
-    status_detail: null,
-  };
-  const stream = log.createStream("session", id, JSON.stringify(row));
-  for (const each of lines) {
-    if (each.kind === "native")
-      stream.appendNative({
-        dir: each.dir,
-        t_ms: each.t_ms,
-        type: each.type,
-        disposition: each.disposition,
-        raw: Buffer.from(each.base64, "base64"),
-      });
-    if (each.kind === "artifact")
-      log.artifacts.put(Buffer.from(each.base64, "base64"), { kind: each.artifact_kind, mime: each.mime });
+function rowOf(stream: Stream): Pick<HeadLine, "row" | "unreadable"> {
+  try {
+    return { row: { ...parseRow(stream.state()), env: {}, mcp_servers: [] } };
+  } catch (error) {
+    if (error instanceof RowError) return { row: null, unreadable: error.message };
+    throw error;
   }
-  for (const { native, event } of events)
-    stream.append({ text: JSON.stringify({ ...event, raw: null }), sequence: event.sequence, type: event.type, native });
-  return stream;
-}
-
-function parseLines(ndjson: string): TransferLine[] {
-  return ndjson
-    .split("\n")
-    .filter((text) => text.trim() !== "")
-    .map((text, index) => {
-      try {
-        return JSON.parse(text) as TransferLine;
-      } catch (error) {
-        throw new ProblemError(
-          "invalid_request",
-          `Line ${index + 1} is not JSON (${error instanceof Error ? error.message : String(error)}). The file was changed or cut.`,
-        );
-      }
-    });
 }

@@ -81,11 +81,13 @@ class SpawnedAgent implements AgentProcess {
     if (this.#state !== "running") return;
     this.#held = true;
     this.#child?.stdout?.pause();
+    this.#child?.stderr?.pause();
   }
 
   resumeStdout(): void {
     this.#held = false;
     this.#child?.stdout?.resume();
+    this.#child?.stderr?.resume();
   }
 
   /**

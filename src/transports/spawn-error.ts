@@ -42,8 +42,13 @@ export function toSpawnError(command: string, cwd: string | undefined, cause: un
   return new SpawnError("spawn_failed", command, `${command} could not be started (${detail}): fix that and try again.`, cause);
 }
 
+/** Never throws: `throwIfNoEntry` covers a missing entry only, not a path through a file, a NUL byte or a value that is no path. */
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function errnoCode(error: unknown): string | null {

@@ -44,6 +44,8 @@ export interface SseOptions {
 
 export interface SseConnection {
   close(): void;
+  /** True: stop reading, so the server waits when the connection's buffers are full; its silence is not counted. False: go on. */
+  setPaused(paused: boolean): void;
   /** Settles after `onEnd`; never rejects. */
   readonly ended: Promise<SseEndReason>;
 }
@@ -51,11 +53,12 @@ export interface SseConnection {
 export function openSse(options: SseOptions): SseConnection {
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
-  const ended = new SseLoop(options, signal).run().then((reason) => {
+  const loop = new SseLoop(options, signal);
+  const ended = loop.run().then((reason) => {
     options.onEnd?.(reason);
     return reason;
   });
-  return { close: () => closing.abort(), ended };
+  return { close: () => closing.abort(), setPaused: (paused) => loop.setPaused(paused), ended };
 }
 
 class SseLoop {
@@ -66,12 +69,20 @@ class SseLoop {
   #failures = 0;
   #opened = false;
   #lastEventId: string | null = null;
+  /** Settles when reading may go on; null while it may. */
+  #pause: { promise: Promise<void>; end(): void } | null = null;
 
   constructor(options: SseOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
     this.#retryMs = options.retryMs ?? 250;
     this.#maxRetryMs = options.maxRetryMs ?? 10_000;
+  }
+
+  setPaused(paused: boolean): void {
+    if (paused) this.#pause ??= pause(this.#signal);
+    else this.#pause?.end();
+    if (!paused) this.#pause = null;
   }
 
   async run(): Promise<SseEndReason> {
@@ -127,6 +138,10 @@ class SseLoop {
     for await (const chunk of response.body) {
       idle.touch();
       decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+      if (this.#pause === null) continue;
+      idle.stop();
+      while (this.#pause !== null && !this.#signal.aborted) await this.#pause.promise;
+      idle.touch();
     }
   }
 
@@ -182,6 +197,19 @@ async function refused(response: Response): Promise<SseEndReason | null> {
   return { kind: "wrong_content_type", contentType };
 }
 
+/** Also ended by the signal: a paused stream can be closed. */
+function pause(signal: AbortSignal): { promise: Promise<void>; end(): void } {
+  let end = (): void => {};
+  const promise = new Promise<void>((resolve) => {
+    end = () => {
+      signal.removeEventListener("abort", end);
+      resolve();
+    };
+    signal.addEventListener("abort", end);
+  });
+  return { promise, end: () => end() };
+}
+
 class IdleTimer {
   readonly #ms: number | undefined;
   readonly #controller = new AbortController();
@@ -208,5 +236,6 @@ class IdleTimer {
 
   stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
   }
 }

@@ -146,6 +146,10 @@ class AcpConnection implements Connection {
     this.#client.replyQuestion(native, answers);
   }
 
+  setPaused(paused: boolean): void {
+    this.#line?.setPaused(paused);
+  }
+
   async close(): Promise<void> {
     if (this.#closing) return;
     this.#closing = true;

@@ -129,6 +129,11 @@ export class AcpLine {
     return this.peer.request(method, params, timeoutMs === undefined ? {} : { timeoutMs });
   }
 
+  setPaused(paused: boolean): void {
+    if (paused) this.#stdio.process.pauseStdout();
+    else this.#stdio.process.resumeStdout();
+  }
+
   async stop(): Promise<void> {
     if (this.#failure !== null) return;
     // Before its input ends: an agent that leaves by itself abandons the commands that run in sessions of their own.

@@ -44,6 +44,7 @@ class AmpConnection implements Connection {
   #run: AmpRun | null = null;
   #inlineImages: boolean | null = null;
   #closed = false;
+  #paused = false;
 
   constructor(launch: Launch, command: string, baseArgs: string[]) {
     this.#launch = launch;
@@ -90,6 +91,7 @@ class AmpConnection implements Connection {
       onThreadBlocked: (id) => this.#unstored.block(id),
     });
     this.#run = run;
+    if (this.#paused) run.setPaused(true);
     const error = await run.started;
     if (error)
       throw new AgentError(error.code === "agent_not_found" ? "agent_not_found" : "agent_failed_to_start", error.message, {
@@ -156,6 +158,11 @@ class AmpConnection implements Connection {
 
   async replyQuestion(): Promise<void> {
     throw new AgentError("unsupported", "Amp asks no questions that could be answered here.");
+  }
+
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#run?.setPaused(paused);
   }
 
   async close(): Promise<void> {

@@ -104,6 +104,12 @@ export class AmpRun {
     this.#watchdog.touch();
   }
 
+  setPaused(paused: boolean): void {
+    if (paused) this.#stdio.process.pauseStdout();
+    else this.#stdio.process.resumeStdout();
+    this.#watchdog.setPaused(paused);
+  }
+
   /** Amp ends by itself once stdin is closed and it has nothing left to do; a run at work goes on to its end. */
   closeInput(): void {
     if (!this.#stdinOpen) return;

@@ -38,6 +38,7 @@ export class Watchdog {
   #phase: RunPhase = "starting";
   #nudge: NodeJS.Timeout | null = null;
   #alarm: NodeJS.Timeout | null = null;
+  #paused = false;
 
   constructor(times: WatchdogTimes, onNudge: () => void, onAlarm: (alarm: WatchdogAlarm) => void) {
     this.#times = times;
@@ -66,6 +67,12 @@ export class Watchdog {
     this.#arm();
   }
 
+  /** While the run is not read, its silence is ours. */
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    this.#arm();
+  }
+
   stop(): void {
     if (this.#nudge) clearTimeout(this.#nudge);
     if (this.#alarm) clearTimeout(this.#alarm);
@@ -76,7 +83,7 @@ export class Watchdog {
   #arm(): void {
     this.stop();
     const phase = this.#phase;
-    if (phase === "tools") return;
+    if (phase === "tools" || this.#paused) return;
     const limit = this.#limit(phase);
     this.#alarm = setTimeout(() => this.#onAlarm({ phase, after_ms: limit }), limit);
     if (phase === "model" && this.#times.nudge_ms < limit) this.#nudge = setTimeout(() => this.#onNudge(), this.#times.nudge_ms);

@@ -98,6 +98,11 @@ class SdkConnection implements Connection {
     this.#callbacks.answer(request.request_id, questionResponse(request, answers));
   }
 
+  setPaused(paused: boolean): void {
+    if (paused) this.#child?.process.pauseStdout();
+    else this.#child?.process.resumeStdout();
+  }
+
   async close(): Promise<void> {
     this.#prompts.close();
     await this.#child?.process.stop(STOP_GRACE_MS);

@@ -111,6 +111,11 @@ class ClaudeConnection implements Connection {
     this.#control.respond(request.request_id, questionResponse(request, answers));
   }
 
+  setPaused(paused: boolean): void {
+    if (paused) this.#stdio.process.pauseStdout();
+    else this.#stdio.process.resumeStdout();
+  }
+
   async close(): Promise<void> {
     await this.#stdio.process.stop(STOP_GRACE_MS);
     this.#arguments.clean();

@@ -144,6 +144,11 @@ export class AppServer {
     respond?.result(result);
   }
 
+  setPaused(paused: boolean): void {
+    if (paused) this.#stdio.process.pauseStdout();
+    else this.#stdio.process.resumeStdout();
+  }
+
   /** EOF on stdin ends it in good order; the group is killed if it does not. */
   async stop(): Promise<void> {
     this.#stopping = true;

@@ -248,6 +248,10 @@ class CodexConnection implements Connection, ThreadWatch {
     this.#server.answer(native.request_id, questionResult(native, answers));
   }
 
+  setPaused(paused: boolean): void {
+    this.#server.setPaused(paused);
+  }
+
   /** The thread stays on disk. What it still runs is ended; the server lives on for other sessions. */
   async close(): Promise<void> {
     if (this.#closed) return;

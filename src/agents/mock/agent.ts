@@ -102,6 +102,7 @@ async function connect({ config, resume, port, host }: Launch): Promise<Connecti
         ...(updated_input === undefined ? {} : { input: updated_input }),
       }),
     replyQuestion: async (native, answers) => send({ type: "question_reply", id: (native as { id: string }).id, answers }),
+    setPaused: (paused) => (paused ? stdio.process.pauseStdout() : stdio.process.resumeStdout()),
     close: async () => void (await stdio.process.stop(STOP_GRACE_MS)),
   };
 }

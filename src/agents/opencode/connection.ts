@@ -262,6 +262,10 @@ class OpencodeConnection implements Connection {
     if (this.#closed) throw new AgentError("agent_gone", "The connection is closed. Send the message again.");
   }
 
+  setPaused(paused: boolean): void {
+    this.#server.setPaused(paused);
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

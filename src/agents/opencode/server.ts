@@ -54,6 +54,7 @@ export class OpencodeServer {
   #process: AgentProcess | null = null;
   #stopping = false;
   #deaths = 0;
+  #paused = false;
   #requests = 0;
   /** Any request wakes an instance of its directory: the probe wakes one that is needed anyway. */
   #probeIn: string | null = null;
@@ -107,6 +108,11 @@ export class OpencodeServer {
   /** Ends commands that run in sessions of their own. Only when no session is left: nothing tells whose they are. */
   async endCommands(): Promise<void> {
     await this.#process?.endDescendants();
+  }
+
+  setPaused(paused: boolean): void {
+    this.#paused = paused;
+    void this.#life?.then(({ stream }) => stream?.setPaused(paused)).catch(() => {});
   }
 
   async stop(): Promise<void> {
@@ -200,6 +206,7 @@ export class OpencodeServer {
       onUnanswered: (session) => void this.#afterNoAnswer(life, session),
     });
     await this.#confirm(life);
+    stream.setPaused(this.#paused);
     return stream;
   }
 

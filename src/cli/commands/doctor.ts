@@ -71,8 +71,14 @@ async function running(call: Invocation): Promise<Finding[]> {
     const daemon = await call.daemon();
     const { version } = await daemon.health();
     const agents = await daemon.agents();
+    const { unreadable } = await daemon.sessions({ limit: 1 });
     return [
       { check: "Daemon", ok: true, detail: `version ${version} at ${daemon.url}` },
+      ...unreadable.map(({ session_id, reason }) => ({
+        check: `Session ${session_id}`,
+        ok: false,
+        detail: `cannot be read: ${reason}. Save its events with \`dragoman export ${session_id}\`, then \`dragoman rm ${session_id}\``,
+      })),
       ...agents.map((agent) => ({
         check: `Agent ${agent.agent}`,
         ok: true,

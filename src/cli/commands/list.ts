@@ -19,7 +19,7 @@ export const ls: Command = {
     before: { type: "string", value: "<cursor>", about: "the next page: `next` of the one before, said on stderr" },
   },
   async run({ values, daemon, json, print, say, terminal }) {
-    const { sessions, next } = await (await daemon()).sessions(filterOf(values));
+    const { sessions, unreadable, next } = await (await daemon()).sessions(filterOf(values));
     if (flag(values, "json")) for (const session of sessions) json(session);
     else if (sessions.length === 0) print("No sessions. Start one with: dragoman run mock help --keep");
     else {
@@ -36,6 +36,7 @@ export const ls: Command = {
       print(table(head, rows, paintFor(terminal.stdout, terminal.env)));
     }
     if (next !== null) say(`More: --before ${next}`);
+    if (unreadable.length > 0) say(`${unreadable.length} more cannot be read; \`dragoman doctor\` names them.`);
     return EXIT.ok;
   },
 };

@@ -19,7 +19,12 @@ export const importSession: Command = {
   name: "import",
   usage: "import <file>",
   about: "take up a session that was exported; - reads stdin",
-  options: { session: { type: "string", short: "s", value: "<id>", about: "under this id (default: the one it had)" } },
+  help: `  A file is data: its environment, MCP servers, system prompt and permission mode are not taken over.
+  The next message starts a new conversation of the agent, unless --resume is given.`,
+  options: {
+    session: { type: "string", short: "s", value: "<id>", about: "under this id (default: the one it had)" },
+    resume: { type: "boolean", about: "go on with the agent's own conversation; only for files you trust" },
+  },
   completes: ["files"],
   async run({ words, values, daemon, json, print, terminal }) {
     const file = need(words, 0, "the file");
@@ -27,10 +32,10 @@ export const importSession: Command = {
     const source = file === "-" ? terminal.stdin : createReadStream(file);
     const chunks: Buffer[] = [];
     for await (const chunk of source) chunks.push(Buffer.from(chunk as Buffer));
-    const session = await (await daemon()).importSession(
-      Buffer.concat(chunks).toString("utf8"),
-      id === undefined ? {} : { session_id: id },
-    );
+    const session = await (await daemon()).importSession(Buffer.concat(chunks).toString("utf8"), {
+      ...(id === undefined ? {} : { session_id: id }),
+      ...(flag(values, "resume") ? { resume: true } : {}),
+    });
     if (flag(values, "json")) json(session);
     else print(session.session_id);
     return EXIT.ok;

@@ -138,10 +138,10 @@ function seenBy(caller: Caller, access: Access): ((sessionId: string) => boolean
 }
 
 export function mustReach(stream: Stream, after: number): void {
-  if (after > stream.last)
+  if (after > stream.lastCommitted)
     throw new ProblemError(
       "cursor_too_large",
-      `after=${after} lies beyond the stream, which ends at ${stream.last}. The log was reset or this is another daemon: read again from after=0.`,
+      `after=${after} lies beyond the stream, which ends at ${stream.lastCommitted}. The log was reset or this is another daemon: read again from after=0.`,
     );
 }
 

@@ -18,6 +18,7 @@ const problems = [
   "steer_unsupported",
   "queue_full",
   "attachment_not_found",
+  "disk_full",
 ] as const;
 
 /** What a streamed message was answered with, kept so that the same key opens the same stream again. */
@@ -65,7 +66,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
       const session = manager.get(request.params.id);
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {
-        const after = session.stream.last;
+        const after = session.stream.lastCommitted;
         const { turn_id } = await sendMessage(context, callerOf(request), session.session_id, request.body);
         return { turn_id, after, begun: request.body.when_busy === "steer" && hasBegun(session.stream, turn_id, after) };
       };

@@ -42,6 +42,7 @@ export function requestRoutes(app: App, context: ServerContext): void {
           "session_not_found",
           "permission_not_found",
           "already_answered",
+          "disk_full",
           "invalid_option",
           "own_request",
           "precondition_failed",
@@ -67,7 +68,7 @@ export function requestRoutes(app: App, context: ServerContext): void {
         operation: "replyQuestion",
         summary: "Answer the agent's questions.",
         replies: { 204: answered },
-        problems: ["session_not_found", "question_not_found", "already_answered", "invalid_answers", "own_request"],
+        problems: ["session_not_found", "question_not_found", "already_answered", "disk_full", "invalid_answers", "own_request"],
       },
     },
     async (request, reply) => {
@@ -88,7 +89,7 @@ export function requestRoutes(app: App, context: ServerContext): void {
         operation: "rejectQuestion",
         summary: "Refuse to answer.",
         replies: { 204: answered },
-        problems: ["session_not_found", "question_not_found", "already_answered", "own_request"],
+        problems: ["session_not_found", "question_not_found", "already_answered", "disk_full", "own_request"],
       },
     },
     async (request, reply) => {

@@ -73,10 +73,10 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         operation: "getSession",
         summary: "Read a session.",
         replies: { 200: Session },
-        problems: ["session_not_found"],
+        problems: ["session_not_found", "session_unreadable"],
       },
     },
-    async ({ params }) => manager.get(params.id).view(),
+    async ({ params }) => manager.view(params.id),
   );
 
   app.patch(
@@ -89,7 +89,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         operation: "updateSession",
         summary: "Change model, variant, mode, permission mode or title of a living session.",
         replies: { 200: Session },
-        problems: ["session_not_found", "session_ended", "session_busy", "unsupported"],
+        problems: ["session_not_found", "session_ended", "session_busy", "unsupported", "disk_full"],
       },
     },
     async (request) => configure(context, callerOf(request), request.params.id, request.body),
@@ -105,7 +105,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         operation: "deleteSession",
         summary: "End the session and remove all it left in the log.",
         replies: { 204: done },
-        problems: ["session_not_found"],
+        problems: ["session_not_found", "disk_full"],
       },
     },
     async (request, reply) => {
@@ -143,7 +143,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         operation: "terminateSession",
         summary: "End the session. Ending it again changes nothing.",
         replies: { 204: done },
-        problems: ["session_not_found"],
+        problems: ["session_not_found", "disk_full"],
       },
     },
     async (request, reply) => {

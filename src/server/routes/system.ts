@@ -8,9 +8,17 @@ import type { App, ServerContext } from "../server-context.ts";
 
 const tag = "daemon";
 const Health = Type.Object({ status: Type.Literal("ok"), version: Type.String() }, { title: "Health" });
-const Ready = Type.Object({ status: Type.Literal("ready") }, { title: "Ready" });
+const Ready = Type.Object(
+  {
+    status: Type.Literal("ready"),
+    unreadable_sessions: Type.Array(Type.String(), {
+      description: "Ids of sessions that were set aside; `dragoman doctor` says why",
+    }),
+  },
+  { title: "Ready" },
+);
 
-export function systemRoutes(app: App, { log, metrics, version }: ServerContext, openApi: OpenApi): void {
+export function systemRoutes(app: App, { log, manager, metrics, version }: ServerContext, openApi: OpenApi): void {
   app.get(
     "/v1/health",
     { config: { tag, role: "none", operation: "health", summary: "The daemon lives.", replies: { 200: Health } } },
@@ -32,7 +40,7 @@ export function systemRoutes(app: App, { log, metrics, version }: ServerContext,
     async () => {
       const health = log.health();
       if (health.state === "failing") throw new ProblemError("not_ready", health.message);
-      return { status: "ready" };
+      return { status: "ready", unreadable_sessions: manager.unreadable().map(({ session_id }) => session_id) };
     },
   );
 

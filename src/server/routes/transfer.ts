@@ -12,7 +12,16 @@ import { SessionPath, sessionStream } from "./parameters.ts";
 const tag = "sessions";
 
 const ImportSession = Type.Object(
-  { ndjson: Type.String({ minLength: 1 }), session_id: Type.Optional(SessionId) },
+  {
+    ndjson: Type.String({ minLength: 1, description: "The exported file" }),
+    session_id: Type.Optional(SessionId),
+    resume: Type.Optional(
+      Type.Boolean({
+        description:
+          "Go on with the agent's own conversation that the file names. Only for files you trust. Default: the next message starts a new conversation.",
+      }),
+    ),
+  },
   { title: "ImportSession", additionalProperties: false },
 );
 
@@ -47,14 +56,16 @@ export function transferRoutes(app: App, context: ServerContext): void {
         reach: "all",
         largeBody: true,
         operation: "importSession",
-        summary: "Take up a session that was exported. Its agent's environment is not part of an export.",
+        summary: "Take up a session that was exported.",
+        description:
+          "The file is data: every line is checked, and its environment, MCP servers, system prompt and permission mode are not taken over. The session is dormant, in the permission mode `default`.",
         replies: { 201: Session },
-        problems: ["session_exists", "agent_unknown", "disk_full"],
+        problems: ["session_exists", "not_resumable", "disk_full"],
       },
     },
     async (request, reply) => {
-      const { ndjson, session_id } = request.body;
-      return reply.code(201).send(await importSession(context, callerOf(request), ndjson, session_id));
+      const { ndjson, ...options } = request.body;
+      return reply.code(201).send(await importSession(context, callerOf(request), ndjson, options));
     },
   );
 }
