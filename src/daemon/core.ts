@@ -1,6 +1,7 @@
 // The daemon without its network: log, agents and sessions, put together. What embeds dragoman and what serves it both start here.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log, LogError } from "../log/log.ts";
 import { openLog } from "../log/log.ts";
@@ -10,6 +11,9 @@ import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
+
+/** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
+const CLOSE_MS = 7_000;
 
 export type CoreOptions = {
   dataDir: string;
@@ -65,11 +69,18 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
   const { recovered } = manager.recover();
-  return { log, manager, agents, directory, reaped, recovered, close: () => closeCore(manager, agents, log) };
-}
-
-async function closeCore(manager: SessionManager, agents: ReadonlyMap<string, HostedAgent>, log: Log): Promise<void> {
-  await manager.shutdown();
-  await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
-  await log.close();
+  const stop = async (): Promise<void> => {
+    await manager
+      .shutdown()
+      .catch((error: unknown) => options.log("error", "the last events could not be written yet", { error: String(error) }));
+    await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+  };
+  const close = async (): Promise<void> => {
+    const late = new AbortController();
+    const stopped = stop().finally(() => late.abort());
+    // An agent that starts just now, or one that does not end, must not keep the daemon.
+    await Promise.race([stopped, delay(CLOSE_MS, undefined, { signal: late.signal }).catch(() => {})]);
+    await log.close();
+  };
+  return { log, manager, agents, directory, reaped, recovered, close };
 }

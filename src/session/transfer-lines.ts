@@ -8,6 +8,8 @@ import { Usage } from "../schema/event-data.ts";
 import { Metadata, Name, SessionId } from "../schema/session.ts";
 
 export const FORMAT = 1;
+/** JSON is parsed at any depth, but writing it again uses the stack. No agent says anything this deep. */
+const MAX_DEPTH = 200;
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const closed = { additionalProperties: false };
@@ -113,10 +115,18 @@ export function bytesOf(base64: string): Buffer {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (!nestedWithin(value, MAX_DEPTH)) throw new LineError(`is nested deeper than ${MAX_DEPTH} levels`);
+    return value;
   } catch (error) {
+    if (error instanceof LineError) throw error;
     throw new LineError(`is not JSON (${error instanceof Error ? error.message : String(error)})`);
   }
+}
+
+function nestedWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((part) => nestedWithin(part, levels - 1));
 }
 
 const kindOf = (value: unknown): unknown =>

@@ -37,16 +37,20 @@ export const serve: Command = {
     const tokenFile = !flag(values, "no-token-file");
     const token = givenToken(values, terminal) ?? (tokenFile ? undefined : await typedToken(terminal));
     // Loaded here: no other command needs the daemon's code, and each should start at once.
-    const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }] = await Promise.all([
+    const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }, { watchProcessFaults }] = await Promise.all([
       import("pino"),
       import("../../daemon/daemon.ts"),
       import("../../daemon/config.ts"),
+      import("../../daemon/process-faults.ts"),
     ]);
+    const logger = pino({ level }, pino.destination({ dest: 2, sync: true }));
+    const fault = new AbortController();
+    watchProcessFaults({ log: (at, message, fields) => logger[at](fields, message), stop: (error) => fault.abort(error) });
     const daemon = await startDaemon({
       host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
       port,
       config: readConfig(text(values, "config") ?? defaultConfigFile(env)),
-      logger: pino({ level }, pino.destination({ dest: 2, sync: true })),
+      logger,
       ...(dataDir ? { dataDir } : {}),
       tokenFile,
       ...(token ? { token } : {}),
@@ -63,12 +67,15 @@ export const serve: Command = {
       print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
       if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link.file);
     }
+    const end = AbortSignal.any([terminal.signal, fault.signal]);
     await new Promise<void>((resolve) => {
-      if (terminal.signal.aborted) resolve();
-      terminal.signal.addEventListener("abort", () => resolve());
+      if (end.aborted) resolve();
+      end.addEventListener("abort", () => resolve());
     });
-    if (!flag(values, "json")) say("Stopping: agents are ended, sessions are kept.");
+    if (fault.signal.aborted)
+      say("Stopping after an error of the daemon, which is in its log. Sessions are kept: start it again.");
+    else if (!flag(values, "json")) say("Stopping: agents are ended, sessions are kept.");
     await daemon.close();
-    return EXIT.ok;
+    return fault.signal.aborted ? EXIT.failed : EXIT.ok;
   },
 };
