@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { UniversalEvent } from "../src/schema/event.ts";
 import { checkGrammar } from "../src/schema/grammar.ts";
 import { linux, processesRunning, removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
+import { random } from "./random.ts";
 
 const ROUNDS = Number(process.env.DRAGOMAN_CRASH_ROUNDS ?? 6);
 const SEED = Number(process.env.DRAGOMAN_CRASH_SEED ?? 20_261_115);
@@ -14,17 +15,6 @@ beforeAll(() => {
   dataDir = temporaryDir("crash");
 });
 afterAll(() => removeDir(dataDir));
-
-/** mulberry32: the same rounds for the same seed. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const PROMPTS = [
   "flood 3000",
