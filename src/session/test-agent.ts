@@ -40,7 +40,8 @@ export class TestAgent {
   starts = 0;
   paused: boolean[] = [];
   prompts: string[] = [];
-  /** Throws inside the agent's start, synchronously in a callback of the event loop, as a fault of ours would. */
+  interrupts: "confirmed" | "ignored" = "confirmed";
+  /** Says something as the agent that was started last. */
   emit: (event: MockEvent) => void = () => {};
   launch: Launch | null = null;
 
@@ -64,7 +65,9 @@ export class TestAgent {
         if (!prompt.text.startsWith("hang")) emit({ type: "done", reason: "end_turn" });
       },
       steer: async (prompt) => void this.prompts.push(`steer ${prompt.text}`),
-      interrupt: async () => emit({ type: "done", reason: "interrupted" }),
+      interrupt: async () => {
+        if (this.interrupts === "confirmed") emit({ type: "done", reason: "interrupted" });
+      },
       configure: async () => {},
       replyPermission: async () => void this.prompts.push("answered"),
       replyQuestion: async () => void this.prompts.push("answered"),

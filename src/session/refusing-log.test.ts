@@ -1,0 +1,230 @@
+// A log that cannot write, seen from a session: commands are refused and have no effect, agents are paused, and no entry from the agent's side throws.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAgentHost } from "../daemon/agent-host.ts";
+import { type Log, LogError, openLog, type Stream } from "../log/log.ts";
+import { checkGrammar } from "../schema/grammar.ts";
+import { isoClock, timeOrderedIds } from "./ids.ts";
+import type { Session } from "./session.ts";
+import { SessionManager } from "./session-manager.ts";
+import { TestAgent } from "./test-agent.ts";
+import { eventsOf, play, turnEnd, until } from "./test-session.ts";
+
+const fullDisk = () => new LogError("disk_full", "The disk is full.");
+
+/** A real log, and switches for what a full disk does to its callers. */
+class FlakyLog {
+  /** Commits fail: what is appended waits. */
+  failing = false;
+  /** So much waits that nothing more is taken. */
+  refusing = false;
+  readonly log: Log;
+  #healed: (() => void)[] = [];
+  readonly #pressure = new Set<(paused: boolean) => void>();
+
+  constructor(real: Log) {
+    const over: Partial<Log> = {
+      committed: async (options) => {
+        await Promise.resolve();
+        if (this.failing && options?.bounded !== false) throw fullDisk();
+        if (this.failing) await new Promise<void>((resolve) => this.#healed.push(resolve));
+        return real.committed();
+      },
+      assertWritable: () => {
+        if (this.failing) throw fullDisk();
+      },
+      onPressure: (listener) => {
+        this.#pressure.add(listener);
+        return () => void this.#pressure.delete(listener);
+      },
+      createStream: (...args) => this.#stream(real.createStream(...args)),
+      stream: (...args) => {
+        const stream = real.stream(...args);
+        return stream && this.#stream(stream);
+      },
+    };
+    this.log = overlay(real, over);
+  }
+
+  press(paused: boolean): void {
+    this.failing = paused;
+    for (const listener of this.#pressure) listener(paused);
+    if (!paused) for (const healed of this.#healed.splice(0)) healed();
+  }
+
+  #stream(real: Stream): Stream {
+    const refuse = (): void => {
+      if (this.refusing) throw fullDisk();
+    };
+    return overlay(real, {
+      append: (entry) => {
+        refuse();
+        real.append(entry);
+      },
+      appendNative: (entry) => {
+        refuse();
+        return real.appendNative(entry);
+      },
+      setState: (json, options) => {
+        refuse();
+        real.setState(json, options);
+      },
+    });
+  }
+}
+
+function overlay<T extends object>(real: T, over: Partial<T>): T {
+  return new Proxy(real, {
+    get: (target, name) => {
+      const own: unknown = Reflect.get(over, name);
+      if (own !== undefined) return own;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+let dataDir: string;
+let real: Log;
+let flaky: FlakyLog;
+let manager: SessionManager;
+let test: TestAgent;
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "dragoman-refusing-"));
+  real = await openLog({ dataDir });
+  flaky = new FlakyLog(real);
+  test = new TestAgent();
+  const host = createAgentHost({
+    agent: test.agent,
+    settings: {},
+    dataDir,
+    env: process.env,
+    openChannel: (translator, options) => manager.openChannel(translator, options),
+    log: () => {},
+  });
+  manager = new SessionManager({
+    log: flaky.log,
+    ids: timeOrderedIds(),
+    clock: isoClock(),
+    now: Date.now,
+    agent: () => ({ agent: test.agent, host }),
+    inspect: async () => ({ installed: true, path: null, version: null, signed_in: null, advice: null }),
+    times: { idle_ms: 0, stall_ms: 0, interrupt_ms: 10 },
+    limits: { sessions: 10, queued: 10 },
+    defaultDirectory: dataDir,
+    warn: () => {},
+  });
+});
+
+afterEach(async () => {
+  flaky.refusing = false;
+  flaky.press(false);
+  await manager.shutdown();
+  await real.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const full = { code: "disk_full" };
+const start = async (): Promise<Session> =>
+  manager.get((await manager.create({ agent: "test", session_id: "s", directory: dataDir })).session_id);
+const running = async (): Promise<Session> => {
+  const session = await start();
+  await session.send("hang", [], "queue");
+  await until(session, (event) => event.type === "turn.started");
+  return session;
+};
+
+describe("while the log cannot write", () => {
+  it("commands are refused and have no effect, not even later", async () => {
+    const session = await running();
+    flaky.press(true);
+    await expect(session.send("later", [], "queue")).rejects.toMatchObject(full);
+    await expect(session.configure({ title: "later" })).rejects.toMatchObject(full);
+    await expect(manager.create({ agent: "test", session_id: "other", directory: dataDir })).rejects.toMatchObject(full);
+    // The log fails after the command was taken: the same.
+    flaky.failing = false;
+    const sent = session.send("later", [], "queue");
+    flaky.failing = true;
+    await expect(sent).rejects.toMatchObject(full);
+    flaky.press(false);
+    await real.committed();
+    expect([session.queued, session.view().title]).toEqual([0, null]);
+    expect(() => manager.get("other")).toThrow(/no session/);
+    await session.interrupt();
+    await play(session, "hello");
+    expect(test.prompts).toEqual(["hang", "hello"]);
+  });
+
+  it("agents are paused, also those that start then, and resumed when it can", async () => {
+    const session = await running();
+    flaky.press(true);
+    expect(test.paused).toEqual([true]);
+    flaky.press(false);
+    expect(test.paused).toEqual([true, false]);
+    await session.terminate();
+  });
+
+  it("an answer is refused, and reaches the agent when it is on disk", async () => {
+    const session = await running();
+    const asked = until(session, (event) => event.type === "permission.requested");
+    test.emit({ type: "call", c: "c1", name: "shell", kind: "shell", title: "ls", input: {} });
+    test.emit({ type: "ask", id: "a1", c: "c1", action: "Run: ls", name: "shell", input: {}, options: [] });
+    await asked;
+    const id = session.pending().permissions[0]?.permission_id ?? "";
+    const reply = session.replyPermission(id, { reply: "once" });
+    flaky.press(true);
+    await expect(reply).rejects.toMatchObject(full);
+    expect(test.prompts).not.toContain("answered");
+    flaky.press(false);
+    await session.replyPermission(id, { reply: "once" });
+    await until(session, (event) => event.type === "permission.resolved");
+    await new Promise(setImmediate);
+    expect(test.prompts.filter((text) => text === "answered")).toHaveLength(1);
+  });
+
+  it("terminate ends the agent, and says that the end is not written", async () => {
+    const session = await running();
+    flaky.press(true);
+    await expect(session.terminate()).rejects.toMatchObject(full);
+    expect([test.alive, session.alive]).toEqual([0, false]);
+    flaky.press(false);
+    await session.terminate();
+    expect(session.view().status).toBe("ended");
+  });
+});
+
+describe("when the log takes nothing at all", () => {
+  const entries: Record<string, (session: Session) => void | Promise<void>> = {
+    "a native message": () => test.emit({ type: "text", m: "m", d: "hello" }),
+    "what the connection says": () => test.launch?.port.say([{ do: "status", status: { status: "retrying", attempt: 1 } }]),
+    "the agent's exit, for good": () => test.launch?.port.closed({ exit: null, resumable: false }),
+    "the agent's exit, for now": () => test.launch?.port.closed({ exit: null, resumable: true }),
+    "a tick": (session) => session.tick(Date.now() + 1_000_000),
+    "an interrupt by force": (session) => {
+      test.interrupts = "ignored";
+      return session.interrupt();
+    },
+    "a rest": (session) => session.rest(),
+  };
+
+  it.each(Object.keys(entries))("%s throws nowhere; the session is read again when there is space", async (name) => {
+    const session = await running();
+    flaky.refusing = true;
+    // A paused session is not looked at for silence.
+    if (name !== "a tick") flaky.press(true);
+    await entries[name]?.(session);
+    // What it believed is given up, and its process with it.
+    while (test.alive > 0 && !name.startsWith("the agent's exit")) await new Promise(setImmediate);
+    await expect(session.send("x", [], "queue")).rejects.toMatchObject(full);
+    flaky.refusing = false;
+    flaky.press(false);
+    const again = manager.get("s");
+    expect(again).not.toBe(session);
+    const { turn_id } = await again.send("hello", [], "queue");
+    await turnEnd(again, turn_id);
+    expect(checkGrammar(eventsOf(again))).toEqual([]);
+  });
+});
