@@ -3,15 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { openLog } from "../src/log/log.ts";
-import {
-  cli,
-  type DaemonProcess,
-  linux,
-  processesRunning,
-  removeDir,
-  startDaemonProcess,
-  temporaryDir,
-} from "./daemon-process.ts";
+import { cli, type DaemonProcess, linux, removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 
 let dataDir: string;
 let daemon: DaemonProcess | undefined;
@@ -57,7 +49,7 @@ it.runIf(linux)(
   },
 );
 
-it("sessions that cannot be read are named by list, ready, metrics and doctor, and can be exported and removed", async () => {
+it("[S8] sessions that cannot be read are named by list, ready, metrics and doctor, and can be exported and removed", async () => {
   const before = await startDaemonProcess(dataDir);
   for (const session_id of ["good", "bad"]) await before.client.createSession({ agent: "mock", session_id });
   await before.kill("SIGTERM");
@@ -82,7 +74,7 @@ it("sessions that cannot be read are named by list, ready, metrics and doctor, a
   expect(JSON.parse(await get("/v1/ready"))).toEqual({ status: "ready", unreadable_sessions: [] });
 });
 
-it("a file that is no session is refused with 400, and the daemon starts again unharmed", async () => {
+it("[S9] a file that is no session is refused with 400, and the daemon starts again unharmed", async () => {
   const now = await startDaemonProcess(dataDir);
   const origin = await now.client.createSession({ agent: "mock", directory: dataDir });
   await origin.prompt("say hello");

@@ -38,7 +38,7 @@ const start = async (): Promise<Session> =>
 const ended = { code: "session_ended" };
 
 describe("a session that is being ended", () => {
-  it("[S6] refuses every command at once, and leaves no process", async () => {
+  it("[S7] refuses every command at once, and leaves no process", async () => {
     const session = await start();
     await play(session, "hello");
     test.closing.shut();
@@ -56,7 +56,7 @@ describe("a session that is being ended", () => {
     expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
-  it("[S6] ends an agent that is just starting, and does not give it the message", async () => {
+  it("[S7] ends an agent that is just starting, and does not give it the message", async () => {
     const session = await start();
     test.starting.shut();
     await session.send("hello", [], "queue");
@@ -69,7 +69,7 @@ describe("a session that is being ended", () => {
     expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
-  it("refuses a message whose commit was awaited when the end began", async () => {
+  it("[S7] refuses a message whose commit was awaited when the end began", async () => {
     const session = await start();
     const sent = session.send("hello", [], "queue");
     const ending = session.terminate();
@@ -93,7 +93,7 @@ describe("a session that is being ended", () => {
 });
 
 describe("a session that is put to rest", () => {
-  it("starts the agent again for a message that comes meanwhile, but not beside the one that goes", async () => {
+  it("[S7] starts the agent again for a message that comes meanwhile, but not beside the one that goes", async () => {
     const session = await start();
     await play(session, "hello");
     test.closing.shut();
@@ -131,7 +131,7 @@ describe("a session that is put to rest", () => {
 });
 
 describe("a session whose object was given up", () => {
-  it("is read again from the log, and its next agent waits for the end of the last", async () => {
+  it("[S7] is read again from the log, and its next agent waits for the end of the last", async () => {
     const session = await start();
     await session.send("hang", [], "queue");
     await until(session, (event) => event.type === "turn.started");

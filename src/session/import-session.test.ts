@@ -94,7 +94,7 @@ describe("an import", () => {
     expect((await exportOf(sessionId)).split("\n").slice(1)).toEqual(file.split("\n").slice(1));
   });
 
-  it("brings nothing in that starts or widens something", async () => {
+  it("[S9] brings nothing in that starts or widens something", async () => {
     const hostile = withRow({
       permission_mode: "bypass",
       mcp_servers: [{ name: "m", type: "stdio", command: "sh" }],
@@ -117,7 +117,7 @@ describe("an import", () => {
     expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
-  it("goes on with the native conversation only when it is asked to, and never with a path", async () => {
+  it("[S9] goes on with the native conversation only when it is asked to, and never with a path", async () => {
     const { native_session_id } = (lines()[0] as { row: { native_session_id: string } }).row;
     expect(core.manager.get((await take(exported, { resume: true })).id).nativeSessionId).toBe(native_session_id);
     for (const path of ["../../etc/passwd", "/tmp/a.jsonl", "a.jsonl"])
@@ -240,7 +240,7 @@ describe("a changed file", () => {
     }
   };
 
-  it(`never makes a fault, and never harms what is read later (seed ${SEED})`, { timeout: 120_000 }, async () => {
+  it(`[S9] never makes a fault, and never harms what is read later (seed ${SEED})`, { timeout: 120_000 }, async () => {
     let imported = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {

@@ -63,7 +63,7 @@ const BAD_ROWS: Record<string, Change> = {
 };
 
 describe("a session that cannot be read", () => {
-  it("is set aside, whatever is wrong with its row; it can be exported and removed, and the others are recovered", async () => {
+  it("[S8] is set aside, whatever is wrong with its row; it can be exported and removed, and the others are recovered", async () => {
     const bad = Object.keys(BAD_ROWS);
     for (const id of ["good", ...bad]) await create(id);
     await play(core.manager.get("good"), "say hello");
@@ -95,7 +95,7 @@ describe("a session that cannot be read", () => {
     await create("title");
   });
 
-  it("is set aside when what was open in it cannot be read", async () => {
+  it("[S8] is set aside when what was open in it cannot be read", async () => {
     await create("good");
     await create("bad");
     await damage((log) => {
@@ -144,7 +144,7 @@ describe("a queued message", () => {
   const message = (turn_id: string, tries: number) =>
     JSON.stringify({ turn_id, message_id: `m-${turn_id}`, text: `say ${turn_id}`, attachments: [], tries });
 
-  it("that cannot be read is set aside, and said; the session goes on", async () => {
+  it("[S8] that cannot be read is set aside, and said; the session goes on", async () => {
     await create("s");
     await damage((log) => {
       log.documents.put("queued_message", "s/turn_1", "{");
