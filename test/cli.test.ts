@@ -99,8 +99,10 @@ describe("sessions from the command line", () => {
       daemon.client.session("copy").page({ limit: 1000, includeRaw: true }),
     ]);
     expect(after.events).toEqual(before.events.map((event) => ({ ...event, session_id: "copy" })));
-    const again = await daemon.client.session("copy").prompt("remember");
-    expect(again.text).toContain("shell ls");
+    // The agent's own conversation is taken up only when it is asked for.
+    expect((await daemon.client.session("copy").prompt("remember")).text).not.toContain("shell ls");
+    expect((await run(["import", file, "--session", "resumed", "--resume"])).code).toBe(0);
+    expect((await daemon.client.session("resumed").prompt("remember")).text).toContain("shell ls");
     writeFileSync(file, "{}\n");
     expect((await run(["import", file])).err).toContain("[invalid_request]");
   });

@@ -50,6 +50,61 @@ function story(url: string, last: string, options: Partial<SseOptions> = {}): Pr
 }
 
 describe("openSse", () => {
+  it("stops reading while it is paused, so that the server waits, and goes on where it was", async () => {
+    const block = `data: ${"x".repeat(100_000)}\n\n`;
+    let sent = 0;
+    let blocked: () => void = () => {};
+    const serverWaits = new Promise<void>((resolve) => {
+      blocked = resolve;
+    });
+    const TOTAL = 400;
+    const url = await serve((_, response) => {
+      stream(response);
+      const write = (): void => {
+        while (sent < TOTAL) {
+          sent++;
+          if (response.write(block)) continue;
+          const waiting = setTimeout(blocked, 300);
+          response.once("drain", () => {
+            clearTimeout(waiting);
+            write();
+          });
+          return;
+        }
+        response.end("event: last\ndata: done\n\n");
+      };
+      write();
+    });
+    let got = 0;
+    const done = new Promise<void>((resolve) => {
+      connection = openSse({
+        url,
+        idleTimeoutMs: 100,
+        onEvent: ({ event }) => {
+          got++;
+          if (got === 1) connection?.setPaused(true);
+          if (event === "last") resolve();
+        },
+      });
+    });
+    await serverWaits;
+    expect(sent).toBeLessThan(TOTAL);
+    const before = got;
+    connection?.setPaused(false);
+    await done;
+    expect(before).toBeLessThan(sent);
+    // Nothing twice, nothing missing, no reconnect although it was silent for longer than the limit.
+    expect(got).toBe(TOTAL + 1);
+  });
+
+  it("can be closed while it is paused", async () => {
+    const url = await serve((_, response) => void stream(response).write("data: one\n\n"));
+    await story(url, "message: one");
+    connection?.setPaused(true);
+    connection?.close();
+    expect(await connection?.ended).toEqual({ kind: "aborted" });
+  });
+
   it("reconnects where it was, and says so", async () => {
     const asked: unknown[] = [];
     const url = await serve(

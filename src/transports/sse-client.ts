@@ -135,13 +135,21 @@ class SseLoop {
         this.#retryMs = Math.max(milliseconds, MIN_RETRY_MS);
       },
     });
-    for await (const chunk of response.body) {
-      idle.touch();
-      decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-      if (this.#pause === null) continue;
-      idle.stop();
-      while (this.#pause !== null && !this.#signal.aborted) await this.#pause.promise;
-      idle.touch();
+    const reader = response.body.getReader();
+    // Node 20: a read that is pending when the fetch is aborted right behind the body's last chunk never settles.
+    const cancel = (): void => void reader.cancel().catch(() => {});
+    this.#signal.addEventListener("abort", cancel);
+    try {
+      for (let read = await reader.read(); !read.done; read = await reader.read()) {
+        idle.touch();
+        decoder.push(Buffer.from(read.value.buffer, read.value.byteOffset, read.value.byteLength));
+        if (this.#pause === null) continue;
+        idle.stop();
+        while (this.#pause !== null && !this.#signal.aborted) await this.#pause.promise;
+        idle.touch();
+      }
+    } finally {
+      this.#signal.removeEventListener("abort", cancel);
     }
   }
 
