@@ -60,7 +60,9 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         limit: request.query.limit ?? 50,
         only: (view) => context.access.sees(caller, view.session_id),
       };
-      return manager.list(filter);
+      const list = manager.list(filter);
+      // Where an unreadable session works is not known: no scope reaches it.
+      return caller.scope === null ? list : { ...list, unreadable: [] };
     },
   );
 

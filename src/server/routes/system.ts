@@ -5,6 +5,7 @@ import { pageStyle, renderApiPage } from "../api-page.ts";
 import type { OpenApi } from "../openapi.ts";
 import { PAGE_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { callerOf } from "./auth.ts";
 
 const tag = "daemon";
 const Health = Type.Object({ status: Type.Literal("ok"), version: Type.String() }, { title: "Health" });
@@ -37,10 +38,11 @@ export function systemRoutes(app: App, { log, manager, metrics, version }: Serve
         problems: ["not_ready"],
       },
     },
-    async () => {
+    async (request) => {
       const health = log.health();
       if (health.state === "failing") throw new ProblemError("not_ready", health.message);
-      return { status: "ready", unreadable_sessions: manager.unreadable().map(({ session_id }) => session_id) };
+      const unreadable = callerOf(request).scope === null ? manager.unreadable() : [];
+      return { status: "ready", unreadable_sessions: unreadable.map(({ session_id }) => session_id) };
     },
   );
 
