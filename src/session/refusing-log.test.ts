@@ -115,6 +115,7 @@ beforeEach(async () => {
     times: { idle_ms: 0, stall_ms: 0, interrupt_ms: 10 },
     limits: { sessions: 10, queued: 10 },
     defaultDirectory: dataDir,
+    agentEnvironment: () => ({}),
     warn: () => {},
   });
 });

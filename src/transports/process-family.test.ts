@@ -61,7 +61,7 @@ const startAgent = (): Started => start({ command: "sh", args: ["-c", AGENT], re
 const records = (): string[] => readdirSync(dir).filter((name) => name !== "instance");
 
 describe.each(Object.entries(ESCAPES))("a command that left its agent's group (%s)", (_, command) => {
-  it("is gone when stop resolves", async () => {
+  it("[S6] is gone when stop resolves", async () => {
     const agent = startAgent();
     const pid = await runEscape(agent, command);
     await agent.child.stop(2_000);
@@ -69,7 +69,7 @@ describe.each(Object.entries(ESCAPES))("a command that left its agent's group (%
     expect(records()).toEqual([]);
   });
 
-  it("is gone when the agent was killed with -9", async () => {
+  it("[S6] is gone when the agent was killed with -9", async () => {
     const agent = startAgent();
     const pid = await runEscape(agent, command);
     process.kill(agent.child.pid ?? 0, "SIGKILL");
@@ -94,7 +94,7 @@ describe.each(Object.entries(ESCAPES))("a command that left its agent's group (%
     await agent.child.stop(2_000);
   });
 
-  it("is ended by the next start when daemon and agent were killed with -9", async () => {
+  it("[S6] is ended by the next start when daemon and agent were killed with -9", async () => {
     const { daemon, agent, escaped } = await startDaemon(command);
     await killNow(daemon);
     process.kill(agent, "SIGKILL");

@@ -113,7 +113,7 @@ const auth = (): string => `Authorization: Bearer ${daemon.token}\r\n`;
 const MB = 1024 * 1024;
 
 describe.runIf(linux)("memory by a few bytes", () => {
-  it.each(["/v1/auth/session", "/v1/sessions", "/v1/nothing-here"])("bodies without a token (%s)", { timeout }, async (path) => {
+  it.each(["/v1/auth/page", "/v1/sessions", "/v1/nothing-here"])("bodies without a token (%s)", { timeout }, async (path) => {
     const seen = await during(async () => {
       const one = async (): Promise<void> => {
         const length = 31 * MB;
@@ -164,7 +164,7 @@ describe.runIf(linux)("memory by a few bytes", () => {
     // Half-sent headers and half-sent bodies count no more.
     for (const start of [
       "GET /v1/health HTTP/1.1\r\n",
-      "POST /v1/auth/session HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
+      "POST /v1/auth/page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n",
     ]) {
       for (let open = 0; open < 1_300; open += 100) await Promise.all(Array.from({ length: 100 }, () => deaf(start)));
       await session.get();
