@@ -15,9 +15,13 @@ export interface Writer {
 }
 
 const RETRY_MIN_MS = 50;
-const RETRY_MAX_MS = 2000;
+const RETRY_MAX_MS = 1000;
+/** How long a bounded `committed()` waits for a log that cannot write. Commands are answered within about a second. */
+const PATIENCE_MS = 800;
+/** Agents are paused when more than this part of what may wait does. */
+const PRESSURE_PART = 1 / 4;
 
-type Failure = { error: LogError; since: number; retryMs: number };
+type Failure = { error: LogError; since: number; retryMs: number; patience: NodeJS.Timeout; outOfPatience: boolean };
 type Waiter = { promise: Promise<void>; resolve(): void; reject(error: LogError): void };
 
 /** More than this in one turn is a flood. */
@@ -37,7 +41,11 @@ export class Committer {
   #scheduled: NodeJS.Immediate | undefined;
   #retry: NodeJS.Timeout | undefined;
   #failure: Failure | undefined;
+  /** For callers that wait a bounded time, and for those that wait as long as it takes. */
   #waiter: Waiter | undefined;
+  #longWaiter: Waiter | undefined;
+  readonly #pressureListeners = new Set<(paused: boolean) => void>();
+  #pressed = false;
   #closed = false;
   #gathered = 0;
   #commits = 0;
@@ -56,7 +64,7 @@ export class Committer {
 
   /** Call before anything is changed: throws when nothing can be taken. Too much in one tick is committed on the spot instead. */
   admit(): void {
-    if (this.#closed) throw new LogError("log_closed", "The log is closed: dragoman is stopping.");
+    if (this.#closed) throw closedError();
     if (this.#pendingBytes <= this.#maxPendingBytes) return;
     if (this.#failure === undefined) this.#commit();
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -66,7 +74,19 @@ export class Committer {
     this.#pendingBytes += bytes;
     if (sync === true) this.#sync = true;
     this.#dirty.add(writer);
+    if (!this.#pressed) this.#reportPressure();
     this.schedule();
+  }
+
+  onPressure(listener: (paused: boolean) => void): () => void {
+    this.#pressureListeners.add(listener);
+    if (this.#pressed) listener(true);
+    return () => void this.#pressureListeners.delete(listener);
+  }
+
+  assertWritable(): void {
+    if (this.#closed) throw closedError();
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   /** A tick of the log: commit, then publish. */
@@ -83,19 +103,26 @@ export class Committer {
   /** In a flood a commit may wait a few turns of the event loop for more: one large transaction costs far less than several. Nobody waits for a trickle. */
   #mayGather(): boolean {
     const flood = this.#pendingBytes > FLOOD_BYTES && this.#pendingBytes < ENOUGH_BYTES;
-    if (!flood || this.#sync || this.#waiter || this.#failure || this.#gathered >= GATHER_TURNS) return false;
+    const awaited = this.#waiter !== undefined || this.#longWaiter !== undefined;
+    if (!flood || this.#sync || awaited || this.#failure || this.#gathered >= GATHER_TURNS) return false;
     this.#gathered++;
     return true;
   }
 
   flush(): void {
-    if (this.#closed) throw new LogError("log_closed", "The log is closed: dragoman is stopping.");
+    if (this.#closed) throw closedError();
     this.#commit();
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  committed(): Promise<void> {
+  committed(bounded: boolean): Promise<void> {
     if (this.#dirty.size === 0) return Promise.resolve();
+    if (this.#closed) return rejected(closedError());
+    if (!bounded) {
+      this.#longWaiter ??= waiter();
+      return this.#longWaiter.promise;
+    }
+    if (this.#failure?.outOfPatience) return rejected(this.#failure.error);
     this.#waiter ??= waiter();
     return this.#waiter.promise;
   }
@@ -113,9 +140,31 @@ export class Committer {
     this.#commit();
     this.#closed = true;
     clearTimeout(this.#retry);
+    clearTimeout(this.#failure?.patience);
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
-    this.#waiter?.reject(new LogError("log_closed", "The log was closed before this could be committed."));
+    this.#reject(new LogError("log_closed", "The log was closed before this could be committed."), { all: true });
     return this.#failure?.error;
+  }
+
+  #reject(error: LogError, { all }: { all: boolean }): void {
+    this.#waiter?.reject(error);
+    this.#waiter = undefined;
+    if (!all) return;
+    this.#longWaiter?.reject(error);
+    this.#longWaiter = undefined;
+  }
+
+  #reportPressure(): void {
+    const pressed = this.#failure !== undefined || this.#pendingBytes > this.#maxPendingBytes * PRESSURE_PART;
+    if (pressed === this.#pressed) return;
+    this.#pressed = pressed;
+    for (const listener of this.#pressureListeners) {
+      try {
+        listener(pressed);
+      } catch (error) {
+        this.#onError(toLogError(error, "Reporting pressure"));
+      }
+    }
   }
 
   #commit(): void {
@@ -137,7 +186,10 @@ export class Committer {
     for (const writer of writers) writer.settle();
     this.#waiter?.resolve();
     this.#waiter = undefined;
+    this.#longWaiter?.resolve();
+    this.#longWaiter = undefined;
     if (this.#failure !== undefined) this.#recover();
+    if (this.#pressed) this.#reportPressure();
   }
 
   /** FULL fsyncs the WAL at this commit, and with it all earlier ones. NORMAL survives the death of the process, not that of the power. */
@@ -152,7 +204,14 @@ export class Committer {
     const before = this.#failure;
     this.#failedCommits++;
     const retryMs = before === undefined ? RETRY_MIN_MS : Math.min(before.retryMs * 2, RETRY_MAX_MS);
-    this.#failure = { error, since: before?.since ?? Date.now(), retryMs };
+    this.#failure = {
+      error,
+      since: before?.since ?? Date.now(),
+      retryMs,
+      patience: before?.patience ?? setTimeout(() => this.#losePatience(), PATIENCE_MS),
+      outOfPatience: before?.outOfPatience ?? false,
+    };
+    this.#reportPressure();
     clearTimeout(this.#retry);
     if (!this.#closed) {
       this.#retry = setTimeout(() => {
@@ -163,12 +222,28 @@ export class Committer {
     if (before?.error.code !== error.code) this.#onError(error);
   }
 
+  #losePatience(): void {
+    if (this.#failure === undefined) return;
+    this.#failure.outOfPatience = true;
+    this.#reject(this.#failure.error, { all: false });
+  }
+
   #recover(): void {
+    clearTimeout(this.#failure?.patience);
     this.#failure = undefined;
     clearTimeout(this.#retry);
     this.schedule();
     this.#onError(null);
   }
+}
+
+const closedError = (): LogError => new LogError("log_closed", "The log is closed: dragoman is stopping.");
+
+/** Handled or not: a caller that went away must not bring the process down. */
+function rejected(error: LogError): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => undefined);
+  return promise;
 }
 
 function waiter(): Waiter {

@@ -228,8 +228,19 @@ export interface Log {
 
   /** Commits now. Throws when that fails; then everything is kept and tried again. */
   flush(): void;
-  /** Resolves when everything appended so far is committed; rejects only when the log is closed before. While the disk is full it waits. */
-  committed(): Promise<void>;
+  /**
+   * Resolves when everything appended so far is committed. Rejects with `disk_full` or `write_failed` when the log could not write for about a second: what
+   * was appended is kept and tried again, but it is not durable yet. With `bounded: false` it waits for as long as that takes. Rejects with `fenced` or
+   * `log_closed` when it will never be committed.
+   */
+  committed(options?: { bounded?: boolean }): Promise<void>;
+  /** Throws while commits fail. For commands that promise to be durable: refuse them before they have any effect. */
+  assertWritable(): void;
+  /**
+   * Calls the listener with true when agents should be paused (more than a quarter of `maxPendingBytes` waits for its commit, or commits fail) and with
+   * false when all of it is committed. Called at once with true when that is so already. Returns the function that removes the listener.
+   */
+  onPressure(listener: (paused: boolean) => void): () => void;
   health(): LogHealth;
   /** For metrics: since the log was opened. */
   stats(): LogStats;

@@ -17,6 +17,8 @@ export type LogErrorCode =
   | "invalid_entry"
   | "invalid_artifact_id"
   | "write_failed"
+  /** Another process took the log over: nothing of this one will ever be committed again. */
+  | "fenced"
   | "log_closed";
 
 export class LogError extends Error {

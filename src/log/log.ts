@@ -195,8 +195,16 @@ class SqliteLog implements Log {
     this.#committer.flush();
   }
 
-  committed(): Promise<void> {
-    return this.#committer.committed();
+  committed(options: { bounded?: boolean } = {}): Promise<void> {
+    return this.#committer.committed(options.bounded ?? true);
+  }
+
+  assertWritable(): void {
+    this.#committer.assertWritable();
+  }
+
+  onPressure(listener: (paused: boolean) => void): () => void {
+    return this.#committer.onPressure(listener);
   }
 
   health(): LogHealth {

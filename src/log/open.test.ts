@@ -244,6 +244,8 @@ describe("a full disk", () => {
       maxPendingBytes: 300_000,
       onError: (error) => void reports.push(error?.code),
     });
+    const paused: boolean[] = [];
+    log.onPressure((now) => void paused.push(now));
     const stream = log.createStream("session", "ses_1", "{}");
     const seen: number[] = [];
     stream.subscribe({ onBatch: (batch) => void seen.push(batch.first, batch.last) });
@@ -261,8 +263,12 @@ describe("a full disk", () => {
     expect(codeOf(() => appendMany(stream, 100_000))).toBe("disk_full");
     expect(seen.at(-1) ?? 0).toBeLessThanOrEqual(stored);
     const { last } = stream;
+    expect(codeOf(() => log.assertWritable())).toBe("disk_full");
+    await expect(log.committed()).rejects.toMatchObject({ code: "disk_full" });
+    expect(paused).toEqual([true]);
     rmSync(ballast);
-    await log.committed();
+    await log.committed({ bounded: false });
+    expect(paused).toEqual([true, false]);
     expect([stream.lastCommitted, log.health().state, reports.at(-1)]).toEqual([last, "ok", undefined]);
     await new Promise(setImmediate);
     expect(seen.at(-1)).toBe(last);
