@@ -19,6 +19,10 @@ export type LogErrorCode =
   | "write_failed"
   /** Another process took the log over: nothing of this one will ever be committed again. */
   | "fenced"
+  | "corrupt_chunk"
+  | "corrupt_artifact"
+  /** A cursor of another history: of a log that was replaced, or of an end that was lost. */
+  | "log_changed"
   | "log_closed";
 
 export class LogError extends Error {
@@ -55,7 +59,7 @@ export function toLogError(error: unknown, doing: string): LogError {
   if (primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB) {
     return new LogError(
       "database_corrupt",
-      `${doing}: the database file is damaged (${message}). Restart to have it checked.`,
+      `${doing}: the database file is damaged (${message}). Restore the data directory from a backup.`,
       {},
       error,
     );

@@ -2,8 +2,9 @@
  * The log: opens a data directory and gives out streams. All that is written in one tick commits at once, over all streams, and is published after that.
  * The only door to the database; other rooms see the types in `contract.ts`.
  */
+import { setImmediate } from "node:timers/promises";
 import { SqliteArtifacts } from "./artifacts.ts";
-import { type EventBatch, parseCursor, SessionsBatch, splitCursor } from "./batch.ts";
+import { type EventBatch, POSITION_STEP, parseCursor, SessionsBatch, splitCursor } from "./batch.ts";
 import { BatchCache } from "./batch-cache.ts";
 import { Committer } from "./committer.ts";
 import type {
@@ -20,10 +21,13 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "./contract.ts";
+import { Damage } from "./damage.ts";
 import { prepareDataDir } from "./data-dir.ts";
-import { closeLogDatabase, openLogDatabase } from "./database.ts";
+import { closeLogDatabase, eraseFreed, openLogDatabase } from "./database.ts";
 import { SqliteDocuments } from "./documents.ts";
 import type { Database } from "./driver.ts";
+import { changed, Epochs, lastPositionGiven } from "./epochs.ts";
+import { Erasing } from "./erasing.ts";
 import { EventStore } from "./event-store.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { LogError, toLogError } from "./log-error.ts";
@@ -40,18 +44,31 @@ const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 const PAGE_CHARS = 8 * 1024 * 1024;
 
 export async function openLog(options: OpenLogOptions): Promise<Log> {
-  prepareDataDir(options.dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
-  const lock = await acquireLock(options.dataDir);
+  const { dataDir } = options;
+  prepareDataDir(dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
+  const lock = await acquireLock(dataDir);
   let db: Database | undefined;
   try {
-    db = await openLogDatabase(options.dataDir);
-    return new SqliteLog(options, db, lock);
+    const damage = new Damage((error) => options.onError?.(error));
+    db = await openLogDatabase(dataDir, { damage, acceptEmpty: options.acceptEmpty ?? false });
+    // First of all: what is read from here on cannot be changed by another daemon.
+    const epochs = Epochs.begin(db);
+    return new SqliteLog(options, { db, lock, damage, epochs });
   } catch (error) {
     db?.close();
     lock.release();
-    throw toLogError(error, `Opening the log in ${options.dataDir}`);
+    throw whenOpening(toLogError(error, `Opening the log in ${dataDir}`), dataDir);
   }
 }
+
+/** While the log is open a full disk mends itself; at the start somebody has to do something. */
+function whenOpening(error: LogError, dataDir: string): LogError {
+  if (error.code !== "disk_full") return error;
+  const message = `The disk of ${dataDir} is full: dragoman cannot open its log there. Free some space on it and start again, or pass another --data-dir.`;
+  return new LogError("disk_full", message, { path: dataDir }, error);
+}
+
+type Opened = { db: Database; lock: Lock; damage: Damage; epochs: Epochs };
 
 type Published = { stream: SqliteStream; batch: EventBatch; position: number };
 
@@ -59,8 +76,12 @@ class SqliteLog implements Log {
   readonly dataDir: string;
   readonly documents: SqliteDocuments;
   readonly artifacts: SqliteArtifacts;
+  readonly id: string;
+  readonly epoch: string;
   readonly #db: Database;
   readonly #lock: Lock;
+  readonly #damage: Damage;
+  readonly #epochs: Epochs;
   readonly #committer: Committer;
   readonly #context: StreamContext;
   readonly #onError: (error: LogError | null) => void;
@@ -74,21 +95,31 @@ class SqliteLog implements Log {
   #events = 0;
   /** Global position of the last committed event. */
   #end: number;
+  /** True once the last chunk of every session was found in its place. */
+  #endsChecked = false;
+  readonly #erasing: Erasing;
   #closing: Promise<void> | undefined;
 
-  constructor(options: OpenLogOptions, db: Database, lock: Lock) {
+  constructor(options: OpenLogOptions, { db, lock, damage, epochs }: Opened) {
     this.dataDir = options.dataDir;
+    this.id = epochs.logId;
+    this.epoch = epochs.current;
     this.#db = db;
     this.#lock = lock;
+    this.#damage = damage;
+    this.#epochs = epochs;
     this.#onError = (error) => options.onError?.(error);
     this.#committer = new Committer(db, {
       publish: () => this.#publish(),
       onError: this.#onError,
       maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
+      assertOwner: () => epochs.assertOwner(),
     });
     this.#context = this.#makeContext();
-    this.documents = new SqliteDocuments(db, this.#committer);
-    this.artifacts = new SqliteArtifacts(db, options.dataDir, this.#committer);
+    this.documents = new SqliteDocuments(db, this.#committer, damage);
+    const numberOf = (stream: Stream): number => this.#numberOf(stream);
+    this.artifacts = new SqliteArtifacts(db, options.dataDir, { committer: this.#committer, damage, numberOf });
+    this.#erasing = new Erasing(() => eraseFreed(db));
     this.#lastNo = this.#context.streams.lastNo();
     this.#end = this.#lastPosition();
     this.#all = new Tail<SessionsBatch>(
@@ -101,7 +132,8 @@ class SqliteLog implements Log {
       this.#pump,
       this.#context.onThrow,
     );
-    for (const no of this.#context.streams.deleted()) this.#remove(no);
+    for (const stream of this.#context.streams.deleted()) this.#remove(stream);
+    this.#finishRemovals();
   }
 
   createStream(kind: StreamKind, id: string, state: string): Stream {
@@ -143,11 +175,13 @@ class SqliteLog implements Log {
 
   deleteStream(kind: StreamKind, id: string): boolean {
     this.#committer.admit();
-    const stream = this.stream(kind, id);
-    if (stream === undefined) return false;
-    stream.delete();
+    const open = this.#streams.get(key(kind, id));
+    const no = open?.no ?? this.#context.streams.numberOf(kind, id);
+    if (no === undefined || this.#removed.has(no)) return false;
+    open?.delete();
     this.#streams.delete(key(kind, id));
-    this.#remove(stream.no);
+    this.documents.forget(id);
+    this.#remove({ no, kind });
     try {
       this.#committer.flush();
     } catch {
@@ -156,11 +190,21 @@ class SqliteLog implements Log {
     return true;
   }
 
+  async erased(): Promise<void> {
+    const done = this.#erasing.done();
+    done.catch(() => undefined);
+    while (this.#erasing.busy) {
+      await this.committed();
+      await setImmediate();
+    }
+    await done;
+  }
+
   readGlobal(options: { after?: string; limit?: number } = {}): GlobalPage {
     const limit = Math.max(1, options.limit ?? 1000);
     const page: GlobalPage = { events: [], next: options.after ?? "0.0", has_more: false };
     let chars = 0;
-    for (let at = parseCursor(options.after); ; ) {
+    for (let at = this.#startAt(options.after); ; ) {
       const batches = this.#nextGlobal(at, 8);
       for (const batch of batches) {
         for (const [index, json] of batch.events.entries()) {
@@ -184,11 +228,19 @@ class SqliteLog implements Log {
 
   globalCursor(): string {
     const { position, index } = splitCursor(this.#end);
-    return `${position}.${index}`;
+    return `${position}.${index}@${this.epoch}`;
   }
 
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription {
-    return this.#all.subscribe(parseCursor(options.after), options);
+    return this.#all.subscribe(this.#startAt(options.after), options);
+  }
+
+  #startAt(cursor: string | undefined): number {
+    const { at, epoch } = parseCursor(cursor);
+    if (epoch === null) return at;
+    if (at > this.#end) throw changed("lies beyond the end of this log");
+    if (epoch !== this.epoch) this.#epochs.assertWritten(epoch, splitCursor(at).position);
+    return at;
   }
 
   flush(): void {
@@ -208,7 +260,7 @@ class SqliteLog implements Log {
   }
 
   health(): LogHealth {
-    return this.#committer.health();
+    return this.#committer.health(this.#damage.report());
   }
 
   stats(): LogStats {
@@ -223,11 +275,14 @@ class SqliteLog implements Log {
   }
 
   async #close(): Promise<void> {
+    // While the disk does not take it, for about a second.
+    await this.#committer.committed(true).catch(() => undefined);
     const failure = this.#committer.close();
     this.#publish();
     for (const stream of this.#streams.values()) stream.tail.end("closed");
     this.#all.end("closed");
     this.#pump.stop();
+    this.#erasing.stop(new LogError("log_closed", "The log was closed. What was deleted is erased at the next start."));
     closeLogDatabase(this.#db);
     this.#lock.release();
     if (failure !== undefined) throw failure;
@@ -236,9 +291,10 @@ class SqliteLog implements Log {
   #makeContext(): StreamContext {
     return {
       committer: this.#committer,
-      streams: new StreamStore(this.#db),
-      events: new EventStore(this.#db),
-      natives: new NativeStore(this.#db),
+      streams: new StreamStore(this.#db, this.#damage),
+      events: new EventStore(this.#db, this.#damage),
+      natives: new NativeStore(this.#db, this.#damage),
+      epochs: this.#epochs,
       published: new BatchCache(),
       reread: new BatchCache(),
       pump: this.#pump,
@@ -250,7 +306,7 @@ class SqliteLog implements Log {
   #committed(stream: SqliteStream, batch: EventBatch, position: number): void {
     this.#queue.push({ stream, batch, position });
     this.#events += batch.last - batch.first + 1;
-    if (stream.kind === "session") this.#end = new SessionsBatch(batch, position).to;
+    if (stream.kind === "session") this.#end = new SessionsBatch(batch, position, this.epoch).to;
   }
 
   /** Walks by index: what a subscriber commits while it is told something is appended behind, and told after it. */
@@ -259,30 +315,53 @@ class SqliteLog implements Log {
     for (let index = 0; index < queue.length; index++) {
       const { stream, batch, position } = queue[index]!;
       stream.publish(batch);
-      if (this.#all.hasLive && stream.kind === "session") this.#all.publish(new SessionsBatch(batch, position));
+      if (this.#all.hasLive && stream.kind === "session") this.#all.publish(new SessionsBatch(batch, position, this.epoch));
     }
     this.#queue = [];
   }
 
   #nextGlobal(after: number, limit: number): SessionsBatch[] {
+    this.#checkEnds();
     const { position, index } = splitCursor(after);
     return this.#context.events.globalRows(position, limit + 1).flatMap((row) => {
       const skip = row.position === position ? index : 0;
       if (skip > row.batch.last - row.batch.first) return [];
-      return [new SessionsBatch(row.batch.tail(row.batch.first + skip - 1), row.position, skip)];
+      return [new SessionsBatch(row.batch.tail(row.batch.first + skip - 1), row.position, this.epoch, skip)];
     });
   }
 
-  #lastPosition(): number {
-    const position = this.#context.events.lastPosition();
-    const [last] = this.#context.events.globalRows(position, 1);
-    return last === undefined ? position * 1024 : new SessionsBatch(last.batch, position).to;
+  /** Once, before the first read over all sessions: there no chunk follows that would show that the last one of a session is missing. */
+  #checkEnds(): void {
+    if (this.#endsChecked) return;
+    for (const { last, ...stream } of this.#context.streams.lasts()) this.#context.events.mustHaveLast(stream, last);
+    this.#endsChecked = true;
   }
 
-  #remove(no: number): void {
-    this.#removed.add(no);
+  #lastPosition(): number {
+    const { position, events } = this.#context.events.lastPosition();
+    const given = lastPositionGiven(this.#db);
+    // Chunks that were removed were behind it: their cursors are still inside.
+    return given > position ? given * POSITION_STEP + POSITION_STEP - 1 : position * POSITION_STEP + events;
+  }
+
+  #numberOf(stream: Stream): number {
+    const no = this.stream(stream.kind, stream.id)?.no;
+    if (no === undefined) throw new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
+    return no;
+  }
+
+  /** Files of artifacts that a stop left behind, after their rows had gone. */
+  #finishRemovals(): void {
+    const { gone } = this.artifacts.removeFiles();
+    if (gone.length > 0)
+      this.#committer.enlist({ write: () => this.artifacts.endRemovals(gone), settle: () => undefined }, 0, false);
+  }
+
+  #remove(stream: { no: number; kind: StreamKind }): void {
+    this.#removed.add(stream.no);
     const { committer, streams, events, natives } = this.#context;
-    committer.enlist(new Removal(no, { committer, streams, events, natives }), 0, true);
+    const ended = this.#erasing.begin();
+    committer.enlist(new Removal(stream, { committer, streams, events, natives, artifacts: this.artifacts }, ended), 0, true);
   }
 }
 

@@ -52,7 +52,7 @@ export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<str
 async function* artifactLine(log: Log, id: string): AsyncGenerator<string> {
   const info = log.artifacts.stat(id);
   const chunks: Buffer[] = [];
-  for await (const chunk of log.artifacts.openRead(id) ?? []) chunks.push(chunk as Buffer);
+  for await (const chunk of (await log.artifacts.openRead(id)) ?? []) chunks.push(chunk as Buffer);
   if (info)
     yield line({
       kind: "artifact",
@@ -100,7 +100,7 @@ export function importLines(log: Log, ndjson: string, sessionId: string | undefi
         raw: Buffer.from(each.base64, "base64"),
       });
     if (each.kind === "artifact")
-      log.artifacts.put(Buffer.from(each.base64, "base64"), { kind: each.artifact_kind, mime: each.mime });
+      log.artifacts.of(stream).put(Buffer.from(each.base64, "base64"), { kind: each.artifact_kind, mime: each.mime });
   }
   for (const { native, event } of events)
     stream.append({ text: JSON.stringify({ ...event, raw: null }), sequence: event.sequence, type: event.type, native });
