@@ -17,6 +17,8 @@ export type CoreOptions = {
   agents: readonly Agent[];
   env: NodeJS.ProcessEnv;
   defaultDirectory: string;
+  /** Begin with an empty log when the one that is there is damaged; it is kept aside. */
+  acceptEmpty?: boolean;
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
   /** Told when the log cannot write, and with null when it can again. */
   onLogError?(error: LogError | null): void;
@@ -37,7 +39,27 @@ export type Core = {
 
 /** In this order: the lock, the orphans of a crashed daemon, the sessions it left open. Only then may anything new begin. */
 export async function openCore(options: CoreOptions): Promise<Core> {
-  const log = await openLog({ dataDir: options.dataDir, ...(options.onLogError ? { onError: options.onLogError } : {}) });
+  let stopAgents = (): void => {};
+  const log = await openLog({
+    dataDir: options.dataDir,
+    acceptEmpty: options.acceptEmpty ?? false,
+    onError: (error) => {
+      options.onLogError?.(error);
+      // Another daemon owns the sessions now: what these agents do could not be kept.
+      if (error?.code === "fenced") stopAgents();
+    },
+  });
+  try {
+    return await openSessions(options, log, (stop) => {
+      stopAgents = stop;
+    });
+  } catch (error) {
+    await log.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () => void) => void): Promise<Core> {
   const processDir = join(options.dataDir, "processes");
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
   const reaped = await reapOrphans(processDir);
@@ -60,12 +82,14 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     const { dataDir, env } = options;
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
+  onFenced(() => void manager.shutdown().catch(() => undefined));
   const { recovered } = manager.recover();
   return { log, manager, agents, directory, reaped, recovered, close: () => closeCore(manager, agents, log) };
 }
 
 async function closeCore(manager: SessionManager, agents: ReadonlyMap<string, HostedAgent>, log: Log): Promise<void> {
-  await manager.shutdown();
+  // What the log could not take in time is not waited for any longer.
+  await manager.shutdown().catch(() => undefined);
   await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
   await log.close();
 }

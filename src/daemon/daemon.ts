@@ -29,6 +29,8 @@ export type DaemonOptions = {
   /** Where sessions work that name no directory. */
   directory?: string;
   env?: NodeJS.ProcessEnv;
+  /** Begin with an empty log when the one that is there is damaged; it is kept aside. */
+  acceptEmpty?: boolean;
   logger?: Logger;
 };
 
@@ -82,6 +84,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     agents: agentsWith(acpEntries(config)),
     env: options.env ?? process.env,
     defaultDirectory: directory,
+    acceptEmpty: options.acceptEmpty ?? false,
     log: (level, message, fields) => logger[level](fields ?? {}, message),
     onLogError: (error) => (error ? logger.error({ code: error.code }, error.message) : logger.info("the log can write again")),
   });

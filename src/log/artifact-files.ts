@@ -38,7 +38,7 @@ export class ArtifactFiles {
   /** True when the file has been verified and has not changed since. */
   isVerified(sha: string): boolean {
     const stat = lstatSync(this.#path(sha), { throwIfNoEntry: false, bigint: true });
-    return stat !== undefined && stat.isFile() && this.#verified.get(sha) === stateOf(stat);
+    return stat?.isFile() === true && this.#verified.get(sha) === stateOf(stat);
   }
 
   /** A temporary file, fsynced, then renamed; then the folder is fsynced, so that the name survives too. */

@@ -251,6 +251,8 @@ export interface Log {
   readGlobal(options?: { after?: string; limit?: number }): GlobalPage;
   /** Cursor of the last committed event. */
   globalCursor(): string;
+  /** Throws `log_changed` for a cursor of another history. */
+  assertCursor(cursor: string): void;
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription;
 
   /** Commits now. Throws when that fails; then everything is kept and tried again. */

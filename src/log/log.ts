@@ -231,6 +231,10 @@ class SqliteLog implements Log {
     return `${position}.${index}@${this.epoch}`;
   }
 
+  assertCursor(cursor: string): void {
+    this.#startAt(cursor);
+  }
+
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription {
     return this.#all.subscribe(this.#startAt(options.after), options);
   }

@@ -96,6 +96,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   configure(app);
   addRequestLog(app, context);
   addAccessControl(app, context, origins);
+  addLogGuard(app, context);
   addIdempotency(app, new Idempotency(options.log));
   addProblems(app, context);
   addRoutes(app, context, authenticator);
@@ -244,6 +245,13 @@ function settling(request: FastifyRequest, release: () => void, { audit }: Serve
       ...(target === undefined ? {} : { target }),
     });
   };
+}
+
+/** While the log cannot write, commands to sessions are refused before they have any effect: none of them could be kept. */
+function addLogGuard(app: App, { log }: ServerContext): void {
+  app.addHook("preHandler", async ({ method, routeOptions: { url, config } }) => {
+    if (method !== "GET" && url?.startsWith("/v1/sessions") && config.withoutLog !== true) log.assertWritable();
+  });
 }
 
 function addProblems(app: App, { logger }: ServerContext): void {

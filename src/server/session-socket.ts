@@ -14,7 +14,7 @@ import type { OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import { mustReach } from "./routes/events.ts";
 import type { ServerContext } from "./server-context.ts";
-import { type ClientMessage, type Following, OP_ACCESS, parseClientMessage } from "./socket-messages.ts";
+import { type ClientMessage, type Following, LOGGED_OPS, OP_ACCESS, parseClientMessage } from "./socket-messages.ts";
 import type { Caller } from "./token.ts";
 
 /** Bytes a socket may hold before its client counts as slow. */
@@ -63,7 +63,9 @@ export class SessionSocket implements OpenStream {
     });
     this.#ws.on("close", () => this.#gone());
     this.#ws.on("error", () => this.#ws.terminate());
-    this.#push({ type: "hello", session_id: this.#sessionId, role: this.#caller.role, version: this.#context.version });
+    const { log, version } = this.#context;
+    const { role } = this.#caller;
+    this.#push({ type: "hello", session_id: this.#sessionId, role, version, log_id: log.id, epoch: log.epoch });
     this.#follow(following);
   }
 
@@ -173,6 +175,7 @@ export class SessionSocket implements OpenStream {
   }
 
   async #do(message: ClientMessage): Promise<unknown> {
+    if (LOGGED_OPS.has(message.op)) this.#context.log.assertWritable();
     // Asked for each time: the manager may have given up the object that was there when the socket opened.
     const session = this.#context.manager.get(this.#sessionId);
     switch (message.op) {
@@ -206,7 +209,7 @@ export class SessionSocket implements OpenStream {
         return session.view();
       case "subscribe": {
         const after = message.after ?? 0;
-        mustReach(this.#stream, after);
+        mustReach(this.#stream, after, message.epoch);
         return this.#follow({ after, encoding: encodingOf(message, this.#context.dialects) });
       }
       case "unsubscribe":

@@ -2,6 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
 import type { Log, Stream, StreamRow } from "../log/contract.ts";
+import { LogError } from "../log/log-error.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
@@ -129,7 +130,12 @@ export class SessionManager {
     if (live >= limits.sessions) throw new ProblemError("too_many_sessions");
     const session = this.#hold(log.createStream("session", row.session_id, JSON.stringify(row)));
     session.begin();
-    await log.committed();
+    await log.committed().catch((error: unknown) => {
+      // Not kept: it must not appear later under an id that the caller was refused.
+      this.#sessions.delete(row.session_id);
+      log.deleteStream("session", row.session_id);
+      throw error;
+    });
     return session.view();
   }
 
@@ -161,10 +167,19 @@ export class SessionManager {
 
   /** Removes the session and all it left in the log. Its agent is ended first. */
   async remove(id: string): Promise<void> {
-    await this.get(id).terminate();
+    await this.#terminateForRemoval(id);
     this.#sessions.delete(id);
     this.#options.log.deleteStream("session", id);
-    await this.#options.log.committed();
+    await this.#options.log.erased();
+  }
+
+  /** A session whose stored data is damaged has no agent to end, and can be removed all the same. */
+  async #terminateForRemoval(id: string): Promise<void> {
+    try {
+      await this.get(id).terminate();
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code !== "corrupt_chunk") throw error;
+    }
   }
 
   /** A channel that hands native messages to sessions of this manager. */

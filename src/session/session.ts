@@ -165,7 +165,10 @@ export class Session implements SessionPort, Intake {
     if (turn && whenBusy === "steer") return this.#steer(message, turn);
     if (this.#queue.size >= this.#context.limits.queued) throw new ProblemError("queue_full");
     this.#queue.push(message);
-    await this.#context.log.committed();
+    await this.#context.log.committed().catch((error: unknown) => {
+      // Not kept: it is withdrawn, so that a refused message never runs later. If it has begun meanwhile, it is accepted.
+      if (this.#queue.remove(message.turn_id)) throw error;
+    });
     this.pump();
     return { turn_id: message.turn_id, queued: busy };
   }

@@ -102,6 +102,7 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        withoutLog: true,
         operation: "deleteSession",
         summary: "End the session and remove all it left in the log.",
         replies: { 204: done },
@@ -120,6 +121,7 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        withoutLog: true,
         operation: "interruptSession",
         summary: "Stop the running turn. Nothing happens when none runs.",
         replies: { 204: done },
@@ -138,6 +140,7 @@ export function sessionRoutes(app: App, { manager, log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        withoutLog: true,
         operation: "terminateSession",
         summary: "End the session. Ending it again changes nothing.",
         replies: { 204: done },

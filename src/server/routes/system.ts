@@ -1,5 +1,6 @@
 // The daemon about itself: alive, ready, measured, described.
 import Type from "typebox";
+import type { LogHealth } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { pageStyle, renderApiPage } from "../api-page.ts";
 import type { OpenApi } from "../openapi.ts";
@@ -7,14 +8,33 @@ import { PAGE_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
 
 const tag = "daemon";
-const Health = Type.Object({ status: Type.Literal("ok"), version: Type.String() }, { title: "Health" });
-const Ready = Type.Object({ status: Type.Literal("ready") }, { title: "Ready" });
+const Health = Type.Object(
+  {
+    status: Type.Literal("ok"),
+    version: Type.String(),
+    log_id: Type.String({ description: "of the log, made once; a restored backup has the same" }),
+    epoch: Type.String({ description: "of this start of the daemon; cursors belong to it" }),
+    log: Type.Enum(["ok", "failing", "fenced", "damaged"], { description: "failing: cannot write; damaged: some stored data cannot be read" }),
+  },
+  { title: "Health" },
+);
+const Damage = Type.Object({
+  places: Type.Integer({ description: "how many were found since the daemon started" }),
+  sessions: Type.Array(Type.String()),
+  message: Type.String(),
+});
+const Ready = Type.Object({ status: Type.Literal("ready"), damage: Type.Optional(Damage) }, { title: "Ready" });
+
+function stateOf(health: LogHealth): "ok" | "failing" | "fenced" | "damaged" {
+  if (health.state === "failing") return health.code === "fenced" ? "fenced" : "failing";
+  return health.damage.places > 0 ? "damaged" : "ok";
+}
 
 export function systemRoutes(app: App, { log, metrics, version }: ServerContext, openApi: OpenApi): void {
   app.get(
     "/v1/health",
     { config: { tag, role: "none", operation: "health", summary: "The daemon lives.", replies: { 200: Health } } },
-    async () => ({ status: "ok", version }),
+    async () => ({ status: "ok", version, log_id: log.id, epoch: log.epoch, log: stateOf(log.health()) }),
   );
 
   app.get(
@@ -24,7 +44,8 @@ export function systemRoutes(app: App, { log, metrics, version }: ServerContext,
         tag,
         reach: "none",
         operation: "ready",
-        summary: "The daemon can write its log.",
+        summary: "The daemon can write its log. `damage`: what of it cannot be read."
+,
         replies: { 200: Ready },
         problems: ["not_ready"],
       },
@@ -32,7 +53,8 @@ export function systemRoutes(app: App, { log, metrics, version }: ServerContext,
     async () => {
       const health = log.health();
       if (health.state === "failing") throw new ProblemError("not_ready", health.message);
-      return { status: "ready" };
+      const { places, streams, message } = health.damage;
+      return { status: "ready", ...(places === 0 ? {} : { damage: { places, sessions: streams, message } }) };
     },
   );
 

@@ -48,7 +48,10 @@ export function transferRoutes(app: App, { log, manager }: ServerContext): void 
     },
     async ({ body }, reply) => {
       const { id } = importLines(log, body.ndjson, body.session_id);
-      await log.committed();
+      await log.committed().catch((error: unknown) => {
+        log.deleteStream("session", id);
+        throw error;
+      });
       return reply.code(201).send(manager.get(id).view());
     },
   );
