@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log, LogError } from "../log/log.ts";
-import { openLog } from "../log/log.ts";
+import { atStart, openLog } from "../log/log.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type Reaped, reapOrphans } from "../transports/index.ts";
@@ -55,7 +55,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     });
   } catch (error) {
     await log.close().catch(() => undefined);
-    throw error;
+    throw atStart(error, options.dataDir);
   }
 }
 

@@ -6,6 +6,7 @@ import { agentsWith } from "../agents/registry.ts";
 import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
+import { atStart } from "../log/log-error.ts";
 import { linkOf } from "../server/link-pages.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
@@ -154,8 +155,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       },
     };
   } catch (error) {
-    await core.close();
-    throw error;
+    await core.close().catch(() => undefined);
+    throw atStart(error, dataDir);
   }
 }
 

@@ -180,6 +180,23 @@ export class EventStore {
     return Number(this.#purge.run(stream, limit).changes);
   }
 
+  /** Checks the chunks behind `after`, as many as fit. Returns how far it came, null at the end. A stream that is gone is no damage. */
+  check(stream: StreamName, last: number, after: number, maxBytes: number): number | null {
+    if (after >= last || this.#positionOf.get(stream.no, 1) === undefined) return null;
+    return this.#damage.guard(`What follows event ${after}`, stream, () => {
+      const range = { after, before: last + 1, limit: Number.MAX_SAFE_INTEGER, maxBytes };
+      const heads = this.#fitting(stream.no, range, false);
+      let end = after;
+      for (const row of this.#rowsUp.all(stream.no, heads[0]?.last ?? 0, heads.at(-1)?.last ?? -1)) {
+        const checked = this.#checked(row, stream);
+        if (checked.first > end + 1) throw this.#missing(stream, end + 1);
+        end = checked.last;
+      }
+      if (end === after) throw this.#missing(stream, after + 1);
+      return end;
+    });
+  }
+
   read(stream: StreamName, last: number, options: ReadOptions): ReadPage {
     const range: Range = {
       after: Math.max(0, options.after ?? 0),

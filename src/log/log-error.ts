@@ -76,6 +76,14 @@ export function toLogError(error: unknown, doing: string): LogError {
   return new LogError("write_failed", `${doing}: ${message}. See the cause; it is tried again.`, {}, error);
 }
 
+/** While the log is open a full disk mends itself; at the start somebody has to do something. Other errors stay as they are. */
+export function atStart(error: unknown, dataDir: string): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code !== "disk_full" && code !== "ENOSPC" && code !== "EDQUOT") return error;
+  const message = `The disk of ${dataDir} is full: dragoman cannot start there. Free some space on it and start again, or pass another --data-dir.`;
+  return new LogError("disk_full", message, { path: dataDir }, error);
+}
+
 /** @photostructure/sqlite 1.2: errors of `all()` come without `errcode`, only with SQLite's own words. */
 const BY_MESSAGE: readonly (readonly [string, number])[] = [
   ["database disk image is malformed", SQLITE_CORRUPT],

@@ -23,49 +23,54 @@ import type {
 } from "./contract.ts";
 import { Damage } from "./damage.ts";
 import { prepareDataDir } from "./data-dir.ts";
-import { closeLogDatabase, eraseFreed, openLogDatabase } from "./database.ts";
+import { closeLogDatabase, eraseFreed, openLogDatabase, wasUnclean } from "./database.ts";
 import { SqliteDocuments } from "./documents.ts";
 import type { Database } from "./driver.ts";
 import { changed, Epochs, lastPositionGiven } from "./epochs.ts";
 import { Erasing } from "./erasing.ts";
 import { EventStore } from "./event-store.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { LogError, toLogError } from "./log-error.ts";
+import { atStart, LogError, toLogError } from "./log-error.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removal } from "./removal.ts";
+import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { StreamStore } from "./stream-store.ts";
 import { Pump, Tail } from "./tail.ts";
 
 export type * from "./contract.ts";
-export { LogError, type LogErrorCode } from "./log-error.ts";
+export { atStart, LogError, type LogErrorCode } from "./log-error.ts";
 
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 const PAGE_CHARS = 8 * 1024 * 1024;
 
 export async function openLog(options: OpenLogOptions): Promise<Log> {
   const { dataDir } = options;
-  prepareDataDir(dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
-  const lock = await acquireLock(dataDir);
-  let db: Database | undefined;
   try {
-    const damage = new Damage((error) => options.onError?.(error));
-    db = await openLogDatabase(dataDir, { damage, acceptEmpty: options.acceptEmpty ?? false });
-    // First of all: what is read from here on cannot be changed by another daemon.
-    const epochs = Epochs.begin(db);
-    return new SqliteLog(options, { db, lock, damage, epochs });
+    prepareDataDir(dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
+    return await openLocked(options, await acquireLock(dataDir));
   } catch (error) {
-    db?.close();
-    lock.release();
-    throw whenOpening(toLogError(error, `Opening the log in ${dataDir}`), dataDir);
+    throw atStart(error, dataDir);
   }
 }
 
-/** While the log is open a full disk mends itself; at the start somebody has to do something. */
-function whenOpening(error: LogError, dataDir: string): LogError {
-  if (error.code !== "disk_full") return error;
-  const message = `The disk of ${dataDir} is full: dragoman cannot open its log there. Free some space on it and start again, or pass another --data-dir.`;
-  return new LogError("disk_full", message, { path: dataDir }, error);
+async function openLocked(options: OpenLogOptions, lock: Lock): Promise<Log> {
+  const { dataDir } = options;
+  let db: Database | undefined;
+  try {
+    const damage = new Damage((error) => options.onError?.(error));
+    const unclean = wasUnclean(dataDir);
+    db = await openLogDatabase(dataDir, { damage, acceptEmpty: options.acceptEmpty ?? false });
+    // First of all: what is read from here on cannot be changed by another daemon.
+    const epochs = Epochs.begin(db);
+    const log = new SqliteLog(options, { db, lock, damage, epochs });
+    if (unclean) log.checkInBackground();
+    return log;
+  } catch (error) {
+    db?.close();
+    lock.release();
+    throw toLogError(error, `Opening the log in ${dataDir}`);
+  }
 }
 
 type Opened = { db: Database; lock: Lock; damage: Damage; epochs: Epochs };
@@ -98,6 +103,7 @@ class SqliteLog implements Log {
   /** True once the last chunk of every session was found in its place. */
   #endsChecked = false;
   readonly #erasing: Erasing;
+  #scrub: Scrub | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: OpenLogOptions, { db, lock, damage, epochs }: Opened) {
@@ -134,6 +140,13 @@ class SqliteLog implements Log {
     );
     for (const stream of this.#context.streams.deleted()) this.#remove(stream);
     this.#finishRemovals();
+  }
+
+  /** After a stop that was not clean: everything that is stored is read once, little by little. What is damaged is reported. */
+  checkInBackground(): void {
+    const { streams, events, natives } = this.#context;
+    this.#scrub = new Scrub({ streams, events, natives });
+    this.#scrub.start();
   }
 
   createStream(kind: StreamKind, id: string, state: string): Stream {
@@ -286,6 +299,7 @@ class SqliteLog implements Log {
     for (const stream of this.#streams.values()) stream.tail.end("closed");
     this.#all.end("closed");
     this.#pump.stop();
+    this.#scrub?.stop();
     this.#erasing.stop(new LogError("log_closed", "The log was closed. What was deleted is erased at the next start."));
     closeLogDatabase(this.#db);
     this.#lock.release();

@@ -107,6 +107,12 @@ export class NativeStore {
     });
   }
 
+  /** Checks the messages behind `after`, as many as fit. Returns how far it came, null at the end. A stream that is gone is no damage. */
+  check(stream: StreamName, end: number, after: number, maxBytes: number): number | null {
+    if (after >= end || this.#rowOf.get(stream.no, 1) === undefined) return null;
+    return this.read(stream, end, after, Number.MAX_SAFE_INTEGER, maxBytes).next;
+  }
+
   /** The messages with these numbers, of those up to `end`; a chunk is read once however many of its messages are asked for. */
   pick(stream: StreamName, end: number, seqs: Iterable<number>): Map<number, NativeRow> {
     return this.#damage.guard("Native messages", stream, () => {

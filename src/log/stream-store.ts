@@ -14,6 +14,8 @@ const COLUMNS = "no, kind, id, created_at, updated_at, last_sequence, last_nativ
 const CHECKSUMS = "key_checksum, row_checksum, state_checksum";
 const NEWEST = `${Number.MAX_SAFE_INTEGER}.${Number.MAX_SAFE_INTEGER}`;
 
+const ALL_PAGE = 500;
+
 export class StreamStore {
   readonly #db: Database;
   readonly #damage: Damage;
@@ -23,6 +25,7 @@ export class StreamStore {
   readonly #state: Statement;
   readonly #find: Statement;
   readonly #lasts: Statement;
+  readonly #page: Statement;
   readonly #markDeleted: Statement;
   readonly #remove: Statement;
   readonly #deleted: Statement;
@@ -41,6 +44,7 @@ export class StreamStore {
     this.#lasts = db.prepare(
       "SELECT no, kind, id, last_sequence FROM streams WHERE kind = 'session' AND deleted = 0 AND last_sequence > 0",
     );
+    this.#page = db.prepare(`SELECT ${COLUMNS}, ${CHECKSUMS} FROM streams WHERE deleted = 0 AND no > ? ORDER BY no LIMIT ?`);
     this.#markDeleted = db.prepare(
       "UPDATE streams SET deleted = 1, id = NULL, state = '', open_since = NULL, key_checksum = ?, row_checksum = NULL, state_checksum = ? WHERE no = ?",
     );
@@ -84,6 +88,18 @@ export class StreamStore {
   numberOf(kind: StreamKind, id: string): number | undefined {
     const row = this.#find.get(kind, id);
     return row === undefined ? undefined : int(row, "no");
+  }
+
+  /** All that are not deleted and whose rows are intact, in pages. */
+  *all(): Generator<NumberedRow> {
+    for (let after = 0; ; ) {
+      const rows = this.#page.all(after, ALL_PAGE);
+      for (const row of rows) {
+        after = int(row, "no");
+        if (isIntact(row)) yield numberedRow(row);
+      }
+      if (rows.length < ALL_PAGE) return;
+    }
   }
 
   /** The last sequence of each session. */

@@ -55,7 +55,9 @@ export class Metrics {
         ...this.#natives.read(log, this.#startedAt),
       ]),
       family("dragoman_log_healthy", "gauge", "1 while commits succeed.", [["", health.state === "ok" ? 1 : 0]]),
-      family("dragoman_log_damaged_places", "gauge", "Places of the log found damaged since start.", [["", health.damage.places]]),
+      family("dragoman_log_damaged_places", "gauge", "Places of the log found damaged since start.", [
+        ["", health.damage.places],
+      ]),
       family("dragoman_log_set_aside", "gauge", "Damaged logs kept aside in the data directory.", [
         ["", setAsideLogs(log.dataDir).length],
       ]),

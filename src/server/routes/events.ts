@@ -74,7 +74,10 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         ...(encoding.types === null ? {} : { types: [...encoding.types] }),
       });
       const lines = isPlain(encoding) ? page.events : encodeRun(page, encoding, stream).flatMap((event) => event.lines);
-      return reply.type("application/json; charset=utf-8").headers(logHeaders(log)).send(pageJson(page, lines, log.epoch));
+      return reply
+        .type("application/json; charset=utf-8")
+        .headers(logHeaders(log))
+        .send(pageJson(page, lines, log.epoch));
     },
   );
 
@@ -96,7 +99,8 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
       const stream = sessionStream(log, request.params.id);
       const encoding = encodingOf(request.query, dialects);
       const resumed = lastEventId(request.headers["last-event-id"], LAST_SEQUENCE);
-      const [sequence, epoch] = resumed?.split("@") ?? [request.query.after ?? request.query.offset ?? 0, request.query.epoch];
+      const { query } = request;
+      const [sequence, epoch] = resumed?.split("@") ?? [String(query.after ?? query.offset ?? 0), query.epoch];
       const after = Number(sequence);
       mustReach(stream, after, epoch);
       // A browser's EventSource connects again after every end; only 204 tells it to stop.

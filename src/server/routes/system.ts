@@ -14,7 +14,9 @@ const Health = Type.Object(
     version: Type.String(),
     log_id: Type.String({ description: "of the log, made once; a restored backup has the same" }),
     epoch: Type.String({ description: "of this start of the daemon; cursors belong to it" }),
-    log: Type.Enum(["ok", "failing", "fenced", "damaged"], { description: "failing: cannot write; damaged: some stored data cannot be read" }),
+    log: Type.Enum(["ok", "failing", "fenced", "damaged"], {
+      description: "failing: cannot write; damaged: some stored data cannot be read",
+    }),
   },
   { title: "Health" },
 );
@@ -44,8 +46,7 @@ export function systemRoutes(app: App, { log, metrics, version }: ServerContext,
         tag,
         reach: "none",
         operation: "ready",
-        summary: "The daemon can write its log. `damage`: what of it cannot be read."
-,
+        summary: "The daemon can write its log. `damage`: what of it cannot be read.",
         replies: { 200: Ready },
         problems: ["not_ready"],
       },
