@@ -363,7 +363,8 @@ function isComplete(body: Buffer, first: number, last: number, types: string, na
   const count = last - first + 1;
   try {
     const events = eventsOf(PackedEvents.read(body, first).frames());
-    return events.length === count && wordsOf(types).length === count && numbersOf(natives).length === count;
+    const whole = events.every((json) => json.startsWith("{") && json.endsWith("}"));
+    return whole && events.length === count && wordsOf(types).length === count && numbersOf(natives).length === count;
   } catch {
     return false;
   }

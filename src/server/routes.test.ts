@@ -173,7 +173,13 @@ describe("agents", () => {
 
 describe("the daemon about itself", () => {
   it("is alive, ready and measured", async () => {
-    expect(await server.json("GET", "/v1/health")).toEqual({ status: "ok", version: "0.0.0-test" });
+    expect(await server.json("GET", "/v1/health")).toEqual({
+      status: "ok",
+      version: "0.0.0-test",
+      log_id: server.core.log.id,
+      epoch: server.core.log.epoch,
+      log: "ok",
+    });
     expect(await server.json("GET", "/v1/ready")).toEqual({ status: "ready" });
     const { text, headers } = await server.call("GET", "/metrics");
     expect(headers["content-type"]).toContain("text/plain");
