@@ -29,13 +29,17 @@ export const cleanEnv = (home: string): NodeJS.ProcessEnv => ({
   LANG: "C.UTF-8",
 });
 
-export async function startDaemonProcess(dataDir: string, args: string[] = []): Promise<DaemonProcess> {
+export async function startDaemonProcess(
+  dataDir: string,
+  args: string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<DaemonProcess> {
   const child = spawn(
     process.execPath,
     [CLI, "serve", "--port", "0", "--json", "--no-open", "--data-dir", dataDir, "--log-level", "error", ...args],
     {
       stdio: ["ignore", "pipe", "pipe"],
-      env: cleanEnv(dataDir),
+      env: { ...cleanEnv(dataDir), ...env },
       cwd: dataDir,
     },
   );
