@@ -67,6 +67,9 @@ static int fails(void) {
 
 static int armed(void) { return control != NULL && atomic_load(&control->countdown) > 0; }
 
+/* A disk that is full for long still lets files be opened and removed. */
+static int spared(int creates) { return !creates && armed() && atomic_load(&control->lasting); }
+
 static int fails_at_path(const char *path) {
   char full[PATH_MAX];
   if (!armed() || path == NULL) return 0;
@@ -114,7 +117,7 @@ ON_FD(int, ftruncate64, (int fd, off64_t size), (fd, size))
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
     va_end(rest);                                          \
     REAL(int, name, const char *, int, ...);               \
-    if (fails_at_path(path)) return -1;                    \
+    if (!spared(flags & O_CREAT) && fails_at_path(path)) return -1; \
     return real(path, flags, mode);                        \
   }
 
@@ -129,6 +132,6 @@ int rename(const char *from, const char *to) {
 
 int unlink(const char *path) {
   REAL(int, unlink, const char *);
-  if (fails_at_path(path)) return -1;
+  if (!spared(0) && fails_at_path(path)) return -1;
   return real(path);
 }
