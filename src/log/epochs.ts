@@ -15,6 +15,8 @@ type Epoch = { epoch: string; first_position: number };
 export class Epochs {
   readonly logId: string;
   readonly current: string;
+  /** The last position that was given out before this epoch. */
+  readonly lastGiven: number;
   readonly #epochs: readonly Epoch[];
   readonly #owner: Statement;
 
@@ -23,6 +25,7 @@ export class Epochs {
     this.logId = logId;
     this.#epochs = epochs;
     this.current = current;
+    this.lastGiven = (epochs.at(-1)?.first_position ?? 1) - 1;
   }
 
   /** Begins an epoch and makes it the owner. From here on nobody else can commit. */
@@ -94,7 +97,7 @@ function readEpochs(db: Database): Epoch[] {
 }
 
 /** Positions never come back, also not those of removed chunks. */
-export function lastPositionGiven(db: Database): number {
+function lastPositionGiven(db: Database): number {
   const row = db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'event_chunks'").get();
   return row === undefined ? 0 : int(row, "seq");
 }

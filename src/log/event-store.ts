@@ -2,66 +2,27 @@
  * The table of event chunks: writes the chunks of a tick, reads ranges of a stream in bounded pages. It knows rows, not who waits for them. A row that does
  * not match its checksums, and a row that is missing, are refused: what is returned is what was written, without a gap.
  */
-import { EventBatch, type StoredEvents } from "./batch.ts";
+import { EventBatch } from "./batch.ts";
 import { checksumBehind, checksumOf, sealed, unsealed } from "./checksum.ts";
-import { blob, int, text } from "./columns.ts";
+import { int, text } from "./columns.ts";
 import type { ReadOptions, ReadPage } from "./contract.ts";
 import type { Damage, StreamName } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, checkedRow, ENVELOPE, merge, type PendingChunk } from "./event-chunk.ts";
 import { eventsOf } from "./frames.ts";
 import { LogError } from "./log-error.ts";
 import { PackedEvents } from "./packed-events.ts";
-import { NumberRuns, numbersOf, someWord, WordRuns, wordsOf } from "./runs.ts";
+import { numbersOf, someWord, wordsOf } from "./runs.ts";
 
-export const CHUNK_EVENTS = 1000;
-export const CHUNK_CHARS = 512 * 1024;
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows that one read with `types` looks at before it returns what it has. */
 const SCAN_ROWS = 20_000;
 const HEADS = 1000;
 const FEW_HEADS = 24;
 const MAX_HEADS = 10_000;
-/** Bytes of an event that its row may not hold, about. */
-const ENVELOPE = 320;
-
-/** Events of one stream that wait for their commit. Becomes one row, then one batch. */
-export type PendingChunk = {
-  first: number;
-  events: PackedEvents;
-  types: WordRuns;
-  natives: NumberRuns;
-  /** As it was written last. */
-  position: number;
-  body: Buffer;
-};
-
-export function pendingChunk(first: number): PendingChunk {
-  return {
-    first,
-    events: new PackedEvents(first),
-    types: new WordRuns(),
-    natives: new NumberRuns(),
-    position: 0,
-    body: Buffer.alloc(0),
-  };
-}
-
-/** What was written of it, for those who follow. */
-export const writtenOf = ({ types, natives, events, body, first }: PendingChunk): StoredEvents => ({
-  types: types.toString(),
-  natives: natives.toString(),
-  size: events.chars,
-  frames: () => events.frames(),
-  framesLater: framesFrom(body, first),
-});
-
-/** A function of its own: closures of one scope keep alive what any of them uses. */
-const framesFrom = (body: Buffer, first: number) => (): Buffer => PackedEvents.read(body, first).frames();
 
 export type Head = { position: number; first: number; last: number; types: string; bytes: number };
 export type GlobalRow = { position: number; batch: EventBatch };
-/** A row whose checksums match. */
-type CheckedRow = { first: number; last: number; types: string; natives: string; body: Buffer };
 
 type Range = { after: number; before: number; limit: number; maxBytes: number };
 
@@ -123,7 +84,7 @@ export class EventStore {
       const taken = this.#fitting(stream.no, range, false);
       const [firstHead, lastHead] = [taken[0], taken.at(-1)];
       if (firstHead === undefined || lastHead === undefined) throw this.#missing(stream, after + 1);
-      const rows = this.#rowsUp.all(stream.no, firstHead.last, lastHead.last).map((row) => this.#checked(row, stream));
+      const rows = this.#rowsUp.all(stream.no, firstHead.last, lastHead.last).map((row) => checkedRow(row, stream, this.#damage));
       let end = after;
       for (const { first, last } of rows) {
         if (first > end + 1) throw this.#missing(stream, end + 1);
@@ -145,7 +106,7 @@ export class EventStore {
       return this.#global.all(position, limit).map((row) => {
         const stream = { no: int(row, "stream"), kind: "session", id: text(row, "id") };
         const at = int(row, "position");
-        const checked = this.#checked(row, stream, `Chunk ${at} (go on behind it with the cursor ${at + 1}.0)`);
+        const checked = checkedRow(row, stream, this.#damage, `Chunk ${at} (go on behind it with the cursor ${at + 1}.0)`);
         const before = checked.first > 1 ? this.positionOf(stream, checked.first - 1) : undefined;
         if (before !== undefined && before >= position && !seen.has(before)) throw this.#missing(stream, checked.first - 1);
         seen.add(at);
@@ -188,7 +149,7 @@ export class EventStore {
       const heads = this.#fitting(stream.no, range, false);
       let end = after;
       for (const row of this.#rowsUp.all(stream.no, heads[0]?.last ?? 0, heads.at(-1)?.last ?? -1)) {
-        const checked = this.#checked(row, stream);
+        const checked = checkedRow(row, stream, this.#damage);
         if (checked.first > end + 1) throw this.#missing(stream, end + 1);
         end = checked.last;
       }
@@ -266,7 +227,7 @@ export class EventStore {
     reverse: boolean,
     types: ReadonlySet<string> | undefined,
   ): boolean {
-    const checked = this.#checked(row, stream);
+    const checked = checkedRow(row, stream, this.#damage);
     this.#mustFollow(page, checked, stream, reverse);
     const { first } = checked;
     const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
@@ -292,21 +253,6 @@ export class EventStore {
   #mustFollow(page: ReadPage, row: { first: number; last: number }, stream: StreamName, reverse: boolean): void {
     const next = wanted(page, reverse);
     if (row.first > next || row.last < next) throw this.#missing(stream, next);
-  }
-
-  /** The row, when it is what was written. */
-  #checked(row: SqlRow, stream: StreamName, place?: string): CheckedRow {
-    const [first, last] = [int(row, "first"), int(row, "last")];
-    const { text: types, checksum } = unsealed(text(row, "types"));
-    const [natives, body] = [text(row, "natives"), blob(row, "body")];
-    const head = checksumOf(int(row, "stream"), first, last, types, natives);
-    const intact =
-      int(row, "stream") === stream.no &&
-      (checksum === null
-        ? isComplete(body, first, last, types, natives)
-        : checksum === head && row.checksum === checksumBehind(head, body));
-    if (!intact) throw this.#damage.found(place ?? `Events ${first} to ${last}`, stream);
-    return { first, last, types, natives, body };
   }
 
   #missing(stream: StreamName, sequence: number): LogError {
@@ -357,34 +303,3 @@ function within(heads: Head[], range: Range): Head[] {
 
 /** The sequence that a page needs next. */
 const wanted = (page: ReadPage, reverse: boolean): number => (reverse ? page.next - 1 : page.next + 1);
-
-/** For rows without a checksum: as many events, types and natives as the row says. */
-function isComplete(body: Buffer, first: number, last: number, types: string, natives: string): boolean {
-  const count = last - first + 1;
-  try {
-    const events = eventsOf(PackedEvents.read(body, first).frames());
-    const whole = events.every((json) => json.startsWith("{") && json.endsWith("}"));
-    return whole && events.length === count && wordsOf(types).length === count && numbersOf(natives).length === count;
-  } catch {
-    return false;
-  }
-}
-
-function merge(rows: readonly CheckedRow[]): StoredEvents {
-  const parts = rows.map(storedOf);
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return only;
-  return {
-    types: parts.map((part) => part.types).join(" "),
-    natives: parts.map((part) => part.natives).join(","),
-    size: parts.reduce((sum, part) => sum + part.size, 0),
-    frames: () => Buffer.concat(parts.map((part) => part.frames())),
-  };
-}
-
-const storedOf = ({ first, last, types, natives, body }: CheckedRow): StoredEvents => ({
-  types,
-  natives,
-  size: body.length + ENVELOPE * (last - first + 1),
-  frames: framesFrom(body, first),
-});

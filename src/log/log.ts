@@ -3,8 +3,9 @@
  * The only door to the database; other rooms see the types in `contract.ts`.
  */
 import { setImmediate } from "node:timers/promises";
+import { AllSessions } from "./all-sessions.ts";
 import { SqliteArtifacts } from "./artifacts.ts";
-import { type EventBatch, POSITION_STEP, parseCursor, SessionsBatch, splitCursor } from "./batch.ts";
+import type { EventBatch } from "./batch.ts";
 import { BatchCache } from "./batch-cache.ts";
 import { Committer } from "./committer.ts";
 import type {
@@ -26,7 +27,7 @@ import { prepareDataDir } from "./data-dir.ts";
 import { closeLogDatabase, eraseFreed, openLogDatabase, wasUnclean } from "./database.ts";
 import { SqliteDocuments } from "./documents.ts";
 import type { Database } from "./driver.ts";
-import { changed, Epochs, lastPositionGiven } from "./epochs.ts";
+import { Epochs } from "./epochs.ts";
 import { Erasing } from "./erasing.ts";
 import { EventStore } from "./event-store.ts";
 import { acquireLock, type Lock } from "./lock.ts";
@@ -36,13 +37,12 @@ import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { StreamStore } from "./stream-store.ts";
-import { Pump, Tail } from "./tail.ts";
+import { Pump } from "./tail.ts";
 
 export type * from "./contract.ts";
 export { atStart, LogError, type LogErrorCode } from "./log-error.ts";
 
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
-const PAGE_CHARS = 8 * 1024 * 1024;
 
 export async function openLog(options: OpenLogOptions): Promise<Log> {
   const { dataDir } = options;
@@ -93,15 +93,11 @@ class SqliteLog implements Log {
   readonly #streams = new Map<string, SqliteStream>();
   /** Deleted, but perhaps not yet in the database. */
   readonly #removed = new Set<number>();
-  readonly #all: Tail<SessionsBatch>;
+  readonly #all: AllSessions;
   readonly #pump = new Pump();
   #queue: Published[] = [];
   #lastNo: number;
   #events = 0;
-  /** Global position of the last committed event. */
-  #end: number;
-  /** True once the last chunk of every session was found in its place. */
-  #endsChecked = false;
   readonly #erasing: Erasing;
   #scrub: Scrub | undefined;
   #closing: Promise<void> | undefined;
@@ -127,17 +123,7 @@ class SqliteLog implements Log {
     this.artifacts = new SqliteArtifacts(db, options.dataDir, { committer: this.#committer, damage, numberOf });
     this.#erasing = new Erasing(() => eraseFreed(db));
     this.#lastNo = this.#context.streams.lastNo();
-    this.#end = this.#lastPosition();
-    this.#all = new Tail<SessionsBatch>(
-      {
-        end: () => this.#end,
-        next: (after) => this.#nextGlobal(after, 1)[0],
-        from: (batch) => batch.from,
-        to: (batch) => batch.to,
-      },
-      this.#pump,
-      this.#context.onThrow,
-    );
+    this.#all = new AllSessions(this.#context);
     for (const stream of this.#context.streams.deleted()) this.#remove(stream);
     this.#finishRemovals();
   }
@@ -214,50 +200,19 @@ class SqliteLog implements Log {
   }
 
   readGlobal(options: { after?: string; limit?: number } = {}): GlobalPage {
-    const limit = Math.max(1, options.limit ?? 1000);
-    const page: GlobalPage = { events: [], next: options.after ?? "0.0", has_more: false };
-    let chars = 0;
-    for (let at = this.#startAt(options.after); ; ) {
-      const batches = this.#nextGlobal(at, 8);
-      for (const batch of batches) {
-        for (const [index, json] of batch.events.entries()) {
-          if (page.events.length >= limit || chars > PAGE_CHARS) return { ...page, has_more: true };
-          chars += json.length;
-          const cursor = batch.cursorOf(index);
-          page.events.push({
-            cursor,
-            stream_id: batch.stream_id,
-            type: batch.types[index] ?? "",
-            native: batch.natives[index] ?? null,
-            json,
-          });
-          page.next = cursor;
-        }
-        at = batch.to;
-      }
-      if (batches.length === 0) return page;
-    }
+    return this.#all.read(options);
   }
 
   globalCursor(): string {
-    const { position, index } = splitCursor(this.#end);
-    return `${position}.${index}@${this.epoch}`;
+    return this.#all.cursor();
   }
 
   assertCursor(cursor: string): void {
-    this.#startAt(cursor);
+    this.#all.startAt(cursor);
   }
 
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription {
-    return this.#all.subscribe(this.#startAt(options.after), options);
-  }
-
-  #startAt(cursor: string | undefined): number {
-    const { at, epoch } = parseCursor(cursor);
-    if (epoch === null) return at;
-    if (at > this.#end) throw changed("lies beyond the end of this log");
-    if (epoch !== this.epoch) this.#epochs.assertWritten(epoch, splitCursor(at).position);
-    return at;
+    return this.#all.subscribe(options);
   }
 
   flush(): void {
@@ -281,7 +236,7 @@ class SqliteLog implements Log {
   }
 
   stats(): LogStats {
-    let subscribers = this.#all.size;
+    let subscribers = this.#all.tail.size;
     for (const stream of this.#streams.values()) subscribers += stream.tail.size;
     return { ...this.#committer.counts, events: this.#events, subscribers };
   }
@@ -297,7 +252,7 @@ class SqliteLog implements Log {
     const failure = this.#committer.close();
     this.#publish();
     for (const stream of this.#streams.values()) stream.tail.end("closed");
-    this.#all.end("closed");
+    this.#all.tail.end("closed");
     this.#pump.stop();
     this.#scrub?.stop();
     this.#erasing.stop(new LogError("log_closed", "The log was closed. What was deleted is erased at the next start."));
@@ -324,7 +279,7 @@ class SqliteLog implements Log {
   #committed(stream: SqliteStream, batch: EventBatch, position: number): void {
     this.#queue.push({ stream, batch, position });
     this.#events += batch.last - batch.first + 1;
-    if (stream.kind === "session") this.#end = new SessionsBatch(batch, position, this.epoch).to;
+    if (stream.kind === "session") this.#all.committed(batch, position);
   }
 
   /** Walks by index: what a subscriber commits while it is told something is appended behind, and told after it. */
@@ -333,33 +288,9 @@ class SqliteLog implements Log {
     for (let index = 0; index < queue.length; index++) {
       const { stream, batch, position } = queue[index]!;
       stream.publish(batch);
-      if (this.#all.hasLive && stream.kind === "session") this.#all.publish(new SessionsBatch(batch, position, this.epoch));
+      if (stream.kind === "session") this.#all.publish(batch, position);
     }
     this.#queue = [];
-  }
-
-  #nextGlobal(after: number, limit: number): SessionsBatch[] {
-    this.#checkEnds();
-    const { position, index } = splitCursor(after);
-    return this.#context.events.globalRows(position, limit + 1).flatMap((row) => {
-      const skip = row.position === position ? index : 0;
-      if (skip > row.batch.last - row.batch.first) return [];
-      return [new SessionsBatch(row.batch.tail(row.batch.first + skip - 1), row.position, this.epoch, skip)];
-    });
-  }
-
-  /** Once, before the first read over all sessions: there no chunk follows that would show that the last one of a session is missing. */
-  #checkEnds(): void {
-    if (this.#endsChecked) return;
-    for (const { last, ...stream } of this.#context.streams.lasts()) this.#context.events.mustHaveLast(stream, last);
-    this.#endsChecked = true;
-  }
-
-  #lastPosition(): number {
-    const { position, events } = this.#context.events.lastPosition();
-    const given = lastPositionGiven(this.#db);
-    // Chunks that were removed were behind it: their cursors are still inside.
-    return given > position ? given * POSITION_STEP + POSITION_STEP - 1 : position * POSITION_STEP + events;
   }
 
   #numberOf(stream: Stream): number {

@@ -19,7 +19,8 @@ import type {
   Subscription,
 } from "./contract.ts";
 import { changed, type Epochs } from "./epochs.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, type EventStore, type PendingChunk, pendingChunk, writtenOf } from "./event-store.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "./event-chunk.ts";
+import type { EventStore } from "./event-store.ts";
 import { LogError } from "./log-error.ts";
 import { NativeChunk } from "./native-chunk.ts";
 import type { NativeStore } from "./native-store.ts";

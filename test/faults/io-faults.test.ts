@@ -64,6 +64,8 @@ async function script(client: Dragoman, run: number, done: Acknowledged): Promis
       if (!(error instanceof DragomanError) || error.code !== "session_not_found") throw error;
     }
   }, "");
+  // Its agent would go on running, and there are hundreds of runs.
+  await insist(() => client.session(`first-${run}`).terminate(), "");
   done.sessions.delete(gone);
   done.turns.delete(gone);
   done.removed.push(gone);
