@@ -244,6 +244,20 @@ describe("a damaged database", () => {
     await again.close();
   });
 
+  it("is found without being read, after a stop that was not clean", async () => {
+    const original = await filled();
+    const db = await openDatabase(join(original, "dragoman.db"));
+    db.exec("UPDATE event_chunks SET natives = '7' WHERE first <= 4500 AND last >= 4500; PRAGMA wal_checkpoint(TRUNCATE)");
+    db.close();
+    // Another file: within one process SQLite remembers the WAL of the first.
+    const dataDir = tempDir();
+    copyFileSync(join(original, "dragoman.db"), join(dataDir, "dragoman.db"));
+    writeFileSync(join(dataDir, "dragoman.db-wal"), "what a killed process leaves ".repeat(200));
+    const log = await openLog({ dataDir });
+    await expect.poll(() => log.health().damage.streams, { timeout: 20_000 }).toEqual(["ses_1"]);
+    await log.close();
+  });
+
   it("is not suspected when the stop was clean", async () => {
     const dataDir = await filled();
     expect(statSync(join(dataDir, "dragoman.db-wal"), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
