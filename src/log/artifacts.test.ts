@@ -99,7 +99,7 @@ describe("artifacts", () => {
     expect(existsSync(half)).toBe(false);
   });
 
-  it("are verified by their hash before a byte is given, also a range, and after a change of the file", async () => {
+  it("[D6] are verified by their hash before a byte is given, also a range, and after a change of the file", async () => {
     const log = await open();
     const { artifact_id } = ownedBy(log, "ses_1").put(bytes, png);
     const file = join(log.dataDir, "artifacts", sha.slice(0, 2), sha);

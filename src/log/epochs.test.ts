@@ -59,7 +59,7 @@ describe("cursors", () => {
     expect(log.readGlobal({ after: second.cursor }).events.length).toBe(0);
   });
 
-  it("of what was lost by restoring a backup are refused, also when the log has grown past them", async () => {
+  it("[D7] of what was lost by restoring a backup are refused, also when the log has grown past them", async () => {
     const dataDir = tempDir();
     const backup = tempDir();
     const before = await append(dataDir, 10);
@@ -84,7 +84,7 @@ describe("cursors", () => {
 });
 
 describe("the owner", () => {
-  it("is the last who opened the log: the one before cannot commit, and says so for good", async () => {
+  it("[D8] is the last who opened the log: the one before cannot commit, and says so for good", async () => {
     const dataDir = tempDir();
     const errors: (string | undefined)[] = [];
     const first = await openLog({ dataDir, onError: (error) => void errors.push(error?.code) });

@@ -41,7 +41,7 @@ const notReady = (): Promise<unknown> =>
   expect.poll(() => daemon?.client.ready().catch((error) => error.code), { timeout: 20_000 }).toBe("not_ready");
 
 describe.skipIf(library === "")("a full disk", () => {
-  it("refuses commands, keeps reading, and goes on by itself; what was refused does not happen later", {
+  it("[D9] refuses commands, keeps reading, and goes on by itself; what was refused does not happen later", {
     timeout: 60_000,
   }, async () => {
     const { daemon, faults } = await start();

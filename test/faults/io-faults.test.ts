@@ -99,7 +99,9 @@ async function startWith(dataDir: string, faults: Faults): Promise<DaemonProcess
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     expect(faults.failed(), text).toBe(1);
-    expect(text).toMatch(/ended with 1: \{"error":\{"code":"(disk_full|data_dir_unreadable|write_failed|invalid_config)","message":/);
+    expect(text).toMatch(
+      /ended with 1: \{"error":\{"code":"(disk_full|data_dir_unreadable|write_failed|invalid_config)","message":/,
+    );
     return startDaemonProcess(dataDir);
   }
 }

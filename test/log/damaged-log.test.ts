@@ -37,7 +37,9 @@ function damageHeader(dataDir: string): void {
 
 const serve = (dataDir: string) => cli(dataDir, ["serve", "--port", "0", "--no-open"]);
 
-it("is refused again and again with an exit code of its own; accepting an empty one ends it", { timeout: 60_000 }, async () => {
+it("[D11] is refused again and again with an exit code of its own; accepting an empty one ends it", {
+  timeout: 60_000,
+}, async () => {
   const dataDir = await filled();
   damageHeader(dataDir);
   for (let attempt = 0; attempt < 3; attempt++) {
@@ -66,7 +68,7 @@ it("is over when a backup is put in its place", { timeout: 60_000 }, async () =>
   expect((await daemon.client.sessions()).sessions.map(({ session_id }) => session_id)).toEqual(["kept"]);
 });
 
-it("goes on with what is whole; what is damaged is refused, counted and named", { timeout: 60_000 }, async () => {
+it("[D6] goes on with what is whole; what is damaged is refused, counted and named", { timeout: 60_000 }, async () => {
   const dataDir = await filled();
   const db = await openDatabase(join(dataDir, "dragoman.db"));
   db.exec("UPDATE event_chunks SET body = CAST(replace(CAST(body AS TEXT), 'three', 'seven') AS BLOB)");
