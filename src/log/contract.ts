@@ -239,8 +239,11 @@ export interface Log {
   createStream(kind: StreamKind, id: string, state: string): Stream;
   stream(kind: StreamKind, id: string): Stream | undefined;
   listStreams(kind: StreamKind, options?: ListOptions): StreamPage;
-  /** False when there is none. Gone for readers at once; its rows are removed in the background. */
-  deleteStream(kind: StreamKind, id: string): boolean;
+  /**
+   * False when there is none. Gone for readers at once; its rows are removed in the background. Documents whose ids begin with `<id>/` go too, and of the
+   * kinds in `documents` those that name it.
+   */
+  deleteStream(kind: StreamKind, id: string, options?: { documents?: readonly string[] }): boolean;
   /** Resolves when nothing of what was deleted is left on the disk: no row, no free page, no artifact that only it had. Rejects like `committed()`. */
   erased(): Promise<void>;
 

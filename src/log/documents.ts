@@ -89,12 +89,12 @@ export class SqliteDocuments implements Documents, Writer {
       if (isDocumentIntact(row)) this.#delete.run(text(row, "kind"), text(row, "id"));
   }
 
-  /** Deletes what is named after a stream, or names it. */
-  forget(streamId: string): void {
-    const names = namesStream(streamId);
+  /** Deletes what is named after a stream (`<stream>/…`), and of these kinds also what names it. Others, such as records of who did what, stay. */
+  forget(streamId: string, kinds: readonly string[]): void {
+    const names = namesStream(streamId, new Set(kinds));
     for (const row of this.#naming.all(`${streamId}/`, streamId)) {
       const [kind, id, body] = [text(row, "kind"), text(row, "id"), String(row.body)];
-      if (names({ id, body })) this.delete(kind, id);
+      if (names({ kind, id, body })) this.delete(kind, id);
     }
     for (const pending of [...this.#pending.values()]) if (names(pending)) this.delete(pending.kind, pending.id);
   }
@@ -115,12 +115,15 @@ function alive({ expiresAt }: { expiresAt: number | null }): boolean {
 }
 
 /** As a value, not as the name of a field; also inside a text of JSON, such as the reply that an idempotency key keeps. */
-function namesStream(streamId: string): (document: { id: string; body: string | null }) => boolean {
+function namesStream(
+  streamId: string,
+  kinds: ReadonlySet<string>,
+): (document: { kind: string; id: string; body: string | null }) => boolean {
   const escaped = JSON.stringify(streamId)
     .slice(1, -1)
     .replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const value = new RegExp(`"${escaped}\\\\?"(?!\\s*:)`);
-  return ({ id, body }) => id.startsWith(`${streamId}/`) || (body !== null && value.test(body));
+  return ({ kind, id, body }) => id.startsWith(`${streamId}/`) || (body !== null && kinds.has(kind) && value.test(body));
 }
 
 function key(kind: string, id: string): string {

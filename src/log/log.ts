@@ -172,14 +172,14 @@ class SqliteLog implements Log {
     return this.#context.streams.list(kind, options);
   }
 
-  deleteStream(kind: StreamKind, id: string): boolean {
+  deleteStream(kind: StreamKind, id: string, options: { documents?: readonly string[] } = {}): boolean {
     this.#committer.admit();
     const open = this.#streams.get(key(kind, id));
     const no = open?.no ?? this.#context.streams.numberOf(kind, id);
     if (no === undefined || this.#removed.has(no)) return false;
     open?.delete();
     this.#streams.delete(key(kind, id));
-    this.documents.forget(id);
+    this.documents.forget(id, options.documents ?? []);
     this.#remove({ no, kind });
     try {
       this.#committer.flush();

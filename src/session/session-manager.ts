@@ -169,7 +169,8 @@ export class SessionManager {
   async remove(id: string): Promise<void> {
     await this.#terminateForRemoval(id);
     this.#sessions.delete(id);
-    this.#options.log.deleteStream("session", id);
+    // A kept reply can hold what the session was created with.
+    this.#options.log.deleteStream("session", id, { documents: ["idempotency"] });
     await this.#options.log.erased();
   }
 
