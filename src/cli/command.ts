@@ -65,6 +65,8 @@ export const EXIT = {
   unreachable: 4,
   /** Waiting for a person who is not there: a permission in a pipe. */
   waiting: 5,
+  /** The log is damaged: starting again does not help, a person must decide. Service managers are told not to try. */
+  damaged: 65,
   interrupted: 130,
 } as const;
 
@@ -75,6 +77,7 @@ export const exitCodes: readonly { code: number; about: string }[] = [
   { code: EXIT.refused, about: "the agent refused" },
   { code: EXIT.unreachable, about: "no daemon" },
   { code: EXIT.waiting, about: "a person is needed" },
+  { code: EXIT.damaged, about: "the log is damaged" },
   { code: EXIT.interrupted, about: "interrupted" },
 ];
 

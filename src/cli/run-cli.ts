@@ -114,7 +114,11 @@ function explain(error: unknown, command: Command): { message: string; code: str
     return { message: error.message, code: error.code, exit: unreachable ? EXIT.unreachable : EXIT.failed };
   }
   if (error instanceof Error && TOLD.has(error.name) && "code" in error)
-    return { message: error.message, code: String(error.code), exit: EXIT.failed };
+    return {
+      message: error.message,
+      code: String(error.code),
+      exit: error.code === "database_corrupt" ? EXIT.damaged : EXIT.failed,
+    };
   const message = error instanceof Error ? (isSystem(error) ? error.message : (error.stack ?? error.message)) : String(error);
   return { message, code: "internal", exit: EXIT.failed };
 }

@@ -21,6 +21,7 @@ describe("systemd unit", () => {
   it("restarts after a failure, reads the person's variables, and starts at login", () => {
     const lines = systemdUnit(spec).split("\n");
     expect(lines).toContain("Restart=on-failure");
+    expect(lines).toContain("RestartPreventExitStatus=65");
     expect(lines).toContain("EnvironmentFile=-/home/a b/.config/dragoman/service.env");
     expect(lines).toContain("WantedBy=default.target");
   });

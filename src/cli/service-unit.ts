@@ -1,4 +1,5 @@
 // The text of a service that keeps the daemon running for its user: a systemd user unit, a launchd agent. Pure; nothing is written here.
+import { EXIT } from "./command.ts";
 
 export type ServiceSpec = {
   /** Node and the command line, absolute. */
@@ -27,6 +28,8 @@ export function systemdUnit({ node, cli, args, env, envFile }: ServiceSpec): str
     `EnvironmentFile=-${envFile.replaceAll("%", "%%")}`,
     "Restart=on-failure",
     "RestartSec=2",
+    // A damaged log stays refused until a person decides.
+    `RestartPreventExitStatus=${EXIT.damaged}`,
     // Agents are ended by the daemon, each in its own way; systemd only takes what is left.
     "KillMode=mixed",
     // Lets the daemon put each agent into a control group of its own.

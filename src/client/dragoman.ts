@@ -32,6 +32,17 @@ export type ArtifactOptions = { start?: number; end?: number; signal?: AbortSign
 /** The models and modes of an agent can differ from directory to directory. */
 export type AgentQuery = { directory?: string; signal?: AbortSignal | undefined };
 
+export type Health = {
+  status: "ok";
+  version: string;
+  log_id: string;
+  epoch: string;
+  log: "ok" | "failing" | "fenced" | "damaged";
+};
+
+/** `damage`: stored data that cannot be read, found since the daemon started. */
+export type Ready = { status: "ready"; damage?: { places: number; sessions: string[]; message: string } };
+
 /** Which sessions a token reaches: those named, and those that work in one of the directories or below. */
 export type Scope = { sessions?: string[]; directories?: string[] };
 export type TokenKind = "root" | "minted" | "page" | "link" | "agent";
@@ -89,12 +100,13 @@ export class Dragoman {
     return this.http.url;
   }
 
-  health(signal?: AbortSignal): Promise<{ status: string; version: string }> {
+  /** `epoch` belongs to every cursor and sequence that is kept: see `EventsOptions.epoch`. */
+  health(signal?: AbortSignal): Promise<Health> {
     return this.http.json("GET", "/v1/health", { signal });
   }
 
   /** Throws `not_ready` while the daemon cannot write its log. */
-  ready(signal?: AbortSignal): Promise<{ status: "ready" }> {
+  ready(signal?: AbortSignal): Promise<Ready> {
     return this.http.json("GET", "/v1/ready", { signal });
   }
 

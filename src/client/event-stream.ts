@@ -1,6 +1,7 @@
 // Events as an async iterable: in order, each exactly once, across reconnects. The consumer's pace is the pace: nothing is read ahead of it but what
 // the socket holds.
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import type { Problem } from "../schema/session.ts";
 import { DragomanError } from "./error.ts";
 import type { Http, Query } from "./http.ts";
 
@@ -11,6 +12,8 @@ export type StreamOptions = {
   query?: Query;
   /** The id of the last event the caller has: a sequence, or a cursor of the stream of all sessions. */
   after?: string;
+  /** The epoch in which `after` was read, unless the id carries one. */
+  epoch?: string | undefined;
   signal?: AbortSignal | undefined;
   onState?: ((state: StreamState) => void) | undefined;
   /** Told about every message; true ends the stream after it. */
@@ -28,6 +31,8 @@ const FINAL = new Set([
   "forbidden_origin",
   "session_not_found",
   "cursor_too_large",
+  "log_changed",
+  "data_damaged",
   "invalid_request",
   "aborted",
 ]);
@@ -37,11 +42,14 @@ const NOTHING_MORE = 204;
 
 export async function* eventStream(http: Http, options: StreamOptions): AsyncGenerator<StreamMessage, void, undefined> {
   let after = options.after;
+  // Of the log that answered: sent with the cursor, so that a log which was replaced meanwhile is not taken for the same one.
+  let epoch = options.epoch;
   let attempt = 0;
   while (!options.signal?.aborted) {
     let reason = "the stream ended";
     try {
-      const response = await openAt(http, options, after);
+      const response = await openAt(http, options, withEpoch(after, epoch));
+      epoch = response.headers.get("dragoman-epoch") ?? epoch;
       if (response.status === NOTHING_MORE) return;
       if (attempt > 0) options.onState?.({ state: "live" });
       for await (const { id, messages } of byId(readSse(response))) {
@@ -66,6 +74,9 @@ export async function* eventStream(http: Http, options: StreamOptions): AsyncGen
   }
 }
 
+const withEpoch = (id: string | undefined, epoch: string | undefined): string | undefined =>
+  id === undefined || epoch === undefined || id.includes("@") ? id : `${id}@${epoch}`;
+
 function openAt(http: Http, options: StreamOptions, after: string | undefined): Promise<Response> {
   return http.open("GET", options.path, {
     ...(options.query ? { query: options.query } : {}),
@@ -81,13 +92,17 @@ function openAt(http: Http, options: StreamOptions, after: string | undefined): 
  */
 async function* byId(stream: AsyncIterable<EventSourceMessage>): AsyncGenerator<{ id: string; messages: StreamMessage[] }> {
   let held: string[] = [];
-  for await (const { id, data } of stream) {
+  for await (const { id, data, event } of stream) {
+    if (event === "problem") throw problemError(JSON.parse(data) as Problem);
     held.push(data);
     if (id === undefined) continue;
     yield { id, messages: held.map((each) => ({ id, data: each })) };
     held = [];
   }
 }
+
+const problemError = (problem: Problem): DragomanError =>
+  new DragomanError(problem.code, problem.detail, { status: problem.status, problem });
 
 /** The messages of one answer, as they come. Leaving the loop closes the connection. */
 export async function* readSse(response: Response): AsyncGenerator<EventSourceMessage> {

@@ -33,6 +33,8 @@ export type SendOptions = {
 export type EventsOptions = {
   /** Only events after this sequence; 0, the default, is from the beginning. */
   after?: number;
+  /** The epoch (`health().epoch`) in which `after` was read. When the log has another history, the stream throws `log_changed`: read again from 0. */
+  epoch?: string;
   types?: EventType[];
   includeRaw?: boolean;
   signal?: AbortSignal | undefined;
@@ -41,6 +43,8 @@ export type EventsOptions = {
 
 export type PageOptions = {
   after?: number;
+  /** The `epoch` of the page before: another history is refused with `log_changed`. */
+  epoch?: string;
   /** Only events before this sequence; with `order: "desc"`, the page that ends there. */
   before?: number;
   limit?: number;
@@ -53,7 +57,7 @@ export type PageOptions = {
 };
 
 /** `next` is the `after` (newest first: the `before`) of the following page. A page may be empty and still have more. */
-export type EventsPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number };
+export type EventsPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number; epoch: string };
 
 export class SessionHandle {
   readonly id: string;
@@ -133,12 +137,13 @@ export class SessionHandle {
   }
 
   async *#stream(options: EventsOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
-    const { types, includeRaw, signal, onState, after = 0 } = options;
+    const { types, includeRaw, signal, onState, epoch, after = 0 } = options;
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
       // The end is always asked for: without it a filtered stream could not tell the session's end from a lost connection.
       query: { types: types && [...new Set([...types, "session.ended"])], include_raw: includeRaw, dialect },
       after: String(after),
+      epoch,
       signal,
       onState,
       ...(dialect === undefined ? { isLast: isEnd } : {}),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log, LogError } from "../log/log.ts";
-import { openLog } from "../log/log.ts";
+import { atStart, openLog } from "../log/log.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
@@ -21,6 +21,8 @@ export type CoreOptions = {
   agents: readonly Agent[];
   env: NodeJS.ProcessEnv;
   defaultDirectory: string;
+  /** Begin with an empty log when the one that is there is damaged; it is kept aside. */
+  acceptEmpty?: boolean;
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
   /** Further variables for a process that serves one session alone: how it reaches the daemon. */
   agentAccess?(sessionId: string): Record<string, string>;
@@ -43,7 +45,27 @@ export type Core = {
 
 /** In this order: the lock, the orphans of a crashed daemon, the sessions it left open. Only then may anything new begin. */
 export async function openCore(options: CoreOptions): Promise<Core> {
-  const log = await openLog({ dataDir: options.dataDir, ...(options.onLogError ? { onError: options.onLogError } : {}) });
+  let stopAgents = (): void => {};
+  const log = await openLog({
+    dataDir: options.dataDir,
+    acceptEmpty: options.acceptEmpty ?? false,
+    onError: (error) => {
+      options.onLogError?.(error);
+      // Another daemon owns the sessions now: what these agents do could not be kept.
+      if (error?.code === "fenced") stopAgents();
+    },
+  });
+  try {
+    return await openSessions(options, log, (stop) => {
+      stopAgents = stop;
+    });
+  } catch (error) {
+    await log.close().catch(() => undefined);
+    throw atStart(error, options.dataDir);
+  }
+}
+
+async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () => void) => void): Promise<Core> {
   const processDir = join(options.dataDir, "processes");
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
   const reaped = await reapOrphans(processDir);
@@ -68,6 +90,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     const { dataDir, env } = options;
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
+  onFenced(() => void manager.shutdown().catch(() => undefined));
   const { recovered } = manager.recover();
   const stop = async (): Promise<void> => {
     await manager

@@ -7,6 +7,7 @@ import { agentsWith } from "../agents/registry.ts";
 import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
+import { atStart } from "../log/log-error.ts";
 import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
@@ -33,6 +34,8 @@ export type DaemonOptions = {
   /** Where sessions work that name no directory. */
   directory?: string;
   env?: NodeJS.ProcessEnv;
+  /** Begin with an empty log when the one that is there is damaged; it is kept aside. */
+  acceptEmpty?: boolean;
   logger?: Logger;
 };
 
@@ -89,6 +92,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     agents: agentsWith(acpEntries(config)),
     env: options.env ?? process.env,
     defaultDirectory: directory,
+    acceptEmpty: options.acceptEmpty ?? false,
     log: (level, message, fields) => logger[level](fields ?? {}, message),
     agentAccess: (id) => (reach ? agentVariables(reach, core.manager, id, access) : {}),
     onLogError: (error) => (error ? logger.error({ code: error.code }, error.message) : logger.info("the log can write again")),
@@ -163,8 +167,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       },
     };
   } catch (error) {
-    await core.close();
-    throw error;
+    await core.close().catch(() => undefined);
+    throw atStart(error, dataDir);
   }
 }
 

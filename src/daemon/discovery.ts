@@ -2,7 +2,7 @@
  * The file through which programs of this user find the daemon: written whole, with mode 0600, again when the root token changes, and removed at the end.
  * Not here: how it is read (client/discover).
  */
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type DiscoveryFile, discoveryFile } from "../client/discover.ts";
 import { processStart } from "../client/process-start.ts";
@@ -22,4 +22,13 @@ export function writeDiscovery(dataDir: string, facts: Omit<DiscoveryFile, "pid"
   writePrivate(discoveryFile(dataDir), JSON.stringify(file));
 }
 
-export const removeDiscovery = (dataDir: string): void => rmSync(discoveryFile(dataDir), { force: true });
+/** Only if it is still ours: another daemon may have taken the data directory over. */
+export function removeDiscovery(dataDir: string): void {
+  const file = discoveryFile(dataDir);
+  try {
+    const found: unknown = JSON.parse(readFileSync(file, "utf8"));
+    if (Object(found).pid === process.pid) rmSync(file, { force: true });
+  } catch {
+    // It is gone already.
+  }
+}

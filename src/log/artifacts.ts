@@ -1,61 +1,89 @@
 /**
- * Content-addressed store of bytes: media, and whatever is too large for an event. A file is complete or not there; what it is stands in the database.
+ * Content-addressed store of bytes: media, and whatever is too large for an event. What an artifact is, and which streams it belongs to, stands in the
+ * database; an artifact goes with the last of its streams.
  */
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  createReadStream,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { ArtifactFiles } from "./artifact-files.ts";
+import { checksumOf, matches } from "./checksum.ts";
 import { int, text, textOrNull } from "./columns.ts";
 import type { Committer, Writer } from "./committer.ts";
-import type { ArtifactInfo, Artifacts } from "./contract.ts";
+import type { ArtifactInfo, Artifacts, ArtifactWriter, Stream } from "./contract.ts";
+import type { Damage } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { LogError, toLogError } from "./log-error.ts";
 
 const ARTIFACT_ID = /^art_([0-9a-f]{64})$/;
+const COLUMNS = "artifact_id, kind, mime, name, bytes, created_at";
+
+type Link = { artifactId: string; stream: number };
 
 export class SqliteArtifacts implements Artifacts, Writer {
-  readonly #folder: string;
+  readonly #files: ArtifactFiles;
   readonly #committer: Committer;
+  readonly #damage: Damage;
+  readonly #numberOf: (stream: Stream) => number;
   readonly #insert: Statement;
   readonly #find: Statement;
+  readonly #link: Statement;
+  readonly #isLinked: Statement;
+  readonly #ofStream: Statement;
+  readonly #unlinkStream: Statement;
+  readonly #linksLeft: Statement;
+  readonly #delete: Statement;
+  readonly #addRemoval: Statement;
+  readonly #removals: Statement;
+  readonly #endRemoval: Statement;
   #pending = new Map<string, ArtifactInfo>();
-  #temporary = 0;
+  #links = new Map<string, Link>();
 
-  constructor(db: Database, dataDir: string, committer: Committer) {
-    this.#folder = join(dataDir, "artifacts");
+  constructor(
+    db: Database,
+    dataDir: string,
+    { committer, damage, numberOf }: { committer: Committer; damage: Damage; numberOf(stream: Stream): number },
+  ) {
+    this.#files = new ArtifactFiles(join(dataDir, "artifacts"));
     this.#committer = committer;
+    this.#damage = damage;
+    this.#numberOf = numberOf;
     this.#insert = db.prepare(
-      "INSERT OR IGNORE INTO artifacts (artifact_id, kind, mime, name, bytes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      `INSERT OR IGNORE INTO artifacts (${COLUMNS}, key_checksum, row_checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
-    this.#find = db.prepare("SELECT artifact_id, kind, mime, name, bytes, created_at FROM artifacts WHERE artifact_id = ?");
-    mkdirSync(join(this.#folder, "tmp"), { recursive: true, mode: 0o700 });
-    this.#sweep();
+    this.#find = db.prepare(`SELECT ${COLUMNS}, row_checksum FROM artifacts WHERE artifact_id = ?`);
+    this.#link = db.prepare("INSERT OR IGNORE INTO artifact_streams (artifact_id, stream, key_checksum) VALUES (?, ?, ?)");
+    this.#isLinked = db.prepare("SELECT 1 AS one FROM artifact_streams WHERE artifact_id = ? AND stream = ?");
+    this.#ofStream = db.prepare("SELECT artifact_id FROM artifact_streams WHERE stream = ?");
+    this.#unlinkStream = db.prepare("DELETE FROM artifact_streams WHERE stream = ?");
+    this.#linksLeft = db.prepare("SELECT count(*) AS count FROM artifact_streams WHERE artifact_id = ?");
+    this.#delete = db.prepare("DELETE FROM artifacts WHERE artifact_id = ?");
+    this.#addRemoval = db.prepare("INSERT OR IGNORE INTO artifact_removals (artifact_id) VALUES (?)");
+    this.#removals = db.prepare("SELECT artifact_id FROM artifact_removals");
+    this.#endRemoval = db.prepare("DELETE FROM artifact_removals WHERE artifact_id = ?");
   }
 
-  put(bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo & { existed: boolean } {
+  of(stream: Stream): ArtifactWriter {
+    return { put: (bytes, about) => this.#put(this.#numberOf(stream), bytes, about) };
+  }
+
+  #put(stream: number, bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo & { existed: boolean } {
     this.#committer.admit();
     const sha = createHash("sha256").update(bytes).digest("hex");
-    const known = this.stat(`art_${sha}`);
-    if (known !== undefined && sizeOf(this.#file(sha)) === bytes.length) return { ...known, existed: true };
+    const artifactId = `art_${sha}`;
+    const known = this.stat(artifactId);
     try {
-      this.#write(sha, bytes);
+      // A file that may be damaged is written again: here are the right bytes.
+      if (known === undefined || !this.#files.isVerified(sha)) this.#files.write(sha, bytes);
     } catch (error) {
-      throw toLogError(error, `Writing artifact art_${sha}`);
+      throw toLogError(error, `Writing artifact ${artifactId}`);
+    }
+    if (this.#isLinked.get(artifactId, stream) === undefined) {
+      this.#links.set(`${artifactId} ${stream}`, { artifactId, stream });
+      this.#committer.enlist(this, 256, false);
     }
     if (known !== undefined) return { ...known, existed: true };
-    const info = describe(`art_${sha}`, about.kind, about.mime, about.name ?? null, bytes.length, Date.now());
-    this.#pending.set(info.artifact_id, info);
+    const info = describe(artifactId, about.kind, about.mime, about.name ?? null, bytes.length, Date.now());
+    this.#pending.set(artifactId, info);
     this.#committer.enlist(this, 256, false);
     return { ...info, existed: false };
   }
@@ -64,55 +92,72 @@ export class SqliteArtifacts implements Artifacts, Writer {
     shaOf(artifactId);
     const pending = this.#pending.get(artifactId);
     if (pending !== undefined) return pending;
-    const row = this.#find.get(artifactId);
-    return row === undefined ? undefined : infoOf(row);
+    const row = this.#damage.guard(`The description of ${artifactId}`, undefined, () => this.#find.get(artifactId));
+    if (row === undefined) return undefined;
+    const info = infoOf(row);
+    if (!matches(row, "row_checksum", rowChecksum(info))) throw this.#damage.artifact(artifactId, "its description is damaged");
+    return info;
   }
 
-  openRead(artifactId: string, range: { start?: number; end?: number } = {}): Readable | undefined {
-    if (this.stat(artifactId) === undefined) return undefined;
-    const file = this.#file(shaOf(artifactId));
-    return sizeOf(file) === undefined ? undefined : createReadStream(file, range);
+  async openRead(artifactId: string, range: { start?: number; end?: number } = {}): Promise<Readable | undefined> {
+    const info = this.stat(artifactId);
+    if (info === undefined) return undefined;
+    const found = await this.#files.read(shaOf(artifactId), info.bytes, range);
+    if (found !== undefined && "damage" in found) throw this.#damage.artifact(artifactId, found.damage);
+    return found;
   }
 
   write(): void {
-    for (const { artifact_id, kind, mime, name, bytes, created_at } of this.#pending.values()) {
-      this.#insert.run(artifact_id, kind, mime, name, bytes, created_at);
+    for (const info of this.#pending.values()) {
+      const { artifact_id, kind, mime, name, bytes, created_at } = info;
+      this.#insert.run(artifact_id, kind, mime, name, bytes, created_at, checksumOf(artifact_id), rowChecksum(info));
     }
+    for (const { artifactId, stream } of this.#links.values()) this.#link.run(artifactId, stream, checksumOf(artifactId, stream));
   }
 
   settle(): void {
     this.#pending = new Map();
+    this.#links = new Map();
   }
 
-  #file(sha: string): string {
-    return join(this.#folder, sha.slice(0, 2), sha);
-  }
-
-  /** A temporary file, fsynced, then renamed; then the folder is fsynced, so that the name survives too. */
-  #write(sha: string, bytes: Buffer): void {
-    const file = this.#file(sha);
-    const temporary = join(this.#folder, "tmp", `${sha}.${this.#temporary++}`);
-    try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      const fd = openSync(temporary, "wx", 0o600);
-      try {
-        for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
-        fsyncSync(fd);
-      } finally {
-        closeSync(fd);
-      }
-      renameSync(temporary, file);
-      syncFolder(dirname(file));
-    } catch (error) {
-      rmSync(temporary, { force: true });
-      throw error;
+  /** Inside a transaction: what belonged to this stream alone is not there any more. Its files go with `removeFiles`, after the commit. */
+  release(stream: number): void {
+    const ids = this.#ofStream.all(stream).map((row) => text(row, "artifact_id"));
+    this.#unlinkStream.run(stream);
+    for (const [key, link] of this.#links) if (link.stream === stream) this.#links.delete(key);
+    for (const id of ids) {
+      if (this.#isWanted(id)) continue;
+      this.#delete.run(id);
+      this.#addRemoval.run(id);
     }
   }
 
-  /** What a killed daemon left half written. */
-  #sweep(): void {
-    const folder = join(this.#folder, "tmp");
-    for (const name of readdirSync(folder)) rmSync(join(folder, name), { force: true });
+  /** True while a stream has it, or is about to. */
+  #isWanted(artifactId: string): boolean {
+    const left = this.#linksLeft.get(artifactId);
+    if (left !== undefined && int(left, "count") > 0) return true;
+    return [...this.#links.values()].some((link) => link.artifactId === artifactId);
+  }
+
+  /** After the commit of `release`: unlinks the files, also those that an earlier stop left behind. Says which are gone; the others are kept in mind. */
+  removeFiles(): { gone: string[]; failure?: LogError } {
+    const gone: string[] = [];
+    let failure: LogError | undefined;
+    for (const row of this.#removals.all()) {
+      const id = text(row, "artifact_id");
+      try {
+        if (this.stat(id) === undefined) this.#files.remove(shaOf(id));
+        gone.push(id);
+      } catch (error) {
+        failure = toLogError(error, `Removing ${id}`);
+      }
+    }
+    return failure === undefined ? { gone } : { gone, failure };
+  }
+
+  /** Inside a transaction: their files need not be looked for again. */
+  endRemovals(ids: readonly string[]): void {
+    for (const id of ids) this.#endRemoval.run(id);
   }
 }
 
@@ -123,19 +168,8 @@ function shaOf(artifactId: string): string {
   return sha;
 }
 
-function sizeOf(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.size;
-}
-
-function syncFolder(folder: string): void {
-  if (process.platform === "win32") return;
-  const fd = openSync(folder, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
+const rowChecksum = ({ artifact_id, kind, mime, name, bytes, created_at }: ArtifactInfo): number =>
+  checksumOf(artifact_id, kind, mime, name, bytes, created_at);
 
 function infoOf(row: SqlRow): ArtifactInfo {
   return describe(

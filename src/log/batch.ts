@@ -89,18 +89,21 @@ export class EventBatch implements Batch {
 }
 
 /** A global cursor as one number, so that it can be compared: chunks hold at most 1000 events. */
-const POSITION_STEP = 1024;
+export const POSITION_STEP = 1024;
 
 export class SessionsBatch implements GlobalBatch {
   readonly #batch: EventBatch;
   readonly #position: number;
   /** Index in the chunk of the first event here. */
   readonly #offset: number;
+  /** In which cursors are given out. */
+  readonly #epoch: string;
   #sse: Buffer | undefined;
 
-  constructor(batch: EventBatch, position: number, offset = 0) {
+  constructor(batch: EventBatch, position: number, epoch: string, offset = 0) {
     this.#batch = batch;
     this.#position = position;
+    this.#epoch = epoch;
     this.#offset = offset;
   }
 
@@ -134,7 +137,7 @@ export class SessionsBatch implements GlobalBatch {
   }
 
   cursorOf(index: number): string {
-    return `${this.#position}.${this.#offset + index + 1}`;
+    return `${this.#position}.${this.#offset + index + 1}@${this.#epoch}`;
   }
 
   sse(): Buffer {
@@ -143,11 +146,11 @@ export class SessionsBatch implements GlobalBatch {
   }
 }
 
-/** `12.3` means: behind the third event of chunk 12. Anything that is not a cursor reads as the beginning. */
-export function parseCursor(cursor: string | undefined): number {
-  const match = /^([0-9]{1,12})\.([0-9]{1,4})$/.exec(cursor ?? "");
-  if (match === null) return 0;
-  return Number(match[1]) * POSITION_STEP + Math.min(Number(match[2]), POSITION_STEP - 1);
+/** `12.3@4f6a…` means: behind the third event of chunk 12, as it was in that epoch. Anything that is not a cursor reads as the beginning. */
+export function parseCursor(cursor: string | undefined): { at: number; epoch: string | null } {
+  const match = /^([0-9]{1,12})\.([0-9]{1,4})(?:@([0-9a-f]{1,32}))?$/.exec(cursor ?? "");
+  if (match === null) return { at: 0, epoch: null };
+  return { at: Number(match[1]) * POSITION_STEP + Math.min(Number(match[2]), POSITION_STEP - 1), epoch: match[3] ?? null };
 }
 
 export function splitCursor(cursor: number): { position: number; index: number } {

@@ -39,6 +39,6 @@ export function blob(row: SqlRow, column: string): Buffer {
 function wrong(column: string, value: unknown): LogError {
   return new LogError(
     "database_corrupt",
-    `Column ${column} holds ${value === null ? "null" : typeof value}: the database is damaged. Restart to have it checked.`,
+    `Column ${column} holds ${value === null ? "null" : typeof value}: the database is damaged. Restore the data directory from a backup.`,
   );
 }

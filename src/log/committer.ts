@@ -2,10 +2,18 @@
  * Group commit: everything written in one tick, over all streams, is one transaction; then, and only then, it is published. When a commit fails nothing
  * of it is visible, everything is kept, and it is tried again until it works. It knows writers, not what they write.
  */
-import type { LogHealth } from "./contract.ts";
+import type { DamageReport, LogHealth } from "./contract.ts";
 import type { Database } from "./driver.ts";
 import { LogError, toLogError } from "./log-error.ts";
 import { rollback } from "./migrations.ts";
+
+type CommitterOptions = {
+  publish(): void;
+  onError(error: LogError | null): void;
+  maxPendingBytes: number;
+  /** Throws when another process owns the log. Called inside every transaction. */
+  assertOwner(): void;
+};
 
 export interface Writer {
   /** Runs its statements. May be called again with the same content after a failed commit. */
@@ -21,7 +29,15 @@ const PATIENCE_MS = 800;
 /** Agents are paused when more than this part of what may wait does. */
 const PRESSURE_PART = 1 / 4;
 
-type Failure = { error: LogError; since: number; retryMs: number; patience: NodeJS.Timeout; outOfPatience: boolean };
+type Failure = {
+  error: LogError;
+  since: number;
+  retryMs: number;
+  patience: NodeJS.Timeout;
+  outOfPatience: boolean;
+  /** It will never work again: another process owns the log. */
+  final: boolean;
+};
 type Waiter = { promise: Promise<void>; resolve(): void; reject(error: LogError): void };
 
 /** More than this in one turn is a flood. */
@@ -33,6 +49,7 @@ export class Committer {
   readonly #db: Database;
   readonly #publish: () => void;
   readonly #onError: (error: LogError | null) => void;
+  readonly #assertOwner: () => void;
   readonly #maxPendingBytes: number;
   #dirty = new Set<Writer>();
   #pendingBytes = 0;
@@ -51,10 +68,11 @@ export class Committer {
   #commits = 0;
   #failedCommits = 0;
 
-  constructor(db: Database, options: { publish(): void; onError(error: LogError | null): void; maxPendingBytes: number }) {
+  constructor(db: Database, options: CommitterOptions) {
     this.#db = db;
     this.#publish = options.publish;
     this.#onError = options.onError;
+    this.#assertOwner = options.assertOwner;
     this.#maxPendingBytes = options.maxPendingBytes;
   }
 
@@ -69,6 +87,7 @@ export class Committer {
   /** Call before anything is changed: throws when nothing can be taken. Too much in one tick is committed on the spot instead. */
   admit(): void {
     if (this.#closed) throw closedError();
+    if (this.#failure?.final) throw this.#failure.error;
     if (this.#pendingBytes <= this.#maxPendingBytes) return;
     if (this.#failure === undefined) this.#commit();
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -120,6 +139,7 @@ export class Committer {
   }
 
   committed(bounded: boolean): Promise<void> {
+    if (this.#failure?.final) return rejected(this.#failure.error);
     if (this.#dirty.size === 0) return Promise.resolve();
     if (this.#closed) return rejected(closedError());
     if (!bounded) {
@@ -131,11 +151,11 @@ export class Committer {
     return this.#waiter.promise;
   }
 
-  health(): LogHealth {
+  health(damage: DamageReport): LogHealth {
     const pending_bytes = this.#pendingBytes;
-    if (this.#failure === undefined) return { state: "ok", pending_bytes };
+    if (this.#failure === undefined) return { state: "ok", pending_bytes, damage };
     const { error, since } = this.#failure;
-    return { state: "failing", code: error.code, message: error.message, since, pending_bytes };
+    return { state: "failing", code: error.code, message: error.message, since, pending_bytes, damage };
   }
 
   /** Last commit. Returns the error when it did not work. */
@@ -172,7 +192,7 @@ export class Committer {
   }
 
   #commit(): void {
-    if (this.#dirty.size === 0) return;
+    if (this.#dirty.size === 0 || this.#failure?.final) return;
     const writers = this.#dirty;
     try {
       this.#begin();
@@ -202,6 +222,7 @@ export class Committer {
     if (this.#synchronous !== synchronous) this.#db.exec(`PRAGMA synchronous = ${synchronous}`);
     this.#synchronous = synchronous;
     this.#db.exec("BEGIN IMMEDIATE");
+    this.#assertOwner();
   }
 
   #fail(error: LogError): void {
@@ -214,16 +235,26 @@ export class Committer {
       retryMs,
       patience: before?.patience ?? setTimeout(() => this.#losePatience(), PATIENCE_MS),
       outOfPatience: before?.outOfPatience ?? false,
+      final: error.code === "fenced",
     };
     this.#reportPressure();
     clearTimeout(this.#retry);
-    if (!this.#closed) {
+    if (this.#failure.final) this.#giveUp(error);
+    else if (!this.#closed) {
       this.#retry = setTimeout(() => {
         this.#commit();
         this.schedule();
       }, retryMs);
     }
     if (before?.error.code !== error.code) this.#onError(error);
+  }
+
+  /** What was not committed is dropped: it belongs to a history that ended before it. */
+  #giveUp(error: LogError): void {
+    this.#dirty = new Set();
+    this.#pendingBytes = 0;
+    if (this.#failure !== undefined) this.#failure.outOfPatience = true;
+    this.#reject(error, { all: true });
   }
 
   #losePatience(): void {

@@ -79,8 +79,8 @@ export type SubscribeOptions<B> = {
   onBatch(batch: B): boolean | undefined;
   /** Each time the subscriber has everything there is, and follows live. */
   onLive?(): void;
-  /** The stream was deleted, the log closed, or reading failed. Not called after `close()`. */
-  onEnd?(reason: "deleted" | "closed" | "failed"): void;
+  /** The stream was deleted, the log closed, or reading failed (then with the error). Not called after `close()`. */
+  onEnd?(reason: "deleted" | "closed" | "failed", error?: unknown): void;
 };
 
 export interface Subscription {
@@ -153,6 +153,11 @@ export interface Stream {
   read(options?: ReadOptions): ReadPage;
   readRaw(nativeSeqs: Iterable<number>): Map<number, NativeRow>;
   readNative(options?: { after?: number; limit?: number; maxBytes?: number }): NativePage;
+  /**
+   * Throws `log_changed` unless the event was written in this epoch or before: a restored backup, or a log that lost its end, is not mistaken for the
+   * history that the cursor comes from.
+   */
+  assertCursor(cursor: { sequence: number; epoch: string }): void;
   /** Committed counts only. */
   coverage(): CoverageRow[];
   subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription;
@@ -168,7 +173,8 @@ export type ListOptions = {
   onlyOpen?: boolean;
 };
 
-export type StreamPage = { streams: StreamRow[]; next: string | null };
+/** `damaged`: ids of streams of this page whose rows cannot be read; they are not among `streams`. */
+export type StreamPage = { streams: StreamRow[]; damaged: string[]; next: string | null };
 
 export type GlobalEvent = { cursor: string; stream_id: string; type: string; native: number | null; json: string };
 export type GlobalPage = { events: GlobalEvent[]; next: string; has_more: boolean };
@@ -194,23 +200,39 @@ export type ArtifactInfo = {
   created_at: number;
 };
 
-/** Content-addressed: the same bytes have the same id. The first description (mime, kind, name) of some bytes stays. */
-export interface Artifacts {
+/** Stores artifacts for one stream. */
+export interface ArtifactWriter {
   /** The file is on the disk (fsynced) when this returns; its description commits with the tick. Throws `disk_full`. */
   put(bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo & { existed: boolean };
-  stat(artifactId: string): ArtifactInfo | undefined;
-  /** `end` is inclusive, as in HTTP ranges. Undefined when there is no such artifact. */
-  openRead(artifactId: string, range?: { start?: number; end?: number }): Readable | undefined;
 }
 
-export type LogHealth =
-  | { state: "ok"; pending_bytes: number }
-  | { state: "failing"; code: LogError["code"]; message: string; since: number; pending_bytes: number };
+/** Content-addressed: the same bytes have the same id. The first description (mime, kind, name) of some bytes stays. */
+export interface Artifacts {
+  /** Artifacts belong to the streams that stored them, and go with the last of those. */
+  of(stream: Stream): ArtifactWriter;
+  stat(artifactId: string): ArtifactInfo | undefined;
+  /**
+   * `end` is inclusive, as in HTTP ranges. Undefined when there is no such artifact. Rejects with `corrupt_artifact` when the file is not what its id says.
+   */
+  openRead(artifactId: string, range?: { start?: number; end?: number }): Promise<Readable | undefined>;
+}
+
+/** What was found damaged on the disk since the log was opened: in how many places, in which streams, and the first message about it. */
+export type DamageReport = { places: number; streams: string[]; message: string | null };
+
+export type LogHealth = { pending_bytes: number; damage: DamageReport } & (
+  | { state: "ok" }
+  | { state: "failing"; code: LogError["code"]; message: string; since: number }
+);
 
 export type LogStats = { commits: number; failed_commits: number; events: number; subscribers: number; pending_bytes: number };
 
 export interface Log {
   readonly dataDir: string;
+  /** Of this log, made once. A copy has the same. */
+  readonly id: string;
+  /** Of this opening of it. Every event belongs to the epoch it was written in; cursors carry it. */
+  readonly epoch: string;
   readonly documents: Documents;
   readonly artifacts: Artifacts;
   /** Transactions committed since the log was opened. What was written before this number grew is committed. */
@@ -219,13 +241,23 @@ export interface Log {
   createStream(kind: StreamKind, id: string, state: string): Stream;
   stream(kind: StreamKind, id: string): Stream | undefined;
   listStreams(kind: StreamKind, options?: ListOptions): StreamPage;
-  /** False when there is none. Gone for readers at once; its rows are removed in the background. */
-  deleteStream(kind: StreamKind, id: string): boolean;
+  /**
+   * False when there is none. Gone for readers at once; its rows are removed in the background. Documents whose ids begin with `<id>/` go too, and of the
+   * kinds in `documents` those that name it.
+   */
+  deleteStream(kind: StreamKind, id: string, options?: { documents?: readonly string[] }): boolean;
+  /** Resolves when nothing of what was deleted is left on the disk: no row, no free page, no artifact that only it had. Rejects like `committed()`. */
+  erased(): Promise<void>;
 
-  /** Events of all sessions, in the order of their commit. `after` is a cursor; absent means from the beginning. */
+  /**
+   * Events of all sessions, in the order of their commit. `after` is a cursor; absent means from the beginning. Throws `log_changed` for a cursor of another
+   * history.
+   */
   readGlobal(options?: { after?: string; limit?: number }): GlobalPage;
   /** Cursor of the last committed event. */
   globalCursor(): string;
+  /** Throws `log_changed` for a cursor of another history. */
+  assertCursor(cursor: string): void;
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription;
 
   /** Commits now. Throws when that fails; then everything is kept and tried again. */
@@ -256,6 +288,8 @@ export type OpenLogOptions = {
   onError?(error: LogError | null): void;
   /** Appends are refused with `disk_full` once this much waits for a disk that does not take it. Default 64 MB. */
   maxPendingBytes?: number;
+  /** When the log that is there is damaged: keep it under another name and begin an empty one. Without this it is refused with `database_corrupt`. */
+  acceptEmpty?: boolean;
   /** Only for those who know that WAL works there. */
   allowNetworkFileSystem?: boolean;
 };

@@ -2,7 +2,7 @@
  * The data directory itself: made private, proven writable, and refused on file systems where SQLite's WAL loses data.
  */
 import { accessSync, chmodSync, constants, mkdirSync, statfsSync } from "node:fs";
-import { LogError } from "./log-error.ts";
+import { LogError, toLogError } from "./log-error.ts";
 
 /**
  * `f_type` of Linux. WAL needs memory shared between processes and honest locks; these have neither for sure. virtiofs reports itself as fuse, and
@@ -40,6 +40,8 @@ export function prepareDataDir(
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     chmodSync(dataDir, 0o700);
   } catch (error) {
+    const known = toLogError(error, `Preparing ${dataDir}`);
+    if (known.code === "disk_full") throw known;
     const reason = error instanceof Error ? error.message : String(error);
     const message = `The data directory ${dataDir} cannot be used: ${reason}. Make it a directory that you own and may write, or pass another --data-dir.`;
     throw new LogError("data_dir_unreadable", message, { path: dataDir }, error);

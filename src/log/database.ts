@@ -1,37 +1,65 @@
 /**
- * Opens the database of a data directory: checked after an unclean stop, in WAL mode, at the newest version. A damaged file is moved aside, never repaired
- * in place and never deleted.
+ * Opens the database of a data directory: in WAL mode, at the newest version, with its small tables checked. A damaged one is refused until a person
+ * decides what to do with it; it is never repaired in place and never deleted.
  */
-import { chmodSync, existsSync, renameSync, statSync } from "node:fs";
+import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { Damage } from "./damage.ts";
 import { type Database, openDatabase } from "./driver.ts";
 import { LogError, toLogError } from "./log-error.ts";
-import { migrate, migrations } from "./migrations.ts";
+import { migrate, migrations, type Step } from "./migrations.ts";
+import { DATABASE_FILE, endRefusal, mustNotBeRefused, readRefusal, refuse, setAside } from "./refusal.ts";
+import { verifyTables } from "./verify-tables.ts";
 
-export const DATABASE_FILE = "dragoman.db";
-
-/** Above this size only the small tables are checked after an unclean stop: reading everything would hold up the start for minutes. */
-const FULL_CHECK_BYTES = 512 * 1024 * 1024;
-const SMALL_TABLES = ["streams", "documents", "artifacts", "coverage"];
 /** 64 MB of WAL between checkpoints: a checkpoint fsyncs, and under load it should not come every few ticks. */
 const CHECKPOINT_PAGES = 4000;
 
-export async function openLogDatabase(dataDir: string, options: { migrations?: readonly string[] } = {}): Promise<Database> {
+export type OpenDatabaseOptions = { damage: Damage; acceptEmpty?: boolean; migrations?: readonly Step[] };
+
+export async function openLogDatabase(dataDir: string, options: OpenDatabaseOptions): Promise<Database> {
+  const { acceptEmpty = false } = options;
+  if (acceptEmpty && readRefusal(dataDir) !== undefined) setAside(dataDir);
+  mustNotBeRefused(dataDir);
+  try {
+    const db = await openChecked(dataDir, options);
+    endRefusal(dataDir);
+    return db;
+  } catch (error) {
+    const known = toLogError(error, `Opening ${join(dataDir, DATABASE_FILE)}`);
+    if (known.code !== "database_corrupt") throw known;
+    if (!acceptEmpty) throw refuse(dataDir, known);
+    setAside(dataDir);
+    return openChecked(dataDir, options);
+  }
+}
+
+async function openChecked(dataDir: string, options: OpenDatabaseOptions): Promise<Database> {
   const path = join(dataDir, DATABASE_FILE);
-  const unclean = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  const steps = options.migrations ?? migrations;
   let db: Database | undefined;
   try {
     db = await openDatabase(path);
     setUp(db, dataDir);
-    if (unclean) check(db, path);
-    migrate(db, dataDir, options.migrations ?? migrations);
+    migrate(db, dataDir, steps);
+    await verifyTables(db, options.damage, steps);
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
     return db;
   } catch (error) {
     close(db);
-    const known = toLogError(error, `Opening ${path}`);
-    throw known.code === "database_corrupt" ? moveAside(path, known) : known;
+    throw error;
   }
+}
+
+/** True when the last stop left something to recover: a process that was killed, or a disk that was full. */
+export function wasUnclean(dataDir: string): boolean {
+  return (statSync(join(dataDir, `${DATABASE_FILE}-wal`), { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** What was deleted is overwritten in the database (`secure_delete`), but the WAL still has pages from before: they are written back and the file is cut. */
+export function eraseFreed(db: Database): void {
+  const busy = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy;
+  if (busy !== 0)
+    throw new LogError("write_failed", "Another process reads the database: what was deleted is erased when that has ended.");
 }
 
 /**
@@ -55,33 +83,11 @@ function setUp(db: Database, dataDir: string): void {
     const message = `The file system of ${dataDir} does not support SQLite's WAL (journal mode is ${String(mode)}). Pass a --data-dir on a local disk.`;
     throw new LogError("network_file_system", message, { path: dataDir });
   }
+  // What is deleted is overwritten with zeros; pages that make no sense are noticed when they are read.
+  db.exec("PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON");
   db.exec(
     `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY`,
   );
-}
-
-function check(db: Database, path: string): void {
-  const small = statSync(path).size <= FULL_CHECK_BYTES;
-  const existing = new Set(
-    db
-      .prepare("SELECT name FROM sqlite_master WHERE type = 'table'")
-      .all()
-      .map((row) => row.name),
-  );
-  const checks = small
-    ? ["PRAGMA quick_check(1)"]
-    : SMALL_TABLES.filter((table) => existing.has(table)).map((table) => `PRAGMA quick_check('${table}')`);
-  for (const sql of checks) {
-    const found = db.prepare(sql).get()?.quick_check;
-    if (found !== "ok") throw new LogError("database_corrupt", String(found));
-  }
-}
-
-function moveAside(path: string, found: LogError): LogError {
-  const aside = `${path}.corrupt-${new Date().toISOString().replaceAll(":", "-")}`;
-  for (const suffix of ["", "-wal", "-shm"]) if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
-  const message = `The database was damaged and has been moved to ${aside} (${found.message}). Start again to begin with an empty log; "sqlite3 ${aside} .recover" may save what is in the old one.`;
-  return new LogError("database_corrupt", message, { path: aside }, found);
 }
 
 function close(db: Database | undefined): void {

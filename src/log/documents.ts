@@ -1,38 +1,52 @@
 /**
  * Small JSON documents beside the streams (queued messages, idempotency keys). Written with the tick, read with what is pending on top.
  */
-import { text } from "./columns.ts";
+import { checksumOf } from "./checksum.ts";
+import { intOrNull, text } from "./columns.ts";
 import type { Committer, Writer } from "./committer.ts";
 import type { Documents } from "./contract.ts";
-import type { Database, Statement } from "./driver.ts";
+import type { Damage } from "./damage.ts";
+import type { Database, SqlRow, Statement } from "./driver.ts";
+import { documentChecksum, isDocumentIntact } from "./verify-tables.ts";
 
 type Pending = { kind: string; id: string; body: string | null; expiresAt: number | null };
 
 export class SqliteDocuments implements Documents, Writer {
   readonly #committer: Committer;
+  readonly #damage: Damage;
   readonly #get: Statement;
   readonly #put: Statement;
   readonly #delete: Statement;
   readonly #list: Statement;
-  readonly #expire: Statement;
+  readonly #expired: Statement;
+  readonly #naming: Statement;
   #pending = new Map<string, Pending>();
 
-  constructor(db: Database, committer: Committer) {
+  constructor(db: Database, committer: Committer, damage: Damage) {
     this.#committer = committer;
-    this.#get = db.prepare("SELECT body FROM documents WHERE kind = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)");
-    this.#put = db.prepare("INSERT OR REPLACE INTO documents (kind, id, body, expires_at) VALUES (?, ?, ?, ?)");
-    this.#delete = db.prepare("DELETE FROM documents WHERE kind = ? AND id = ?");
-    this.#list = db.prepare(
-      "SELECT id, body FROM documents WHERE kind = ? AND id >= ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY id LIMIT ?",
+    this.#damage = damage;
+    const columns = "kind, id, body, expires_at, row_checksum";
+    this.#get = db.prepare(`SELECT ${columns} FROM documents WHERE kind = ? AND id = ?`);
+    this.#put = db.prepare(
+      "INSERT OR REPLACE INTO documents (kind, id, body, expires_at, key_checksum, row_checksum) VALUES (?, ?, ?, ?, ?, ?)",
     );
-    this.#expire = db.prepare("DELETE FROM documents WHERE expires_at IS NOT NULL AND expires_at <= ?");
+    this.#delete = db.prepare("DELETE FROM documents WHERE kind = ? AND id = ?");
+    this.#list = db.prepare(`SELECT ${columns} FROM documents WHERE kind = ? AND id >= ? ORDER BY id`);
+    this.#expired = db.prepare(`SELECT ${columns} FROM documents WHERE expires_at IS NOT NULL AND expires_at <= ?`);
+    this.#naming = db.prepare("SELECT kind, id, body FROM documents WHERE instr(id, ?) = 1 OR instr(body, ?) > 0");
   }
 
   get(kind: string, id: string): string | undefined {
     const pending = this.#pending.get(key(kind, id));
     if (pending !== undefined) return pending.body !== null && alive(pending) ? pending.body : undefined;
-    const row = this.#get.get(kind, id, Date.now());
-    return row === undefined ? undefined : text(row, "body");
+    const row = this.#damage.guard(`The document ${kind}/${id}`, undefined, () => this.#get.get(kind, id));
+    return row === undefined ? undefined : (this.#checked(row) ?? undefined);
+  }
+
+  /** Null when it has expired. */
+  #checked(row: SqlRow): string | null {
+    if (!isDocumentIntact(row)) throw this.#damage.found(`The document ${text(row, "kind")}/${text(row, "id")}`);
+    return alive({ expiresAt: intOrNull(row, "expires_at") }) ? text(row, "body") : null;
   }
 
   put(kind: string, id: string, body: string, options: { expiresAt?: number; sync?: boolean } = {}): void {
@@ -49,12 +63,12 @@ export class SqliteDocuments implements Documents, Writer {
     const { after = "" } = options;
     const from = options.after ?? prefix;
     const found = new Map<string, string>();
-    // One more: the scan begins at `after` itself.
-    for (const row of this.#list.all(kind, from, Date.now(), limit + this.#pending.size + 1)) {
+    for (const row of this.#list.iterate(kind, from)) {
       const id = text(row, "id");
       if (id === after) continue;
-      if (!id.startsWith(prefix)) break;
-      found.set(id, text(row, "body"));
+      if (!id.startsWith(prefix) || found.size >= limit + this.#pending.size) break;
+      const body = this.#checked(row);
+      if (body !== null) found.set(id, body);
     }
     for (const pending of this.#pending.values()) {
       if (pending.kind !== kind || !pending.id.startsWith(prefix) || pending.id <= after) continue;
@@ -68,9 +82,21 @@ export class SqliteDocuments implements Documents, Writer {
   write(): void {
     for (const { kind, id, body, expiresAt } of this.#pending.values()) {
       if (body === null) this.#delete.run(kind, id);
-      else this.#put.run(kind, id, body, expiresAt);
+      else this.#put.run(kind, id, body, expiresAt, checksumOf(kind, id), documentChecksum(kind, id, body, expiresAt));
     }
-    this.#expire.run(Date.now());
+    // One whose content is damaged may only seem to have expired.
+    for (const row of this.#expired.all(Date.now()))
+      if (isDocumentIntact(row)) this.#delete.run(text(row, "kind"), text(row, "id"));
+  }
+
+  /** Deletes what is named after a stream (`<stream>/…`), and of these kinds also what names it. Others, such as records of who did what, stay. */
+  forget(streamId: string, kinds: readonly string[]): void {
+    const names = namesStream(streamId, new Set(kinds));
+    for (const row of this.#naming.all(`${streamId}/`, streamId)) {
+      const [kind, id, body] = [text(row, "kind"), text(row, "id"), String(row.body)];
+      if (names({ kind, id, body })) this.delete(kind, id);
+    }
+    for (const pending of [...this.#pending.values()]) if (names(pending)) this.delete(pending.kind, pending.id);
   }
 
   settle(): void {
@@ -84,8 +110,20 @@ export class SqliteDocuments implements Documents, Writer {
   }
 }
 
-function alive(pending: Pending): boolean {
-  return pending.expiresAt === null || pending.expiresAt > Date.now();
+function alive({ expiresAt }: { expiresAt: number | null }): boolean {
+  return expiresAt === null || expiresAt > Date.now();
+}
+
+/** As a value, not as the name of a field; also inside a text of JSON, such as the reply that an idempotency key keeps. */
+function namesStream(
+  streamId: string,
+  kinds: ReadonlySet<string>,
+): (document: { kind: string; id: string; body: string | null }) => boolean {
+  const escaped = JSON.stringify(streamId)
+    .slice(1, -1)
+    .replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const value = new RegExp(`"${escaped}\\\\?"(?!\\s*:)`);
+  return ({ kind, id, body }) => id.startsWith(`${streamId}/`) || (body !== null && kinds.has(kind) && value.test(body));
 }
 
 function key(kind: string, id: string): string {

@@ -1,65 +1,33 @@
 /**
- * The table of event chunks: writes the chunks of a tick, reads ranges of a stream in bounded pages. It knows rows, not who waits for them.
+ * The table of event chunks: writes the chunks of a tick, reads ranges of a stream in bounded pages. It knows rows, not who waits for them. A row that does
+ * not match its checksums, and a row that is missing, are refused: what is returned is what was written, without a gap.
  */
-import { EventBatch, type StoredEvents } from "./batch.ts";
-import { blob, int, text } from "./columns.ts";
+import { EventBatch } from "./batch.ts";
+import { checksumBehind, checksumOf, sealed, unsealed } from "./checksum.ts";
+import { int, text } from "./columns.ts";
 import type { ReadOptions, ReadPage } from "./contract.ts";
+import type { Damage, StreamName } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, checkedRow, ENVELOPE, merge, type PendingChunk } from "./event-chunk.ts";
 import { eventsOf } from "./frames.ts";
+import { LogError } from "./log-error.ts";
 import { PackedEvents } from "./packed-events.ts";
-import { NumberRuns, numbersOf, someWord, WordRuns, wordsOf } from "./runs.ts";
+import { numbersOf, someWord, wordsOf } from "./runs.ts";
 
-export const CHUNK_EVENTS = 1000;
-export const CHUNK_CHARS = 512 * 1024;
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows that one read with `types` looks at before it returns what it has. */
 const SCAN_ROWS = 20_000;
 const HEADS = 1000;
 const FEW_HEADS = 24;
 const MAX_HEADS = 10_000;
-/** Bytes of an event that its row may not hold, about. */
-const ENVELOPE = 320;
-
-/** Events of one stream that wait for their commit. Becomes one row, then one batch. */
-export type PendingChunk = {
-  first: number;
-  events: PackedEvents;
-  types: WordRuns;
-  natives: NumberRuns;
-  /** As it was written last. */
-  position: number;
-  body: Buffer;
-};
-
-export function pendingChunk(first: number): PendingChunk {
-  return {
-    first,
-    events: new PackedEvents(first),
-    types: new WordRuns(),
-    natives: new NumberRuns(),
-    position: 0,
-    body: Buffer.alloc(0),
-  };
-}
-
-/** What was written of it, for those who follow. */
-export const writtenOf = ({ types, natives, events, body, first }: PendingChunk): StoredEvents => ({
-  types: types.toString(),
-  natives: natives.toString(),
-  size: events.chars,
-  frames: () => events.frames(),
-  framesLater: framesFrom(body, first),
-});
-
-/** A function of its own: closures of one scope keep alive what any of them uses. */
-const framesFrom = (body: Buffer, first: number) => (): Buffer => PackedEvents.read(body, first).frames();
 
 export type Head = { position: number; first: number; last: number; types: string; bytes: number };
-export type GlobalRow = { position: number; streamId: string; batch: EventBatch };
+export type GlobalRow = { position: number; batch: EventBatch };
 
 type Range = { after: number; before: number; limit: number; maxBytes: number };
 
 export class EventStore {
+  readonly #damage: Damage;
   readonly #insert: Statement;
   readonly #headsUp: Statement;
   readonly #headsDown: Statement;
@@ -68,14 +36,18 @@ export class EventStore {
   readonly #rowsDown: Statement;
   readonly #row: Statement;
   readonly #global: Statement;
+  readonly #positionOf: Statement;
   readonly #lastPosition: Statement;
   readonly #purge: Statement;
 
-  constructor(db: Database) {
-    const heads =
-      "SELECT position, first, last, iif(?, types, '') AS types, length(body) AS bytes FROM event_chunks WHERE stream = ?";
-    const rows = "SELECT first, last, types, natives, body FROM event_chunks";
-    this.#insert = db.prepare("INSERT INTO event_chunks (stream, first, last, types, natives, body) VALUES (?, ?, ?, ?, ?, ?)");
+  constructor(db: Database, damage: Damage) {
+    this.#damage = damage;
+    const heads = `SELECT position, first, last, iif(?, types, '') AS types, iif(?, natives, '') AS natives, length(body) AS bytes
+      FROM event_chunks WHERE stream = ?`;
+    const rows = "SELECT stream, first, last, types, natives, body, checksum FROM event_chunks";
+    this.#insert = db.prepare(
+      "INSERT INTO event_chunks (stream, first, last, types, natives, body, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    );
     this.#headsUp = db.prepare(`${heads} AND last > ? ORDER BY last LIMIT ?`);
     this.#headsDown = db.prepare(`${heads} AND last <= ? ORDER BY last DESC LIMIT ?`);
     this.#chunkOf = db.prepare("SELECT min(last) AS last FROM event_chunks WHERE stream = ? AND last >= ?");
@@ -83,49 +55,85 @@ export class EventStore {
     this.#rowsDown = db.prepare(`${rows} WHERE stream = ? AND last BETWEEN ? AND ? ORDER BY last DESC`);
     this.#row = db.prepare(`${rows} WHERE position = ?`);
     this.#global = db.prepare(`
-      SELECT e.position, s.id, e.first, e.last, e.types, e.natives, e.body FROM event_chunks e JOIN streams s ON s.no = e.stream
+      SELECT e.position, s.id, e.stream, e.first, e.last, e.types, e.natives, e.body, e.checksum
+      FROM event_chunks e JOIN streams s ON s.no = e.stream
       WHERE e.position >= ? AND s.kind = 'session' AND s.deleted = 0 ORDER BY e.position LIMIT ?`);
-    this.#lastPosition = db.prepare("SELECT max(position) AS position FROM event_chunks");
+    this.#positionOf = db.prepare("SELECT position FROM event_chunks WHERE stream = ? AND last >= ? ORDER BY last LIMIT 1");
+    this.#lastPosition = db.prepare(`
+      SELECT e.position, iif(s.kind = 'session' AND s.deleted = 0, e.last - e.first + 1, 0) AS events
+      FROM event_chunks e LEFT JOIN streams s ON s.no = e.stream ORDER BY e.position DESC LIMIT 1`);
     this.#purge = db.prepare(
       "DELETE FROM event_chunks WHERE position IN (SELECT position FROM event_chunks WHERE stream = ? LIMIT ?)",
     );
   }
 
   insert(stream: number, chunk: PendingChunk): void {
-    const { first, types, natives, events } = chunk;
+    const { first, events } = chunk;
+    const [last, types, natives] = [first + events.count - 1, chunk.types.toString(), chunk.natives.toString()];
+    const checksum = checksumOf(stream, first, last, types, natives);
     chunk.body = events.body();
-    const done = this.#insert.run(stream, first, first + events.count - 1, types.toString(), natives.toString(), chunk.body);
+    const whole = checksumBehind(checksum, chunk.body);
+    const done = this.#insert.run(stream, first, last, sealed(types, checksum), natives, chunk.body, whole);
     chunk.position = Number(done.lastInsertRowid);
   }
 
-  /** The next run of whole chunks behind `after`, merged into one batch of about a chunk's size. */
-  nextBatch(stream: number, streamId: string, after: number): EventBatch | undefined {
-    const taken = this.#fitting(
-      stream,
-      { after, before: Number.POSITIVE_INFINITY, limit: CHUNK_EVENTS, maxBytes: CHUNK_CHARS },
-      false,
-    );
-    const [firstHead, lastHead] = [taken[0], taken.at(-1)];
-    if (firstHead === undefined || lastHead === undefined) return undefined;
-    const rows = this.#rowsUp.all(stream, firstHead.last, lastHead.last);
-    return new EventBatch(streamId, firstHead.first, lastHead.last, merge(rows)).tail(after);
-  }
-
-  /** Chunks of sessions from this position on. */
-  globalRows(position: number, limit: number): GlobalRow[] {
-    return this.#global.all(position, limit).map((row) => {
-      const streamId = text(row, "id");
-      return {
-        position: int(row, "position"),
-        streamId,
-        batch: new EventBatch(streamId, int(row, "first"), int(row, "last"), storedOf(row)),
-      };
+  /** The next run of whole chunks behind `after`, merged into one batch of about a chunk's size. Call it only when there is more. */
+  nextBatch(stream: StreamName, after: number): EventBatch {
+    return this.#damage.guard(`What follows event ${after}`, stream, () => {
+      const range = { after, before: Number.POSITIVE_INFINITY, limit: CHUNK_EVENTS, maxBytes: CHUNK_CHARS };
+      const taken = this.#fitting(stream.no, range, false);
+      const [firstHead, lastHead] = [taken[0], taken.at(-1)];
+      if (firstHead === undefined || lastHead === undefined) throw this.#missing(stream, after + 1);
+      const rows = this.#rowsUp.all(stream.no, firstHead.last, lastHead.last).map((row) => checkedRow(row, stream, this.#damage));
+      let end = after;
+      for (const { first, last } of rows) {
+        if (first > end + 1) throw this.#missing(stream, end + 1);
+        end = last;
+      }
+      const [one] = rows;
+      if (one === undefined) throw this.#missing(stream, after + 1);
+      return new EventBatch(stream.id, one.first, end, merge(rows)).tail(after);
     });
   }
 
-  lastPosition(): number {
+  /**
+   * Chunks of sessions from this position on. A chunk that is missing between two of its stream is found by the one that follows it; whether the last of
+   * each stream is there, `hasLast` says.
+   */
+  globalRows(position: number, limit: number): GlobalRow[] {
+    return this.#damage.guard(`What follows cursor ${position}.0`, undefined, () => {
+      const seen = new Set<number>();
+      return this.#global.all(position, limit).map((row) => {
+        const stream = { no: int(row, "stream"), kind: "session", id: text(row, "id") };
+        const at = int(row, "position");
+        const checked = checkedRow(row, stream, this.#damage, `Chunk ${at} (go on behind it with the cursor ${at + 1}.0)`);
+        const before = checked.first > 1 ? this.positionOf(stream, checked.first - 1) : undefined;
+        if (before !== undefined && before >= position && !seen.has(before)) throw this.#missing(stream, checked.first - 1);
+        seen.add(at);
+        return { position: at, batch: new EventBatch(stream.id, checked.first, checked.last, merge([checked])) };
+      });
+    });
+  }
+
+  /** Of the chunk that holds this event. */
+  positionOf(stream: StreamName, sequence: number): number {
+    const row = this.#positionOf.get(stream.no, sequence);
+    if (row === undefined) throw this.#missing(stream, sequence);
+    return int(row, "position");
+  }
+
+  /** Throws when the chunk with the last event of a stream is not in its place. */
+  mustHaveLast(stream: StreamName, last: number): void {
+    this.#damage.guard(`Event ${last}`, stream, () => {
+      const row = this.#row.get(this.positionOf(stream, last));
+      if (row === undefined || int(row, "stream") !== stream.no || int(row, "last") !== last) throw this.#missing(stream, last);
+    });
+  }
+
+  /** The highest position in use, and how many events of sessions its chunk holds. */
+  lastPosition(): { position: number; events: number } {
     const row = this.#lastPosition.get();
-    return row === undefined || row.position === null ? 0 : int(row, "position");
+    return row === undefined ? { position: 0, events: 0 } : { position: int(row, "position"), events: int(row, "events") };
   }
 
   /** Removes up to `limit` chunks; how many there were. */
@@ -133,7 +141,24 @@ export class EventStore {
     return Number(this.#purge.run(stream, limit).changes);
   }
 
-  read(stream: number, last: number, options: ReadOptions): ReadPage {
+  /** Checks the chunks behind `after`, as many as fit. Returns how far it came, null at the end. A stream that is gone is no damage. */
+  check(stream: StreamName, last: number, after: number, maxBytes: number): number | null {
+    if (after >= last || this.#positionOf.get(stream.no, 1) === undefined) return null;
+    return this.#damage.guard(`What follows event ${after}`, stream, () => {
+      const range = { after, before: last + 1, limit: Number.MAX_SAFE_INTEGER, maxBytes };
+      const heads = this.#fitting(stream.no, range, false);
+      let end = after;
+      for (const row of this.#rowsUp.all(stream.no, heads[0]?.last ?? 0, heads.at(-1)?.last ?? -1)) {
+        const checked = checkedRow(row, stream, this.#damage);
+        if (checked.first > end + 1) throw this.#missing(stream, end + 1);
+        end = checked.last;
+      }
+      if (end === after) throw this.#missing(stream, after + 1);
+      return end;
+    });
+  }
+
+  read(stream: StreamName, last: number, options: ReadOptions): ReadPage {
     const range: Range = {
       after: Math.max(0, options.after ?? 0),
       before: Math.min(options.before ?? Number.POSITIVE_INFINITY, last + 1),
@@ -151,27 +176,32 @@ export class EventStore {
       has_more: false,
     };
     if (range.after + 1 >= range.before) return page;
-    if (options.types === undefined) this.#readAll(stream, range, reverse, page);
-    else this.#readTypes(stream, range, reverse, new Set(options.types), page);
+    const types = options.types === undefined ? undefined : new Set(options.types);
+    this.#damage.guard(`What ${reverse ? "precedes" : "follows"} event ${page.next}`, stream, () =>
+      types === undefined ? this.#readAll(stream, range, reverse, page) : this.#readTypes(stream, range, reverse, types, page),
+    );
     page.has_more = reverse ? page.next > range.after + 1 : page.next < range.before - 1;
     return page;
   }
 
-  #readAll(stream: number, range: Range, reverse: boolean, page: ReadPage): void {
-    const heads = this.#fitting(stream, range, reverse);
+  #readAll(stream: StreamName, range: Range, reverse: boolean, page: ReadPage): void {
+    const heads = this.#fitting(stream.no, range, reverse);
     const [one, other] = [heads[0], heads.at(-1)];
-    if (one === undefined || other === undefined) return;
-    const rows = reverse ? this.#rowsDown.all(stream, other.last, one.last) : this.#rowsUp.all(stream, one.last, other.last);
-    for (const row of rows) take(page, row, range, reverse, undefined);
+    if (one === undefined || other === undefined) throw this.#missing(stream, wanted(page, reverse));
+    const rows = reverse
+      ? this.#rowsDown.all(stream.no, other.last, one.last)
+      : this.#rowsUp.all(stream.no, one.last, other.last);
+    for (const row of rows) this.#take(page, row, stream, range, reverse, undefined);
   }
 
-  #readTypes(stream: number, range: Range, reverse: boolean, types: ReadonlySet<string>, page: ReadPage): void {
+  #readTypes(stream: StreamName, range: Range, reverse: boolean, types: ReadonlySet<string>, page: ReadPage): void {
     let bytes = 0;
     for (let scanned = 0; scanned < SCAN_ROWS; scanned += HEADS) {
       const from: Range = reverse ? { ...range, before: page.next } : { ...range, after: page.next };
-      const heads = this.#headsFrom(stream, from, reverse, HEADS, true);
+      const heads = this.#headsFrom(stream.no, from, reverse, HEADS, true);
       for (const head of heads) {
         if (reverse ? head.last <= range.after : head.first >= range.before) return;
+        this.#mustFollow(page, head, stream, reverse);
         if (!someWord(head.types, types)) {
           page.next = reverse ? Math.max(head.first, range.after + 1) : Math.min(head.last, range.before - 1);
           continue;
@@ -179,10 +209,54 @@ export class EventStore {
         bytes += head.bytes;
         if (page.events.length > 0 && bytes > range.maxBytes) return;
         const row = this.#row.get(head.position);
-        if (row === undefined || !take(page, row, range, reverse, types)) return;
+        if (row === undefined) throw this.#missing(stream, head.last);
+        if (!this.#take(page, row, stream, range, reverse, types)) return;
       }
-      if (heads.length < HEADS) return;
+      const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
+      if (all) return;
+      if (heads.length < HEADS) throw this.#missing(stream, wanted(page, reverse));
     }
+  }
+
+  /** Adds what is wanted of one row to the page; false when the page is full. */
+  #take(
+    page: ReadPage,
+    row: SqlRow,
+    stream: StreamName,
+    range: Range,
+    reverse: boolean,
+    types: ReadonlySet<string> | undefined,
+  ): boolean {
+    const checked = checkedRow(row, stream, this.#damage);
+    this.#mustFollow(page, checked, stream, reverse);
+    const { first } = checked;
+    const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
+    const to = Math.min(checked.last, reverse ? page.next - 1 : range.before - 1);
+    const events = eventsOf(PackedEvents.read(checked.body, first).frames());
+    const kinds = wordsOf(checked.types);
+    const natives = numbersOf(checked.natives);
+    for (let sequence = reverse ? to : from; reverse ? sequence >= from : sequence <= to; sequence += reverse ? -1 : 1) {
+      if (page.events.length >= range.limit) return false;
+      const index = sequence - first;
+      const [event, type] = [events[index], kinds[index]];
+      if (event === undefined || type === undefined) throw this.#missing(stream, sequence);
+      page.next = sequence;
+      if (types?.has(type) === false) continue;
+      page.events.push(event);
+      page.sequences.push(sequence);
+      page.types.push(type);
+      page.natives.push(natives[index] ?? null);
+    }
+    return page.events.length < range.limit;
+  }
+
+  #mustFollow(page: ReadPage, row: { first: number; last: number }, stream: StreamName, reverse: boolean): void {
+    const next = wanted(page, reverse);
+    if (row.first > next || row.last < next) throw this.#missing(stream, next);
+  }
+
+  #missing(stream: StreamName, sequence: number): LogError {
+    return this.#damage.found(`Event ${sequence}`, stream);
   }
 
   /** The rows of one page. Most often a few are enough; many small ones are looked for only then. */
@@ -199,14 +273,16 @@ export class EventStore {
     return this.#heads(this.#headsDown, stream, int(row, "last"), limit, types);
   }
 
+  /** With `types`, the head is checked, because the events of a row that is passed over are not. */
   #heads(statement: Statement, stream: number, bound: number, limit: number, types: boolean): Head[] {
-    return statement.all(types ? 1 : 0, stream, bound, limit).map((row) => ({
-      position: int(row, "position"),
-      first: int(row, "first"),
-      last: int(row, "last"),
-      types: text(row, "types"),
-      bytes: int(row, "bytes") + ENVELOPE * (int(row, "last") - int(row, "first") + 1),
-    }));
+    return statement.all(types ? 1 : 0, types ? 1 : 0, stream, bound, limit).map((row) => {
+      const [first, last] = [int(row, "first"), int(row, "last")];
+      const head = unsealed(text(row, "types"));
+      if (head.checksum !== null && head.checksum !== checksumOf(stream, first, last, head.text, text(row, "natives")))
+        throw new LogError("database_corrupt", `The head of events ${first} to ${last} does not match its checksum.`);
+      const bytes = int(row, "bytes") + ENVELOPE * (last - first + 1);
+      return { position: int(row, "position"), first, last, types: head.text, bytes };
+    });
   }
 }
 
@@ -225,47 +301,5 @@ function within(heads: Head[], range: Range): Head[] {
   return heads.slice(0, count);
 }
 
-/** Adds what is wanted of one row to the page; false when the page is full. */
-function take(page: ReadPage, row: SqlRow, range: Range, reverse: boolean, types: ReadonlySet<string> | undefined): boolean {
-  const first = int(row, "first");
-  const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
-  const to = Math.min(int(row, "last"), reverse ? page.next - 1 : range.before - 1);
-  const stored = storedOf(row);
-  const events = eventsOf(stored.frames());
-  const kinds = wordsOf(stored.types);
-  const natives = numbersOf(stored.natives);
-  for (let sequence = reverse ? to : from; reverse ? sequence >= from : sequence <= to; sequence += reverse ? -1 : 1) {
-    if (page.events.length >= range.limit) return false;
-    const index = sequence - first;
-    const [event, type] = [events[index], kinds[index]];
-    page.next = sequence;
-    if (event === undefined || type === undefined || types?.has(type) === false) continue;
-    page.events.push(event);
-    page.sequences.push(sequence);
-    page.types.push(type);
-    page.natives.push(natives[index] ?? null);
-  }
-  return page.events.length < range.limit;
-}
-
-function merge(rows: SqlRow[]): StoredEvents {
-  const parts = rows.map(storedOf);
-  const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return only;
-  return {
-    types: parts.map((part) => part.types).join(" "),
-    natives: parts.map((part) => part.natives).join(","),
-    size: parts.reduce((sum, part) => sum + part.size, 0),
-    frames: () => Buffer.concat(parts.map((part) => part.frames())),
-  };
-}
-
-function storedOf(row: SqlRow): StoredEvents {
-  const [body, first] = [blob(row, "body"), int(row, "first")];
-  return {
-    types: text(row, "types"),
-    natives: text(row, "natives"),
-    size: body.length + ENVELOPE * (int(row, "last") - first + 1),
-    frames: framesFrom(body, first),
-  };
-}
+/** The sequence that a page needs next. */
+const wanted = (page: ReadPage, reverse: boolean): number => (reverse ? page.next - 1 : page.next + 1);

@@ -33,7 +33,8 @@ export async function acquireLock(dataDir: string): Promise<Lock> {
   const held = db;
   return {
     release() {
-      rmSync(who, { force: true });
+      // Another daemon may have taken the directory over, if somebody removed the lock file.
+      if (holder(who) === process.pid) rmSync(who, { force: true });
       held.close();
     },
   };

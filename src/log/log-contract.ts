@@ -419,6 +419,26 @@ function tailContract(open: () => Promise<OpenedLog>): void {
 }
 
 function besideContract(open: () => Promise<OpenedLog>): void {
+  it("removes the documents of a deleted stream, and of the kinds it is told those that name it; others stay", async () => {
+    const { log } = await open();
+    log.createStream("session", "ses_1", "{}");
+    const reply = JSON.stringify({ body: JSON.stringify({ session_id: "ses_1" }) });
+    log.documents.put("queued_message", "ses_1/a", "{}");
+    log.documents.put("queued_message", "ses_10/a", "{}");
+    log.documents.put("idempotency", "k1", reply);
+    log.documents.put("idempotency", "k2", reply.replace("ses_1", "ses_10"));
+    await log.committed();
+    log.documents.put("idempotency", "k3", reply);
+    log.documents.put("audit", "1", '{"session_id":"ses_1"}');
+    log.deleteStream("session", "ses_1", { documents: ["idempotency"] });
+    await log.erased();
+    expect(["queued_message", "idempotency", "audit"].map((kind) => log.documents.list(kind).map(({ id }) => id))).toEqual([
+      ["ses_10/a"],
+      ["k2"],
+      ["1"],
+    ]);
+  });
+
   it("keeps documents until they expire, with what is pending on top", async () => {
     const { log, reopen } = await open();
     log.documents.put("queue", "ses_1/1", "one");

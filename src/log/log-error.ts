@@ -19,6 +19,10 @@ export type LogErrorCode =
   | "write_failed"
   /** Another process took the log over: nothing of this one will ever be committed again. */
   | "fenced"
+  | "corrupt_chunk"
+  | "corrupt_artifact"
+  /** A cursor of another history: of a log that was replaced, or of an end that was lost. */
+  | "log_changed"
   | "log_closed";
 
 export class LogError extends Error {
@@ -55,7 +59,7 @@ export function toLogError(error: unknown, doing: string): LogError {
   if (primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB) {
     return new LogError(
       "database_corrupt",
-      `${doing}: the database file is damaged (${message}). Restart to have it checked.`,
+      `${doing}: the database file is damaged (${message}). Restore the data directory from a backup.`,
       {},
       error,
     );
@@ -70,6 +74,14 @@ export function toLogError(error: unknown, doing: string): LogError {
     );
   }
   return new LogError("write_failed", `${doing}: ${message}. See the cause; it is tried again.`, {}, error);
+}
+
+/** While the log is open a full disk mends itself; at the start somebody has to do something. Other errors stay as they are. */
+export function atStart(error: unknown, dataDir: string): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code !== "disk_full" && code !== "ENOSPC" && code !== "EDQUOT") return error;
+  const message = `The disk of ${dataDir} is full: dragoman cannot start there. Free some space on it and start again, or pass another --data-dir.`;
+  return new LogError("disk_full", message, { path: dataDir }, error);
 }
 
 /** @photostructure/sqlite 1.2: errors of `all()` come without `errcode`, only with SQLite's own words. */

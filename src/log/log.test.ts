@@ -39,8 +39,9 @@ describe("the SQLite log", () => {
   it("keeps everything private to its owner", async () => {
     const dir = dataDir();
     const log = await open(dir);
-    log.artifacts.put(Buffer.from("x"), { kind: "image", mime: "image/png" });
-    appendMany(log.createStream("session", "ses_1", "{}"), 1);
+    const stream = log.createStream("session", "ses_1", "{}");
+    log.artifacts.of(stream).put(Buffer.from("x"), { kind: "image", mime: "image/png" });
+    appendMany(stream, 1);
     await log.committed();
     expect(statSync(dir).mode & 0o777).toBe(0o700);
     for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

@@ -2,8 +2,10 @@
  * The log: opens a data directory and gives out streams. All that is written in one tick commits at once, over all streams, and is published after that.
  * The only door to the database; other rooms see the types in `contract.ts`.
  */
+import { setImmediate } from "node:timers/promises";
+import { AllSessions } from "./all-sessions.ts";
 import { SqliteArtifacts } from "./artifacts.ts";
-import { type EventBatch, parseCursor, SessionsBatch, splitCursor } from "./batch.ts";
+import type { EventBatch } from "./batch.ts";
 import { BatchCache } from "./batch-cache.ts";
 import { Committer } from "./committer.ts";
 import type {
@@ -20,38 +22,58 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "./contract.ts";
+import { Damage } from "./damage.ts";
 import { prepareDataDir } from "./data-dir.ts";
-import { closeLogDatabase, openLogDatabase } from "./database.ts";
+import { closeLogDatabase, eraseFreed, openLogDatabase, wasUnclean } from "./database.ts";
 import { SqliteDocuments } from "./documents.ts";
 import type { Database } from "./driver.ts";
+import { Epochs } from "./epochs.ts";
+import { Erasing } from "./erasing.ts";
 import { EventStore } from "./event-store.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { LogError, toLogError } from "./log-error.ts";
+import { atStart, LogError, toLogError } from "./log-error.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removal } from "./removal.ts";
+import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { StreamStore } from "./stream-store.ts";
-import { Pump, Tail } from "./tail.ts";
+import { Pump } from "./tail.ts";
 
 export type * from "./contract.ts";
-export { LogError, type LogErrorCode } from "./log-error.ts";
+export { atStart, LogError, type LogErrorCode } from "./log-error.ts";
 
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
-const PAGE_CHARS = 8 * 1024 * 1024;
 
 export async function openLog(options: OpenLogOptions): Promise<Log> {
-  prepareDataDir(options.dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
-  const lock = await acquireLock(options.dataDir);
+  const { dataDir } = options;
+  try {
+    prepareDataDir(dataDir, { allowNetworkFileSystem: options.allowNetworkFileSystem ?? false });
+    return await openLocked(options, await acquireLock(dataDir));
+  } catch (error) {
+    throw atStart(error, dataDir);
+  }
+}
+
+async function openLocked(options: OpenLogOptions, lock: Lock): Promise<Log> {
+  const { dataDir } = options;
   let db: Database | undefined;
   try {
-    db = await openLogDatabase(options.dataDir);
-    return new SqliteLog(options, db, lock);
+    const damage = new Damage((error) => options.onError?.(error));
+    const unclean = wasUnclean(dataDir);
+    db = await openLogDatabase(dataDir, { damage, acceptEmpty: options.acceptEmpty ?? false });
+    // First of all: what is read from here on cannot be changed by another daemon.
+    const epochs = Epochs.begin(db);
+    const log = new SqliteLog(options, { db, lock, damage, epochs });
+    if (unclean) log.checkInBackground();
+    return log;
   } catch (error) {
     db?.close();
     lock.release();
-    throw toLogError(error, `Opening the log in ${options.dataDir}`);
+    throw toLogError(error, `Opening the log in ${dataDir}`);
   }
 }
+
+type Opened = { db: Database; lock: Lock; damage: Damage; epochs: Epochs };
 
 type Published = { stream: SqliteStream; batch: EventBatch; position: number };
 
@@ -59,49 +81,58 @@ class SqliteLog implements Log {
   readonly dataDir: string;
   readonly documents: SqliteDocuments;
   readonly artifacts: SqliteArtifacts;
+  readonly id: string;
+  readonly epoch: string;
   readonly #db: Database;
   readonly #lock: Lock;
+  readonly #damage: Damage;
+  readonly #epochs: Epochs;
   readonly #committer: Committer;
   readonly #context: StreamContext;
   readonly #onError: (error: LogError | null) => void;
   readonly #streams = new Map<string, SqliteStream>();
   /** Deleted, but perhaps not yet in the database. */
   readonly #removed = new Set<number>();
-  readonly #all: Tail<SessionsBatch>;
+  readonly #all: AllSessions;
   readonly #pump = new Pump();
   #queue: Published[] = [];
   #lastNo: number;
   #events = 0;
-  /** Global position of the last committed event. */
-  #end: number;
+  readonly #erasing: Erasing;
+  #scrub: Scrub | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: OpenLogOptions, db: Database, lock: Lock) {
+  constructor(options: OpenLogOptions, { db, lock, damage, epochs }: Opened) {
     this.dataDir = options.dataDir;
+    this.id = epochs.logId;
+    this.epoch = epochs.current;
     this.#db = db;
     this.#lock = lock;
+    this.#damage = damage;
+    this.#epochs = epochs;
     this.#onError = (error) => options.onError?.(error);
     this.#committer = new Committer(db, {
       publish: () => this.#publish(),
       onError: this.#onError,
       maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
+      assertOwner: () => epochs.assertOwner(),
     });
     this.#context = this.#makeContext();
-    this.documents = new SqliteDocuments(db, this.#committer);
-    this.artifacts = new SqliteArtifacts(db, options.dataDir, this.#committer);
+    this.documents = new SqliteDocuments(db, this.#committer, damage);
+    const numberOf = (stream: Stream): number => this.#numberOf(stream);
+    this.artifacts = new SqliteArtifacts(db, options.dataDir, { committer: this.#committer, damage, numberOf });
+    this.#erasing = new Erasing(() => eraseFreed(db));
     this.#lastNo = this.#context.streams.lastNo();
-    this.#end = this.#lastPosition();
-    this.#all = new Tail<SessionsBatch>(
-      {
-        end: () => this.#end,
-        next: (after) => this.#nextGlobal(after, 1)[0],
-        from: (batch) => batch.from,
-        to: (batch) => batch.to,
-      },
-      this.#pump,
-      this.#context.onThrow,
-    );
-    for (const no of this.#context.streams.deleted()) this.#remove(no);
+    this.#all = new AllSessions(this.#context);
+    for (const stream of this.#context.streams.deleted()) this.#remove(stream);
+    this.#finishRemovals();
+  }
+
+  /** After a stop that was not clean: everything that is stored is read once, little by little. What is damaged is reported. */
+  checkInBackground(): void {
+    const { streams, events, natives } = this.#context;
+    this.#scrub = new Scrub({ streams, events, natives });
+    this.#scrub.start();
   }
 
   createStream(kind: StreamKind, id: string, state: string): Stream {
@@ -141,13 +172,15 @@ class SqliteLog implements Log {
     return this.#context.streams.list(kind, options);
   }
 
-  deleteStream(kind: StreamKind, id: string): boolean {
+  deleteStream(kind: StreamKind, id: string, options: { documents?: readonly string[] } = {}): boolean {
     this.#committer.admit();
-    const stream = this.stream(kind, id);
-    if (stream === undefined) return false;
-    stream.delete();
+    const open = this.#streams.get(key(kind, id));
+    const no = open?.no ?? this.#context.streams.numberOf(kind, id);
+    if (no === undefined || this.#removed.has(no)) return false;
+    open?.delete();
     this.#streams.delete(key(kind, id));
-    this.#remove(stream.no);
+    this.documents.forget(id, options.documents ?? []);
+    this.#remove({ no, kind });
     try {
       this.#committer.flush();
     } catch {
@@ -156,39 +189,30 @@ class SqliteLog implements Log {
     return true;
   }
 
-  readGlobal(options: { after?: string; limit?: number } = {}): GlobalPage {
-    const limit = Math.max(1, options.limit ?? 1000);
-    const page: GlobalPage = { events: [], next: options.after ?? "0.0", has_more: false };
-    let chars = 0;
-    for (let at = parseCursor(options.after); ; ) {
-      const batches = this.#nextGlobal(at, 8);
-      for (const batch of batches) {
-        for (const [index, json] of batch.events.entries()) {
-          if (page.events.length >= limit || chars > PAGE_CHARS) return { ...page, has_more: true };
-          chars += json.length;
-          const cursor = batch.cursorOf(index);
-          page.events.push({
-            cursor,
-            stream_id: batch.stream_id,
-            type: batch.types[index] ?? "",
-            native: batch.natives[index] ?? null,
-            json,
-          });
-          page.next = cursor;
-        }
-        at = batch.to;
-      }
-      if (batches.length === 0) return page;
+  async erased(): Promise<void> {
+    const done = this.#erasing.done();
+    done.catch(() => undefined);
+    while (this.#erasing.busy) {
+      await this.committed();
+      await setImmediate();
     }
+    await done;
+  }
+
+  readGlobal(options: { after?: string; limit?: number } = {}): GlobalPage {
+    return this.#all.read(options);
   }
 
   globalCursor(): string {
-    const { position, index } = splitCursor(this.#end);
-    return `${position}.${index}`;
+    return this.#all.cursor();
+  }
+
+  assertCursor(cursor: string): void {
+    this.#all.startAt(cursor);
   }
 
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription {
-    return this.#all.subscribe(parseCursor(options.after), options);
+    return this.#all.subscribe(options);
   }
 
   get commits(): number {
@@ -212,11 +236,11 @@ class SqliteLog implements Log {
   }
 
   health(): LogHealth {
-    return this.#committer.health();
+    return this.#committer.health(this.#damage.report());
   }
 
   stats(): LogStats {
-    let subscribers = this.#all.size;
+    let subscribers = this.#all.tail.size;
     for (const stream of this.#streams.values()) subscribers += stream.tail.size;
     return { ...this.#committer.counts, events: this.#events, subscribers };
   }
@@ -227,11 +251,15 @@ class SqliteLog implements Log {
   }
 
   async #close(): Promise<void> {
+    // While the disk does not take it, for about a second.
+    await this.#committer.committed(true).catch(() => undefined);
     const failure = this.#committer.close();
     this.#publish();
     for (const stream of this.#streams.values()) stream.tail.end("closed");
-    this.#all.end("closed");
+    this.#all.tail.end("closed");
     this.#pump.stop();
+    this.#scrub?.stop();
+    this.#erasing.stop(new LogError("log_closed", "The log was closed. What was deleted is erased at the next start."));
     closeLogDatabase(this.#db);
     this.#lock.release();
     if (failure !== undefined) throw failure;
@@ -240,9 +268,10 @@ class SqliteLog implements Log {
   #makeContext(): StreamContext {
     return {
       committer: this.#committer,
-      streams: new StreamStore(this.#db),
-      events: new EventStore(this.#db),
-      natives: new NativeStore(this.#db),
+      streams: new StreamStore(this.#db, this.#damage),
+      events: new EventStore(this.#db, this.#damage),
+      natives: new NativeStore(this.#db, this.#damage),
+      epochs: this.#epochs,
       published: new BatchCache(),
       reread: new BatchCache(),
       pump: this.#pump,
@@ -254,7 +283,7 @@ class SqliteLog implements Log {
   #committed(stream: SqliteStream, batch: EventBatch, position: number): void {
     this.#queue.push({ stream, batch, position });
     this.#events += batch.last - batch.first + 1;
-    if (stream.kind === "session") this.#end = new SessionsBatch(batch, position).to;
+    if (stream.kind === "session") this.#all.committed(batch, position);
   }
 
   /** Walks by index: what a subscriber commits while it is told something is appended behind, and told after it. */
@@ -263,30 +292,29 @@ class SqliteLog implements Log {
     for (let index = 0; index < queue.length; index++) {
       const { stream, batch, position } = queue[index]!;
       stream.publish(batch);
-      if (this.#all.hasLive && stream.kind === "session") this.#all.publish(new SessionsBatch(batch, position));
+      if (stream.kind === "session") this.#all.publish(batch, position);
     }
     this.#queue = [];
   }
 
-  #nextGlobal(after: number, limit: number): SessionsBatch[] {
-    const { position, index } = splitCursor(after);
-    return this.#context.events.globalRows(position, limit + 1).flatMap((row) => {
-      const skip = row.position === position ? index : 0;
-      if (skip > row.batch.last - row.batch.first) return [];
-      return [new SessionsBatch(row.batch.tail(row.batch.first + skip - 1), row.position, skip)];
-    });
+  #numberOf(stream: Stream): number {
+    const no = this.stream(stream.kind, stream.id)?.no;
+    if (no === undefined) throw new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
+    return no;
   }
 
-  #lastPosition(): number {
-    const position = this.#context.events.lastPosition();
-    const [last] = this.#context.events.globalRows(position, 1);
-    return last === undefined ? position * 1024 : new SessionsBatch(last.batch, position).to;
+  /** Files of artifacts that a stop left behind, after their rows had gone. */
+  #finishRemovals(): void {
+    const { gone } = this.artifacts.removeFiles();
+    if (gone.length > 0)
+      this.#committer.enlist({ write: () => this.artifacts.endRemovals(gone), settle: () => undefined }, 0, false);
   }
 
-  #remove(no: number): void {
-    this.#removed.add(no);
+  #remove(stream: { no: number; kind: StreamKind }): void {
+    this.#removed.add(stream.no);
     const { committer, streams, events, natives } = this.#context;
-    committer.enlist(new Removal(no, { committer, streams, events, natives }), 0, true);
+    const ended = this.#erasing.begin();
+    committer.enlist(new Removal(stream, { committer, streams, events, natives, artifacts: this.artifacts }, ended), 0, true);
   }
 }
 

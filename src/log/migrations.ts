@@ -3,7 +3,8 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { int } from "./columns.ts";
+import { checksumOf } from "./checksum.ts";
+import { blob, int } from "./columns.ts";
 import type { Database } from "./driver.ts";
 import { LogError, toLogError } from "./log-error.ts";
 
@@ -77,7 +78,79 @@ const version1 = `
   ) WITHOUT ROWID;
 `;
 
-export const migrations: readonly string[] = [version1];
+/**
+ * Checksums (NULL: written before they existed, and not checked), the log's identity and owner, and which stream an artifact belongs to. The checksum of a
+ * chunk's columns stands before its `types`: to read a column behind the body SQLite would have to walk through the body. `owner` is the epoch that may write.
+ */
+const version2Tables = `
+  ALTER TABLE streams ADD COLUMN key_checksum INTEGER;    -- of no, kind, id, deleted
+  ALTER TABLE streams ADD COLUMN row_checksum INTEGER;    -- of no and the other numbers
+  ALTER TABLE streams ADD COLUMN state_checksum INTEGER;  -- of no and state
+  ALTER TABLE event_chunks ADD COLUMN checksum INTEGER;   -- of the whole row
+  ALTER TABLE native_chunks ADD COLUMN checksum INTEGER;  -- of the whole row
+  ALTER TABLE coverage ADD COLUMN key_checksum INTEGER;
+  ALTER TABLE coverage ADD COLUMN row_checksum INTEGER;
+  ALTER TABLE documents ADD COLUMN key_checksum INTEGER;
+  ALTER TABLE documents ADD COLUMN row_checksum INTEGER;
+  ALTER TABLE artifacts ADD COLUMN key_checksum INTEGER;
+  ALTER TABLE artifacts ADD COLUMN row_checksum INTEGER;
+
+  CREATE TABLE artifact_streams (
+    artifact_id TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    key_checksum INTEGER NOT NULL,
+    PRIMARY KEY (artifact_id, stream)
+  ) WITHOUT ROWID;
+  CREATE INDEX artifact_streams_stream ON artifact_streams (stream);
+  CREATE TABLE artifact_removals (artifact_id TEXT PRIMARY KEY) WITHOUT ROWID; -- files that are to be unlinked
+
+  CREATE TABLE log (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    log_id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    checksum INTEGER                 -- of log_id and owner
+  );
+  INSERT INTO log (one, log_id, owner) VALUES (1, lower(hex(randomblob(16))), '');
+  CREATE TABLE epochs (
+    ordinal INTEGER PRIMARY KEY,
+    epoch TEXT NOT NULL UNIQUE,
+    first_position INTEGER NOT NULL, -- of event_chunks
+    opened_at INTEGER NOT NULL,
+    checksum INTEGER NOT NULL        -- of the other columns
+  );
+`;
+
+/** Artifacts that were stored before: their streams are those whose events name them. */
+function adoptArtifacts(db: Database): void {
+  const insert = db.prepare(
+    "INSERT OR IGNORE INTO artifact_streams (artifact_id, stream, key_checksum) SELECT artifact_id, ?, ? FROM artifacts WHERE artifact_id = ?",
+  );
+  for (const row of db.prepare("SELECT stream, body FROM event_chunks WHERE types LIKE '%artifact.written%'").all()) {
+    const stream = int(row, "stream");
+    const ids = new Set(
+      blob(row, "body")
+        .toString("latin1")
+        .match(/art_[0-9a-f]{64}/g),
+    );
+    for (const id of ids) insert.run(stream, checksumOf(id, stream), id);
+  }
+}
+
+const version2 = (db: Database): void => {
+  db.exec(version2Tables);
+  adoptArtifacts(db);
+};
+
+export type Step = string | ((db: Database) => void);
+
+export const migrations: readonly Step[] = [version1, version2];
+
+export function runSteps(db: Database, steps: readonly Step[]): void {
+  for (const step of steps) {
+    if (typeof step === "string") db.exec(step);
+    else step(db);
+  }
+}
 
 /**
  * Brings the database to the newest version, all or nothing. An existing database is copied to `<dataDir>/backups` first; when a step fails the
@@ -86,7 +159,7 @@ export const migrations: readonly string[] = [version1];
 export function migrate(
   db: Database,
   dataDir: string,
-  steps: readonly string[] = migrations,
+  steps: readonly Step[] = migrations,
 ): { from: number; to: number; snapshot: string | null } {
   const row = db.prepare("PRAGMA user_version").get();
   const from = row === undefined ? 0 : int(row, "user_version");
@@ -99,7 +172,7 @@ export function migrate(
   const snapshot = from === 0 ? null : takeSnapshot(db, dataDir, from);
   try {
     db.exec("BEGIN IMMEDIATE");
-    for (const step of steps.slice(from)) db.exec(step);
+    runSteps(db, steps.slice(from));
     db.exec(`PRAGMA user_version = ${to}`);
     db.exec("COMMIT");
   } catch (error) {

@@ -3,11 +3,13 @@ import { once } from "node:events";
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -16,12 +18,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { Damage } from "./damage.ts";
 import { networkFileSystem, prepareDataDir } from "./data-dir.ts";
 import { openLogDatabase } from "./database.ts";
 import { openDatabase } from "./driver.ts";
 import { LogError, openLog } from "./log.ts";
 import { appendMany, codeOf } from "./log-contract.ts";
 import { migrate, migrations } from "./migrations.ts";
+import { readRefusal, setAsideLogs } from "./refusal.ts";
 import { runModule } from "./run-module.ts";
 
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -138,32 +142,120 @@ describe("a damaged database", () => {
     return dataDir;
   }
 
-  async function expectMovedAside(dataDir: string): Promise<void> {
-    const size = statSync(join(dataDir, "dragoman.db")).size;
-    const error = await refusal(openLog({ dataDir }));
-    expect(error.code).toBe("database_corrupt");
-    const aside = readdirSync(dataDir).find((name) => /^dragoman\.db\.corrupt-[^.]*\.[^-]*$/.test(name)) ?? "";
-    expect(error.message).toContain(aside);
-    expect(statSync(join(dataDir, aside)).size).toBe(size);
-    const log = await openLog({ dataDir });
-    expect(log.listStreams("session").streams).toEqual([]);
-    await log.close();
+  function damageHeader(dataDir: string): void {
+    const fd = openSync(join(dataDir, "dragoman.db"), "r+");
+    writeSync(fd, Buffer.from("not a database"), 0, 14, 0);
+    closeSync(fd);
   }
 
-  it("is moved aside when it is no database at all", async () => {
-    const dataDir = tempDir();
-    writeFileSync(join(dataDir, "dragoman.db"), "not a database, ".repeat(1000));
-    await expectMovedAside(dataDir);
+  it("is refused at every start, and nothing is moved", async () => {
+    const dataDir = await filled();
+    damageHeader(dataDir);
+    const before = readFileSync(join(dataDir, "dragoman.db"));
+    for (let start = 0; start < 3; start++) {
+      const error = await refusal(openLog({ dataDir }));
+      expect([error.code, error.message]).toEqual([
+        "database_corrupt",
+        expect.stringMatching(/restore a backup.*--accept-empty/),
+      ]);
+    }
+    expect(readFileSync(join(dataDir, "dragoman.db")).equals(before)).toBe(true);
+    expect(setAsideLogs(dataDir)).toEqual([]);
   });
 
-  it("is moved aside when the check after an unclean stop finds damage", async () => {
+  it("stays refused when the file is gone", async () => {
     const dataDir = await filled();
-    const path = join(dataDir, "dragoman.db");
-    const fd = openSync(path, "r+");
-    for (let page = 1; page < 20; page++) writeSync(fd, Buffer.alloc(64, 0xa5), 0, 64, page * 4096);
-    closeSync(fd);
-    writeFileSync(`${path}-wal`, "what a killed process leaves");
-    await expectMovedAside(dataDir);
+    damageHeader(dataDir);
+    await refusal(openLog({ dataDir }));
+    rmSync(join(dataDir, "dragoman.db"));
+    expect((await refusal(openLog({ dataDir }))).code).toBe("database_corrupt");
+  });
+
+  it("is over when a backup is restored, and the damaged log's WAL is not applied to it", async () => {
+    const dataDir = await filled();
+    const backup = join(tempDir(), "backup.db");
+    copyFileSync(join(dataDir, "dragoman.db"), backup);
+    damageHeader(dataDir);
+    writeFileSync(join(dataDir, "dragoman.db-wal"), "what a killed process left");
+    await refusal(openLog({ dataDir }));
+    copyFileSync(backup, join(dataDir, "dragoman.db"));
+    const log = await openLog({ dataDir });
+    expect(log.stream("session", "ses_1")?.read({ limit: 5000 }).events.length).toBe(5000);
+    expect(readRefusal(dataDir)).toBeUndefined();
+    await log.close();
+  });
+
+  it("is over when an empty log is accepted: the damaged one is kept aside with its artifacts", async () => {
+    const dataDir = await filled();
+    const artifacts = readdirSync(join(dataDir, "artifacts"));
+    damageHeader(dataDir);
+    const before = readFileSync(join(dataDir, "dragoman.db"));
+    await refusal(openLog({ dataDir }));
+    const log = await openLog({ dataDir, acceptEmpty: true });
+    expect(log.listStreams("session").streams).toEqual([]);
+    await log.close();
+    const [aside = ""] = setAsideLogs(dataDir);
+    expect(readFileSync(join(dataDir, aside)).equals(before)).toBe(true);
+    expect(readdirSync(join(dataDir, aside.replace("dragoman.db", "artifacts")))).toEqual(artifacts);
+    // Said again by habit, it does no harm to a log that is well.
+    const again = await openLog({ dataDir, acceptEmpty: true });
+    expect([again.id, setAsideLogs(dataDir).length]).toEqual([log.id, 1]);
+    await again.close();
+  });
+
+  it("is refused when its schema was changed", async () => {
+    const dataDir = await filled();
+    const db = await openDatabase(join(dataDir, "dragoman.db"));
+    db.exec("DROP INDEX streams_created");
+    db.close();
+    expect((await refusal(openLog({ dataDir }))).code).toBe("database_corrupt");
+  });
+
+  it("goes on with what is whole: a damaged chunk and a damaged row are refused, named and counted", async () => {
+    const dataDir = await filled();
+    const log = await openLog({ dataDir });
+    appendMany(log.createStream("session", "ses_2", "{}"), 10);
+    appendMany(log.createStream("session", "ses_3", "{}"), 10);
+    await log.close();
+    const db = await openDatabase(join(dataDir, "dragoman.db"));
+    db.exec("UPDATE event_chunks SET body = replace(CAST(body AS TEXT), '1500', '1501') WHERE first <= 1500 AND last >= 1500");
+    db.exec("UPDATE streams SET state = '[]' WHERE id = 'ses_2'");
+    db.close();
+    const errors: (string | undefined)[] = [];
+    const again = await openLog({ dataDir, onError: (error) => void errors.push(error?.code) });
+    expect(again.listStreams("session")).toMatchObject({ streams: [{ id: "ses_3" }, { id: "ses_1" }], damaged: ["ses_2"] });
+    expect(codeOf(() => again.stream("session", "ses_2"))).toBe("corrupt_chunk");
+    const stream = again.stream("session", "ses_1");
+    expect(stream?.read({ after: 2000, limit: 3000 }).events.length).toBe(3000);
+    expect(codeOf(() => stream?.read({ after: 1400, limit: 200 }))).toBe("corrupt_chunk");
+    expect(codeOf(() => again.readGlobal({ limit: 10_000 }))).toBe("corrupt_chunk");
+    const ended = await new Promise((resolve) =>
+      stream?.subscribe({ after: 1000, onBatch: () => true, onEnd: (reason, error) => resolve([reason, error]) }),
+    );
+    expect(ended).toEqual(["failed", expect.objectContaining({ code: "corrupt_chunk" })]);
+    expect(again.health().damage).toMatchObject({
+      places: expect.any(Number),
+      streams: expect.arrayContaining(["ses_1", "ses_2"]),
+    });
+    expect(new Set(errors)).toEqual(new Set(["corrupt_chunk"]));
+    expect(again.deleteStream("session", "ses_2")).toBe(true);
+    await again.erased();
+    expect(again.stream("session", "ses_2")).toBeUndefined();
+    await again.close();
+  });
+
+  it("is found without being read, after a stop that was not clean", async () => {
+    const original = await filled();
+    const db = await openDatabase(join(original, "dragoman.db"));
+    db.exec("UPDATE event_chunks SET natives = '7' WHERE first <= 4500 AND last >= 4500; PRAGMA wal_checkpoint(TRUNCATE)");
+    db.close();
+    // Another file: within one process SQLite remembers the WAL of the first.
+    const dataDir = tempDir();
+    copyFileSync(join(original, "dragoman.db"), join(dataDir, "dragoman.db"));
+    writeFileSync(join(dataDir, "dragoman.db-wal"), "what a killed process leaves ".repeat(200));
+    const log = await openLog({ dataDir });
+    await expect.poll(() => log.health().damage.streams, { timeout: 20_000 }).toEqual(["ses_1"]);
+    await log.close();
   });
 
   it("is not suspected when the stop was clean", async () => {
@@ -183,7 +275,7 @@ describe("migrations", () => {
     const log = await openLog({ dataDir });
     appendMany(log.createStream("session", "ses_1", "{}"), 10);
     await log.close();
-    const db = await openLogDatabase(dataDir, { migrations: newer });
+    const db = await openLogDatabase(dataDir, { damage: new Damage(() => undefined), migrations: newer });
     expect({ ...db.prepare("SELECT id FROM added").get() }).toEqual({ id: 42 });
     db.close();
     const [snapshot] = readdirSync(join(dataDir, "backups"));
@@ -199,7 +291,9 @@ describe("migrations", () => {
     const dataDir = tempDir();
     await (await openLog({ dataDir })).close();
     const broken = [...newer, "CREATE TABLE half (id); INSERT INTO no_such_table VALUES (1)"];
-    expect((await refusal(openLogDatabase(dataDir, { migrations: broken }))).code).toBe("migration_failed");
+    expect((await refusal(openLogDatabase(dataDir, { damage: new Damage(() => undefined), migrations: broken }))).code).toBe(
+      "migration_failed",
+    );
     const log = await openLog({ dataDir });
     appendMany(log.createStream("session", "ses_1", "{}"), 1);
     await log.close();
@@ -259,7 +353,9 @@ describe("a full disk", () => {
     expect(stored).toBeGreaterThan(0);
     expect(stream.read({ reverse: true, limit: 1 }).sequences).toEqual([stored]);
     expect(codeOf(() => log.flush())).toBe("disk_full");
-    expect(codeOf(() => log.artifacts.put(Buffer.alloc(1_500_000), { kind: "image", mime: "image/png" }))).toBe("disk_full");
+    expect(codeOf(() => log.artifacts.of(stream).put(Buffer.alloc(1_500_000), { kind: "image", mime: "image/png" }))).toBe(
+      "disk_full",
+    );
     expect(codeOf(() => appendMany(stream, 100_000))).toBe("disk_full");
     expect(seen.at(-1) ?? 0).toBeLessThanOrEqual(stored);
     const { last } = stream;

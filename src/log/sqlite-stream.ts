@@ -18,7 +18,9 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "./contract.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, type EventStore, type PendingChunk, pendingChunk, writtenOf } from "./event-store.ts";
+import { changed, type Epochs } from "./epochs.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "./event-chunk.ts";
+import type { EventStore } from "./event-store.ts";
 import { LogError } from "./log-error.ts";
 import { NativeChunk } from "./native-chunk.ts";
 import type { NativeStore } from "./native-store.ts";
@@ -32,6 +34,7 @@ export type StreamContext = {
   streams: StreamStore;
   events: EventStore;
   natives: NativeStore;
+  epochs: Epochs;
   /** Batches last published, and last read back. Apart: a flood must not push out what many who are behind are reading together. */
   published: BatchCache;
   reread: BatchCache;
@@ -56,6 +59,7 @@ export class SqliteStream implements Stream, Writer {
   #last: number;
   #lastCommitted: number;
   #lastNative: number;
+  #lastNativeCommitted: number;
   #chunks: PendingChunk[] = [];
   #open: PendingChunk | undefined;
   #natives: NativeChunk[] = [];
@@ -75,6 +79,7 @@ export class SqliteStream implements Stream, Writer {
     this.#last = row.last_sequence;
     this.#lastCommitted = row.last_sequence;
     this.#lastNative = row.last_native;
+    this.#lastNativeCommitted = row.last_native;
     this.#openSince = row.open_since;
     this.#isNew = isNew;
     if (isNew) this.#state = row.state;
@@ -133,7 +138,7 @@ export class SqliteStream implements Stream, Writer {
   }
 
   state(): string {
-    return this.#state ?? this.#context.streams.state(this.no);
+    return this.#state ?? this.#context.streams.state(this);
   }
 
   setState(json: string, options?: { sync?: boolean }): void {
@@ -154,19 +159,26 @@ export class SqliteStream implements Stream, Writer {
   }
 
   read(options: ReadOptions = {}): ReadPage {
-    return this.#context.events.read(this.no, this.#lastCommitted, options);
+    return this.#context.events.read(this, this.#lastCommitted, options);
   }
 
   readRaw(nativeSeqs: Iterable<number>): Map<number, NativeRow> {
-    return this.#context.natives.pick(this.no, nativeSeqs);
+    return this.#context.natives.pick(this, this.#lastNativeCommitted, nativeSeqs);
   }
 
   readNative(options: { after?: number; limit?: number; maxBytes?: number } = {}): NativePage {
-    return this.#context.natives.read(this.no, options.after ?? 0, Math.max(1, options.limit ?? 1000), options.maxBytes);
+    const limit = Math.max(1, options.limit ?? 1000);
+    return this.#context.natives.read(this, this.#lastNativeCommitted, options.after ?? 0, limit, options.maxBytes);
+  }
+
+  assertCursor({ sequence, epoch }: { sequence: number; epoch: string }): void {
+    const { epochs, events } = this.#context;
+    if (sequence > this.#lastCommitted) throw changed("names an event that this log does not have");
+    if (epoch !== epochs.current) epochs.assertWritten(epoch, sequence === 0 ? 0 : events.positionOf(this, sequence));
   }
 
   coverage(): CoverageRow[] {
-    return this.#context.natives.coverage(this.no);
+    return this.#context.natives.coverage(this);
   }
 
   subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription {
@@ -179,7 +191,7 @@ export class SqliteStream implements Stream, Writer {
     if (this.#deleted) return;
     const now = Date.now();
     if (this.#isNew) streams.insert(this.#row(now));
-    else streams.update(this.no, now, this.#last, this.#lastNative, this.#openSince);
+    else streams.update(this.#row(now));
     if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
     for (const chunk of this.#chunks) events.insert(this.no, chunk);
     for (const chunk of this.#natives) {
@@ -198,6 +210,7 @@ export class SqliteStream implements Stream, Writer {
     this.#open = undefined;
     if (this.#deleted) return;
     this.#lastCommitted = this.#last;
+    this.#lastNativeCommitted = this.#lastNative;
     for (const chunk of chunks) {
       const batch = new EventBatch(this.id, chunk.first, chunk.first + chunk.events.count - 1, writtenOf(chunk));
       this.#context.committed(this, batch, chunk.position);
@@ -222,13 +235,13 @@ export class SqliteStream implements Stream, Writer {
     this.tail.end("deleted");
   }
 
-  #next(after: number): Batch | undefined {
+  #next(after: number): Batch {
     const { published, reread, events } = this.#context;
     const known = published.get(this.no, after) ?? reread.get(this.no, after);
     if (known !== undefined) return known;
-    const batch = events.nextBatch(this.no, this.id, after);
+    const batch = events.nextBatch(this, after);
     // Who reads alone comes by once.
-    if (batch !== undefined && this.tail.size > 1) reread.put(this.no, batch, this.tail.size);
+    if (this.tail.size > 1) reread.put(this.no, batch, this.tail.size);
     return batch;
   }
 

@@ -91,14 +91,14 @@ export class Tail<B> {
       return this.#source.next(subscriber.position);
     } catch (error) {
       this.#onThrow(error);
-      this.#finish(subscriber, "failed");
+      this.#finish(subscriber, "failed", error);
       return undefined;
     }
   }
 
-  #finish(subscriber: Subscriber<B>, reason: "deleted" | "closed" | "failed"): void {
+  #finish(subscriber: Subscriber<B>, reason: "deleted" | "closed" | "failed", error?: unknown): void {
     subscriber.close();
-    this.#guard(subscriber, () => subscriber.options.onEnd?.(reason));
+    this.#guard(subscriber, () => subscriber.options.onEnd?.(reason, error));
   }
 
   /** True when it goes on as it is. */

@@ -97,6 +97,11 @@ export const problemCodes = {
     title: "The cursor lies beyond the stream",
     advice: "The log was reset or this is another daemon: read again from after=0.",
   },
+  log_changed: {
+    status: 409,
+    title: "The cursor belongs to another history",
+    advice: "The log was restored or replaced, or it lost its end: read again from after=0.",
+  },
   precondition_failed: {
     status: 412,
     title: "The approved input is not the requested one",
@@ -166,6 +171,11 @@ export const problemCodes = {
   },
   queue_full: { status: 429, title: "Too many queued messages", advice: "Wait until the agent has worked some off." },
   internal: { status: 500, title: "A fault of the daemon", advice: "Please report it with the daemon's log." },
+  data_damaged: {
+    status: 500,
+    title: "Stored data is damaged",
+    advice: "Restore the data directory from a backup, or export what is still readable.",
+  },
   install_failed: { status: 502, title: "The installation failed", advice: "See detail." },
   disk_full: { status: 507, title: "The disk is full", advice: "Free some space; the daemon goes on by itself." },
   not_ready: { status: 503, title: "Not ready", advice: "Try again in a moment." },

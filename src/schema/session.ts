@@ -197,7 +197,13 @@ export type SessionList = Type.Static<typeof SessionList>;
 
 /** A page of events. `next` is the `after` (or `before`, newest first) of the following page; `last_sequence` is the newest there is. */
 export const EventList = Type.Object(
-  { events: Type.Array(Event), has_more: Type.Boolean(), next: Type.Integer(), last_sequence: Type.Integer() },
+  {
+    events: Type.Array(Event),
+    has_more: Type.Boolean(),
+    next: Type.Integer(),
+    last_sequence: Type.Integer(),
+    epoch: Type.String({ description: "keep it with `next`, and send both: another history is then refused" }),
+  },
   { title: "EventList" },
 );
 

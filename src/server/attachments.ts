@@ -1,12 +1,12 @@
 // Attachments of a message: bytes go to the artifact store; a path must lead, links resolved, to a file inside the session's directory.
 import { constants, open, realpath } from "node:fs/promises";
 import { basename, extname, isAbsolute, resolve, sep } from "node:path";
-import type { Artifacts } from "../log/contract.ts";
+import type { ArtifactWriter } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { AttachmentInput } from "../schema/session.ts";
 import type { StoredAttachment } from "../session/message-queue.ts";
 
-export type AttachmentContext = { artifacts: Artifacts; directory: string; maxBytes: number };
+export type AttachmentContext = { artifacts: ArtifactWriter; directory: string; maxBytes: number };
 
 export const storeAttachments = (inputs: readonly AttachmentInput[], context: AttachmentContext): Promise<StoredAttachment[]> =>
   Promise.all(inputs.map((input, index) => ("data" in input ? storeBytes(input, index, context) : storeFile(input, context))));
@@ -38,7 +38,11 @@ async function storeFile(
   return put(artifacts, bytes, { name: basename(input.name ?? path), mime, path });
 }
 
-function put(artifacts: Artifacts, bytes: Buffer, about: { name: string; mime: string; path: string | null }): StoredAttachment {
+function put(
+  artifacts: ArtifactWriter,
+  bytes: Buffer,
+  about: { name: string; mime: string; path: string | null },
+): StoredAttachment {
   const { name, mime, path } = about;
   const { artifact_id } = artifacts.put(bytes, { kind: kindOf(mime), mime, name });
   return { name, mime, artifact_id, path };

@@ -45,7 +45,7 @@ export async function sendMessage(
     attachments.length === 0
       ? []
       : await storeAttachments(attachments, {
-          artifacts: log.artifacts,
+          artifacts: log.artifacts.of(session.stream),
           directory: session.directory,
           maxBytes: limits.body_bytes,
         });

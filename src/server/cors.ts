@@ -5,7 +5,8 @@ import type { App } from "./server-context.ts";
 
 const headers = {
   vary: "origin",
-  "access-control-expose-headers": "x-turn-id, location, idempotent-replayed, retry-after, content-range, etag",
+  "access-control-expose-headers":
+    "x-turn-id, location, idempotent-replayed, retry-after, content-range, etag, dragoman-log-id, dragoman-epoch",
 };
 const preflight = {
   "access-control-allow-methods": "GET, POST, PATCH, DELETE",

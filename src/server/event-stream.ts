@@ -2,10 +2,11 @@
  * Joins the log's live tail to an SSE stream: plain subscribers get the shared buffer of each batch, the others their own encoding. A slow client stops
  * its subscription and is resumed from the log.
  */
-import type { Batch, GlobalBatch, Log, Stream, Subscription } from "../log/contract.ts";
+import type { Batch, GlobalBatch, Log, Stream, SubscribeOptions, Subscription } from "../log/contract.ts";
 import { rowHasEnded } from "../session/session-row.ts";
 import { type Encoding, encodeRun, isPlain } from "./event-encoding.ts";
-import type { SseStream } from "./sse.ts";
+import { problemOf, toProblemError } from "./problems.ts";
+import { namedEvent, type SseStream } from "./sse.ts";
 
 export function followSession(sse: SseStream, stream: Stream, after: number, encoding: Encoding): void {
   const plain = isPlain(encoding);
@@ -81,9 +82,17 @@ export function followTurn(
 /** True when the stream's last event is its end, and it is committed. */
 export const hasEnded = (stream: Stream): boolean => stream.last === stream.lastCommitted && rowHasEnded(stream.state());
 
-function follow(sse: SseStream, subscribe: (handlers: { onEnd(): void }) => Subscription): void {
+type EndHandler = NonNullable<SubscribeOptions<Batch>["onEnd"]>;
+
+/** A stream that cannot go on says why before it ends: `event: problem`. */
+function follow(sse: SseStream, subscribe: (handlers: { onEnd: EndHandler }) => Subscription): void {
   if (sse.closed) return;
-  const subscription = subscribe({ onEnd: () => sse.end() });
+  const subscription = subscribe({
+    onEnd: (reason, error) => {
+      if (reason === "failed") sse.write(namedEvent("problem", problemOf(toProblemError(error))));
+      sse.end();
+    },
+  });
   sse.onDrain(() => subscription.resume());
   sse.onClose(() => subscription.close());
 }

@@ -1,5 +1,6 @@
 // What Prometheus reads. Counts only; the text is made when it is asked for.
 import type { Log, Subscription } from "../log/contract.ts";
+import { setAsideLogs } from "../log/refusal.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -58,6 +59,12 @@ export class Metrics {
         ...this.#natives.read(log, this.#startedAt),
       ]),
       family("dragoman_log_healthy", "gauge", "1 while commits succeed.", [["", health.state === "ok" ? 1 : 0]]),
+      family("dragoman_log_damaged_places", "gauge", "Places of the log found damaged since start.", [
+        ["", health.damage.places],
+      ]),
+      family("dragoman_log_set_aside", "gauge", "Damaged logs kept aside in the data directory.", [
+        ["", setAsideLogs(log.dataDir).length],
+      ]),
       family("dragoman_log_pending_bytes", "gauge", "Bytes that wait for their commit.", [["", health.pending_bytes]]),
       family("dragoman_http_requests_total", "counter", "Finished HTTP requests.", [...this.#requests]),
       family("process_resident_memory_bytes", "gauge", "Memory of the daemon, without its agents.", [

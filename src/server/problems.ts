@@ -40,19 +40,27 @@ const logCodes: Partial<Record<LogError["code"], ProblemCode>> = {
   disk_full: "disk_full",
   write_failed: "not_ready",
   data_dir_unreadable: "not_ready",
-  database_corrupt: "not_ready",
+  fenced: "not_ready",
   log_closed: "not_ready",
+  corrupt_chunk: "data_damaged",
+  corrupt_artifact: "data_damaged",
+  database_corrupt: "data_damaged",
+  log_changed: "log_changed",
   stream_exists: "session_exists",
   stream_deleted: "session_not_found",
   invalid_artifact_id: "artifact_not_found",
 };
+
+/** What the log says itself is clearer than the code's own sentence. */
+const toldByLog: ReadonlySet<LogError["code"]> = new Set(["fenced", "corrupt_chunk", "corrupt_artifact", "log_changed"]);
 
 export function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof AgentError) return new ProblemError(error.code, error.message, { cause: error });
   if (error instanceof LogError) {
     const code = logCodes[error.code];
-    return code ? new ProblemError(code, undefined, { cause: error }) : new ProblemError("internal", undefined, { cause: error });
+    const detail = toldByLog.has(error.code) ? error.message : undefined;
+    return new ProblemError(code ?? "internal", detail, { cause: error });
   }
   return new ProblemError(frameworkCode(error), undefined, { cause: error });
 }

@@ -110,11 +110,13 @@ describe("behind the events", () => {
 describe("artifacts", () => {
   it("are given whole, by range, and never run in a browser", async () => {
     const text = "<script>alert(1)</script>0123456789";
-    const { artifact_id } = server.core.log.artifacts.put(Buffer.from(text), {
-      kind: "file",
-      mime: "text/html",
-      name: "ä b.html",
-    });
+    const { artifact_id } = server.core.log.artifacts
+      .of(server.core.manager.get((await server.createSession()).session_id).stream)
+      .put(Buffer.from(text), {
+        kind: "file",
+        mime: "text/html",
+        name: "ä b.html",
+      });
     const path = `/v1/artifacts/${artifact_id}`;
     const whole = await server.call("GET", path);
     expect([whole.status, whole.text]).toEqual([200, text]);
@@ -171,7 +173,13 @@ describe("agents", () => {
 
 describe("the daemon about itself", () => {
   it("is alive, ready and measured", async () => {
-    expect(await server.json("GET", "/v1/health")).toEqual({ status: "ok", version: "0.0.0-test" });
+    expect(await server.json("GET", "/v1/health")).toEqual({
+      status: "ok",
+      version: "0.0.0-test",
+      log_id: server.core.log.id,
+      epoch: server.core.log.epoch,
+      log: "ok",
+    });
     expect(await server.json("GET", "/v1/ready")).toEqual({ status: "ready", unreadable_sessions: [] });
     const { text, headers } = await server.call("GET", "/metrics");
     expect(headers["content-type"]).toContain("text/plain");
@@ -182,7 +190,8 @@ describe("the daemon about itself", () => {
   });
 
   it("is not ready while the log cannot write", async () => {
-    const health: LogHealth = { state: "failing", code: "disk_full", message: "the disk is full", since: 0, pending_bytes: 9 };
+    const damage = { places: 0, streams: [], message: null };
+    const health: LogHealth = { state: "failing", code: "disk_full", message: "full", since: 0, pending_bytes: 9, damage };
     const failing = new Proxy(server.core.log, {
       get(log, name) {
         if (name === "health") return () => health;

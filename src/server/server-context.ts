@@ -107,6 +107,8 @@ declare module "fastify" {
     emptyBody?: boolean;
     /** The route deals with the idempotency key itself, or must not keep its replies: they carry secrets. */
     ownIdempotency?: boolean;
+    /** A command that must work while the log cannot write: it stops something. */
+    withoutLog?: boolean;
     replies?: Readonly<Record<number, ReplyDoc>>;
     problems?: readonly ProblemCode[];
     /** Not in OpenAPI. */

@@ -113,6 +113,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   });
   addBodyLimits(app, options.limits);
   addHeavyReads(app);
+  addLogGuard(app, context);
   addIdempotency(app, new Idempotency(options.log));
   addProblems(app, context);
   addRoutes(app, context, authenticator);
@@ -266,6 +267,13 @@ function settling(request: FastifyRequest, release: () => void, { audit }: Serve
       ...(target === undefined ? {} : { target }),
     });
   };
+}
+
+/** While the log cannot write, commands to sessions are refused before they have any effect: none of them could be kept. */
+function addLogGuard(app: App, { log }: ServerContext): void {
+  app.addHook("preHandler", async ({ method, routeOptions: { url, config } }) => {
+    if (method !== "GET" && url?.startsWith("/v1/sessions") && config.withoutLog !== true) log.assertWritable();
+  });
 }
 
 function addProblems(app: App, { logger }: ServerContext): void {

@@ -16,7 +16,7 @@ import type { OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import { mustReach } from "./routes/events.ts";
 import type { ServerContext } from "./server-context.ts";
-import { type ClientMessage, type Following, OP_ACCESS, parseClientMessage } from "./socket-messages.ts";
+import { type ClientMessage, type Following, LOGGED_OPS, OP_ACCESS, parseClientMessage } from "./socket-messages.ts";
 import type { Caller } from "./token.ts";
 
 /** Bytes a socket may hold before its client counts as slow. */
@@ -81,7 +81,9 @@ export class SessionSocket implements OpenStream {
     });
     this.#ws.on("close", () => this.#gone());
     this.#ws.on("error", () => this.#ws.terminate());
-    this.#push({ type: "hello", session_id: this.#sessionId, role: this.#caller.role, version: this.#context.version });
+    const { log, version } = this.#context;
+    const { role } = this.#caller;
+    this.#push({ type: "hello", session_id: this.#sessionId, role, version, log_id: log.id, epoch: log.epoch });
     this.#follow(following);
   }
 
@@ -230,6 +232,7 @@ export class SessionSocket implements OpenStream {
 
   async #do(message: ClientMessage, caller: Caller): Promise<unknown> {
     const [context, id] = [this.#context, this.#sessionId];
+    if (LOGGED_OPS.has(message.op)) context.log.assertWritable();
     switch (message.op) {
       case "send": {
         const { op: _, id: __, ...body } = message;
@@ -260,7 +263,7 @@ export class SessionSocket implements OpenStream {
         return context.manager.get(id).view();
       case "subscribe": {
         const after = message.after ?? 0;
-        mustReach(this.#stream, after);
+        mustReach(this.#stream, after, message.epoch);
         return this.#follow({ after, encoding: encodingOf(message, this.#context.dialects) });
       }
       case "unsubscribe":

@@ -7,7 +7,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateSession } from "../schema/session.ts";
 import { type Encoding, encodingOf } from "./event-encoding.ts";
 import { parseJson } from "./json-body.ts";
-import { mustReach } from "./routes/events.ts";
+import { EPOCH, mustReach } from "./routes/events.ts";
 import type { Dialect } from "./server-context.ts";
 
 const Id = Type.Union([Type.String({ maxLength: 200 }), Type.Integer()]);
@@ -16,6 +16,7 @@ const strict = { additionalProperties: false };
 
 const Subscribe = {
   after: Type.Optional(Type.Integer({ minimum: 0 })),
+  epoch: Type.Optional(Type.String({ pattern: EPOCH })),
   types: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
   include_raw: Type.Optional(Type.Boolean()),
   dialect: Type.Optional(Type.String()),
@@ -56,6 +57,15 @@ export const OP_ACCESS: Readonly<Record<OpName, { role: Role; operation: string 
   unsubscribe: { role: "observe", operation: null },
 };
 
+/** Those that promise something the log must keep. */
+export const LOGGED_OPS: ReadonlySet<string> = new Set<OpName>([
+  "send",
+  "configure",
+  "reply_permission",
+  "reply_question",
+  "reject_question",
+]);
+
 const names = Object.keys(ops) as OpName[];
 const validators = new Map(names.map((name) => [name, Compile<Type.TSchema>(ops[name])]));
 
@@ -91,7 +101,7 @@ export function readSubscribeQuery(query: URLSearchParams, stream: Stream, diale
     throw new ProblemError("invalid_request", "after must be a sequence number.", {
       errors: [{ path: "querystring/after", message: "must be integer" }],
     });
-  mustReach(stream, Number(after));
+  mustReach(stream, Number(after), query.get("epoch") ?? undefined);
   const dialect = query.get("dialect");
   const encoding = encodingOf(
     {

@@ -54,9 +54,10 @@ export async function importSession(log: Log, ndjson: string, options: ImportOpt
   const id = checked.row.session_id;
   if (log.stream("session", id))
     throw new ProblemError("session_exists", `There is a session ${id} already. Import it under another session_id.`);
-  for (const { bytes, kind, mime } of checked.artifacts) log.artifacts.put(bytes, { kind, mime });
   const stream = log.createStream("session", id, JSON.stringify(checked.row));
   try {
+    const artifacts = log.artifacts.of(stream);
+    for (const { bytes, kind, mime } of checked.artifacts) artifacts.put(bytes, { kind, mime });
     write(stream, checked);
     await log.committed();
     return stream;

@@ -144,7 +144,7 @@ function readMessage(body: string): QueuedMessage | null {
 export async function promptOf({ message_id, text, attachments }: QueuedMessage, artifacts: Artifacts): Promise<Prompt> {
   const read = attachments.map(async ({ name, mime, artifact_id, path }) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of artifacts.openRead(artifact_id) ?? []) chunks.push(chunk as Buffer);
+    for await (const chunk of (await artifacts.openRead(artifact_id)) ?? []) chunks.push(chunk as Buffer);
     return { name, mime, path, bytes: Buffer.concat(chunks) };
   });
   return { message_id, text, attachments: await Promise.all(read) };

@@ -211,6 +211,7 @@ export class SessionManager {
         order: "created",
         ...(before === undefined ? {} : { before }),
       });
+      for (const id of page.damaged) this.#setAside(id, new RowError("the stored row is damaged"));
       for (const row of page.streams) {
         const view = this.#viewOf(row);
         if (view && matches(view, filter)) sessions.push(view);
@@ -234,14 +235,25 @@ export class SessionManager {
   /** Removes the session and all it left in the log. Its agent is ended first. */
   async remove(id: string, actor: Actor = EMBEDDED): Promise<void> {
     const { log } = this.#options;
-    if (!this.#unreadable.has(id)) await this.get(id).terminate(actor);
+    await this.#terminateForRemoval(id, actor);
     log.assertWritable();
     for (const kind of [QUEUED, UNREADABLE])
       for (const document of log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
     this.#sessions.delete(id);
     this.#unreadable.delete(id);
-    log.deleteStream("session", id);
-    await log.committed();
+    // A kept reply can hold what the session was created with.
+    log.deleteStream("session", id, { documents: ["idempotency"] });
+    await log.erased();
+  }
+
+  /** A session whose stored data is damaged has no agent to end, and can be removed all the same. */
+  async #terminateForRemoval(id: string, actor: Actor): Promise<void> {
+    if (this.#unreadable.has(id)) return;
+    try {
+      await this.get(id).terminate(actor);
+    } catch (error) {
+      if (!(error instanceof LogError) || error.code !== "corrupt_chunk") throw error;
+    }
   }
 
   /** A channel that hands native messages to sessions of this manager. */
@@ -371,6 +383,7 @@ export class SessionManager {
     let before: string | undefined;
     for (;;) {
       const page = this.#options.log.listStreams("session", { limit: 500, ...(before === undefined ? {} : { before }) });
+      for (const id of page.damaged) this.#setAside(id, new RowError("the stored row is damaged"));
       yield* page.streams;
       if (page.next === null) return;
       before = page.next;
@@ -393,7 +406,12 @@ function mustNotSetOwn({ env = {}, mcp_servers = [] }: CreateSession): void {
 }
 
 /** Codes of the log that say something about what it holds, not about whether it can write. */
-const DAMAGE: ReadonlySet<LogError["code"]> = new Set(["database_corrupt", "invalid_entry", "sequence_gap"] as const);
+const DAMAGE: ReadonlySet<LogError["code"]> = new Set([
+  "corrupt_chunk",
+  "database_corrupt",
+  "invalid_entry",
+  "sequence_gap",
+] as const);
 
 /** Throws RowError. */
 function rowOf({ id, state }: Pick<StreamRow, "id" | "state">): SessionRow {

@@ -96,7 +96,7 @@ export class Session implements SessionPort, Intake {
       sequence: stream.last,
       nativeSessionId: this.#row.native_session_id,
     });
-    this.#scribe = new Scribe(writer, context.log.artifacts, {
+    this.#scribe = new Scribe(writer, context.log.artifacts.of(stream), {
       turnStarted: ({ turn_id }) => void this.#queue.remove(turn_id),
       turnEnded: (_, data) => this.#turnEnded(data),
       nativeSession: (id) => this.#save({ native_session_id: id, fork: false }),

@@ -47,7 +47,7 @@ export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<str
 async function* artifactLine(log: Log, id: string): AsyncGenerator<string> {
   const info = log.artifacts.stat(id);
   const chunks: Buffer[] = [];
-  for await (const chunk of log.artifacts.openRead(id) ?? []) chunks.push(chunk as Buffer);
+  for await (const chunk of (await log.artifacts.openRead(id)) ?? []) chunks.push(chunk as Buffer);
   if (info)
     yield line({
       kind: "artifact",

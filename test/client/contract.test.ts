@@ -90,7 +90,10 @@ const calls: Record<keyof typeof operations, Call> = {
   exportSession: (_, s) => s.export(),
   sendMessage: (_, s) => s.send("say one", { idempotencyKey: "k4" }),
   sendMessageStream: (_, s) => s.sendStream("say two"),
-  listEvents: (_, s) => s.page({ ...everyType, after: 0, before: 9, limit: 1, order: "desc", dialect: "messages" }),
+  listEvents: async (d, s) => {
+    const { epoch } = await d.health();
+    return s.page({ ...everyType, after: 0, epoch, before: 9, limit: 1, order: "desc", dialect: "messages" });
+  },
   streamEvents: (_, s) => s.events({ ...everyType, after: 0 }),
   openSocket: async (_, s) => (await s.socket({ WebSocket: OverheardSocket as unknown as WebSocketConstructor })).close(),
   listItems: (_, s) => s.items(),
@@ -105,7 +108,7 @@ const calls: Record<keyof typeof operations, Call> = {
 /** `offset` is another name of `after`; the streams resume by header, and speak dialects through methods of their own. */
 const ELSEWHERE: Record<string, string[]> = {
   listEvents: ["offset"],
-  streamEvents: ["offset", "after", "dialect"],
+  streamEvents: ["offset", "after", "epoch", "dialect"],
   streamAllEvents: ["after", "dialect"],
 };
 
@@ -134,10 +137,16 @@ it.each(Object.keys(operations) as (keyof typeof operations)[])(
 );
 
 it("resumes streams by header, and asks for ranges", async () => {
+  const { epoch } = await client.health();
   seen.length = 0;
   await play(session.events({ after: 1 }));
+  await play(session.events({ after: 1, epoch }));
   await play(client.artifact("none", { start: 1, end: 2 }));
-  expect(seen.map(({ headers }) => headers.get("last-event-id") ?? headers.get("range"))).toEqual(["1", "bytes=1-2"]);
+  expect(seen.map(({ headers }) => headers.get("last-event-id") ?? headers.get("range"))).toEqual([
+    "1",
+    `1@${epoch}`,
+    "bytes=1-2",
+  ]);
 });
 
 it("gives errors the daemon's code, status and advice", async () => {

@@ -27,7 +27,7 @@ class Log {
     if (order === "desc") fitting.reverse();
     const events = fitting.slice(0, limit);
     const next = events.at(-1)?.sequence ?? after;
-    return { events, has_more: fitting.length > limit, next, last_sequence: this.events.length };
+    return { events, has_more: fitting.length > limit, next, last_sequence: this.events.length, epoch: "1" };
   };
 
   newest(): Promise<EventPage> {

@@ -78,9 +78,11 @@ export const canOperate = (value: Access): boolean => has(value, "operate");
 /** May answer permissions and questions. */
 export const canApprove = (value: Access): boolean => has(value, "approve");
 
-export type EventPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number };
+export type EventPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number; epoch: string };
 export type PageQuery = {
   after?: number;
+  /** The epoch of the page that `after` comes from. */
+  epoch?: string | undefined;
   before?: number;
   limit?: number;
   order?: "asc" | "desc";
@@ -100,6 +102,9 @@ export function asCurl({ method, path, body }: Pick<RequestRecord, "method" | "p
   if (body !== null) parts.push("-H 'content-type: application/json'", `--data '${body.replaceAll("'", "'\\''")}'`);
   return parts.join(" \\\n  ");
 }
+
+/** The log is not the one this page knew: it was restored, replaced, or lost its end. */
+export const isOtherHistory = ({ code }: DragomanError): boolean => code === "cursor_too_large" || code === "log_changed";
 
 export const problemText = (error: unknown): string =>
   error instanceof DragomanError

@@ -3,7 +3,7 @@ import { DragomanError } from "../../../src/client/error.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { PermissionData, QuestionData } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
-import { access, daemon, problemText, readAccess, streamOpened } from "./daemon.ts";
+import { access, daemon, isOtherHistory, problemText, readAccess, streamOpened } from "./daemon.ts";
 import { forgetSeen, markSeen, seen } from "./preferences.ts";
 import { Signal, Store } from "./store.ts";
 
@@ -70,7 +70,7 @@ class Sessions {
         }
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof DragomanError && error.code === "cursor_too_large") {
+        if (error instanceof DragomanError && isOtherHistory(error)) {
           // Another log than the one this page knew: begin anew.
           this.#cursor = undefined;
           continue;

@@ -3,7 +3,7 @@ import { DragomanError } from "../../../src/client/error.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { EventType } from "../../../src/schema/event-data.ts";
 import type { Item } from "../../../src/schema/item.ts";
-import { eventPage, problemText } from "./daemon.ts";
+import { eventPage, isOtherHistory, problemText } from "./daemon.ts";
 import { withOpenItems } from "./open-items.ts";
 import { sessions } from "./sessions.ts";
 import { Signal } from "./store.ts";
@@ -65,6 +65,8 @@ export class Transcript {
   /** True while the reader is at the end. */
   following = true;
   #oldest = 0;
+  /** Of the log that the fold was read from. */
+  #epoch: string | undefined;
   #version = 0;
   #waiting: UniversalEvent[] = [];
   #busy = true;
@@ -110,6 +112,7 @@ export class Transcript {
       const events = await withOpenItems((query) => eventPage(this.id, query, signal), page, upTo);
       this.fold = new TranscriptFold(events);
       this.last = upTo;
+      this.#epoch = page.epoch;
       this.hasOlder = page.has_more;
       this.#oldest = page.next;
       this.loading = { state: "ready" };
@@ -186,12 +189,13 @@ export class Transcript {
     const { signal } = this.#abort;
     try {
       for (let more = true; more; ) {
-        const page = await eventPage(this.id, { after: this.last, limit: LARGEST_PAGE }, signal);
+        const page = await eventPage(this.id, { after: this.last, epoch: this.#epoch, limit: LARGEST_PAGE }, signal);
         for (const event of page.events) {
           this.fold.apply(event);
           this.last = event.sequence;
         }
         more = page.has_more;
+        this.#epoch = page.epoch;
       }
       this.#busy = false;
       this.#drain();
@@ -199,7 +203,7 @@ export class Transcript {
     } catch (error) {
       if (signal.aborted) return;
       this.#busy = false;
-      if (error instanceof DragomanError && error.code === "cursor_too_large") await this.load(null);
+      if (error instanceof DragomanError && isOtherHistory(error)) await this.load(null);
       if (error instanceof DragomanError && error.code === "session_not_found") {
         this.loading = { state: "failed", detail: problemText(error), code: error.code };
         this.#tell();

@@ -1,6 +1,7 @@
 // `dragoman doctor`: looks at everything that can be wrong on this machine and says what to do about it.
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Dragoman } from "../../client/dragoman.ts";
 import type * as Configuration from "../../daemon/config.ts";
 import { type Command, EXIT, flag, type Invocation, text } from "../command.ts";
 import { paintFor } from "../style.ts";
@@ -15,7 +16,13 @@ export const doctor: Command = {
   about: "check this machine: Node, data directory, configuration, daemon, agents",
   async run(call) {
     const config = await import("../../daemon/config.ts");
-    const findings = [node(), dataDirectory(call, config), configuration(call, config), ...(await running(call))];
+    const findings = [
+      node(),
+      dataDirectory(call, config),
+      ...(await log(call, config)),
+      configuration(call, config),
+      ...(await running(call)),
+    ];
     const paint = paintFor(call.terminal.stdout, call.terminal.env);
     for (const finding of findings) {
       if (flag(call.values, "json")) call.json(finding);
@@ -55,6 +62,27 @@ function dataDirectory({ values, terminal }: Invocation, { defaultDataDir }: typ
   }
 }
 
+/** A log that is refused, and logs that were set aside: both stay until somebody does something about them. */
+async function log({ values, terminal }: Invocation, { defaultDataDir }: typeof Configuration): Promise<Finding[]> {
+  const { readRefusal, setAsideLogs } = await import("../../log/refusal.ts");
+  const dataDir = text(values, "data-dir") ?? defaultDataDir(terminal.env);
+  const refusal = readRefusal(dataDir);
+  const findings: Finding[] = [];
+  if (refusal)
+    findings.push({
+      check: "Log",
+      ok: false,
+      detail: `damaged, found ${refusal.found_at} (${refusal.reason}): restore dragoman.db from a backup, or start once with \`dragoman serve --accept-empty\``,
+    });
+  for (const name of setAsideLogs(dataDir))
+    findings.push({
+      check: "Log",
+      ok: false,
+      detail: `a damaged log was set aside as ${name}: recover what you need with "sqlite3 ${name} .recover", then move or delete it`,
+    });
+  return findings;
+}
+
 function configuration({ terminal }: Invocation, { defaultConfigFile, readConfig }: typeof Configuration): Finding {
   const file = defaultConfigFile(terminal.env);
   try {
@@ -65,11 +93,24 @@ function configuration({ terminal }: Invocation, { defaultConfigFile, readConfig
   }
 }
 
+/** What a running daemon says of its log; nothing when it is well. */
+async function storedData(daemon: Dragoman): Promise<Finding[]> {
+  try {
+    const { damage } = await daemon.ready();
+    if (damage === undefined) return [];
+    const where = damage.sessions.length > 0 ? ` (${damage.sessions.join(", ")})` : "";
+    return [{ check: "Stored data", ok: false, detail: `${damage.places} damaged places${where}: ${damage.message}` }];
+  } catch (error) {
+    return [{ check: "Stored data", ok: false, detail: error instanceof Error ? error.message : String(error) }];
+  }
+}
+
 /** A daemon that is not running is no fault; what a running one says of its agents is shown. */
 async function running(call: Invocation): Promise<Finding[]> {
   try {
     const daemon = await call.daemon();
     const { version } = await daemon.health();
+    const stored = await storedData(daemon);
     const agents = await daemon.agents();
     const { unreadable } = await daemon.sessions({ limit: 1 });
     return [
@@ -79,6 +120,7 @@ async function running(call: Invocation): Promise<Finding[]> {
         ok: false,
         detail: `cannot be read: ${reason}. Save its events with \`dragoman export ${session_id}\`, then \`dragoman rm ${session_id}\``,
       })),
+      ...stored,
       ...agents.map((agent) => ({
         check: `Agent ${agent.agent}`,
         ok: true,

@@ -43,7 +43,7 @@ export function artifactRoutes(app: App, { log }: ServerContext): void {
         reply.header("content-range", `bytes */${info.bytes}`);
         throw new ProblemError("range_not_satisfiable", `The artifact has ${info.bytes} bytes. Ask for a range within.`);
       }
-      const bytes = info.bytes === 0 ? Buffer.alloc(0) : log.artifacts.openRead(info.artifact_id, range ?? {});
+      const bytes = info.bytes === 0 ? Buffer.alloc(0) : await log.artifacts.openRead(info.artifact_id, range ?? {});
       if (bytes === undefined)
         throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
       reply.header("content-length", range ? range.end - range.start + 1 : info.bytes);

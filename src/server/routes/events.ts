@@ -1,6 +1,6 @@
 // A session's events: pages, the live stream, and the live stream of all sessions.
 import Type from "typebox";
-import type { ReadPage, Stream } from "../../log/contract.ts";
+import type { Log, ReadPage, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
 import type { Access } from "../access.ts";
@@ -17,9 +17,15 @@ const eventStream = { description: "Server-sent events", media: "text/event-stre
 
 /** A client that does not read holds one page in memory. */
 const PAGE_BYTES = 1024 * 1024;
+export const EPOCH = "^[0-9a-f]{1,32}$";
+const Epoch = Type.String({
+  pattern: EPOCH,
+  description: "the epoch in which `after` was read; another history is refused with log_changed",
+});
 
 const PageQuery = Type.Object({
   after: Type.Optional(Sequence),
+  epoch: Type.Optional(Epoch),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
   before: Type.Optional(Sequence),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
@@ -29,11 +35,13 @@ const PageQuery = Type.Object({
 
 const StreamQuery = Type.Object({
   after: Type.Optional(Sequence),
+  epoch: Type.Optional(Epoch),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
   ...EncodingQuery,
 });
 
-const CURSOR = "^[0-9]{1,12}\\.[0-9]{1,4}$";
+const CURSOR = "^[0-9]{1,12}\\.[0-9]{1,4}(@[0-9a-f]{1,32})?$";
+const LAST_SEQUENCE = "^[0-9]{1,16}(@[0-9a-f]{1,32})?$";
 const AllQuery = Type.Object({
   after: Type.Optional(
     Type.String({ pattern: CURSOR, description: "an `id:` of this stream; 0.0 is the beginning, absent is now" }),
@@ -53,14 +61,14 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         summary: "A page of a session's events.",
         description: "A page can hold fewer than `limit` events, even none, and still have more: go on with `next`.",
         replies: { 200: EventList },
-        problems: ["session_not_found", "cursor_too_large"],
+        problems: ["session_not_found", "cursor_too_large", "log_changed", "data_damaged"],
       },
     },
     async ({ params, query }, reply) => {
       const stream = sessionStream(log, params.id);
       const encoding = encodingOf(query, dialects);
       const after = query.after ?? query.offset;
-      mustReach(stream, after ?? 0);
+      mustReach(stream, after ?? 0, query.epoch);
       const page = stream.read({
         limit: query.limit ?? 1_000,
         maxBytes: PAGE_BYTES,
@@ -70,7 +78,10 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         ...(encoding.types === null ? {} : { types: [...encoding.types] }),
       });
       const lines = isPlain(encoding) ? page.events : encodeRun(page, encoding, stream).flatMap((event) => event.lines);
-      return reply.type("application/json; charset=utf-8").send(pageJson(page, lines));
+      return reply
+        .type("application/json; charset=utf-8")
+        .headers(logHeaders(log))
+        .send(pageJson(page, lines, log.epoch));
     },
   );
 
@@ -82,20 +93,24 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         tag,
         operation: "streamEvents",
         summary: "A session's events, those that were and those to come, to session.ended.",
-        description: "`id:` is the sequence. Last-Event-ID or `after` resumes behind it.",
+        description:
+          "`id:` is the sequence. Last-Event-ID or `after` resumes behind it; with the epoch of the headers (`29@<epoch>`, or `epoch`) a restored log is recognized.",
         replies: { 200: eventStream, 204: { description: "Nothing will come any more" } },
-        problems: ["session_not_found", "cursor_too_large", "too_many_subscribers"],
+        problems: ["session_not_found", "cursor_too_large", "log_changed", "too_many_subscribers"],
       },
     },
     async (request, reply) => {
       const stream = sessionStream(log, request.params.id);
       const encoding = encodingOf(request.query, dialects);
-      const resumed = lastEventId(request.headers["last-event-id"], "^[0-9]{1,16}$");
-      const after = resumed === undefined ? (request.query.after ?? request.query.offset ?? 0) : Number(resumed);
-      mustReach(stream, after);
+      const resumed = lastEventId(request.headers["last-event-id"], LAST_SEQUENCE);
+      const { query } = request;
+      const [sequence, epoch] = resumed?.split("@") ?? [String(query.after ?? query.offset ?? 0), query.epoch];
+      const after = Number(sequence);
+      mustReach(stream, after, epoch);
       // A browser's EventSource connects again after every end; only 204 tells it to stop.
       if (resumed !== undefined && after === stream.last && hasEnded(stream)) return reply.code(204).send();
       streams.mustHaveRoom();
+      reply.headers(logHeaders(log));
       const sse = new SseStream(request, reply, streams, { id: String(after) });
       followSession(sse, stream, after, encoding);
     },
@@ -112,14 +127,17 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         summary: "The events of all sessions in one stream; with a scope, of those the token reaches.",
         description: "`id:` is a cursor. Without one, the stream begins now.",
         replies: { 200: eventStream },
-        problems: ["cursor_too_large", "too_many_subscribers"],
+        problems: ["cursor_too_large", "log_changed", "too_many_subscribers"],
       },
     },
     async (request, reply) => {
       const encoding = encodingOf(request.query, dialects);
       const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? log.globalCursor();
-      if (isBehind(log.globalCursor(), after)) throw new ProblemError("cursor_too_large");
+      // A cursor with an epoch that this log does not contain is refused by the log.
+      if (!after.includes("@") && isBehind(log.globalCursor(), after)) throw new ProblemError("cursor_too_large");
+      log.assertCursor(after);
       streams.mustHaveRoom();
+      reply.headers(logHeaders(log));
       const sse = new SseStream(request, reply, streams, { id: after });
       followAll(sse, log, after, encoding, seenBy(callerOf(request), access));
     },
@@ -137,7 +155,11 @@ function seenBy(caller: Caller, access: Access): ((sessionId: string) => boolean
   };
 }
 
-export function mustReach(stream: Stream, after: number): void {
+/** Which log answers, and in which epoch: a client that keeps a cursor keeps the epoch with it. */
+export const logHeaders = (log: Log): Record<string, string> => ({ "dragoman-log-id": log.id, "dragoman-epoch": log.epoch });
+
+export function mustReach(stream: Stream, after: number, epoch?: string): void {
+  if (epoch !== undefined) return stream.assertCursor({ sequence: after, epoch });
   if (after > stream.lastCommitted)
     throw new ProblemError(
       "cursor_too_large",
@@ -154,10 +176,10 @@ function lastEventId(header: string | string[] | undefined, pattern: string): st
 }
 
 function isBehind(end: string, cursor: string): boolean {
-  const [endPosition = 0, endIndex = 0] = end.split(".").map(Number);
+  const [endPosition = 0, endIndex = 0] = (end.split("@")[0] ?? "").split(".").map(Number);
   const [position = 0, index = 0] = cursor.split(".").map(Number);
   return position > endPosition || (position === endPosition && index > endIndex);
 }
 
-const pageJson = ({ has_more, next, last }: ReadPage, lines: readonly string[]): string =>
-  `{"events":[${lines.join(",")}],"has_more":${has_more},"next":${next},"last_sequence":${last}}`;
+const pageJson = ({ has_more, next, last }: ReadPage, lines: readonly string[], epoch: string): string =>
+  `{"events":[${lines.join(",")}],"has_more":${has_more},"next":${next},"last_sequence":${last},"epoch":"${epoch}"}`;

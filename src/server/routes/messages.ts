@@ -8,6 +8,7 @@ import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { SseStream } from "../sse.ts";
 import { callerOf } from "./auth.ts";
+import { logHeaders } from "./events.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "messages";
@@ -71,6 +72,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
         return { turn_id, after, begun: request.body.when_busy === "steer" && hasBegun(session.stream, turn_id, after) };
       };
       const { turn_id, after, begun } = await once(idempotency, request, send);
+      reply.headers(logHeaders(log));
       const sse = new SseStream(request, reply, streams, { id: String(after), headers: { "x-turn-id": turn_id } });
       followTurn(sse, session.stream, { id: turn_id, after, begun }, encodingOf({}, context.dialects));
     },

@@ -104,6 +104,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
       config: {
         tag,
         agents: true,
+        withoutLog: true,
         operation: "deleteSession",
         summary: "End the session and remove all it left in the log.",
         replies: { 204: done },
@@ -123,6 +124,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
       config: {
         tag,
         agents: true,
+        withoutLog: true,
         operation: "interruptSession",
         summary: "Stop the running turn. Nothing happens when none runs.",
         replies: { 204: done },
@@ -142,6 +144,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
       config: {
         tag,
         agents: true,
+        withoutLog: true,
         operation: "terminateSession",
         summary: "End the session. Ending it again changes nothing.",
         replies: { 204: done },

@@ -1,5 +1,6 @@
 // The daemon about itself: alive, ready, measured, described.
 import Type from "typebox";
+import type { LogHealth } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { pageStyle, renderApiPage } from "../api-page.ts";
 import type { OpenApi } from "../openapi.ts";
@@ -8,22 +9,44 @@ import type { App, ServerContext } from "../server-context.ts";
 import { callerOf } from "./auth.ts";
 
 const tag = "daemon";
-const Health = Type.Object({ status: Type.Literal("ok"), version: Type.String() }, { title: "Health" });
+const Health = Type.Object(
+  {
+    status: Type.Literal("ok"),
+    version: Type.String(),
+    log_id: Type.String({ description: "of the log, made once; a restored backup has the same" }),
+    epoch: Type.String({ description: "of this start of the daemon; cursors belong to it" }),
+    log: Type.Enum(["ok", "failing", "fenced", "damaged"], {
+      description: "failing: cannot write; damaged: some stored data cannot be read",
+    }),
+  },
+  { title: "Health" },
+);
+const Damage = Type.Object({
+  places: Type.Integer({ description: "how many were found since the daemon started" }),
+  sessions: Type.Array(Type.String()),
+  message: Type.String(),
+});
 const Ready = Type.Object(
   {
     status: Type.Literal("ready"),
     unreadable_sessions: Type.Array(Type.String(), {
       description: "Ids of sessions that were set aside; `dragoman doctor` says why",
     }),
+    damage: Type.Optional(Damage),
   },
   { title: "Ready" },
 );
+
+function stateOf(health: LogHealth): "ok" | "failing" | "fenced" | "damaged" {
+  if (health.state === "failing") return health.code === "fenced" ? "fenced" : "failing";
+  return health.damage.places > 0 ? "damaged" : "ok";
+}
 
 export function systemRoutes(app: App, { log, manager, metrics, version }: ServerContext, openApi: OpenApi): void {
   app.get(
     "/v1/health",
     { config: { tag, role: "none", operation: "health", summary: "The daemon lives.", replies: { 200: Health } } },
-    async () => ({ status: "ok", version }),
+    async () => ({ status: "ok", version, log_id: log.id, epoch: log.epoch, log: stateOf(log.health()) }),
   );
 
   app.get(
@@ -33,7 +56,7 @@ export function systemRoutes(app: App, { log, manager, metrics, version }: Serve
         tag,
         reach: "none",
         operation: "ready",
-        summary: "The daemon can write its log.",
+        summary: "The daemon can write its log. `damage`: what of it cannot be read.",
         replies: { 200: Ready },
         problems: ["not_ready"],
       },
@@ -41,8 +64,14 @@ export function systemRoutes(app: App, { log, manager, metrics, version }: Serve
     async (request) => {
       const health = log.health();
       if (health.state === "failing") throw new ProblemError("not_ready", health.message);
-      const unreadable = callerOf(request).scope === null ? manager.unreadable() : [];
-      return { status: "ready", unreadable_sessions: unreadable.map(({ session_id }) => session_id) };
+      const everything = callerOf(request).scope === null;
+      const unreadable = everything ? manager.unreadable() : [];
+      const { places, streams, message } = health.damage;
+      return {
+        status: "ready",
+        unreadable_sessions: unreadable.map(({ session_id }) => session_id),
+        ...(places === 0 ? {} : { damage: { places, sessions: everything ? streams : [], message } }),
+      };
     },
   );
 
