@@ -1,5 +1,6 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
 import { DEFAULT_PORT } from "../../client/discover.ts";
+import { escapedJson } from "../../schema/visible-text.ts";
 import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
 import { givenToken, typedToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
@@ -39,11 +40,13 @@ export const serve: Command = {
       import("../../daemon/daemon.ts"),
       import("../../daemon/config.ts"),
     ]);
+    // Log lines hold what agents said; a terminal must not obey it.
+    const errors = pino.destination({ dest: 2, sync: true });
     const daemon = await startDaemon({
       host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
       port,
       config: readConfig(text(values, "config") ?? defaultConfigFile(env)),
-      logger: pino({ level }, pino.destination({ dest: 2, sync: true })),
+      logger: pino({ level }, { write: (line) => errors.write(escapedJson(line)) }),
       ...(dataDir ? { dataDir } : {}),
       tokenFile,
       ...(token ? { token } : {}),
