@@ -6,12 +6,14 @@ import { agentsWith } from "../agents/registry.ts";
 import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
+import { namedSecrets } from "../redaction/secret-values.ts";
 import { linkOf } from "../server/link-pages.ts";
+import type { RedactionOptions } from "../server/redactions.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { directoryOf } from "../server/session-place.ts";
 import { TokenStore } from "../server/token-store.ts";
-import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
+import { acpEntries, agentSettings, type Config, defaultDataDir, defaults } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
 import { version } from "./version.ts";
@@ -104,6 +106,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       defaultDirectory: directory,
       allowHosts: config.allow_hosts ?? [],
       allowOrigins: config.allow_origins ?? [],
+      redaction: redactionOf(config, options.env ?? process.env),
       version,
       logger,
       routes: [transferRoutes],
@@ -168,6 +171,17 @@ function watchTokens(tokens: TokenStore, onChange: () => void): () => void {
   const timer = setInterval(() => tokens.refresh(), TOKEN_WATCH_MS).unref();
   return () => clearInterval(timer);
 }
+
+/** Beside the known shapes: what this daemon and its configured agents have in their environment under the name of a key or token. */
+const redactionOf = (config: Config, env: NodeJS.ProcessEnv): RedactionOptions => {
+  const ids = Object.keys(config.agents ?? {}).filter((id) => id !== "acp");
+  const configured = [...ids, ...Object.keys(acpEntries(config))].map((id) => agentSettings(config, id).env ?? {});
+  return {
+    mode: config.redaction ?? "known",
+    patterns: config.redact_patterns ?? [],
+    values: [env, ...configured].flatMap(namedSecrets),
+  };
+};
 
 /** A folder the build puts beside the code; left out while it does not exist. */
 function built<K extends string>(name: K, path: string): Partial<Record<K, string>> {

@@ -14,6 +14,7 @@ import type { Audit } from "./audit.ts";
 import type { LinkPages } from "./link-pages.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import type { RedactionOptions, Redactions } from "./redactions.ts";
 import type { Caller } from "./token.ts";
 import type { TokenStore } from "./token-store.ts";
 
@@ -55,6 +56,8 @@ export type ServerOptions = {
   inspectorDir?: string;
   /** Built documentation, served at /docs. */
   docsDir?: string;
+  /** What readers below `operate`, and exports, do not get. */
+  redaction?: RedactionOptions;
   /** Further rooms' routes. */
   routes?: readonly RouteModule[];
 };
@@ -66,6 +69,7 @@ export type ServerContext = Omit<ServerOptions, "dialects"> & {
   access: Access;
   audit: Audit;
   links: LinkPages;
+  redactions: Redactions;
 };
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;

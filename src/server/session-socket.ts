@@ -118,7 +118,10 @@ export class SessionSocket implements OpenStream {
   }
 
   #push(message: object): void {
-    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(JSON.stringify(message));
+    if (this.#ws.readyState !== this.#ws.OPEN) return;
+    const { redactions } = this.#context;
+    const text = JSON.stringify(message);
+    this.#ws.send(redactions.applyTo(this.#caller) ? redactions.ofSession(this.#sessionId).text(text) : text);
   }
 
   async #take(data: RawData, binary: boolean): Promise<void> {
@@ -205,9 +208,10 @@ export class SessionSocket implements OpenStream {
       case "session":
         return session.view();
       case "subscribe": {
+        const { dialects, redactions } = this.#context;
         const after = message.after ?? 0;
         mustReach(this.#stream, after);
-        return this.#follow({ after, encoding: encodingOf(message, this.#context.dialects) });
+        return this.#follow({ after, encoding: encodingOf(message, dialects, redactions.reader(this.#caller)) });
       }
       case "unsubscribe":
         return this.#follow(null);

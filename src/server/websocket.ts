@@ -38,7 +38,7 @@ export function createUpgradeHandler(context: ServerContext, guard: OriginGuard)
       context.access.enter(caller)();
       context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
       const session = context.manager.get(session_id);
-      const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects);
+      const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects, context.redactions.reader(caller));
       context.streams.mustHaveRoom();
       server.handleUpgrade(request, socket, head, (ws) => {
         socket.off("error", onError);

@@ -1,9 +1,12 @@
-// A session as lines of JSON, and back: its row, its native messages, its events, the artifacts they name. Nothing is left out but the agent's environment,
-// which may hold keys. What was exported reads the same after an import, event for event.
+/**
+ * A session as lines of JSON, and back: its row, its native messages, its events, the artifacts they name. Nothing is left out but the agent's environment and
+ * other secrets (export-redaction.ts). What was exported reads the same after an import, event for event.
+ */
 import type { Log, NativeDirection, Stream } from "../log/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
+import type { ExportRedaction } from "./export-redaction.ts";
 import { parseRow, type SessionRow } from "./session-row.ts";
 
 const FORMAT = 1;
@@ -23,13 +26,16 @@ export type TransferLine =
 
 const line = (value: TransferLine): string => `${JSON.stringify(value)}\n`;
 
-/** Page by page: a session of any size is never in memory as a whole. */
-export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<string> {
-  yield line({ kind: "session", format: FORMAT, created_at: stream.created_at, row: { ...parseRow(stream.state()), env: {} } });
+/** Page by page: a session of any size is never in memory as a whole. `redaction` null: verbatim, but for the agent's environment. */
+export async function* exportLines(log: Log, stream: Stream, redaction: ExportRedaction | null): AsyncGenerator<string> {
+  const row = { ...parseRow(stream.state()), env: {} };
+  yield line({ kind: "session", format: FORMAT, created_at: stream.created_at, row: redaction?.row(row) ?? row });
   for (let after = 0, more = true; more; ) {
     const page = stream.readNative({ after, limit: 500, maxBytes: 1024 * 1024 });
-    for (const { t_ms, dir, type, disposition, body } of page.messages)
-      yield line({ kind: "native", t_ms, dir, type, disposition, base64: body.toString("base64") });
+    for (const { native_seq, t_ms, dir, type, disposition, body } of page.messages) {
+      const bytes = redaction?.native(native_seq, body) ?? body;
+      yield line({ kind: "native", t_ms, dir, type, disposition, base64: bytes.toString("base64") });
+    }
     more = page.has_more;
     after = page.next;
   }
@@ -40,27 +46,24 @@ export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<str
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "artifact.written" && !shipped.has(event.data.artifact_id)) {
         shipped.add(event.data.artifact_id);
-        yield* artifactLine(log, event.data.artifact_id);
+        yield* artifactLine(log, event.data.artifact_id, redaction);
       }
-      yield line({ kind: "event", native: page.natives[index] ?? null, event });
+      yield line({ kind: "event", native: page.natives[index] ?? null, event: redaction?.event(event) ?? event });
     }
     more = page.has_more;
     after = page.next;
   }
 }
 
-async function* artifactLine(log: Log, id: string): AsyncGenerator<string> {
-  const info = log.artifacts.stat(id);
+async function* artifactLine(log: Log, artifactId: string, redaction: ExportRedaction | null): AsyncGenerator<string> {
+  const info = log.artifacts.stat(artifactId);
+  if (!info) return;
   const chunks: Buffer[] = [];
-  for await (const chunk of log.artifacts.openRead(id) ?? []) chunks.push(chunk as Buffer);
-  if (info)
-    yield line({
-      kind: "artifact",
-      artifact_id: id,
-      mime: info.mime,
-      artifact_kind: info.kind,
-      base64: Buffer.concat(chunks).toString("base64"),
-    });
+  for await (const chunk of log.artifacts.openRead(artifactId) ?? []) chunks.push(chunk as Buffer);
+  const stored = Buffer.concat(chunks);
+  const { id, bytes } = redaction?.artifact(artifactId, info.mime, stored) ?? { id: artifactId, bytes: stored };
+  const { mime, kind: artifact_kind } = info;
+  yield line({ kind: "artifact", artifact_id: id, mime, artifact_kind, base64: bytes.toString("base64") });
 }
 
 /** Checks everything before anything is written; then the session stands in the log as it did where it came from. */

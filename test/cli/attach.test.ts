@@ -97,7 +97,7 @@ describe("dragoman attach", { timeout: 60_000 }, () => {
     expect(await screen.exit).toBe(0);
   });
 
-  it("[21] lets no escape sequence of the agent reach the terminal", async () => {
+  it("[R3] lets no escape sequence of the agent reach the terminal", async () => {
     const session = await newSession();
     const screen = new Screen(session);
     await screen.sees("Ctrl-D");

@@ -70,7 +70,7 @@ const commands = (): string[][] => [
 ];
 
 describe("hostile text", { timeout: 60_000 }, () => {
-  it("[21] reaches a terminal as text only, in every command", async () => {
+  it("[R3] reaches a terminal as text only, in every command", async () => {
     for (const args of commands()) {
       const bytes = await onTerminal(args);
       expect(bytes.length, args.join(" ")).toBeGreaterThan(0);
@@ -80,14 +80,14 @@ describe("hostile text", { timeout: 60_000 }, () => {
     }
   });
 
-  it("[21] leaves a pipe without control characters too", async () => {
+  it("[R3] leaves a pipe without control characters too", async () => {
     for (const args of commands().filter(([name]) => name !== "native" && name !== "export")) {
       const { out, err } = await cli(dataDir, args);
       expect(CONTROLS.exec(out + err)?.[0], `${args.join(" ")}: ${JSON.stringify(out + err)}`).toBeUndefined();
     }
   });
 
-  it("[21] shows in `run` what an agent asks for exactly, also where nobody can answer", async () => {
+  it("[R3] shows in `run` what an agent asks for exactly, also where nobody can answer", async () => {
     const { code, out, err } = await cli(dataDir, ["run", "mock", `ask rm x${ATTACK}${BIDI}`]);
     expect(code).toBe(5);
     expect(err).toContain("rm x␛]0;TITLE␇");
@@ -95,7 +95,7 @@ describe("hostile text", { timeout: 60_000 }, () => {
     expect(CONTROLS.test(out + err)).toBe(false);
   });
 
-  it("[21] spells out in `pending` and `logs` what would reorder a line", async () => {
+  it("[R3] spells out in `pending` and `logs` what would reorder a line", async () => {
     const { out } = await cli(dataDir, ["pending", session.id]);
     expect(out).toContain("touch a.txt # ␛]0;TITLE␇");
     expect(out).toContain("⟦U+202E⟧gnp.⟦U+2066⟧");

@@ -5,8 +5,8 @@
 import { useId, useRef, useState } from "react";
 import type { PermissionData, PermissionOption } from "../../../src/schema/event-data.ts";
 import type { PermissionReplyBody } from "../../../src/schema/session.ts";
-import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { editableJson } from "../../../src/schema/visible-text.ts";
+import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { commandOf } from "../transcript/tool-row.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";

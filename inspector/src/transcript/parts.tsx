@@ -1,7 +1,7 @@
 // One content part each: every type of the schema has its look here, whatever agent it came from.
 import type { ContentPart, PlanEntry } from "../../../src/schema/content.ts";
-import { ArtifactAudio, ArtifactImage, ArtifactLink, isArtifact } from "../ui/artifact.tsx";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { ArtifactAudio, ArtifactImage, ArtifactLink, isArtifact } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { DiffView } from "../ui/diff-view.tsx";
 import { baseName, prettyJson, withoutAnsi } from "../ui/format.ts";

@@ -4,7 +4,7 @@ import type { ReadPage, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
 import type { Access } from "../access.ts";
-import { encodeRun, encodingOf, isPlain } from "../event-encoding.ts";
+import { type Encoding, encodeRun, encodingOf, isPlain } from "../event-encoding.ts";
 import { followAll, followSession, hasEnded } from "../event-stream.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { SseStream } from "../sse.ts";
@@ -38,7 +38,7 @@ const AllQuery = Type.Object({
   ...EncodingQuery,
 });
 
-export function eventRoutes(app: App, { log, streams, dialects, access }: ServerContext): void {
+export function eventRoutes(app: App, { log, streams, dialects, access, redactions }: ServerContext): void {
   app.get(
     "/v1/sessions/:id/events",
     {
@@ -52,9 +52,9 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         problems: ["session_not_found", "cursor_too_large"],
       },
     },
-    async ({ params, query }, reply) => {
+    async ({ params, query, caller }, reply) => {
       const stream = sessionStream(log, params.id);
-      const encoding = encodingOf(query, dialects);
+      const encoding = encodingOf(query, dialects, redactions.reader(caller));
       const after = query.after ?? query.offset;
       mustReach(stream, after ?? 0);
       const page = stream.read({
@@ -64,7 +64,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         ...(query.before === undefined ? {} : { before: query.before }),
         ...(encoding.types === null ? {} : { types: [...encoding.types] }),
       });
-      const lines = isPlain(encoding) ? page.events : encodeRun(page, encoding, stream).flatMap((event) => event.lines);
+      const lines = isPlain(encoding) ? page.events : encodedPage(page, encoding, stream, query.order === "desc");
       return reply.type("application/json; charset=utf-8").send(pageJson(page, lines));
     },
   );
@@ -84,7 +84,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
     },
     async (request, reply) => {
       const stream = sessionStream(log, request.params.id);
-      const encoding = encodingOf(request.query, dialects);
+      const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
       const resumed = lastEventId(request.headers["last-event-id"], "^[0-9]{1,16}$");
       const after = resumed === undefined ? (request.query.after ?? request.query.offset ?? 0) : Number(resumed);
       mustReach(stream, after);
@@ -111,7 +111,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
       },
     },
     async (request, reply) => {
-      const encoding = encodingOf(request.query, dialects);
+      const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
       const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? log.globalCursor();
       if (isBehind(log.globalCursor(), after)) throw new ProblemError("cursor_too_large");
       streams.mustHaveRoom();
@@ -130,6 +130,16 @@ function seenBy(caller: Caller, access: Access): ((sessionId: string) => boolean
     known.set(id, seen);
     return seen;
   };
+}
+
+/** Events are encoded in the order they came, in whatever order they are asked for. */
+function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, newestFirst: boolean): string[] {
+  if (!newestFirst) return encodeRun(page, encoding, stream).flatMap((event) => event.lines);
+  const { events, types, natives } = page;
+  const run = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
+  return encodeRun(run, encoding, stream)
+    .reverse()
+    .flatMap((event) => event.lines);
 }
 
 export function mustReach(stream: Stream, after: number): void {
