@@ -79,7 +79,7 @@ export function requestCases(world: World): void {
       "rm \\u202egnp.a\\u2066 \\u200bx\\udb40\\udc41\\u001b[2J",
     );
     const hidden = /[\u202a-\u202e\u2066-\u2069\u200b\u{e0041}]/u;
-    expect(hidden.test((await page.locator(".dock").textContent()) + (await page.locator(".tool").textContent()))).toBe(false);
+    expect(hidden.test(`${await page.locator(".dock").textContent()}${await page.locator(".tool").textContent()}`)).toBe(false);
     await card.getByRole("button", { name: "Reject" }).click();
     await card.waitFor({ state: "detached" });
   });
