@@ -67,7 +67,7 @@ export class Directory implements AgentDirectory {
         "unsupported",
         `${agent.name} cannot be installed from the npm registry. Install it yourself and put it on the PATH.`,
       );
-    await installPackage(agent.npmPackage, host.stateDir, (message) => onProgress({ message }));
+    await installPackage(agent.npmPackage, host.stateDir, host.environment({}), (message) => onProgress({ message }));
     this.#seen.delete(id);
     return this.inspect(id);
   }

@@ -15,7 +15,7 @@ const VERSION_MS = 30_000;
 export const opencodeAgent: Agent = {
   id: "opencode",
   name: "OpenCode",
-  npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
+  npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
   capabilities: {
     permissions: true,
     questions: true,
