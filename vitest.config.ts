@@ -3,9 +3,9 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    setupFiles: ["src/test-seed.ts"],
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // Real processes, browsers and crashes on a machine that is shared: one that fails twice again is broken. Nobody retries by hand.
-    retry: process.env.CI ? 2 : 0,
+    // No retry: a test that fails now and then is mended.
   },
 });

@@ -51,9 +51,9 @@ describe("dragoman run", () => {
     expect(events[0]?.sequence).toBe(2);
   });
 
-  it("[21] lets no escape sequence of an agent reach the terminal", async () => {
+  it("[R3] lets no escape sequence of an agent reach the terminal", async () => {
     const { out } = await run(["run", "mock", "say", "\u001b[31mred\u001b]0;title\u0007"]);
-    expect(out).toBe("red\n");
+    expect(out).toBe("red␛]0;title␇\n");
   });
 });
 

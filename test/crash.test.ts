@@ -3,11 +3,12 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { UniversalEvent } from "../src/schema/event.ts";
 import { checkGrammar } from "../src/schema/grammar.ts";
+import { seedOf } from "../src/test-seed.ts";
 import { linux, processesRunning, removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 import { random } from "./random.ts";
 
 const ROUNDS = Number(process.env.DRAGOMAN_CRASH_ROUNDS ?? 6);
-const SEED = Number(process.env.DRAGOMAN_CRASH_SEED ?? 20_261_115);
+const SEED = Number(process.env.DRAGOMAN_CRASH_SEED ?? seedOf(20_261_115));
 const SESSIONS = 3;
 
 let dataDir: string;

@@ -7,9 +7,10 @@ import { describe, expect, it } from "vitest";
 import { createAcpTranslator } from "../src/agents/acp/agent.ts";
 import type { Translator } from "../src/agents/contract.ts";
 import { builtInAgents } from "../src/agents/registry.ts";
+import { seedOf } from "../src/test-seed.ts";
 import { replayTrace, type TraceRow } from "../src/verify/replay.ts";
 
-const SEED = Number(process.env.DRAGOMAN_FUZZ_SEED ?? 20_261_115);
+const SEED = Number(process.env.DRAGOMAN_FUZZ_SEED ?? seedOf(20_261_115));
 const RUNS = Number(process.env.DRAGOMAN_FUZZ_RUNS ?? 40);
 const TRACES = process.env.DRAGOMAN_FUZZ_TRACES ?? fileURLToPath(new URL("../traces", import.meta.url));
 

@@ -205,8 +205,11 @@ export interface Agent {
   readonly capabilities: AgentCapabilities;
   /** One process serves several sessions: its environment names none of them. */
   readonly sharesProcess?: boolean;
-  /** npm package that `install` puts into the data directory; null when it cannot be installed so. */
-  readonly npmPackage: { name: string; version: string; bin: string } | null;
+  /**
+   * npm package that `install` puts into the data directory; null when it cannot be installed so. `script`: its own install script must run, because its
+   * program is not there without.
+   */
+  readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
   inspect(host: AgentHost): Promise<AgentInspection>;
   models?(host: AgentHost, directory: string): Promise<ModelInfo[]>;

@@ -4,7 +4,8 @@ import { boundTo } from "../client/requests.ts";
 import type { PermissionData, QuestionData, QuestionPrompt } from "../schema/event-data.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
 import type { Terminal } from "./command.ts";
-import { harmless, type Paint, paintFor } from "./style.ts";
+import { exact, exactLine } from "./output.ts";
+import { type Paint, paintFor } from "./style.ts";
 
 export const canAsk = (terminal: Terminal): boolean => Boolean(terminal.stdin.isTTY && terminal.stderr.isTTY);
 
@@ -13,13 +14,16 @@ export type Asked = { lines: string[]; prompt: string };
 
 const offersAlways = ({ metadata }: PermissionData): boolean => metadata.options.some((option) => option.kind === "allow_always");
 
+/** Every character can be seen, and no line of it can be taken for one of ours. */
+const indented = (text: string): string => exact(text.trimEnd()).replaceAll("\n", "\n    ");
+
 export function permissionAsked(data: PermissionData, paint: Paint): Asked {
   const { action, metadata } = data;
   return {
     lines: [
-      `${paint.bold(paint.yellow("Permission:"))} ${harmless(action)}`,
-      ...(metadata.reason ? [`  ${harmless(metadata.reason)}`] : []),
-      ...(metadata.diff ? [harmless(metadata.diff)] : []),
+      `${paint.bold(paint.yellow("Permission:"))} ${indented(action)}`,
+      ...(metadata.reason ? [`  ${indented(metadata.reason)}`] : []),
+      ...(metadata.diff ? [`    ${indented(metadata.diff)}`] : []),
     ],
     prompt: `  [y]es once${offersAlways(data) ? ", [a]lways" : ""}, [n]o, or type why not: `,
   };
@@ -43,26 +47,34 @@ export function questionAsked({ prompt, options, multi_select, free_text }: Ques
   ];
   return {
     lines: [
-      `${paint.bold(paint.yellow("Question:"))} ${harmless(prompt)}`,
+      `${paint.bold(paint.yellow("Question:"))} ${indented(prompt)}`,
       ...options.map(
         ({ label, description }, index) =>
-          `  ${index + 1}. ${harmless(label)}${description ? paint.dim(` ${harmless(description)}`) : ""}`,
+          `  ${index + 1}. ${exactLine(label)}${description ? paint.dim(` ${exactLine(description)}`) : ""}`,
       ),
     ],
     prompt: `  ${how.filter(Boolean).join(", or ")}: `,
   };
 }
 
-/** Null: declined. */
-export function questionAnswer({ options, multi_select }: QuestionPrompt, typed: string): string[] | null {
+/** Null: declined. Undefined: not an answer to this question, ask again. */
+export function questionAnswer({ options, multi_select, free_text }: QuestionPrompt, typed: string): string[] | null | undefined {
   const answer = typed.trim();
   if (answer === "") return null;
-  return (multi_select ? answer.split(",") : [answer]).map((each) => options[Number(each.trim()) - 1]?.label ?? each.trim());
+  const words = (multi_select ? answer.split(",") : [answer]).map((each) => each.trim()).filter((each) => each !== "");
+  const chosen = words.map((word) => options[Number(word) - 1]?.label ?? options.find(({ label }) => label === word)?.label);
+  if (free_text || options.length === 0) return words.map((word, index) => chosen[index] ?? word);
+  return chosen.every((label) => label !== undefined) && chosen.length > 0 ? chosen : undefined;
 }
+
+/** What to do after an answer that is none. */
+export const notAnOption = ({ options }: QuestionPrompt): string =>
+  `  Choose ${options.length === 1 ? "1" : `1 to ${options.length}`}; other answers are not offered.`;
 
 async function line(terminal: Terminal, { lines, prompt }: Asked): Promise<string> {
   for (const each of lines) terminal.stderr.write(`${each}\n`);
-  const readline = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  const readline = createInterface({ input: terminal.stdin, output: terminal.stderr.device });
+  readline.on("SIGINT", () => terminal.interrupt());
   try {
     return await readline.question(prompt, { signal: terminal.signal });
   } finally {
@@ -82,7 +94,10 @@ export async function askQuestions(terminal: Terminal, { questions }: QuestionDa
   const paint = paintFor(terminal.stderr, terminal.env);
   const answers: string[][] = [];
   for (const question of questions) {
-    const answer = questionAnswer(question, await line(terminal, questionAsked(question, paint)));
+    const asked = questionAsked(question, paint);
+    let answer = questionAnswer(question, await line(terminal, asked));
+    while (answer === undefined)
+      answer = questionAnswer(question, await line(terminal, { lines: [notAnOption(question)], prompt: asked.prompt }));
     if (answer === null) return null;
     answers.push(answer);
   }

@@ -4,10 +4,12 @@ import { createInterface, type Interface } from "node:readline";
 import type { SessionHandle } from "../client/session-handle.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { PermissionData, QuestionData } from "../schema/event-data.ts";
-import { type Asked, permissionAsked, permissionReply, questionAnswer, questionAsked } from "./ask.ts";
+import { type Asked, notAnOption, permissionAsked, permissionReply, questionAnswer, questionAsked } from "./ask.ts";
 import { EXIT, type Terminal } from "./command.ts";
 import { EventPrinter } from "./event-printer.ts";
 import { LiveArea } from "./live-area.ts";
+import { exact, exactLine } from "./output.ts";
+import { PASTE_MARKS_OFF, PASTE_MARKS_ON, PastedLines } from "./pasted-lines.ts";
 import { type Paint, paintFor } from "./style.ts";
 
 const PROMPT = "> ";
@@ -19,6 +21,7 @@ type Request =
 export class AttachView {
   readonly #terminal: Terminal;
   readonly #session: SessionHandle;
+  readonly #keyboard: PastedLines;
   readonly #readline: Interface;
   readonly #area: LiveArea;
   readonly #printer: EventPrinter;
@@ -39,8 +42,9 @@ export class AttachView {
     this.#terminal = terminal;
     this.#session = session;
     this.#steer = options.steer;
-    this.#readline = createInterface({ input: terminal.stdin, output: terminal.stdout, terminal: true, prompt: PROMPT });
-    this.#area = new LiveArea(this.#readline, terminal.stdout);
+    this.#keyboard = new PastedLines(terminal.stdin);
+    this.#readline = createInterface({ input: this.#keyboard, output: terminal.stdout.device, terminal: true, prompt: PROMPT });
+    this.#area = new LiveArea(this.#readline, terminal.stdout.device);
     this.#paint = paintFor(terminal.stdout, terminal.env);
     this.#printer = new EventPrinter(
       { stdout: this.#area, stderr: this.#area, env: terminal.env },
@@ -56,7 +60,7 @@ export class AttachView {
     for (const data of permissions) this.#add({ kind: "permission", id: data.permission_id, data });
     for (const data of questions) this.#add({ kind: "question", id: data.question_id, data, answers: [] });
     this.#listen();
-    const hint = `${view.agent} in ${view.directory}. Ctrl-C interrupts the turn, Ctrl-D leaves; the session goes on.`;
+    const hint = `${exactLine(`${view.agent} in ${view.directory}`)}. Ctrl-C interrupts the turn, Ctrl-D leaves; the session goes on.`;
     try {
       if (after >= view.last_sequence) this.#catchUp(hint);
       for await (const event of this.#session.events({ after, signal: this.#leaving.signal })) {
@@ -71,6 +75,8 @@ export class AttachView {
       this.#printer.endLine();
       this.#area.leave();
       this.#readline.close();
+      this.#keyboard.release();
+      this.#terminal.stdout.device.write(PASTE_MARKS_OFF);
     }
   }
 
@@ -84,8 +90,11 @@ export class AttachView {
     this.#readline.on("SIGINT", () => void this.#interrupt());
     this.#readline.on("line", (line) => {
       this.#area.entered();
-      void this.#entered(line).catch((error: unknown) => this.#note(error instanceof Error ? error.message : String(error)));
+      void this.#entered(this.#keyboard.restored(line)).catch((error: unknown) =>
+        this.#note(exact(error instanceof Error ? error.message : String(error))),
+      );
     });
+    this.#terminal.stdout.device.write(PASTE_MARKS_ON);
     this.#readline.prompt();
   }
 
@@ -182,6 +191,7 @@ export class AttachView {
     }
     const question = request.data.questions[request.answers.length];
     const answer = question ? questionAnswer(question, line) : null;
+    if (answer === undefined) return question && this.#note(notAnOption(question));
     if (answer === null) {
       this.#done(request);
       return this.#session.rejectQuestion(request.id);
@@ -200,7 +210,7 @@ export class AttachView {
   async #interrupt(): Promise<void> {
     if (this.#busy) {
       this.#note("Interrupting.");
-      return this.#session.interrupt().catch((error: unknown) => this.#note(String(error)));
+      return this.#session.interrupt().catch((error: unknown) => this.#note(exact(String(error))));
     }
     this.#clearLine();
     this.#note("Nothing runs. Ctrl-D leaves.");

@@ -1,6 +1,7 @@
 // What a command of the command line is. One file a command; the table in commands.ts is the list of all of them, and help and completions come from it.
 import type { ParseArgsConfig } from "node:util";
 import type { Dragoman } from "../client/dragoman.ts";
+import type { Output } from "./output.ts";
 
 export type OptionSpec = {
   type: "string" | "boolean";
@@ -16,13 +17,15 @@ export type Values = Record<string, string | boolean | (string | boolean)[] | un
 
 /** Where a command reads and writes: injected, so that tests see what a person sees. */
 export type Terminal = {
-  stdout: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
-  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+  stdout: Output;
+  stderr: Output;
   stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** Aborted by the first Ctrl-C. */
   signal: AbortSignal;
+  /** What Ctrl-C does. Readline takes the key for itself while it asks, and must pass it on. */
+  interrupt(): void;
 };
 
 export type Invocation = {

@@ -3,6 +3,7 @@
 import { clearScreenDown, cursorTo, type Interface, moveCursor } from "node:readline";
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
+import { terminalText } from "./output.ts";
 
 const NARROWEST = 20;
 
@@ -22,7 +23,7 @@ export class LiveArea extends Writable {
   }
 
   override _write(chunk: unknown, _: BufferEncoding, done: () => void): void {
-    const lines = (this.#growing + String(chunk)).split("\n");
+    const lines = (this.#growing + terminalText(String(chunk))).split("\n");
     this.#growing = lines.pop() ?? "";
     const whole = lines;
     for (let cut = this.#tooLong(); cut > 0; cut = this.#tooLong()) {

@@ -2,10 +2,12 @@
 import { parseArgs } from "node:util";
 import { connect, type Dragoman } from "../client/dragoman.ts";
 import { DragomanError } from "../client/error.ts";
+import { printableJson } from "../schema/visible-text.ts";
 import { type Command, EXIT, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
 import { commands, findCommand, secondWords } from "./commands.ts";
 import { givenToken, tokenFromPerson } from "./given-token.ts";
 import { commandHelp, overview } from "./help.ts";
+import { exact } from "./output.ts";
 import { paintFor } from "./style.ts";
 
 /** Errors of the daemon whose message says it all. By name: their classes live in rooms that only `serve` needs, and loading them costs every command. */
@@ -13,7 +15,7 @@ const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError", 
 
 export async function runCli(args: string[], terminal: Terminal): Promise<number> {
   const paint = paintFor(terminal.stderr, terminal.env);
-  const complain = (message: string): void => void terminal.stderr.write(`${paint.red("dragoman:")} ${message}\n`);
+  const complain = (message: string): void => void terminal.stderr.write(`${paint.red("dragoman:")} ${exact(message)}\n`);
   if (args.length === 0 || ["help", "--help", "-h"].includes(args[0] ?? "")) return help(args.slice(1), terminal);
   if (args[0] === "--version" || args[0] === "-v" || args[0] === "version") {
     terminal.stdout.write(`${(await import("../daemon/version.ts")).version}\n`);
@@ -28,7 +30,7 @@ export async function runCli(args: string[], terminal: Terminal): Promise<number
     return await invoke(found.command, found.rest, terminal);
   } catch (error) {
     const { message, exit, code } = explain(error, found.command);
-    if (args.includes("--json")) terminal.stderr.write(`${JSON.stringify({ error: { code, message } })}\n`);
+    if (args.includes("--json")) terminal.stderr.write(`${printableJson({ error: { code, message } })}\n`);
     else complain(code === "usage" || code === "internal" ? message : `${message} [${code}]`);
     return terminal.signal.aborted ? EXIT.interrupted : exit;
   }
@@ -44,7 +46,7 @@ function unknownCommand([first = "", second]: string[]): string {
 function help(words: string[], terminal: Terminal): number {
   if (words.includes("--json")) {
     for (const { name, usage, about, options } of commands)
-      terminal.stdout.write(`${JSON.stringify({ name, usage, about, options: { ...globalOptions, ...options } })}\n`);
+      terminal.stdout.write(`${printableJson({ name, usage, about, options: { ...globalOptions, ...options } })}\n`);
     return EXIT.ok;
   }
   const paint = paintFor(terminal.stdout, terminal.env);
@@ -66,7 +68,7 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
     daemon: () => findDaemon(values, terminal),
     print: (line) => void terminal.stdout.write(`${line}\n`),
     say: (line) => void terminal.stderr.write(`${line}\n`),
-    json: (value) => void terminal.stdout.write(`${JSON.stringify(value)}\n`),
+    json: (value) => void terminal.stdout.write(`${printableJson(value)}\n`),
   });
 }
 

@@ -1,5 +1,5 @@
-// Colours and tables for people. Colours only on a terminal that wants them; widths counted without escape codes.
-import { stripVTControlCharacters } from "node:util";
+/** Colours and tables for people. Colours only on a terminal that wants them; widths are counted without them. */
+import { colourMark, exactLine, plainText } from "./output.ts";
 
 export type Paint = {
   bold(text: string): string;
@@ -12,7 +12,7 @@ export type Paint = {
 
 export function paintFor(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   const on = env.FORCE_COLOR ? env.FORCE_COLOR !== "0" : Boolean(stream.isTTY) && !env.NO_COLOR && env.TERM !== "dumb";
-  const code = (open: number, close: number) => (text: string) => (on ? `\u001b[${open}m${text}\u001b[${close}m` : text);
+  const code = (open: number, close: number) => (text: string) => (on ? `${colourMark(open)}${text}${colourMark(close)}` : text);
   return {
     bold: code(1, 22),
     dim: code(2, 22),
@@ -23,14 +23,11 @@ export function paintFor(stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): P
   };
 }
 
-/** What an agent wrote, safe to show: no escape sequence of its own reaches the terminal. */
-export const harmless = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are exactly what must not pass
-  stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+const width = (text: string): number => [...plainText(text)].length;
 
-const width = (text: string): number => [...stripVTControlCharacters(text)].length;
-
-export function table(head: string[], rows: string[][], paint: Paint): string {
+/** Every cell is one line, with nothing hidden in it. */
+export function table(head: string[], cells: string[][], paint: Paint): string {
+  const rows = cells.map((row) => row.map(exactLine));
   const widths = head.map((title, column) => Math.max(width(title), ...rows.map((row) => width(row[column] ?? ""))));
   const line = (cells: string[], dress: (text: string) => string = (text) => text): string =>
     cells

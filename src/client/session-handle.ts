@@ -181,9 +181,10 @@ export class SessionHandle {
     return (await this.#http.open("GET", `${this.#path}/native`, { query, signal })).text();
   }
 
-  /** The whole session as NDJSON: its row, its events, its native messages. */
-  export(signal?: AbortSignal): Promise<Response> {
-    return this.#http.open("GET", `${this.#path}/export`, { signal });
+  /** The whole session as NDJSON: its row, its events, its native messages; known secrets are redacted unless asked for (role admin). */
+  export(options: AbortSignal | { with_secrets?: boolean; signal?: AbortSignal } = {}): Promise<Response> {
+    const { signal, ...query } = "aborted" in options ? { signal: options } : options;
+    return this.#http.open("GET", `${this.#path}/export`, { query, signal });
   }
 
   async interrupt(signal?: AbortSignal): Promise<void> {

@@ -51,6 +51,16 @@ export const Config = Type.Object(
     ),
     allow_hosts: Type.Optional(Type.Array(Type.String())),
     allow_origins: Type.Optional(Type.Array(Type.String())),
+    redaction: Type.Optional(
+      Type.Enum(["known", "off"], {
+        description: "known: tokens below operate, and exports, get no secrets (default). off: they get everything.",
+      }),
+    ),
+    redact_patterns: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
+        description: "Regular expressions for secrets of your own, beside the known shapes.",
+      }),
+    ),
   },
   { title: "Config", additionalProperties: false },
 );
@@ -95,9 +105,20 @@ export function readConfig(file: string): Config {
       `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}. Correct it or move it away.`,
     );
   }
-  if (validator.Check(value)) return value;
+  if (validator.Check(value)) return withPatterns(value, file);
   const [fault] = validator.Errors(value);
   throw new ConfigError(`${file}: ${fault?.instancePath || "/"} ${fault?.message ?? "is invalid"}.`);
+}
+
+/** A pattern that is no regular expression would only be found when the daemon is running. */
+function withPatterns(config: Config, file: string): Config {
+  for (const pattern of config.redact_patterns ?? [])
+    try {
+      new RegExp(pattern);
+    } catch (error) {
+      throw new ConfigError(`${file}: /redact_patterns: ${error instanceof Error ? error.message : String(error)}.`);
+    }
+  return config;
 }
 
 const settingsValidator = Compile(AgentSettings);

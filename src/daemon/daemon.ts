@@ -8,15 +8,17 @@ import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
 import { atStart } from "../log/log-error.ts";
+import { namedSecrets } from "../redaction/secret-values.ts";
 import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
+import type { RedactionOptions } from "../server/redactions.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { createServer } from "../server/server.ts";
 import { directoryOf } from "../server/session-place.ts";
 import { TokenStore } from "../server/token-store.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { instanceId, knowsUnixPeers } from "../transports/index.ts";
-import { acpEntries, type Config, defaultDataDir, defaults } from "./config.ts";
+import { acpEntries, agentSettings, type Config, defaultDataDir, defaults } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
 import { version } from "./version.ts";
@@ -118,6 +120,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       agentAccess: access,
       allowHosts: config.allow_hosts ?? [],
       allowOrigins: config.allow_origins ?? [],
+      redaction: redactionOf(config, options.env ?? process.env),
       version,
       logger,
       routes: [transferRoutes],
@@ -202,6 +205,16 @@ function agentVariables(
   const { secret } = tokens.issueForAgent(sessionId, { role: delegates ? "operate" : "observe", scope });
   return { DRAGOMAN_URL: url, DRAGOMAN_TOKEN: secret };
 }
+/** Beside the known shapes: what this daemon and its configured agents have in their environment under the name of a key or token. */
+const redactionOf = (config: Config, env: NodeJS.ProcessEnv): RedactionOptions => {
+  const ids = Object.keys(config.agents ?? {}).filter((id) => id !== "acp");
+  const configured = [...ids, ...Object.keys(acpEntries(config))].map((id) => agentSettings(config, id).env ?? {});
+  return {
+    mode: config.redaction ?? "known",
+    patterns: config.redact_patterns ?? [],
+    values: [env, ...configured].flatMap(namedSecrets),
+  };
+};
 
 /** A folder the build puts beside the code; left out while it does not exist. */
 function built<K extends string>(name: K, path: string): Partial<Record<K, string>> {

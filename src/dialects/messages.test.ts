@@ -1,4 +1,4 @@
-// Each test names the gap (1–10) or the drop point (D1–D25) of older message protocols that the dialect closes.
+// Each test names the gap (1–10) or the drop point (drop 1–25) of older message protocols that the dialect closes.
 import { describe, expect, it } from "vitest";
 import type { ContentPart } from "../schema/content.ts";
 import type { UniversalEvent } from "../schema/event.ts";
@@ -55,7 +55,7 @@ describe("assistant", () => {
     ]);
   });
 
-  it("[D4] makes no part into empty text", () => {
+  it("[drop 4] makes no part into empty text", () => {
     const parts: ContentPart[] = [
       { type: "json", json: { a: 1 } },
       { type: "audio", path: "/v1/artifacts/b", mime: "audio/wav" },
@@ -81,7 +81,7 @@ describe("assistant", () => {
 });
 
 describe("user_message", () => {
-  it("[D2] is what a person sent, whoever echoes it", () => {
+  it("[drop 2] is what a person sent, whoever echoes it", () => {
     expect(whole({ role: "user", content: [{ type: "text", text: "hi" }] })).toMatchObject({
       type: "user_message",
       role: "user",
@@ -116,7 +116,7 @@ describe("tool_use_summary", () => {
 });
 
 describe("tool_progress", () => {
-  it("[D18] tells a call that is still pending", () => {
+  it("[drop 18] tells a call that is still pending", () => {
     const content: ContentPart[] = [{ type: "tool_call", call_id: "c1", name: "shell", arguments: "{}" }];
     const item = itemOf({ kind: "tool_call", content, status: "in_progress", completed_at: null });
     expect(one(eventOf("item.started", { item }))).toMatchObject({
@@ -135,7 +135,7 @@ describe("tool_progress", () => {
     });
   });
 
-  it("[D20] follows the terminals an agent runs through its client", () => {
+  it("[drop 20] follows the terminals an agent runs through its client", () => {
     const task = { task_id: "t1", tool_name: "terminal", args: {}, execution_mode: "pipes" as const };
     expect(one(eventOf("task.spawned", task)).type).toBe("tool_progress");
     expect(one(eventOf("task.output", { task_id: "t1", stream: "stdout", chunk: "hi" })).type).toBe("tool_progress");
@@ -253,7 +253,7 @@ describe("permission_request and permission_response", () => {
     });
   });
 
-  it("[D8] tells everybody what was answered, whoever answered", () => {
+  it("[drop 8] tells everybody what was answered, whoever answered", () => {
     const resolved = { ...permission, status: "approved" as const, metadata: { ...metadata, reply: "once" as const } };
     expect(one(eventOf("permission.resolved", resolved))).toMatchObject({
       type: "permission_response",

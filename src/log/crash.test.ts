@@ -4,12 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it } from "vitest";
+import { seedOf } from "../test-seed.ts";
 import { crashEvent, random } from "./crash-child.ts";
 import { type Log, openLog } from "./log.ts";
 import { numbers } from "./log-contract.ts";
 import { runModule } from "./run-module.ts";
 
-const SEED = 20_260_101;
+const SEED = seedOf(20_260_101);
 const ROUNDS = 6;
 const dirs: string[] = [];
 afterEach(() => {

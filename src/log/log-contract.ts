@@ -156,7 +156,7 @@ function streamsContract(open: () => Promise<OpenedLog>): void {
 }
 
 function readsContract(open: () => Promise<OpenedLog>): void {
-  it("shows nothing before it is committed, and all of it after", async () => {
+  it("[D1] shows nothing before it is committed, and all of it after", async () => {
     const { log } = await open();
     const stream = log.createStream("session", "ses_1", "{}");
     const seen = collector();
@@ -367,7 +367,7 @@ function tailContract(open: () => Promise<OpenedLog>): void {
     expect(got).toEqual(numbers(1, 20_001));
   });
 
-  it("commits once for all streams of a tick", async () => {
+  it("[D2] commits once for all streams of a tick", async () => {
     const { log } = await open();
     const streams = numbers(1, 50).map((n) => log.createStream("session", `ses_${n}`, "{}"));
     const seen: GlobalBatch[] = [];

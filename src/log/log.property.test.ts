@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seedOf } from "../test-seed.ts";
 import { type Log, openLog, type Subscription } from "./log.ts";
 
-const SEED = 4_711;
+const SEED = seedOf(4_711);
 const TYPES = ["item.delta", "item.completed", "turn.started"];
 const IDS = ["a", "b"];
 

@@ -3,6 +3,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { Compile } from "typebox/compile";
 import { DragomanError } from "../client/error.ts";
+import { printableJson, visibleText } from "../schema/visible-text.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 import { ToolRefusal } from "./tool-refusal.ts";
 import { tools } from "./tools.ts";
@@ -45,7 +46,7 @@ async function call(name: string, args: unknown, context: ToolContext): Promise<
 }
 
 const answer = (value: Record<string, unknown>): CallToolResult => ({
-  content: [{ type: "text", text: JSON.stringify(value) }],
+  content: [{ type: "text", text: printableJson(value) }],
   structuredContent: value,
 });
 
@@ -53,5 +54,5 @@ const answer = (value: Record<string, unknown>): CallToolResult => ({
 function refusal(error: unknown): CallToolResult {
   const code = error instanceof DragomanError || error instanceof ToolRefusal ? error.code : "internal";
   const message = error instanceof Error ? error.message : String(error);
-  return { isError: true, content: [{ type: "text", text: `${message} [${code}]` }] };
+  return { isError: true, content: [{ type: "text", text: `${visibleText(message)} [${code}]` }] };
 }

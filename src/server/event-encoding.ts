@@ -3,6 +3,7 @@
  * nothing of sockets; the plain case never comes here.
  */
 import type { Batch, NativeRow, Stream } from "../log/contract.ts";
+import type { EventRedactor } from "../redaction/event-redactor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { Dialect } from "./server-context.ts";
 
@@ -11,18 +12,26 @@ export type Encoding = {
   types: ReadonlySet<string> | null;
   includeRaw: boolean;
   dialect: Dialect | null;
+  /** For a reader who may not see secrets; null: events go out as they are stored. */
+  redact: EventRedactor | null;
 };
 
 export type EncodingQuery = { types?: string | string[]; include_raw?: boolean; dialect?: string };
 
-export function encodingOf(query: EncodingQuery, dialects: ReadonlyMap<string, Dialect>): Encoding {
+export function encodingOf(
+  query: EncodingQuery,
+  dialects: ReadonlyMap<string, Dialect>,
+  redact: EventRedactor | null = null,
+): Encoding {
   const types = listOf(query.types);
   let dialect: Dialect | null = null;
   if (query.dialect !== undefined && query.dialect !== "universal") {
     dialect = dialects.get(query.dialect) ?? null;
     if (!dialect) throw unknownDialect(query.dialect, dialects);
   }
-  return { types: types && new Set(types), includeRaw: query.include_raw ?? false, dialect };
+  // A native message is verbatim or nothing: half a secret in it cannot be recognised.
+  const includeRaw = redact === null && (query.include_raw ?? false);
+  return { types: types && new Set(types), includeRaw, dialect, redact };
 }
 
 export const listOf = (value: string | string[] | undefined): string[] | null => {
@@ -31,13 +40,14 @@ export const listOf = (value: string | string[] | undefined): string[] | null =>
   return names.length > 0 ? names : null;
 };
 
-export const isPlain = ({ types, includeRaw, dialect }: Encoding): boolean => types === null && !includeRaw && dialect === null;
+export const isPlain = ({ types, includeRaw, dialect, redact }: Encoding): boolean =>
+  types === null && !includeRaw && dialect === null && redact === null;
 
 type Run = Pick<Batch, "events" | "types" | "natives">;
 
-/** Lines for one event each; none when it was filtered out. `stream` is where the native messages lie. */
+/** Lines for one event each, oldest first; none when it was filtered out. `stream` is where the native messages lie. */
 export function encodeRun(run: Run, encoding: Encoding, stream: Stream | undefined): { index: number; lines: string[] }[] {
-  const { types, includeRaw, dialect } = encoding;
+  const { types, includeRaw, dialect, redact } = encoding;
   const chosen = run.events.flatMap((json, index) =>
     types === null || types.has(run.types[index] ?? "") ? [{ json, index }] : [],
   );
@@ -46,7 +56,7 @@ export function encodeRun(run: Run, encoding: Encoding, stream: Stream | undefin
   return chosen.map(({ json, index }) => {
     const native = run.natives[index];
     const raw = native == null ? undefined : raws?.get(native);
-    const full = raw ? withRaw(json, raw) : json;
+    const full = redact ? redact.event(json) : raw ? withRaw(json, raw) : json;
     return { index, lines: dialect ? dialect(full) : [full] };
   });
 }

@@ -1,9 +1,10 @@
 // Whatever comes in, the server answers with a reply it documents, never with a fault of its own, and lives on.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { seedOf } from "../test-seed.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
-const SEED = 20_250_811;
+const SEED = seedOf(20_250_811);
 
 let server: TestServer;
 let id: string;

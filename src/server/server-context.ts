@@ -16,6 +16,7 @@ import type { Audit } from "./audit.ts";
 import type { LinkPages } from "./link-pages.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OpenStreams } from "./open-streams.ts";
+import type { RedactionOptions, Redactions } from "./redactions.ts";
 import type { Caller } from "./token.ts";
 import type { TokenStore } from "./token-store.ts";
 
@@ -61,6 +62,8 @@ export type ServerOptions = {
   inspectorDir?: string;
   /** Built documentation, served at /docs. */
   docsDir?: string;
+  /** What readers below `operate`, and exports, do not get. */
+  redaction?: RedactionOptions;
   /** Further rooms' routes. */
   routes?: readonly RouteModule[];
 };
@@ -74,6 +77,7 @@ export type ServerContext = Omit<ServerOptions, "dialects"> & {
   links: LinkPages;
   recognition: AgentRecognition | null;
   rights: AgentRights;
+  redactions: Redactions;
 };
 
 export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, TypeBoxTypeProvider>;

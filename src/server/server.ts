@@ -29,6 +29,7 @@ import { OpenApi } from "./openapi.ts";
 import { isForeignFetch, isNavigation, OriginGuard, type RequestOrigin } from "./origin-guard.ts";
 import { Pipelining } from "./pipelining.ts";
 import { problemHeaders, problemOf, toProblemError, writeProblem } from "./problems.ts";
+import { Redactions } from "./redactions.ts";
 import { RequestLimits } from "./request-limits.ts";
 import { addRequestLog } from "./request-log.ts";
 import { RouteTable } from "./route-table.ts";
@@ -73,6 +74,7 @@ const CLOSE_GRACE_MS = 2_000;
 export async function createServer(options: ServerOptions): Promise<Server> {
   const streams = new OpenStreams(options.limits.subscribers, options.tokens, options.limits.heartbeat_ms);
   const metrics = new Metrics({ log: options.log, manager: options.manager, streams, version: options.version });
+  const redactions = new Redactions(options.redaction ?? {}, options.log, (word) => options.tokens.find(word) !== undefined);
   const guard = new OriginGuard({ allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] });
   const audit = new Audit(options.log, options.logger);
   const authenticator = new Authenticator(options.tokens, new FailureBackOff(), ({ socket }) =>
@@ -85,7 +87,18 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const links = new LinkPages(options.log.dataDir, options.tokens, () => url);
   const recognition = options.agentInstance === undefined ? null : new AgentRecognition(options.agentInstance);
   const dialects = options.dialects ?? new Map();
-  const context: ServerContext = { ...options, dialects, streams, metrics, access, audit, links, recognition, rights };
+  const context: ServerContext = {
+    ...options,
+    dialects,
+    streams,
+    metrics,
+    access,
+    audit,
+    links,
+    recognition,
+    rights,
+    redactions,
+  };
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
@@ -115,6 +128,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   addHeavyReads(app);
   addLogGuard(app, context);
   addIdempotency(app, new Idempotency(options.log));
+  addRedaction(app, context);
   addProblems(app, context);
   addRoutes(app, context, authenticator);
   await app.ready();
@@ -273,6 +287,19 @@ function settling(request: FastifyRequest, release: () => void, { audit }: Serve
 function addLogGuard(app: App, { log }: ServerContext): void {
   app.addHook("preHandler", async ({ method, routeOptions: { url, config } }) => {
     if (method !== "GET" && url?.startsWith("/v1/sessions") && config.withoutLog !== true) log.assertWritable();
+  });
+}
+
+/** Every JSON reply to a caller who may not see secrets. Streams see to it themselves; tokens are what replies of /v1/auth are for. */
+function addRedaction(app: App, { redactions }: ServerContext): void {
+  app.addHook("onSend", async (request, reply, payload) => {
+    if (!redactions.applyTo(request.caller) || request.routeOptions.url?.startsWith("/v1/auth")) return payload;
+    if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
+    if (!/json/.test(String(reply.getHeader("content-type") ?? ""))) return payload;
+    const { id } = typeof request.params === "object" && request.params !== null ? { id: undefined, ...request.params } : {};
+    const text = redactions.ofSession(typeof id === "string" ? id : undefined).text(payload.toString());
+    reply.removeHeader("content-length");
+    return Buffer.isBuffer(payload) ? Buffer.from(text) : text;
   });
 }
 

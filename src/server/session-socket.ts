@@ -144,7 +144,11 @@ export class SessionSocket implements OpenStream {
   }
 
   #push(message: object): void {
-    if (this.#ws.readyState === this.#ws.OPEN) this.#ws.send(JSON.stringify(message), () => this.#work());
+    if (this.#ws.readyState !== this.#ws.OPEN) return;
+    const { redactions } = this.#context;
+    const text = JSON.stringify(message);
+    const shown = redactions.applyTo(this.#caller) ? redactions.ofSession(this.#sessionId).text(text) : text;
+    this.#ws.send(shown, () => this.#work());
   }
 
   /** Takes as many commands as may run now; the socket is read only while none waits. */
@@ -262,9 +266,10 @@ export class SessionSocket implements OpenStream {
       case "session":
         return context.manager.get(id).view();
       case "subscribe": {
+        const { dialects, redactions } = this.#context;
         const after = message.after ?? 0;
         mustReach(this.#stream, after, message.epoch);
-        return this.#follow({ after, encoding: encodingOf(message, this.#context.dialects) });
+        return this.#follow({ after, encoding: encodingOf(message, dialects, redactions.reader(this.#caller)) });
       }
       case "unsubscribe":
         return this.#follow(null);

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { Stream } from "../log/contract.ts";
+import type { EventRedactor } from "../redaction/event-redactor.ts";
 import type { Role } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateSession } from "../schema/session.ts";
@@ -94,7 +95,12 @@ function checked(fields: Record<string, unknown>): ClientMessage {
 export type Following = { after: number; encoding: Encoding } | null;
 
 /** The query of the upgrade request. Throws problems. */
-export function readSubscribeQuery(query: URLSearchParams, stream: Stream, dialects: ReadonlyMap<string, Dialect>): Following {
+export function readSubscribeQuery(
+  query: URLSearchParams,
+  stream: Stream,
+  dialects: ReadonlyMap<string, Dialect>,
+  redact: EventRedactor | null,
+): Following {
   if (query.get("subscribe") === "false") return null;
   const after = query.get("after") ?? query.get("offset") ?? "0";
   if (!/^[0-9]{1,15}$/.test(after))
@@ -110,6 +116,7 @@ export function readSubscribeQuery(query: URLSearchParams, stream: Stream, diale
       ...(dialect === null ? {} : { dialect }),
     },
     dialects,
+    redact,
   );
   return { after: Number(after), encoding };
 }

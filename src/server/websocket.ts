@@ -48,7 +48,7 @@ export function createUpgradeHandler(
       context.access.enter(caller)();
       context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
       const session = context.manager.get(session_id);
-      const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects);
+      const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects, context.redactions.reader(caller));
       context.streams.mustHaveRoom();
       onAccepted(request.socket);
       const server = caller.role === "observe" ? looking : acting;

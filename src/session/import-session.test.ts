@@ -27,7 +27,7 @@ const exportOf = async (id: string): Promise<string> => {
   const stream = core.log.stream("session", id);
   if (!stream) throw new Error(`no session ${id}`);
   let text = "";
-  for await (const line of exportLines(core.log, stream)) text += line;
+  for await (const line of exportLines(core.log, stream, null)) text += line;
   return text;
 };
 
@@ -251,7 +251,7 @@ describe("a changed file", () => {
           imported++;
           const session = core.manager.get(id);
           expect(session.view().session_id).toBe(id);
-          for await (const _ of exportLines(core.log, session.stream)) {
+          for await (const _ of exportLines(core.log, session.stream, null)) {
             // read to the end
           }
         } catch (error) {

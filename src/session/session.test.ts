@@ -45,25 +45,26 @@ const answer = (all: UniversalEvent[]): string => textsIn(all, "assistant").at(-
 
 describe("a session with the mock agent", () => {
   it("tells one turn from the user's message to the end", async () => {
-    const all = await play(await start(), "say Hello there.");
+    const session = await start();
+    await play(session, "say Hello there.");
+    await until(session, (event) => event.type === "session.status" && event.data.status === "idle");
+    const all = eventsOf(session);
     expect(checkGrammar(all)).toEqual([]);
-    expect(all.map((event) => event.type)).toEqual(
-      [
-        "session.started",
-        "session.updated",
-        "turn.started",
-        "item.started",
-        "item.delta",
-        "item.completed",
-        "session.status",
-        "item.started",
-        "item.delta",
-        "item.delta",
-        "item.completed",
-        "turn.ended",
-        "session.status",
-      ].slice(0, all.length),
-    );
+    expect(all.map((event) => event.type)).toEqual([
+      "session.started",
+      "session.updated",
+      "turn.started",
+      "item.started",
+      "item.delta",
+      "item.completed",
+      "session.status",
+      "item.started",
+      "item.delta",
+      "item.delta",
+      "item.completed",
+      "turn.ended",
+      "session.status",
+    ]);
     expect(answer(all)).toBe("Hello there.");
   });
 
@@ -111,7 +112,7 @@ describe("a session with the mock agent", () => {
     expect(checkGrammar(eventsOf(session))).toEqual([]);
   });
 
-  it("[G6] takes the first answer, the same again, and refuses another", async () => {
+  it("[G6] [S4] takes the first answer, the same again, and refuses another", async () => {
     const session = await start();
     const { turn_id } = await session.send("ask", [], "queue");
     const asked = await until(session, (event) => event.type === "permission.requested");
@@ -143,7 +144,7 @@ describe("a session with the mock agent", () => {
     await expect(session.send("x", [], "queue")).rejects.toMatchObject({ code: "session_ended" });
   });
 
-  it("resumes natively after rest, with the conversation intact", async () => {
+  it("[S1] resumes natively after rest, with the conversation intact", async () => {
     const session = await start();
     await play(session, "say the word is owl");
     await session.rest();
@@ -154,7 +155,7 @@ describe("a session with the mock agent", () => {
     expect(checkGrammar(all)).toEqual([]);
   });
 
-  it("goes on with an accepted message after the daemon was stopped", async () => {
+  it("[S3] goes on with an accepted message after the daemon was stopped", async () => {
     const session = await start();
     await play(session, "say before");
     const { turn_id } = await session.send("hang", [], "queue");
@@ -177,7 +178,7 @@ describe("a session with the mock agent", () => {
     expect(Math.max(...all.map((event) => JSON.stringify(event).length))).toBeLessThan(20_000);
   });
 
-  it("accounts for garbage, verbatim, and goes on", async () => {
+  it("[L1] accounts for garbage, verbatim, and goes on", async () => {
     const session = await start();
     const all = await play(session, "garbage");
     expect(all.filter((event) => event.type === "agent.unparsed")).toHaveLength(4);

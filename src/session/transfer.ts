@@ -1,9 +1,11 @@
 /**
- * A session as lines of JSON: its row, its native messages, its events, the artifacts they name. Left out is what may hold keys: the agent's environment and
- * its MCP servers. What was exported reads the same after an import, event for event. The way back is in import-session.ts.
+ * A session as lines of JSON: its row, its native messages, its events, the artifacts they name. Left out is what may hold keys: the agent's environment, its
+ * MCP servers, and other secrets (export-redaction.ts). What was exported reads the same after an import, event for event. The way back is in
+ * import-session.ts.
  */
 import type { Log, Stream } from "../log/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
+import type { ExportRedaction } from "./export-redaction.ts";
 import { parseRow, RowError, type SessionRow } from "./session-row.ts";
 import { type ArtifactLine, type EventLine, FORMAT, type NativeLine } from "./transfer-lines.ts";
 
@@ -16,15 +18,24 @@ type HeadLine = { kind: "session"; format: number; created_at: number; row: Sess
 const line = (value: HeadLine | NativeLine | ArtifactLine | (Omit<EventLine, "event"> & { event: UniversalEvent })): string =>
   `${JSON.stringify(value)}\n`;
 
-/** Page by page: a session of any size is never in memory as a whole. */
-export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<string> {
+/** Page by page: a session of any size is never in memory as a whole. `redaction` null: verbatim, but for the agent's environment and MCP servers. */
+export async function* exportLines(log: Log, stream: Stream, redaction: ExportRedaction | null): AsyncGenerator<string> {
   // Events up to here, whatever is written meanwhile: each native message they name is exported before them.
   const before = stream.lastCommitted + 1;
-  yield line({ kind: "session", format: FORMAT, created_at: stream.created_at, ...rowOf(stream) });
+  const { row, ...rest } = rowOf(stream);
+  yield line({
+    kind: "session",
+    format: FORMAT,
+    created_at: stream.created_at,
+    row: row && (redaction?.row(row) ?? row),
+    ...rest,
+  });
   for (let after = 0, more = true; more; ) {
     const page = stream.readNative({ after, limit: 500, maxBytes: PAGE_BYTES });
-    for (const { t_ms, dir, type, disposition, body } of page.messages)
-      yield line({ kind: "native", t_ms, dir, type, disposition, base64: body.toString("base64") });
+    for (const { native_seq, t_ms, dir, type, disposition, body } of page.messages) {
+      const bytes = redaction?.native(native_seq, body) ?? body;
+      yield line({ kind: "native", t_ms, dir, type, disposition, base64: bytes.toString("base64") });
+    }
     more = page.has_more;
     after = page.next;
   }
@@ -35,27 +46,24 @@ export async function* exportLines(log: Log, stream: Stream): AsyncGenerator<str
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "artifact.written" && !shipped.has(event.data.artifact_id)) {
         shipped.add(event.data.artifact_id);
-        yield* artifactLine(log, event.data.artifact_id);
+        yield* artifactLine(log, event.data.artifact_id, redaction);
       }
-      yield line({ kind: "event", native: page.natives[index] ?? null, event });
+      yield line({ kind: "event", native: page.natives[index] ?? null, event: redaction?.event(event) ?? event });
     }
     more = page.has_more;
     after = page.next;
   }
 }
 
-async function* artifactLine(log: Log, id: string): AsyncGenerator<string> {
-  const info = log.artifacts.stat(id);
+async function* artifactLine(log: Log, artifactId: string, redaction: ExportRedaction | null): AsyncGenerator<string> {
+  const info = log.artifacts.stat(artifactId);
+  if (!info) return;
   const chunks: Buffer[] = [];
-  for await (const chunk of (await log.artifacts.openRead(id)) ?? []) chunks.push(chunk as Buffer);
-  if (info)
-    yield line({
-      kind: "artifact",
-      artifact_id: id,
-      mime: info.mime,
-      artifact_kind: info.kind,
-      base64: Buffer.concat(chunks).toString("base64"),
-    });
+  for await (const chunk of (await log.artifacts.openRead(artifactId)) ?? []) chunks.push(chunk as Buffer);
+  const stored = Buffer.concat(chunks);
+  const { id, bytes } = redaction?.artifact(artifactId, info.mime, stored) ?? { id: artifactId, bytes: stored };
+  const { mime, kind: artifact_kind } = info;
+  yield line({ kind: "artifact", artifact_id: id, mime, artifact_kind, base64: bytes.toString("base64") });
 }
 
 function rowOf(stream: Stream): Pick<HeadLine, "row" | "unreadable"> {

@@ -84,7 +84,7 @@ describe("a session that cannot be read", () => {
       expect(() => core.manager.get(id)).toThrow(expect.objectContaining({ code: "session_unreadable", status: 409 }));
       const stream = core.log.stream("session", id);
       const lines: string[] = [];
-      if (stream) for await (const line of exportLines(core.log, stream)) lines.push(line);
+      if (stream) for await (const line of exportLines(core.log, stream, null)) lines.push(line);
       expect(JSON.parse(lines[0] ?? "")).toMatchObject(
         id === "of-another" ? { kind: "session" } : { kind: "session", row: null },
       );

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seedOf } from "../test-seed.ts";
 import { JsonRpcPeer, type JsonRpcPeerOptions, LATER, type Respond } from "./json-rpc.ts";
 import { JsonRpcClosed, JsonRpcError, JsonRpcTimeout } from "./json-rpc-error.ts";
 import { NdjsonChannel, openNdjsonStdio } from "./ndjson-stdio.ts";
 
-const SEED = 20_260_403;
+const SEED = seedOf(20_260_403);
 
 function makePeer(options: Partial<JsonRpcPeerOptions> = {}) {
   const sent: unknown[] = [];

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seedOf } from "../test-seed.ts";
 import { LineFramer, OVERSIZE_HEAD_BYTES, type OversizeLine } from "./line-framer.ts";
 
-const SEED = 20_260_401;
+const SEED = seedOf(20_260_401);
 
 interface Framed {
   lines: Buffer[];
@@ -107,9 +108,9 @@ describe("LineFramer", () => {
   it("assembles a long line from very many one-byte chunks", () => {
     const byte = Buffer.from("z");
     function* drip() {
-      for (let i = 0; i < 2_000_000; i++) yield byte;
+      for (let i = 0; i < 100_000; i++) yield byte;
     }
-    expect(frame(drip()).lines[0]?.length).toBe(2_000_000);
+    expect(frame(drip()).lines[0]?.length).toBe(100_000);
   });
 
   it("ignores what comes after the end", () => {

@@ -3,6 +3,7 @@ import { createAcpTranslator } from "../agents/acp/agent.ts";
 import type { Translator } from "../agents/contract.ts";
 import { builtInAgents } from "../agents/registry.ts";
 import type { Violation } from "../schema/grammar.ts";
+import { printableJson } from "../schema/visible-text.ts";
 import { translateSafely } from "../session/channel.ts";
 import type { CommandIo, CommandOutput } from "./command-io.ts";
 import { Replayer, type ReplayLedger, Survey } from "./replay.ts";
@@ -43,7 +44,7 @@ export async function replayCommand(options: ReplayCommandOptions, io: CommandIo
     const prefix = options.files.length === 1 ? "sess" : `sess_${index + 1}`;
     try {
       const replay = await replayFile(create, file, { ...options, prefix }, io.stdout);
-      io.stderr.write(options.json ? `${JSON.stringify(replay)}\n` : ledgerText(replay));
+      io.stderr.write(options.json ? `${printableJson(replay)}\n` : ledgerText(replay));
       clean &&= isClean(replay);
     } catch (error) {
       io.stderr.write(`${file}: ${readFault(error)}\n`);
@@ -78,7 +79,7 @@ export async function replayFile(
   const replayer = new Replayer(survey, {
     location: options.agent,
     prefix: options.prefix,
-    onEvent: (event) => out.write(`${JSON.stringify(options.raw ? event : { ...event, raw: null })}\n`),
+    onEvent: (event) => out.write(`${printableJson(options.raw ? event : { ...event, raw: null })}\n`),
   });
   const second = create();
   for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, translateSafely(second, line.row));

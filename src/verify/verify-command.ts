@@ -1,5 +1,6 @@
 // `dragoman verify`: runs scenarios with installed agents, prints what came of them, and says by its exit code whether all is understood.
 import { builtInAgents } from "../agents/registry.ts";
+import { printableJson } from "../schema/visible-text.ts";
 import type { CommandIo } from "./command-io.ts";
 import { closeOpenLabs } from "./lab.ts";
 import { verifyProfiles } from "./profiles/index.ts";
@@ -107,7 +108,7 @@ function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions
   const results = reports.flatMap((report) => report.results);
   const summary = summarize(results);
   const problems = reports.flatMap((report) => report.problems);
-  if (options.json) io.stdout.write(`${JSON.stringify({ agents: reports.map(withoutTraces), summary })}\n`);
+  if (options.json) io.stdout.write(`${printableJson({ agents: reports.map(withoutTraces), summary })}\n`);
   if (summary.passed + summary.failed + summary.skipped === 0) {
     io.stderr.write(
       reports.some((report) => report.installed)

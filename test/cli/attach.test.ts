@@ -1,73 +1,29 @@
 // `dragoman attach` in a real terminal: what a person sees, types and interrupts.
 
-import { stripVTControlCharacters } from "node:util";
-import { type IPty, spawn } from "@lydell/node-pty";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { SessionHandle } from "../../src/client/session-handle.ts";
-import { CLI, cleanEnv, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
+import { cleanEnv, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
 import { runProgram } from "./run-program.ts";
+import { closeTerminals, INTERRUPT, LEAVE, TestTerminal } from "./terminal.ts";
 
 let dataDir: string;
 let daemon: DaemonProcess;
-const open = new Set<IPty>();
 beforeAll(async () => {
   dataDir = temporaryDir("attach");
   daemon = await startDaemonProcess(dataDir);
 }, 120_000);
-afterEach(() => {
-  for (const pty of open) pty.kill();
-});
+afterEach(closeTerminals);
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(dataDir);
 });
 
-class Screen {
-  readonly pty: IPty;
-  readonly exit: Promise<number>;
-  #text = "";
-  #seen = 0;
-  #waiting: (() => void)[] = [];
-
+class Screen extends TestTerminal {
   constructor(session: SessionHandle, args: string[] = []) {
-    this.pty = spawn(process.execPath, [CLI, "attach", session.id, ...args], {
-      cols: 80,
-      rows: 24,
-      cwd: dataDir,
-      env: { ...cleanEnv(dataDir), DRAGOMAN_DATA_DIR: dataDir, TERM: "xterm" },
-    });
-    open.add(this.pty);
-    this.pty.onData((chunk) => {
-      this.#text += chunk;
-      for (const wake of this.#waiting.splice(0)) wake();
-    });
-    this.exit = new Promise((resolve) =>
-      this.pty.onExit(({ exitCode }) => {
-        open.delete(this.pty);
-        resolve(exitCode);
-      }),
-    );
-  }
-
-  /** Waits until the words come, after those that were waited for last. */
-  async sees(words: string): Promise<void> {
-    for (;;) {
-      const at = stripVTControlCharacters(this.#text).indexOf(words, this.#seen);
-      if (at >= 0) {
-        this.#seen = at + words.length;
-        return;
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-  }
-
-  type(keys: string): void {
-    this.pty.write(keys);
+    super(dataDir, ["attach", session.id, ...args]);
   }
 }
 
-const LEAVE = "\u0004";
-const INTERRUPT = "\u0003";
 const newSession = () => daemon.client.createSession({ agent: "mock", directory: dataDir });
 
 describe("dragoman attach", { timeout: 60_000 }, () => {
@@ -141,12 +97,51 @@ describe("dragoman attach", { timeout: 60_000 }, () => {
     expect(await screen.exit).toBe(0);
   });
 
-  it("[21] lets no escape sequence of the agent reach the terminal", async () => {
+  it("[R3] lets no escape sequence of the agent reach the terminal", async () => {
     const session = await newSession();
     const screen = new Screen(session);
     await screen.sees("Ctrl-D");
-    await session.prompt("say \u001b]0;stolen\u0007safe");
+    await session.prompt("say \u001b]0;stolen\u0007safe\u001b[31;7Hmoved");
     await screen.sees("safe");
+    await screen.sees("moved");
+    await session.send("ask rm \u202egnp.\u001b]52;c;eA==\u0007");
+    await screen.sees("⟦U+202E⟧gnp.␛]52;c;eA==␇");
+    screen.type("n\r");
+    await screen.sees("You said no.");
+    screen.type(LEAVE);
+    expect(await screen.exit).toBe(0);
+    expect(screen.bytes).not.toContain("\u001b]");
+    expect(screen.bytes).not.toContain("\u001b[31;7H");
+  });
+
+  it("sends a pasted text of several lines as one message", async () => {
+    const session = await newSession();
+    const screen = new Screen(session);
+    await screen.sees("Ctrl-D");
+    screen.type("\u001b[200~say first\nsay second\r\nsay third\n\u001b[201~");
+    await screen.sees("third");
+    screen.type("\r");
+    await screen.sees("third");
+    screen.type(LEAVE);
+    expect(await screen.exit).toBe(0);
+    const { events } = await session.page({ limit: 1000 });
+    expect(events.filter((event) => event.type === "turn.started")).toHaveLength(1);
+    const [item] = events.flatMap((event) => (event.type === "item.completed" ? [event.data.item] : []));
+    expect(item?.content).toEqual([{ type: "text", text: "say first\nsay second\nsay third" }]);
+  });
+
+  it("asks again after a number that is no option, where own words are not offered", async () => {
+    const session = await newSession();
+    const screen = new Screen(session);
+    await screen.sees("Ctrl-D");
+    await session.send("question");
+    await screen.sees("Which colour?");
+    screen.type("1\r");
+    await screen.sees("Which toppings?");
+    screen.type("1,7\r");
+    await screen.sees("Choose 1 to 2");
+    screen.type("1,2\r");
+    await screen.sees("You chose Red; Cheese and Basil.");
     screen.type(LEAVE);
     expect(await screen.exit).toBe(0);
   });

@@ -46,7 +46,7 @@ it("plays every event type there is, so that the tests below are about all of th
   expect(eventTypes.filter((type) => !events.some((event) => event.type === type))).toEqual([]);
 });
 
-it("[D24] gives every event at least one message, in order, of a type that is listed", () => {
+it("[drop 24] gives every event at least one message, in order, of a type that is listed", () => {
   expect(new Set(messages.map(({ sequence }) => sequence))).toEqual(new Set(events.map(({ sequence }) => sequence)));
   expect(messages.every(({ sequence }, i) => sequence >= (messages[i - 1]?.sequence ?? 1))).toBe(true);
   expect(messages.filter(({ type }) => !unifiedMessageTypes.includes(type))).toEqual([]);

@@ -58,6 +58,32 @@ export function requestCases(world: World): void {
     await page.getByText("Allowed: Run: rm -rf build").waitFor();
   });
 
+  it("[R3] spells out what cannot be seen or reorders a line, wherever a person decides", async () => {
+    const session = await world.session("Hidden \u202etitle");
+    const page = await world.window(at(session));
+    await session.send("ask rm \u202egnp.a\u2066 \u200bx\u{e0041}\u001b[2J");
+    const card = page.locator(".request.permission");
+    const shown = "rm ⟦U+202E⟧gnp.a⟦U+2066⟧ ⟦U+200B⟧x⟦U+E0041⟧␛[2J";
+    await expect.poll(() => card.locator("h2").textContent()).toBe(`Run: ${shown}`);
+    expect(await card.locator(".command").textContent()).toBe(`$ ${shown}`);
+    expect(await card.locator(".command .hidden-character").allTextContents()).toEqual([
+      "⟦U+202E⟧",
+      "⟦U+2066⟧",
+      "⟦U+200B⟧",
+      "⟦U+E0041⟧",
+      "␛",
+    ]);
+    await page.getByRole("heading", { name: "Hidden ⟦U+202E⟧title" }).waitFor();
+    await card.getByRole("button", { name: "Edit input" }).click();
+    expect(await card.getByLabel("Input, as JSON").inputValue()).toContain(
+      "rm \\u202egnp.a\\u2066 \\u200bx\\udb40\\udc41\\u001b[2J",
+    );
+    const hidden = /[\u202a-\u202e\u2066-\u2069\u200b\u{e0041}]/u;
+    expect(hidden.test(`${await page.locator(".dock").textContent()}${await page.locator(".tool").textContent()}`)).toBe(false);
+    await card.getByRole("button", { name: "Reject" }).click();
+    await card.waitFor({ state: "detached" });
+  });
+
   it("denies with a message", async () => {
     const session = await world.session("Denied");
     const page = await world.window(at(session));

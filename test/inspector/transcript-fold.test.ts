@@ -8,8 +8,9 @@ import { markdownBlocks } from "../../inspector/src/ui/markdown-blocks.ts";
 import type { UniversalEvent } from "../../src/schema/event.ts";
 import type { EventDataOf, EventType } from "../../src/schema/event-data.ts";
 import type { Item } from "../../src/schema/item.ts";
+import { seedOf } from "../../src/test-seed.ts";
 
-const SEED = 20_260_101;
+const SEED = seedOf(20_260_101);
 
 function event<T extends EventType>(sequence: number, type: T, data: EventDataOf[T]): UniversalEvent {
   const time = new Date(1_767_225_600_000 + sequence * 100).toISOString();

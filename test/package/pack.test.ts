@@ -1,6 +1,6 @@
 // What users get: the packed tarball, installed into an empty folder with an empty home. Needs the npm registry for the dependencies.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -15,6 +15,8 @@ let dir: string;
 let app: string;
 let env: NodeJS.ProcessEnv;
 let files: string[];
+/** What npm complained about while it installed the package. */
+let warnings: string;
 let daemon: ChildProcess | undefined;
 beforeAll(async () => {
   dir = temporaryDir("pack");
@@ -23,21 +25,35 @@ beforeAll(async () => {
   mkdirSync(join(dir, "home"));
   const registry = (await run("npm", ["config", "get", "registry"], { cwd: root })).stdout.trim();
   env = { PATH: process.env.PATH, HOME: join(dir, "home"), npm_config_registry: registry, npm_config_update_notifier: "false" };
-  const packed = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", dir], {
-    cwd: root,
+  const packed = await run("npm", ["pack", "--json", "--pack-destination", dir], {
+    cwd: await cleanCopy(),
     maxBuffer: 64 * 1024 * 1024,
   });
-  const answer = JSON.parse(packed.stdout) as unknown;
+  // What the build prints stands before the answer.
+  const answer = JSON.parse(packed.stdout.slice(packed.stdout.search(/^[[{]/m))) as unknown;
   // npm 11 answers with a list, newer ones with an object by name.
   const [tarball] = Object.values(answer as Record<string, { filename: string; files: { path: string }[] }>);
   files = tarball?.files.map(({ path }) => path) ?? [];
   writeFileSync(join(app, "package.json"), '{"private":true,"type":"module"}');
-  await run("npm", ["install", "--no-audit", "--no-fund", join(dir, tarball?.filename ?? "")], { cwd: app, env });
+  ({ stderr: warnings } = await run("npm", ["install", "--no-audit", "--no-fund", join(dir, tarball?.filename ?? "")], {
+    cwd: app,
+    env,
+  }));
 }, 600_000);
+/** What a clone holds: the files under version control, nothing that was built. Dependencies are borrowed. */
+async function cleanCopy(): Promise<string> {
+  const copy = join(dir, "clone");
+  const { stdout } = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
+  for (const file of stdout.split("\0").filter((name) => name !== "" && existsSync(join(root, name))))
+    cpSync(join(root, file), join(copy, file));
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}
+
 afterAll(() => {
   daemon?.kill("SIGKILL");
   removeDir(dir);
-});
+}, 180_000);
 
 const dragoman = (...args: string[]) => run("npx", ["--no-install", "dragoman", ...args], { cwd: app, env });
 
@@ -59,6 +75,10 @@ describe("the package", { timeout: 180_000 }, () => {
       (file) => /^(src|test|inspector|traces|bench|scripts|examples)\//.test(file) || /\.test\.|(^|\/)\.env/.test(file),
     );
     expect(foreign).toEqual([]);
+  });
+
+  it("asks for no newer Node than it says itself", () => {
+    expect(warnings).not.toContain("EBADENGINE");
   });
 
   it("tells its version", async () => {

@@ -1,7 +1,8 @@
 // How the agent's native messages were understood, type by type, and the flight recorder to take away.
 import { useEffect, useState } from "react";
 import type { Coverage as CoverageData, Session } from "../../../src/schema/session.ts";
-import { daemon, problemText, sessionPath } from "../state/daemon.ts";
+import { access, canOperate, daemon, problemText, sessionPath } from "../state/daemon.ts";
+import { useStore } from "../state/store.ts";
 import { download } from "../ui/artifact.tsx";
 import { Button, Notice, Spinner } from "../ui/controls.tsx";
 
@@ -17,6 +18,7 @@ const REFRESH_MS = 1_500;
 export function Coverage({ row }: { row: Session }) {
   const [data, setData] = useState<CoverageData | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const operate = canOperate(useStore(access));
   const { session_id, last_sequence } = row;
   useCalm(last_sequence, REFRESH_MS, (signal) => {
     daemon
@@ -65,9 +67,11 @@ export function Coverage({ row }: { row: Session }) {
         </tbody>
       </table>
       <p className="dim">{total.toLocaleString()} native messages in both directions, none thrown away.</p>
-      <Button icon="download" onClick={() => void download(`${sessionPath(session_id)}/native`, `${session_id}.native.ndjson`)}>
-        Download the flight recorder
-      </Button>
+      {operate && (
+        <Button icon="download" onClick={() => void download(`${sessionPath(session_id)}/native`, `${session_id}.native.ndjson`)}>
+          Download the flight recorder
+        </Button>
+      )}
     </div>
   );
 }

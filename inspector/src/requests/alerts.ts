@@ -1,4 +1,5 @@
 // Tells about waiting requests outside of the page: in its title, and by a notification of the browser where that is allowed.
+import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { go } from "../state/route.ts";
 import { sessions, type Waiting } from "../state/sessions.ts";
 
@@ -22,7 +23,7 @@ function notify(each: Waiting): void {
   if (!("Notification" in window) || Notification.permission !== "granted") return;
   const row = sessions.get(each.session_id);
   const notification = new Notification(each.kind === "permission" ? "Permission needed" : "Question", {
-    body: `${row?.title ?? each.session_id}: ${each.kind === "permission" ? each.data.action : each.data.prompt}`,
+    body: visibleLine(`${row?.title ?? each.session_id}: ${each.kind === "permission" ? each.data.action : each.data.prompt}`),
     tag: idOf(each),
   });
   notification.onclick = () => {

@@ -6,6 +6,7 @@ import { useId, useRef, useState } from "react";
 import { boundTo } from "../../../src/client/requests.ts";
 import type { PermissionData, PermissionOption } from "../../../src/schema/event-data.ts";
 import type { PermissionReplyBody } from "../../../src/schema/session.ts";
+import { editableJson } from "../../../src/schema/visible-text.ts";
 import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { commandOf } from "../transcript/tool-row.tsx";
@@ -14,6 +15,7 @@ import { Button, Notice } from "../ui/controls.tsx";
 import { DiffView } from "../ui/diff-view.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { scrollable } from "../ui/scrollable.ts";
+import { Visible } from "../ui/visible.tsx";
 
 const replies = { allow_once: "once", allow_always: "always", reject_once: "reject", reject_always: "reject" } as const;
 const plain: PermissionOption[] = [
@@ -72,10 +74,18 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
     <section className="request permission" aria-labelledby={title} data-request={data.permission_id} tabIndex={-1}>
       <header>
         <Icon name="shield" />
-        <h2 id={title}>{data.action}</h2>
-        <span className="tag">{metadata.tool_name}</span>
+        <h2 id={title}>
+          <Visible text={data.action} />
+        </h2>
+        <span className="tag">
+          <Visible text={metadata.tool_name} />
+        </span>
       </header>
-      {metadata.reason && <p className="dim">{metadata.reason}</p>}
+      {metadata.reason && (
+        <p className="dim">
+          <Visible text={metadata.reason} />
+        </p>
+      )}
       {edited === null ? (
         <Wanted data={data} />
       ) : (
@@ -105,7 +115,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
                 aria-keyshortcuts={digit && `Alt+${digit}`}
                 onClick={() => press(option)}
               >
-                {option.label}
+                <Visible text={option.label} />
                 {digit && <kbd>Alt {digit}</kbd>}
               </Button>
             );
@@ -122,7 +132,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
             }}
           />
           {editable && (
-            <Button look="quiet" onClick={() => setEdited(edited === null ? JSON.stringify(metadata.input, null, 2) : null)}>
+            <Button look="quiet" onClick={() => setEdited(edited === null ? editableJson(metadata.input) : null)}>
               {edited === null ? "Edit input" : "Undo edit"}
             </Button>
           )}
@@ -138,8 +148,10 @@ function Confirm({ option, onYes, onNo }: { option: PermissionOption; onYes(): v
   return (
     <div className="request-actions" role="alertdialog" aria-label="Are you sure?">
       <p className="grow">
-        <strong>{option.label}</strong>:{" "}
-        {allows ? "the agent will not ask again for what this covers." : "it will be refused from now on, without a question."}
+        <strong>
+          <Visible text={option.label} />
+        </strong>
+        : {allows ? "the agent will not ask again for what this covers." : "it will be refused from now on, without a question."}
       </p>
       <Button look={allows ? "primary" : "danger"} data-confirm="yes" onClick={onYes}>
         {allows ? "Yes, always allow" : "Yes, always refuse"}
@@ -160,12 +172,12 @@ function Wanted({ data }: { data: PermissionData }) {
       {command !== null && (
         <pre className="command" {...scrollable}>
           <span aria-hidden="true">$ </span>
-          {command}
+          <Visible text={command} />
         </pre>
       )}
       {paths?.map((path) => (
         <code key={path} className="path">
-          {path}
+          <Visible text={path} />
         </code>
       ))}
       {diff && <DiffView text={diff} />}

@@ -5,6 +5,7 @@ import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { Button, Notice } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { Visible } from "../ui/visible.tsx";
 
 type Answer = { chosen: string[]; text: string };
 
@@ -73,7 +74,12 @@ function Prompt({ question, answer, disabled, onChange }: PromptProps) {
   return (
     <fieldset className="prompt" disabled={disabled}>
       <legend>
-        {question.header && <span className="tag">{question.header}</span>} {question.prompt}
+        {question.header && (
+          <span className="tag">
+            <Visible text={question.header} />
+          </span>
+        )}{" "}
+        <Visible text={question.prompt} />
       </legend>
       {question.options.map((option) => (
         <label key={option.label} className="choice">
@@ -84,8 +90,13 @@ function Prompt({ question, answer, disabled, onChange }: PromptProps) {
             onChange={(event) => choose(option.label, event.target.checked)}
           />
           <span>
-            {option.label}
-            {option.description && <span className="dim"> {option.description}</span>}
+            <Visible text={option.label} />
+            {option.description && (
+              <span className="dim">
+                {" "}
+                <Visible text={option.description} />
+              </span>
+            )}
           </span>
         </label>
       ))}

@@ -47,6 +47,7 @@ export function SessionActions({ row }: { row: Session }) {
               </Menu.Item>
               <Menu.Item
                 className="menu-item"
+                disabled={!operate}
                 onClick={attempt(() => download(`${sessionPath(row.session_id)}/export`, `${row.session_id}.ndjson`))}
               >
                 <Icon name="download" /> Export

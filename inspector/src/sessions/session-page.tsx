@@ -2,6 +2,7 @@
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { Composer } from "../composer/composer.tsx";
 import { RequestDock } from "../requests/dock.tsx";
 import { access, canOperate, eventPage } from "../state/daemon.ts";
@@ -62,13 +63,17 @@ function SessionHead({ row }: { row: Session }) {
     <header className="session-head">
       <SidebarToggle />
       <div className="session-name">
-        <h1 title={row.session_id}>{titleOf(row)}</h1>
+        <h1 title={row.session_id}>
+          <bdi>{titleOf(row)}</bdi>
+        </h1>
         <div className="session-facts">
           <StatusTag row={row} />
           <span title={row.agent_version ?? undefined}>
             {row.agent} <span className="dim">{row.agent_version}</span>
           </span>
-          <span title={row.directory}>{baseName(row.directory)}</span>
+          <span title={visibleLine(row.directory)}>
+            <bdi>{visibleLine(baseName(row.directory))}</bdi>
+          </span>
           {row.forked_from && <span className="dim">forked from {row.forked_from}</span>}
           {usage && (
             <span className="dim" title={`${usage.input_tokens} tokens in, ${usage.output_tokens} out`}>

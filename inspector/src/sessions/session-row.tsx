@@ -1,6 +1,7 @@
 // One session in the list.
 import { memo } from "react";
 import type { Session } from "../../../src/schema/session.ts";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { hrefOf } from "../state/route.ts";
 import { ago, baseName, money } from "../ui/format.ts";
 import { leaveSidebar } from "./sidebar-toggle.tsx";
@@ -8,7 +9,7 @@ import { StatusDot, statusWord } from "./status.tsx";
 
 type Props = { row: Session; current: boolean; unread: boolean; now: number };
 
-export const titleOf = (row: Session): string => row.title ?? row.session_id;
+export const titleOf = (row: Session): string => visibleLine(row.title ?? row.session_id);
 
 export const SessionRow = memo(function SessionRow({ row, current, unread, now }: Props) {
   const waiting = row.pending.permissions + row.pending.questions;
@@ -20,11 +21,15 @@ export const SessionRow = memo(function SessionRow({ row, current, unread, now }
       onClick={leaveSidebar}
     >
       <StatusDot row={row} />
-      <span className="session-title">{titleOf(row)}</span>
+      <span className="session-title">
+        <bdi>{titleOf(row)}</bdi>
+      </span>
       <span className="session-time">{ago(row.updated_at, now)}</span>
       <span className="session-meta">
         <span>{row.agent}</span>
-        <span title={row.directory}>{baseName(row.directory)}</span>
+        <span title={visibleLine(row.directory)}>
+          <bdi>{visibleLine(baseName(row.directory))}</bdi>
+        </span>
         {row.usage?.cost_usd !== undefined && <span>{money(row.usage.cost_usd)}</span>}
         {row.queued > 0 && <span>{row.queued} queued</span>}
       </span>

@@ -9,6 +9,7 @@ import { listFault, sessions } from "../state/sessions.ts";
 import { useSignal, useStore } from "../state/store.ts";
 import { Button, IconButton, Notice } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { Visible } from "../ui/visible.tsx";
 import { type FilterName, filters, matches } from "./filters.ts";
 import { SessionRow, titleOf } from "./session-row.tsx";
 
@@ -138,7 +139,9 @@ function WaitingButton() {
               >
                 <Icon name={each.kind === "permission" ? "shield" : "question"} size={14} />
                 <span>
-                  <strong>{each.kind === "permission" ? each.data.action : each.data.prompt}</strong>
+                  <strong>
+                    <Visible text={each.kind === "permission" ? each.data.action : each.data.prompt} />
+                  </strong>
                   <span className="dim">{sessionName(each.session_id)}</span>
                 </span>
               </a>

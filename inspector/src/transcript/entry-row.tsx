@@ -6,6 +6,7 @@ import type { Entry, MarkEvent, Task } from "../state/transcript-fold.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { clock, count, duration, money } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
+import { Visible } from "../ui/visible.tsx";
 import { useToggle, useView } from "./context.ts";
 import { errorAdvice } from "./error-advice.ts";
 import { Output, Part } from "./parts.tsx";
@@ -111,13 +112,13 @@ function PermissionLine({ data }: { data: PermissionData }) {
   if (data.status === "requested")
     return (
       <Line icon="shield" kind="waiting">
-        Waiting for your permission: {data.action}
+        Waiting for your permission: <Visible text={data.action} />
       </Line>
     );
   return (
     <Line icon="shield" kind={data.status === "denied" ? "warning" : ""}>
       {data.status === "denied" ? "Denied" : reply === "always" ? "Always allowed" : "Allowed"}
-      {by}: {data.action}
+      {by}: <Visible text={data.action} />
       {message && <span className="dim"> “{message}”</span>}
       {updated_input !== undefined && <span className="tag">input edited</span>}
     </Line>
@@ -128,20 +129,20 @@ function QuestionLine({ data }: { data: QuestionData }) {
   if (data.status === "requested")
     return (
       <Line icon="question" kind="waiting">
-        Waiting for your answer: {data.prompt}
+        Waiting for your answer: <Visible text={data.prompt} />
       </Line>
     );
   if (data.status === "rejected")
     return (
       <Line icon="question" kind="warning">
-        Not answered{data.resolved_by ? BY[data.resolved_by] : ""}: {data.prompt}
+        Not answered{data.resolved_by ? BY[data.resolved_by] : ""}: <Visible text={data.prompt} />
       </Line>
     );
   return (
     <div className="answers">
       {data.questions.map((question, index) => (
         <Line key={question.prompt} icon="question">
-          {question.prompt} <strong>{data.answers?.[index]?.join(", ") || "no answer"}</strong>
+          <Visible text={question.prompt} /> <strong>{data.answers?.[index]?.join(", ") || "no answer"}</strong>
         </Line>
       ))}
     </div>

@@ -1,5 +1,6 @@
 // One content part each: every type of the schema has its look here, whatever agent it came from.
 import type { ContentPart, PlanEntry } from "../../../src/schema/content.ts";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { ArtifactAudio, ArtifactImage, ArtifactLink, isArtifact } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { DiffView } from "../ui/diff-view.tsx";
@@ -7,6 +8,7 @@ import { baseName, prettyJson, withoutAnsi } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { scrollable } from "../ui/scrollable.ts";
+import { Visible } from "../ui/visible.tsx";
 import { useToggle } from "./context.ts";
 
 export function Part({ part, streaming, id }: { part: ContentPart; streaming: boolean; id: string }) {
@@ -93,7 +95,9 @@ function ImagePart({ path }: { path: string }) {
 const Reference = ({ icon, text }: { icon: IconName; text: string }) => (
   <span className="reference">
     <Icon name={icon} size={14} />
-    <code>{text}</code>
+    <code>
+      <Visible text={text} />
+    </code>
   </span>
 );
 
@@ -121,7 +125,9 @@ export const FileRef = ({ path, action, diff }: { path: string; action: keyof ty
     <div className="file-name">
       <Icon name={action === "read" ? "file" : "edit"} size={14} />
       <span>{ACTIONS[action]}</span>
-      <code title={path}>{baseName(path)}</code>
+      <code title={visibleLine(path)}>
+        <Visible text={baseName(path)} />
+      </code>
     </div>
     {diff && <DiffView text={diff} />}
   </div>

@@ -6,6 +6,7 @@ import { CodeBlock } from "../ui/code-block.tsx";
 import { Spinner } from "../ui/controls.tsx";
 import { bytes, duration, prettyJson } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
+import { Visible } from "../ui/visible.tsx";
 import { useItem, useItems, useToggle, useView } from "./context.ts";
 import { Output, Part } from "./parts.tsx";
 import type { Row } from "./rows.ts";
@@ -54,8 +55,12 @@ export function ToolRow({ row }: ToolRowProps) {
           <span className="tool-icon">
             <Icon name={icons[kind]} size={14} />
           </span>
-          <span className="tool-name">{part.name}</span>
-          <span className="tool-title">{titleOf(part)}</span>
+          <span className="tool-name">
+            <Visible text={part.name} />
+          </span>
+          <span className="tool-title">
+            <Visible text={titleOf(part)} />
+          </span>
           <Ending
             call={call}
             outcome={outcome?.type === "tool_result" ? outcome : undefined}
@@ -147,7 +152,7 @@ function Arguments({ part, folded }: { part: BodyProps["part"]; folded: boolean 
     return (
       <pre className="command">
         <span aria-hidden="true">$ </span>
-        {command}
+        <Visible text={command} />
       </pre>
     );
   if (part.arguments === "" || part.arguments === "{}") return null;

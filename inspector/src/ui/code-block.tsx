@@ -1,6 +1,7 @@
 // A block of code: readable at once, coloured when the colours are there.
 
 import { memo, useEffect, useState } from "react";
+import { visibleText } from "../../../src/schema/visible-text.ts";
 import { shownTheme } from "../state/preferences.ts";
 import { useStore } from "../state/store.ts";
 import { CopyButton } from "./controls.tsx";
@@ -10,7 +11,8 @@ import { scrollable } from "./scrollable.ts";
 const LONGEST_COLOURED = 30_000;
 
 export const CodeBlock = memo(function CodeBlock({ code, language = "" }: { code: string; language?: string }) {
-  const lines = useColours(code, language, useStore(shownTheme));
+  const shown = visibleText(code);
+  const lines = useColours(shown, language, useStore(shownTheme));
   return (
     <div className="code-block">
       <div className="code-head">
@@ -32,7 +34,7 @@ export const CodeBlock = memo(function CodeBlock({ code, language = "" }: { code
                   {"\n"}
                 </span>
               ))
-            : code}
+            : shown}
         </code>
       </pre>
     </div>

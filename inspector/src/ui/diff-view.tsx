@@ -1,5 +1,6 @@
 // Diffs, by react-diff-view: it takes the unified text the schema carries and renders plain elements under our own stylesheet, which the page's policy needs.
 import { Component, lazy, type ReactNode, Suspense } from "react";
+import { visibleText } from "../../../src/schema/visible-text.ts";
 import { scrollable } from "./scrollable.ts";
 
 const Parsed = lazy(() => import("./parsed-diff.tsx"));
@@ -29,13 +30,14 @@ class Fallback extends Component<{ text: string; children: ReactNode }, { failed
 
 const LONGEST_PARSED = 200_000;
 
-export const DiffView = ({ text }: { text: string }) =>
-  text.length > LONGEST_PARSED ? (
-    <PlainDiff text={text} />
-  ) : (
-    <Fallback text={text}>
-      <Suspense fallback={<PlainDiff text={text} />}>
-        <Parsed text={text} />
+export function DiffView({ text }: { text: string }) {
+  const shown = visibleText(text);
+  if (shown.length > LONGEST_PARSED) return <PlainDiff text={shown} />;
+  return (
+    <Fallback text={shown}>
+      <Suspense fallback={<PlainDiff text={shown} />}>
+        <Parsed text={shown} />
       </Suspense>
     </Fallback>
   );
+}

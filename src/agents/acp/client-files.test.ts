@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ClientFiles } from "./client-files.ts";
 
@@ -87,5 +88,54 @@ describe("directories for terminals", () => {
     expect(await files.directory(join(root, "sub"))).toBe(join(root, "sub"));
     await expect(files.directory(base)).rejects.toMatchObject({ code: -32602 });
     await expect(files.directory(join(root, "a.txt"))).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe("a directory that is swapped for a link all the time", () => {
+  // For a long proof: DRAGOMAN_RACE_TRIES=3000.
+  const TRIES = Number(process.env.DRAGOMAN_RACE_TRIES ?? 1_000);
+  /** Takes the directory away, puts a link to the outside in its place, and back again, as fast as it can. */
+  const SWAPPER = `
+    const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
+    const { workerData, parentPort } = require("node:worker_threads");
+    const { sub, outside } = workerData;
+    parentPort.postMessage("ready");
+    for (;;) {
+      try {
+        renameSync(sub, sub + ".real");
+        symlinkSync(outside, sub);
+        unlinkSync(sub);
+        renameSync(sub + ".real", sub);
+      } catch {}
+    }`;
+
+  it("lets no file be written or read outside", { timeout: 60_000 }, async () => {
+    const [sub, outside] = [join(root, "sub"), join(base, "outside")];
+    mkdirSync(join(sub, "deep"), { recursive: true });
+    mkdirSync(join(outside, "deep"), { recursive: true });
+    writeFileSync(join(sub, "same.txt"), "inside");
+    writeFileSync(join(outside, "same.txt"), "secret");
+    const worker = new Worker(SWAPPER, { eval: true, workerData: { sub, outside } });
+    await new Promise((resolve) => worker.once("message", resolve));
+    const done = { written: 0, read: 0, refused: 0, leaked: 0 };
+    const refused = (): void => void done.refused++;
+    for (let index = 0; index < TRIES; index += 10) {
+      await Promise.all(
+        Array.from({ length: 10 }, async (_, each) => {
+          const path = each % 2 ? join(sub, `${index + each}.txt`) : join(sub, "deep", `new-${index + each}`, "file.txt");
+          await files.write({ path, content: "x" }).then(() => done.written++, refused);
+          await files
+            .read({ path: join(sub, "same.txt") })
+            .then(({ content }) => (content === "inside" ? done.read++ : done.leaked++), refused);
+        }),
+      );
+    }
+    await worker.terminate();
+    expect({ outside: readdirSync(outside, { recursive: true }).sort(), leaked: done.leaked }).toEqual({
+      outside: ["deep", "same.txt"],
+      leaked: 0,
+    });
+    expect(done.written + done.read + done.refused).toBe(2 * TRIES);
+    expect(Math.min(done.written, done.read)).toBeGreaterThan(0);
   });
 });

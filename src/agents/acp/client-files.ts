@@ -1,9 +1,10 @@
 // fs/read_text_file and fs/write_text_file for an agent: files of the session's directory and nothing else, symlinks or not.
 import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
+import { type FileHandle, lstat, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { JsonRpcError } from "../../transports/index.ts";
 import { type JsonRecord, num, str } from "../json.ts";
+import { openInside } from "./open-inside.ts";
 
 const RESOURCE_NOT_FOUND = -32002;
 const INVALID_PARAMS = -32602;
@@ -37,8 +38,8 @@ export class ClientFiles {
 
   async #read(params: JsonRecord): Promise<{ content: string }> {
     const asked = str(params.path) ?? "";
-    const path = await this.#inside(asked);
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
+    const way = await this.#inside(asked);
+    const file = await openInside(await this.#root, way, constants.O_RDONLY | constants.O_NONBLOCK).catch((error: unknown) => {
       if (codeOf(error) === "ENOENT") return null;
       throw refused(asked, error);
     });
@@ -63,14 +64,12 @@ export class ClientFiles {
     const asked = str(params.path) ?? "";
     const content = str(params.content);
     if (content === undefined) throw new JsonRpcError(INVALID_PARAMS, "content must be a string.");
-    const path = await this.#inside(asked);
+    const way = await this.#inside(asked);
     try {
-      await mkdir(dirname(path), { recursive: true });
-      // A parent that was made in the meantime may be a link: look again, now that all parents exist.
-      const again = await this.#inside(path);
-      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-      const file = await open(again, flags, 0o666);
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK;
+      const file = await openInside(await this.#root, way, flags);
       try {
+        await file.truncate();
         await file.writeFile(content, "utf8");
       } finally {
         await file.close();
@@ -84,7 +83,7 @@ export class ClientFiles {
   /** A directory inside, for a terminal. */
   async directory(asked: string | undefined): Promise<string> {
     if (asked === undefined) return this.#root;
-    const path = await this.#inside(asked);
+    const path = join(await this.#root, await this.#inside(asked));
     const info = await stat(path).catch((error: unknown) => {
       throw refused(asked, error);
     });
@@ -92,7 +91,7 @@ export class ClientFiles {
     return path;
   }
 
-  /** The path with every link resolved, as far as it exists; throws when it leads out of the session's directory. */
+  /** The way from the session's directory, with every link resolved as far as it exists; throws when it leads out of it. */
   async #inside(asked: string): Promise<string> {
     if (asked === "" || asked.includes("\0")) throw new JsonRpcError(INVALID_PARAMS, "path must be the path of a file.");
     const root = await this.#root;
@@ -101,7 +100,7 @@ export class ClientFiles {
     if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)) {
       throw new JsonRpcError(INVALID_PARAMS, `${asked} is outside of the session's directory.`);
     }
-    return real;
+    return way;
   }
 }
 

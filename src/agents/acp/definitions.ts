@@ -14,7 +14,7 @@ export type AcpDefinition = {
   settingsFile?: SettingsFile;
   /** The first variable that is set decides how to sign in. */
   auth: { variable: string; method: string }[];
-  npmPackage: { name: string; version: string; bin: string } | null;
+  npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   /** What the agent can do beyond the rest, known before it runs. */
   able: Partial<Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images">>;
   live?: Partial<AgentCapabilities["live"]>;
@@ -81,7 +81,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     args: ["acp"],
     env: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
     auth: [],
-    npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
+    npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
     able: { fork: true, questions: false },
   },
   {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seedOf } from "../../test-seed.ts";
 import { drafts, SESSION, Talk } from "./test-talk.ts";
 import { AcpTranslator } from "./translator.ts";
 
-const SEED = 20_261_115;
+const SEED = seedOf(20_261_115);
 const text = (value: string) => ({ type: "content", content: { type: "text", text: value } });
 const OPTIONS = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },

@@ -8,7 +8,7 @@ import { ClaudeTranslator } from "./translator.ts";
 export const claudeAgent: Agent = {
   id: "claude",
   name: "Claude Code",
-  npmPackage: { name: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude" },
+  npmPackage: { name: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude", script: true },
   capabilities: {
     permissions: true,
     edit_input: true,

@@ -1,5 +1,5 @@
 // What the mock agent can act out: one entry a command, listed by `help`. Together they produce every event type of the schema.
-import type { QuestionPrompt } from "../../schema/event-data.ts";
+import type { ErrorCode, QuestionPrompt } from "../../schema/event-data.ts";
 import type { MockEvent } from "./wire.ts";
 
 /** The stage an act plays on. */
@@ -87,6 +87,19 @@ const TOPPINGS: QuestionPrompt = {
   multi_select: true,
   free_text: false,
 };
+
+const ERROR_CODES: readonly ErrorCode[] = [
+  "provider_auth",
+  "api_error",
+  "context_overflow",
+  "output_length",
+  "aborted",
+  "rate_limit",
+  "max_turns",
+  "max_budget",
+  "execution_error",
+  "unknown",
+];
 
 /** A red square of 2 by 2 pixels. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==";
@@ -188,7 +201,7 @@ export const acts: Record<string, Act> = {
     about: "a tool call whose arguments are streamed",
     play: async (stage) => {
       const c = stage.id();
-      stage.emit({ type: "call", c, name: "search", kind: "search", title: "search", input: {} });
+      stage.emit({ type: "call", c, name: "search", kind: "search", title: "search" });
       for (const d of ['{"query":', '"drago', 'man"}']) stage.emit({ type: "call_args", c, d });
       stage.emit({ type: "result", c, output: "3 matches" });
     },
@@ -381,8 +394,12 @@ export const acts: Record<string, Act> = {
     usage: "error CODE",
     about: "ends the turn with an error of that canonical code",
     play: async (stage, args) => {
-      const code = (args || "api_error") as Extract<MockEvent, { type: "fault" }>["code"];
-      stage.emit({ type: "fault", message: `The mock failed with ${code}.`, code, retryable: code === "rate_limit" });
+      const code = ERROR_CODES.find((each) => each === (args || "api_error")) ?? "unknown";
+      const message =
+        code === args || args === ""
+          ? `The mock failed with ${code}.`
+          : `There is no code ${JSON.stringify(args)}. Use one of: ${ERROR_CODES.join(", ")}.`;
+      stage.emit({ type: "fault", message, code, retryable: code === "rate_limit" });
       throw new Ending("error", code);
     },
   },

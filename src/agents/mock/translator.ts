@@ -241,7 +241,7 @@ function startCall(event: Extract<MockEvent, { type: "call" }>, calls: Calls): D
         {
           type: "tool_call",
           name,
-          arguments: JSON.stringify(input),
+          arguments: input === undefined ? "" : JSON.stringify(input),
           call_id: c,
           tool_kind: kind,
           title,

@@ -38,7 +38,7 @@ const events: Record<string, Type.TSchema> = {
     name: Text,
     kind: ToolKind,
     title: Text,
-    input: Type.Unknown(),
+    input: Type.Optional(Type.Unknown()),
     paths: maybe(Type.Array(Text)),
     p: maybe(Text),
     background: maybe(Type.Boolean()),

@@ -55,7 +55,8 @@ export type MockEvent =
       name: string;
       kind: ToolKind;
       title: string;
-      input: unknown;
+      /** Absent: the arguments come with `call_args`. */
+      input?: unknown;
       paths?: string[];
       p?: string;
       background?: boolean;

@@ -14,7 +14,7 @@ export const opencodeAgent: Agent = {
   id: "opencode",
   name: "OpenCode",
   sharesProcess: true,
-  npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode" },
+  npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
   capabilities: {
     permissions: true,
     edit_input: false,

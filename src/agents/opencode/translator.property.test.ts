@@ -2,10 +2,11 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { seedOf } from "../../test-seed.ts";
 import { replayTrace, type TraceRow } from "../../verify/replay.ts";
 import { OpencodeTranslator } from "./translator.ts";
 
-const SEED = 20_261_115;
+const SEED = seedOf(20_261_115);
 const { events, parts, tool_states } = JSON.parse(readFileSync(new URL("./generated/events.json", import.meta.url), "utf8")) as {
   events: string[];
   parts: string[];

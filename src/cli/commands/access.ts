@@ -5,7 +5,7 @@ import type { AuditRecord } from "../../schema/audit.ts";
 import { ROLES } from "../../schema/roles.ts";
 import { type Command, done, EXIT, flag, list, need, text, UsageError, wholeNumber } from "../command.ts";
 import { openBrowser } from "../open-browser.ts";
-import { harmless } from "../style.ts";
+import { exactLine } from "../output.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -52,7 +52,7 @@ export const tokenList: Command = {
       if (flag(values, "json")) json(token);
       else
         print(
-          `${token.token_id}  ${token.role.padEnd(7)}  ${token.kind.padEnd(6)}  ${token.expires_at ?? "-"}  ${harmless(token.label ?? "")}${token.scope ? `  only ${reachOf(token.scope)}` : ""}`,
+          `${token.token_id}  ${token.role.padEnd(7)}  ${token.kind.padEnd(6)}  ${token.expires_at ?? "-"}  ${exactLine(token.label ?? "")}${token.scope ? `  only ${reachOf(token.scope)}` : ""}`,
         );
     }
     return EXIT.ok;
@@ -132,7 +132,7 @@ function lineOf({ time, outcome, operation, code, actor, session_id, target, rem
     : `${remote ?? "-"}, ${count ?? 1} times`;
   const agent = actor?.session_id === undefined ? "" : ` for the agent of ${actor.session_id}`;
   const what = [session_id, target].filter((each) => each !== undefined).join(" ");
-  return harmless(`${time}  ${outcome.padEnd(7)}  ${operation}${code ? ` [${code}]` : ""}  ${what}  by ${who}${agent}`);
+  return exactLine(`${time}  ${outcome.padEnd(7)}  ${operation}${code ? ` [${code}]` : ""}  ${what}  by ${who}${agent}`);
 }
 
 function roleOf(name: string | undefined): Role | undefined {
@@ -143,4 +143,4 @@ function roleOf(name: string | undefined): Role | undefined {
 }
 
 const reachOf = ({ sessions = [], directories = [] }: { sessions?: string[]; directories?: string[] }): string =>
-  harmless([...sessions, ...directories].join(", "));
+  exactLine([...sessions, ...directories].join(", "));

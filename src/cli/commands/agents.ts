@@ -1,5 +1,6 @@
 // `dragoman agents`: what is installed, what each can do, how it was verified, and installing one.
 import { type Command, EXIT, flag, need, text } from "../command.ts";
+import { exact, exactLine } from "../output.ts";
 import { paintFor, table } from "../style.ts";
 
 export const agents: Command = {
@@ -38,10 +39,10 @@ export const agentsInstall: Command = {
   completes: ["agents"],
   async run({ words, values, daemon, json, say }) {
     const info = await (await daemon()).installAgent(need(words, 0, "the agent"), ({ message }) => {
-      if (!flag(values, "json")) say(message);
+      if (!flag(values, "json")) say(exactLine(message));
     });
     if (flag(values, "json")) json(info);
-    else say(`${info.name} ${info.version ?? ""} is installed at ${info.path}.`);
+    else say(exactLine(`${info.name} ${info.version ?? ""} is installed at ${info.path}.`));
     return EXIT.ok;
   },
 };
@@ -64,7 +65,7 @@ export const agentsReport: Command = {
         [...each.reasons, ...each.broken.map(({ rule, message }) => `${rule}: ${message}`)].join("; "),
       ]);
       print(table(["SCENARIO", "RESULT", "WHY"], rows, paint));
-      for (const problem of problems) print(problem);
+      for (const problem of problems) print(exact(problem));
       print(
         `${report.agent} ${report.version ?? ""}, ${report.verified_at}: ${totals.passed} passed, ${totals.failed} failed, ${totals.hung} hung, ` +
           `${totals.skipped} skipped, ${totals.unparsed} unparsed, ${totals.broken} rules broken`,

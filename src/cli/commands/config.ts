@@ -1,6 +1,7 @@
 // `dragoman config`: what is in force, where it comes from, and changing it. The daemon reads the file when it starts.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { escapedJson } from "../../schema/visible-text.ts";
 import { type Command, done, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
 
 const load = () => import("../../daemon/config.ts");
@@ -26,7 +27,7 @@ export const configShow: Command = {
       limits: { ...defaults.limits, ...config.limits },
       times: { ...defaults.times, ...config.times },
     };
-    print(JSON.stringify(shown, withoutSecrets, flag(values, "json") ? 0 : 2));
+    print(escapedJson(JSON.stringify(shown, withoutSecrets, flag(values, "json") ? 0 : 2)));
     return EXIT.ok;
   },
 };

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { Dragoman } from "../../client/dragoman.ts";
 import type * as Configuration from "../../daemon/config.ts";
 import { type Command, EXIT, flag, type Invocation, text } from "../command.ts";
+import { exactLine } from "../output.ts";
 import { paintFor } from "../style.ts";
 
 type Finding = { check: string; ok: boolean; detail: string };
@@ -26,7 +27,10 @@ export const doctor: Command = {
     const paint = paintFor(call.terminal.stdout, call.terminal.env);
     for (const finding of findings) {
       if (flag(call.values, "json")) call.json(finding);
-      else call.print(`${finding.ok ? paint.green("ok  ") : paint.red("fix ")} ${finding.check}: ${finding.detail}`);
+      else
+        call.print(
+          `${finding.ok ? paint.green("ok  ") : paint.red("fix ")} ${exactLine(finding.check)}: ${exactLine(finding.detail)}`,
+        );
     }
     return findings.every((finding) => finding.ok) ? EXIT.ok : EXIT.failed;
   },

@@ -2,7 +2,8 @@
 import type { ListOptions } from "../../client/dragoman.ts";
 import type { SessionState } from "../../schema/session.ts";
 import { type Command, EXIT, flag, need, text, UsageError, type Values, wholeNumber } from "../command.ts";
-import { ago, harmless, paintFor, table } from "../style.ts";
+import { exactLine } from "../output.ts";
+import { ago, paintFor, table } from "../style.ts";
 
 const STATES: readonly SessionState[] = ["starting", "idle", "running", "waiting", "dormant", "ended"];
 
@@ -29,7 +30,7 @@ export const ls: Command = {
         each.pending.permissions + each.pending.questions > 0 ? "waiting for you" : each.status,
         ago(each.created_at),
         String(each.last_sequence),
-        harmless(each.title ?? ""),
+        each.title ?? "",
         each.directory,
       ]);
       const head = ["SESSION", "AGENT", "STATUS", "AGE", "EVENTS", "TITLE", "DIRECTORY"];
@@ -88,7 +89,7 @@ export const pending: Command = {
       open += requests.length;
       for (const { kind, id, asks, request } of requests)
         if (flag(values, "json")) json({ session_id, kind, id, request });
-        else print(`${session_id}  ${kind} ${id}  ${harmless(asks)}`);
+        else print(`${session_id}  ${kind} ${id}  ${exactLine(asks)}`);
     }
     return open > 0 ? EXIT.waiting : EXIT.ok;
   },

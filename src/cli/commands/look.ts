@@ -10,9 +10,12 @@ export const items: Command = {
   usage: "items <session>",
   about: "print the transcript as JSON, one item a line",
   completes: ["sessions"],
-  async run({ words, daemon, json }) {
+  async run({ words, daemon, json, terminal }) {
     const { items } = await (await daemon()).session(need(words, 0, "the session")).items();
-    for (const item of items) json(item);
+    for (const item of items) {
+      json(item);
+      await terminal.stdout.drained();
+    }
     return EXIT.ok;
   },
 };
@@ -77,6 +80,6 @@ export const artifact: Command = {
 export async function save(answer: Response, file: string | undefined, terminal: Terminal): Promise<void> {
   const target = file
     ? createWriteStream(file, { mode: 0o600 })
-    : new Writable({ write: (chunk, _, done) => void terminal.stdout.write(chunk, () => done()) });
+    : new Writable({ write: (chunk: Buffer, _, done) => terminal.stdout.writeBytes(chunk, done) });
   await pipeline(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]), target);
 }

@@ -5,6 +5,7 @@ import type { UniversalEvent } from "../../schema/event.ts";
 import { askPermission, askQuestions, canAsk } from "../ask.ts";
 import { type Command, EXIT, flag, type Invocation, need, type Terminal, text, UsageError } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
+import { exact, exactLine } from "../output.ts";
 import { pipedInput } from "../piped-input.ts";
 import { createOptions, sessionOf } from "../session-options.ts";
 
@@ -76,13 +77,13 @@ async function answer(call: Invocation, session: SessionHandle, event: Universal
       if (flag(call.values, "yes")) await session.replyPermission(id, { reply: "once" });
       else if (canAsk(terminal)) await session.replyPermission(id, await askPermission(terminal, event.data));
       else {
-        call.say(`The agent asks: ${event.data.action}. Nobody can answer in a pipe; use --yes or --permission-mode.`);
+        call.say(`The agent asks: ${exactLine(event.data.action)}. Nobody can answer in a pipe; use --yes or --permission-mode.`);
         giveUp();
       }
     }
     if (event.type === "question.requested") {
       if (!canAsk(terminal)) {
-        call.say(`The agent asks: ${event.data.prompt}. Nobody can answer in a pipe.`);
+        call.say(`The agent asks: ${exactLine(event.data.prompt)}. Nobody can answer in a pipe.`);
         return giveUp();
       }
       const answers = await askQuestions(terminal, event.data);
@@ -91,7 +92,7 @@ async function answer(call: Invocation, session: SessionHandle, event: Universal
     }
   } catch (error) {
     // Answered elsewhere meanwhile, or interrupted at the prompt: the turn itself tells what became of it.
-    if (!terminal.signal.aborted) call.say(error instanceof Error ? error.message : String(error));
+    if (!terminal.signal.aborted) call.say(exact(error instanceof Error ? error.message : String(error)));
   }
 }
 

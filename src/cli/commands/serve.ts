@@ -1,5 +1,6 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
 import { DEFAULT_PORT } from "../../client/discover.ts";
+import { escapedJson } from "../../schema/visible-text.ts";
 import { descriptorAdvice } from "../../server/descriptors.ts";
 import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
 import { givenToken, typedToken } from "../given-token.ts";
@@ -44,7 +45,9 @@ export const serve: Command = {
       import("../../daemon/config.ts"),
       import("../../daemon/process-faults.ts"),
     ]);
-    const logger = pino({ level }, pino.destination({ dest: 2, sync: true }));
+    // Log lines hold what agents said; a terminal must not obey it.
+    const errors = pino.destination({ dest: 2, sync: true });
+    const logger = pino({ level }, { write: (line) => errors.write(escapedJson(line)) });
     const fault = new AbortController();
     watchProcessFaults({ log: (at, message, fields) => logger[at](fields, message), stop: (error) => fault.abort(error) });
     const daemon = await startDaemon({

@@ -1,6 +1,7 @@
 // `send`, `logs`, `events`, `wait`: speaking to a session and following what comes of it.
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import type { UniversalEvent } from "../../schema/event.ts";
 import { type Command, EXIT, flag, type Invocation, list, need, text, wholeNumber } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
 import { promptOf } from "./run.ts";
@@ -50,15 +51,21 @@ const mimeOf = (file: string): string => MIMES[file.split(".").at(-1)?.toLowerCa
 
 async function follow({ words, values, daemon, json, terminal }: Invocation, live: boolean): Promise<number> {
   const session = (await daemon()).session(need(words, 0, "the session"));
-  const printer = new EventPrinter(terminal, { showUser: () => true });
-  const show = (event: Parameters<EventPrinter["print"]>[0]): void => (flag(values, "json") ? json(event) : printer.print(event));
+  // The transcript is the answer of this command: all of it goes to stdout.
+  const { stdout, env } = terminal;
+  const printer = new EventPrinter({ stdout, stderr: stdout, env }, { showUser: () => true, showRequests: true });
+  const show = async (event: UniversalEvent): Promise<void> => {
+    if (flag(values, "json")) json(event);
+    else printer.print(event);
+    await stdout.drained();
+  };
   let after = wholeNumber(text(values, "after"), "after", 0);
   const includeRaw = flag(values, "raw");
-  if (live) for await (const event of session.events({ after, includeRaw, signal: terminal.signal })) show(event);
+  if (live) for await (const event of session.events({ after, includeRaw, signal: terminal.signal })) await show(event);
   else
-    for (;;) {
+    while (!terminal.signal.aborted) {
       const page = await session.page({ after, limit: 1000, includeRaw });
-      for (const event of page.events) show(event);
+      for (const event of page.events) await show(event);
       const last = page.events.at(-1);
       if (!page.has_more || !last) break;
       after = last.sequence;

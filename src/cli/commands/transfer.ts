@@ -7,10 +7,16 @@ export const exportSession: Command = {
   name: "export",
   usage: "export <session>",
   about: "write a session as NDJSON: its row, its events, its native messages",
-  options: { output: { type: "string", short: "o", value: "<file>", about: "default: stdout" } },
+  help: "  Known secrets are redacted; the environment of the agent and its MCP servers is never part of it.",
+  options: {
+    output: { type: "string", short: "o", value: "<file>", about: "default: stdout" },
+    "with-secrets": { type: "boolean", about: "verbatim, with what looks like a secret; needs an admin token" },
+  },
   completes: ["sessions"],
   async run({ words, values, daemon, terminal }) {
-    await save(await (await daemon()).session(need(words, 0, "the session")).export(), text(values, "output"), terminal);
+    const session = (await daemon()).session(need(words, 0, "the session"));
+    const answer = await session.export(flag(values, "with-secrets") ? { with_secrets: true } : {});
+    await save(answer, text(values, "output"), terminal);
     return EXIT.ok;
   },
 };

@@ -10,7 +10,9 @@ import { callerOf } from "./auth.ts";
 const ArtifactPath = Type.Object({ artifact: Type.String({ maxLength: 128 }) });
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/[\w.+-]+|video\/[\w.+-]+|text\/plain|application\/json)$/;
 
-export function artifactRoutes(app: App, { log }: ServerContext): void {
+const TEXT = /^(text\/|application\/(json|xml|javascript|x-ndjson))/;
+
+export function artifactRoutes(app: App, { log, redactions }: ServerContext): void {
   const reach = new ArtifactReach(log);
   app.get(
     "/v1/artifacts/:artifact",
@@ -34,6 +36,12 @@ export function artifactRoutes(app: App, { log }: ServerContext): void {
       const { scope } = callerOf(request);
       if (!info || (scope !== null && !(await reach.reaches(scope, info.artifact_id))))
         throw new ProblemError("artifact_not_found");
+      if (redactions.applyTo(request.caller) && TEXT.test(info.mime)) {
+        const text = await log.artifacts.openRead(info.artifact_id);
+        if (!text) throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
+        reply.headers({ "content-security-policy": FOREIGN_POLICY, ...describe(info) });
+        return reply.send(text.pipe(redactions.transform()));
+      }
       const etag = `"${info.digest}"`;
       reply.headers({ etag, "accept-ranges": "bytes", "content-security-policy": FOREIGN_POLICY, ...describe(info) });
       if (request.headers["if-none-match"] === etag) return reply.code(304).send();

@@ -4,7 +4,7 @@ import type { Log, ReadPage, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
 import type { Access } from "../access.ts";
-import { encodeRun, encodingOf, isPlain } from "../event-encoding.ts";
+import { type Encoding, encodeRun, encodingOf, isPlain } from "../event-encoding.ts";
 import { followAll, followSession, hasEnded } from "../event-stream.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { SseStream } from "../sse.ts";
@@ -49,7 +49,7 @@ const AllQuery = Type.Object({
   ...EncodingQuery,
 });
 
-export function eventRoutes(app: App, { log, streams, dialects, access }: ServerContext): void {
+export function eventRoutes(app: App, { log, streams, dialects, access, redactions }: ServerContext): void {
   app.get(
     "/v1/sessions/:id/events",
     {
@@ -64,9 +64,9 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         problems: ["session_not_found", "cursor_too_large", "log_changed", "data_damaged"],
       },
     },
-    async ({ params, query }, reply) => {
+    async ({ params, query, caller }, reply) => {
       const stream = sessionStream(log, params.id);
-      const encoding = encodingOf(query, dialects);
+      const encoding = encodingOf(query, dialects, redactions.reader(caller));
       const after = query.after ?? query.offset;
       mustReach(stream, after ?? 0, query.epoch);
       const page = stream.read({
@@ -77,7 +77,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
         ...(query.before === undefined ? {} : { before: query.before }),
         ...(encoding.types === null ? {} : { types: [...encoding.types] }),
       });
-      const lines = isPlain(encoding) ? page.events : encodeRun(page, encoding, stream).flatMap((event) => event.lines);
+      const lines = isPlain(encoding) ? page.events : encodedPage(page, encoding, stream, query.order === "desc");
       return reply
         .type("application/json; charset=utf-8")
         .headers(logHeaders(log))
@@ -101,7 +101,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
     },
     async (request, reply) => {
       const stream = sessionStream(log, request.params.id);
-      const encoding = encodingOf(request.query, dialects);
+      const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
       const resumed = lastEventId(request.headers["last-event-id"], LAST_SEQUENCE);
       const { query } = request;
       const [sequence, epoch] = resumed?.split("@") ?? [String(query.after ?? query.offset ?? 0), query.epoch];
@@ -131,7 +131,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access }: Server
       },
     },
     async (request, reply) => {
-      const encoding = encodingOf(request.query, dialects);
+      const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
       const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? log.globalCursor();
       // A cursor with an epoch that this log does not contain is refused by the log.
       if (!after.includes("@") && isBehind(log.globalCursor(), after)) throw new ProblemError("cursor_too_large");
@@ -153,6 +153,16 @@ function seenBy(caller: Caller, access: Access): ((sessionId: string) => boolean
     known.set(id, seen);
     return seen;
   };
+}
+
+/** Events are encoded in the order they came, in whatever order they are asked for. */
+function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, newestFirst: boolean): string[] {
+  if (!newestFirst) return encodeRun(page, encoding, stream).flatMap((event) => event.lines);
+  const { events, types, natives } = page;
+  const run = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
+  return encodeRun(run, encoding, stream)
+    .reverse()
+    .flatMap((event) => event.lines);
 }
 
 /** Which log answers, and in which epoch: a client that keeps a cursor keeps the epoch with it. */

@@ -40,6 +40,8 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
       config: {
         tag,
         heavy: "whole",
+        // Verbatim or not at all: it may hold secrets, in pieces that cannot be recognised.
+        role: "operate",
         operation: "readNative",
         summary: "The flight recorder: every native message in both directions, as NDJSON.",
         replies: {

@@ -1,7 +1,10 @@
 // A session from one daemon to another: export as NDJSON, import of it.
 import { Readable } from "node:stream";
 import Type from "typebox";
+import { reaches } from "../../schema/actor.ts";
+import { ProblemError } from "../../schema/problem-codes.ts";
 import { Session, SessionId } from "../../schema/session.ts";
+import { ExportRedaction } from "../../session/export-redaction.ts";
 import { exportLines } from "../../session/transfer.ts";
 import { importSession } from "../commands.ts";
 import { paced } from "../pacing.ts";
@@ -25,24 +28,39 @@ const ImportSession = Type.Object(
   { title: "ImportSession", additionalProperties: false },
 );
 
+const ExportQuery = Type.Object({
+  with_secrets: Type.Optional(
+    Type.Boolean({
+      description: "verbatim, with what looks like a secret; needs role admin. The environment is never part of it.",
+    }),
+  ),
+});
+
 export function transferRoutes(app: App, context: ServerContext): void {
-  const { log } = context;
+  const { log, redactions } = context;
   app.get(
     "/v1/sessions/:id/export",
     {
-      schema: { params: SessionPath },
+      schema: { params: SessionPath, querystring: ExportQuery },
       config: {
         tag,
         heavy: "whole",
+        role: "operate",
         operation: "exportSession",
         summary: "The whole session as NDJSON: its row, its native messages, its events, its artifacts.",
+        description: "Known secrets are redacted, and no environment or header of an MCP server is part of it.",
         replies: { 200: { description: "One part a line", media: "application/x-ndjson" } },
-        problems: ["session_not_found"],
+        problems: ["session_not_found", "forbidden"],
       },
     },
-    async ({ params }, reply) => {
+    async ({ params, query, caller }, reply) => {
       const stream = sessionStream(log, params.id);
-      return reply.type("application/x-ndjson").send(Readable.from(paced(exportLines(log, stream)), { highWaterMark: 1 }));
+      if (query.with_secrets && !(caller && reaches(caller.role, "admin")))
+        throw new ProblemError("forbidden", "An export with secrets needs a token of role admin. Leave out with_secrets.");
+      const redaction = query.with_secrets ? null : await ExportRedaction.of(stream, redactions.ofExport(params.id));
+      return reply
+        .type("application/x-ndjson")
+        .send(Readable.from(paced(exportLines(log, stream, redaction)), { highWaterMark: 1 }));
     },
   );
 

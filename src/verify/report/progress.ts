@@ -39,7 +39,7 @@ export class Progress {
   }
 
   clear(): void {
-    if (this.#shown) this.#out.write("\r\u001b[K");
+    if (this.#shown) this.#out.clearLine?.();
     this.#shown = false;
   }
 

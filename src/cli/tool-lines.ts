@@ -1,0 +1,72 @@
+/** A tool of an agent in a few lines of text: what it does, the end of its output, how it ended. Not here: when they are printed (event-printer.ts). */
+import type { ContentPart, ToolKind } from "../schema/content.ts";
+import { exactLine } from "./output.ts";
+
+export type ToolCall = Extract<ContentPart, { type: "tool_call" }>;
+export type ToolResult = Extract<ContentPart, { type: "tool_result" }>;
+
+const LONGEST_LINE = 400;
+const TAIL_LINES = 5;
+/** Tools whose output is a file or a list that the agent reads: how much there is says enough. */
+const QUIET: ReadonlySet<ToolKind> = new Set<ToolKind>([
+  "read",
+  "search",
+  "write",
+  "edit",
+  "delete",
+  "move",
+  "plan",
+  "question",
+  "think",
+]);
+
+/** True when the arguments are all there: they stream in, and a half command is worse than none. */
+export const isComplete = (call: ToolCall): boolean => {
+  const fields = fieldsOf(call);
+  return fields !== null && Object.keys(fields).length > 0;
+};
+
+/** `Bash: npm test`. The command itself, not the agent's words for it. */
+export function callLine(call: ToolCall): string {
+  const what = commandOf(call) ?? call.paths?.join(", ") ?? titleOf(call) ?? argumentsOf(call);
+  return what ? `${exactLine(call.name)}: ${cut(exactLine(what))}` : exactLine(call.name);
+}
+
+/** The end of what a tool wrote and how it ended; nothing for a tool that only read. */
+export function resultLines(result: ToolResult, kind: ToolKind | undefined): string[] {
+  const failed = result.is_error === true || (result.exit_code != null && result.exit_code !== 0);
+  const exit = result.exit_code != null && result.exit_code !== 0 ? [`exit ${result.exit_code}`] : [];
+  if (!failed && kind !== undefined && QUIET.has(kind)) return [];
+  const lines = result.output
+    .trimEnd()
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "");
+  const before = lines.length > TAIL_LINES ? [`… ${lines.length - TAIL_LINES} lines before`] : [];
+  return [...before, ...lines.slice(-TAIL_LINES).map((line) => cut(exactLine(withoutColours(line)))), ...exit];
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
+const withoutColours = (line: string): string => line.replace(/\u001b\[[0-9;:]*m/g, "");
+
+function commandOf(call: ToolCall): string | undefined {
+  const command = fieldsOf(call)?.command;
+  const line = Array.isArray(command) ? command.join(" ") : typeof command === "string" ? command : undefined;
+  // codex wraps the command in a shell and names the inner one.
+  return line !== undefined && call.title && line.includes(call.title) ? call.title : line;
+}
+
+const titleOf = ({ title, name }: ToolCall): string | undefined => (title && title !== name ? title : undefined);
+
+const argumentsOf = (call: ToolCall): string | undefined => (isComplete(call) ? call.arguments : undefined);
+
+function fieldsOf(call: ToolCall): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(call.arguments);
+    return typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value)) : null;
+  } catch {
+    return null;
+  }
+}
+
+const cut = (text: string): string =>
+  text.length <= LONGEST_LINE ? text : `${text.slice(0, LONGEST_LINE)}… (${text.length - LONGEST_LINE} characters more)`;

@@ -1,0 +1,88 @@
+/**
+ * Events on their way to a reader who may not see secrets. One for each reader, because a secret can be divided over several deltas. Events keep their number,
+ * their order and their form; what a delta holds back comes with the next delta of the same part, or with the completed item.
+ */
+import type { UniversalEvent } from "../schema/event.ts";
+import { PieceRedactor } from "./piece-redactor.ts";
+import type { Redactor } from "./redactor.ts";
+
+/** Events to look back when a reader begins in the middle of an item. */
+const LOOK_BACK = 200;
+/** Items whose deltas are followed; the oldest is given up for a new one. */
+const MAX_ITEMS = 2_000;
+
+const SESSION = /"session_id":"([^"]*)"/;
+
+export type EventHistory = {
+  /** The events of a session before this one, newest first. */
+  before(sessionId: string, sequence: number, limit: number): string[];
+};
+
+type Parts = Map<number, PieceRedactor>;
+
+export class EventRedactor {
+  readonly #redactorOf: (sessionId: string) => Redactor;
+  readonly #history: EventHistory;
+  readonly #items = new Map<string, Parts>();
+
+  constructor(redactorOf: (sessionId: string) => Redactor, history: EventHistory) {
+    this.#redactorOf = redactorOf;
+    this.#history = history;
+  }
+
+  event(json: string): string {
+    const sessionId = SESSION.exec(json)?.[1] ?? "";
+    const redactor = this.#redactorOf(sessionId);
+    if (!json.includes('"type":"item.')) return redactor.text(json);
+    const event = JSON.parse(json) as UniversalEvent;
+    switch (event.type) {
+      case "item.delta":
+        return JSON.stringify({ ...event, data: { ...event.data, delta: this.#delta(event, redactor) } });
+      case "item.started":
+      case "item.updated":
+        this.#follow(event.data.item.item_id, new Map());
+        return redactor.text(json);
+      case "item.completed":
+        this.#items.delete(event.data.item.item_id);
+        return redactor.text(json);
+      case "item.removed":
+        this.#items.delete(event.data.item_id);
+        return redactor.text(json);
+      default:
+        return redactor.text(json);
+    }
+  }
+
+  #delta(event: Extract<UniversalEvent, { type: "item.delta" }>, redactor: Redactor): string {
+    const parts = this.#items.get(event.data.item_id) ?? this.#lookBack(event, redactor);
+    return grow(parts, event, redactor);
+  }
+
+  /** What the item's text was when this reader came in. */
+  #lookBack({ session_id, sequence, data }: Extract<UniversalEvent, { type: "item.delta" }>, redactor: Redactor): Parts {
+    const parts: Parts = new Map();
+    const deltas: Extract<UniversalEvent, { type: "item.delta" }>[] = [];
+    for (const json of this.#history.before(session_id, sequence, LOOK_BACK)) {
+      if (!json.includes(data.item_id)) continue;
+      const event = JSON.parse(json) as UniversalEvent;
+      if (event.type === "item.delta" && event.data.item_id === data.item_id) deltas.push(event);
+      if ((event.type === "item.started" || event.type === "item.updated") && event.data.item.item_id === data.item_id) break;
+    }
+    for (const event of deltas.reverse()) grow(parts, event, redactor);
+    this.#follow(data.item_id, parts);
+    return parts;
+  }
+
+  #follow(itemId: string, parts: Parts): void {
+    this.#items.delete(itemId);
+    this.#items.set(itemId, parts);
+    if (this.#items.size > MAX_ITEMS) for (const oldest of this.#items.keys()) return void this.#items.delete(oldest);
+  }
+}
+
+function grow(parts: Parts, { data }: Extract<UniversalEvent, { type: "item.delta" }>, redactor: Redactor): string {
+  const known = parts.get(data.part_index);
+  const text = known ?? new PieceRedactor(redactor);
+  if (!known) parts.set(data.part_index, text);
+  return text.add(data.delta);
+}

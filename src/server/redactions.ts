@@ -1,0 +1,107 @@
+/**
+ * Who gets what is stored as it is, and who gets it without secrets: readers below `operate`, and exports. Not here: how secrets are found (redaction/).
+ */
+import { Transform } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import type { Log } from "../log/contract.ts";
+import { EventRedactor } from "../redaction/event-redactor.ts";
+import { PieceRedactor } from "../redaction/piece-redactor.ts";
+import { Redactor } from "../redaction/redactor.ts";
+import { addressSecrets, secretHeaders, secretVariables } from "../redaction/secret-values.ts";
+import { type Role, reaches } from "../schema/actor.ts";
+import { parseRow } from "../session/session-row.ts";
+
+export type RedactionOptions = {
+  /** `off`: every reader gets everything. Default `known`. */
+  mode?: "known" | "off";
+  /** Regular expressions of the user's own. */
+  patterns?: readonly string[];
+  /** Values that are secret in this daemon. */
+  values?: readonly string[];
+};
+
+/** Sessions whose secrets are kept at hand. */
+const MAX_SESSIONS = 500;
+const HISTORY_TYPES = ["item.started", "item.updated", "item.delta"];
+
+export class Redactions {
+  readonly #options: RedactionOptions;
+  readonly #log: Log;
+  readonly #isToken: (word: string) => boolean;
+  readonly #general: Redactor;
+  readonly #ofSessions = new Map<string, Redactor>();
+
+  constructor(options: RedactionOptions, log: Log, isToken: (word: string) => boolean) {
+    this.#options = options;
+    this.#log = log;
+    this.#isToken = isToken;
+    this.#general = this.#redactor([]);
+  }
+
+  get enabled(): boolean {
+    return this.#options.mode !== "off";
+  }
+
+  /** True when this caller may not see secrets. */
+  applyTo(caller: { role: Role } | null): boolean {
+    return this.enabled && caller !== null && !reaches(caller.role, "operate");
+  }
+
+  /** For the events of one reader; null: they are sent as they are stored. */
+  reader(caller: { role: Role } | null): EventRedactor | null {
+    if (!this.applyTo(caller)) return null;
+    return new EventRedactor((id) => this.ofSession(id), {
+      before: (id, sequence, limit) =>
+        this.#log.stream("session", id)?.read({ before: sequence, limit, reverse: true, types: HISTORY_TYPES }).events ?? [],
+    });
+  }
+
+  /** Known shapes, and what this session was given: its variables, and those and the headers of its MCP servers. */
+  ofSession(id: string | undefined): Redactor {
+    const known = id === undefined ? this.#general : this.#ofSessions.get(id);
+    if (known) return known;
+    const stream = id === undefined ? undefined : this.#log.stream("session", id);
+    if (id === undefined || !stream) return this.#general;
+    const { env, mcp_servers } = parseRow(stream.state());
+    const values = [
+      ...secretVariables(env),
+      ...mcp_servers.flatMap((server) =>
+        server.type === "stdio"
+          ? secretVariables(server.env ?? {})
+          : [...secretHeaders(server.headers ?? {}), ...addressSecrets(server.url)],
+      ),
+    ];
+    const redactor = values.length === 0 ? this.#general : this.#redactor(values);
+    this.#ofSessions.set(id, redactor);
+    if (this.#ofSessions.size > MAX_SESSIONS) for (const oldest of this.#ofSessions.keys()) return this.#forget(oldest, redactor);
+    return redactor;
+  }
+
+  /** Switched off, only environment and headers are left out. */
+  ofExport(id: string): Pick<Redactor, "text" | "find"> {
+    return this.enabled ? this.ofSession(id) : { text: (text) => text, find: () => [] };
+  }
+
+  /** Text that comes in chunks, such as a file. */
+  transform(sessionId?: string): Transform {
+    const text = new PieceRedactor(this.ofSession(sessionId));
+    const decoder = new StringDecoder("utf8");
+    return new Transform({
+      transform: (chunk: Buffer, _, done) => done(null, text.add(decoder.write(chunk))),
+      flush: (done) => done(null, text.add(decoder.end()) + text.end()),
+    });
+  }
+
+  #forget(id: string, redactor: Redactor): Redactor {
+    this.#ofSessions.delete(id);
+    return redactor;
+  }
+
+  #redactor(values: readonly string[]): Redactor {
+    return new Redactor({
+      values: [...(this.#options.values ?? []), ...values],
+      patterns: this.#options.patterns ?? [],
+      isToken: this.#isToken,
+    });
+  }
+}
