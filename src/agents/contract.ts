@@ -130,6 +130,8 @@ export type ExitInfo = { code: number | null; signal: string | null; stderr: Std
 export interface Channel {
   /** Records one native message, verbatim, and applies what it means. `raw` are the exact bytes; `data` is their parse. */
   record(dir: NativeDirection, raw: Buffer | string, data: unknown): void;
+  /** The process is gone: recorded as `exit`. `data` is what stands in the ledger, by default the code and the signal. */
+  exited(exit: ExitInfo, data?: unknown): void;
   /** A line that could not be parsed or was too large to keep: recorded (or its head is) and said as `agent.unparsed`. */
   unparsed(dir: NativeDirection, raw: Buffer, error: string, rawHash?: string): void;
   /** For processes that serve several sessions: from now on messages of this native session go to that session. Buffered ones are delivered first. */
@@ -140,16 +142,23 @@ export interface Channel {
 /** What a session offers to the connection that serves it. */
 export interface SessionPort {
   readonly session_id: string;
-  /** The agent is gone. `resumable`: the session can go on in a new process (it becomes dormant); otherwise it ends. */
-  closed(info: { exit: ExitInfo | null; resumable: boolean; message?: string }): void;
+  /** The agent is gone. What that means for the session is the core's to decide: one whose agent can resume becomes dormant, any other ends. */
+  closed(info: { exit: ExitInfo | null; message?: string }): void;
   /** Drafts of the connection's own: something it knows that no native message says. They are synthetic. */
   say(drafts: Draft[]): void;
 }
 
+export type ResumeTarget = {
+  native_session_id: string;
+  fork: boolean;
+  /** False: the agent has never answered in this session. If it does not know the session then, nothing is lost by starting anew. */
+  answered?: boolean;
+};
+
 export type Launch = {
   config: SessionConfig;
   /** The native session to go on with, or to branch from. */
-  resume: { native_session_id: string; fork: boolean } | null;
+  resume: ResumeTarget | null;
   port: SessionPort;
   host: AgentHost;
 };

@@ -138,6 +138,8 @@ export interface Stream {
   /** Sequence of the last appended event, committed or not; 0 when there is none. */
   readonly last: number;
   readonly lastCommitted: number;
+  /** When its last committed event was written; when it was created, as long as there is none. */
+  readonly updatedAt: number;
   readonly lastNative: number;
 
   /** Throws `sequence_gap`, `invalid_entry`, `stream_deleted`, `disk_full` (too much is waiting), `log_closed`; then nothing was appended. */
@@ -241,6 +243,8 @@ export interface Log {
   createStream(kind: StreamKind, id: string, state: string): Stream;
   stream(kind: StreamKind, id: string): Stream | undefined;
   listStreams(kind: StreamKind, options?: ListOptions): StreamPage;
+  /** What the list says about one stream, without opening it. */
+  streamRow(kind: StreamKind, id: string): StreamRow | undefined;
   /**
    * False when there is none. Gone for readers at once; its rows are removed in the background. Documents whose ids begin with `<id>/` go too, and of the
    * kinds in `documents` those that name it.

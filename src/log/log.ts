@@ -19,6 +19,7 @@ import type {
   Stream,
   StreamKind,
   StreamPage,
+  StreamRow,
   SubscribeOptions,
   Subscription,
 } from "./contract.ts";
@@ -90,7 +91,11 @@ class SqliteLog implements Log {
   readonly #committer: Committer;
   readonly #context: StreamContext;
   readonly #onError: (error: LogError | null) => void;
-  readonly #streams = new Map<string, SqliteStream>();
+  /** Those that somebody holds: a session, a subscription, the committer. A stream that nobody holds any more is let go. */
+  readonly #streams = new Map<string, WeakRef<SqliteStream>>();
+  readonly #letGo = new FinalizationRegistry((name: string) => {
+    if (this.#streams.get(name)?.deref() === undefined) this.#streams.delete(name);
+  });
   /** Deleted, but perhaps not yet in the database. */
   readonly #removed = new Set<number>();
   readonly #all: AllSessions;
@@ -153,19 +158,36 @@ class SqliteLog implements Log {
       state,
     };
     const stream = new SqliteStream(this.#context, row, true);
-    this.#streams.set(key(kind, id), stream);
+    this.#hold(key(kind, id), stream);
     this.#committer.enlist(stream, state.length, false);
     return stream;
   }
 
   stream(kind: StreamKind, id: string): SqliteStream | undefined {
-    const open = this.#streams.get(key(kind, id));
+    const open = this.#streams.get(key(kind, id))?.deref();
     if (open !== undefined) return open;
     const row = this.#context.streams.find(kind, id);
     if (row === undefined || this.#removed.has(row.no)) return undefined;
     const stream = new SqliteStream(this.#context, row, false);
-    this.#streams.set(key(kind, id), stream);
+    this.#hold(key(kind, id), stream);
     return stream;
+  }
+
+  #hold(name: string, stream: SqliteStream): void {
+    this.#streams.set(name, new WeakRef(stream));
+    this.#letGo.register(stream, name);
+  }
+
+  *#held(): Generator<SqliteStream> {
+    for (const reference of this.#streams.values()) {
+      const stream = reference.deref();
+      if (stream) yield stream;
+    }
+  }
+
+  streamRow(kind: StreamKind, id: string): StreamRow | undefined {
+    const row = this.#context.streams.find(kind, id);
+    return row === undefined || this.#removed.has(row.no) ? undefined : row;
   }
 
   listStreams(kind: StreamKind, options: ListOptions = {}): StreamPage {
@@ -174,7 +196,7 @@ class SqliteLog implements Log {
 
   deleteStream(kind: StreamKind, id: string, options: { documents?: readonly string[] } = {}): boolean {
     this.#committer.admit();
-    const open = this.#streams.get(key(kind, id));
+    const open = this.#streams.get(key(kind, id))?.deref();
     const no = open?.no ?? this.#context.streams.numberOf(kind, id);
     if (no === undefined || this.#removed.has(no)) return false;
     open?.delete();
@@ -241,7 +263,7 @@ class SqliteLog implements Log {
 
   stats(): LogStats {
     let subscribers = this.#all.tail.size;
-    for (const stream of this.#streams.values()) subscribers += stream.tail.size;
+    for (const stream of this.#held()) subscribers += stream.tail.size;
     return { ...this.#committer.counts, events: this.#events, subscribers };
   }
 
@@ -255,7 +277,7 @@ class SqliteLog implements Log {
     await this.#committer.committed(true).catch(() => undefined);
     const failure = this.#committer.close();
     this.#publish();
-    for (const stream of this.#streams.values()) stream.tail.end("closed");
+    for (const stream of this.#held()) stream.tail.end("closed");
     this.#all.tail.end("closed");
     this.#pump.stop();
     this.#scrub?.stop();

@@ -58,6 +58,9 @@ export class SqliteStream implements Stream, Writer {
   readonly #context: StreamContext;
   #last: number;
   #lastCommitted: number;
+  /** As it is committed, and as the transaction that is being written says. */
+  #updatedAt: number;
+  #writtenAt: number;
   #lastNative: number;
   #lastNativeCommitted: number;
   #chunks: PendingChunk[] = [];
@@ -78,6 +81,8 @@ export class SqliteStream implements Stream, Writer {
     this.created_at = row.created_at;
     this.#last = row.last_sequence;
     this.#lastCommitted = row.last_sequence;
+    this.#updatedAt = row.updated_at;
+    this.#writtenAt = row.updated_at;
     this.#lastNative = row.last_native;
     this.#lastNativeCommitted = row.last_native;
     this.#openSince = row.open_since;
@@ -97,6 +102,9 @@ export class SqliteStream implements Stream, Writer {
   }
   get lastCommitted(): number {
     return this.#lastCommitted;
+  }
+  get updatedAt(): number {
+    return this.#updatedAt;
   }
   get lastNative(): number {
     return this.#lastNative;
@@ -211,6 +219,7 @@ export class SqliteStream implements Stream, Writer {
     if (this.#deleted) return;
     this.#lastCommitted = this.#last;
     this.#lastNativeCommitted = this.#lastNative;
+    this.#updatedAt = this.#writtenAt;
     for (const chunk of chunks) {
       const batch = new EventBatch(this.id, chunk.first, chunk.first + chunk.events.count - 1, writtenOf(chunk));
       this.#context.committed(this, batch, chunk.position);
@@ -250,13 +259,15 @@ export class SqliteStream implements Stream, Writer {
     this.#context.committer.admit();
   }
 
+  /** Only events make it younger: who writes down that nothing is open any more changes nothing that a person would look for. */
   #row(now: number): NumberedRow {
+    if (this.#last > this.#lastCommitted) this.#writtenAt = now;
     return {
       no: this.no,
       kind: this.kind,
       id: this.id,
       created_at: this.created_at,
-      updated_at: now,
+      updated_at: this.#writtenAt,
       last_sequence: this.#last,
       last_native: this.#lastNative,
       open_since: this.#openSince,

@@ -84,6 +84,10 @@ export const ErrorDetails = Type.Object({
   native_code: optional(nullable(Type.Union([Type.String(), Type.Number()]))),
   retryable: optional(Type.Boolean()),
   retry_after_ms: optional(Type.Number()),
+  /** Of the agent's process, when its end is the error. */
+  exit_code: optional(nullable(Type.Integer())),
+  signal: optional(nullable(Text)),
+  stderr: optional(StderrOutput),
 });
 export type ErrorDetails = Type.Static<typeof ErrorDetails>;
 

@@ -7,12 +7,13 @@ import {
   AgentError,
   type AgentHost,
   type Connection,
+  type ResumeTarget,
   type SessionConfig,
   type SessionPort,
 } from "../agents/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 
-export type LineTarget = { config: SessionConfig; resume: { native_session_id: string; fork: boolean } | null };
+export type LineTarget = { config: SessionConfig; resume: ResumeTarget | null };
 
 export class AgentLine {
   readonly #agent: Agent;

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type {
   Channel,
   Disposition,
+  ExitInfo,
   NativeDirection,
   NativeMessage,
   SessionPort,
@@ -19,6 +20,8 @@ export type NativeRecord = {
   raw: Buffer | string;
   /** Of the whole message, if `raw` is not. */
   rawHash?: string;
+  /** Of a process that is gone. */
+  exit?: ExitInfo;
 };
 
 /** A session's intake. Whatever is given here is written to the ledger and to the log in the same tick. */
@@ -58,6 +61,10 @@ export class NativeChannel implements Channel {
 
   record(dir: NativeDirection, raw: Buffer | string, data: unknown): void {
     this.#deliver({ dir, raw }, translateSafely(this.#translator, { dir, data }));
+  }
+
+  exited(exit: ExitInfo, data: unknown = { code: exit.code, signal: exit.signal }): void {
+    this.#deliver({ dir: "exit", raw: JSON.stringify(data), exit }, translateSafely(this.#translator, { dir: "exit", data }));
   }
 
   unparsed(dir: NativeDirection, raw: Buffer, error: string, rawHash?: string): void {

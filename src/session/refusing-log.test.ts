@@ -201,8 +201,7 @@ describe("when the log takes nothing at all", () => {
   const entries: Record<string, (session: Session) => void | Promise<void>> = {
     "a native message": () => test.emit({ type: "text", m: "m", d: "hello" }),
     "what the connection says": () => test.launch?.port.say([{ do: "status", status: { status: "retrying", attempt: 1 } }]),
-    "the agent's exit, for good": () => test.launch?.port.closed({ exit: null, resumable: false }),
-    "the agent's exit, for now": () => test.launch?.port.closed({ exit: null, resumable: true }),
+    "the agent's exit": () => test.launch?.port.closed({ exit: null }),
     "a tick": (session) => session.tick(Date.now() + 1_000_000),
     "an interrupt by force": (session) => {
       test.interrupts = "ignored";

@@ -1,6 +1,6 @@
 // The scribe writes one session's story into its stream: drafts go in, events that obey the grammar come out. It owns turns, steps, items and requests.
 // It does no I/O, knows no agent and no clock but the writer's: live sessions, replay and recovery use the same scribe.
-import type { Translation } from "../agents/contract.ts";
+import type { ExitInfo, Translation } from "../agents/contract.ts";
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { Draft, DraftOf, ItemKey } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded, SessionStatusData, SessionStatusName, StopReason } from "../schema/event-data.ts";
@@ -91,6 +91,9 @@ export class Scribe {
     const at = this.#promised.findIndex((each) => each.turn_id === turnId);
     if (at >= 0) this.#promised.splice(at, 1);
   }
+
+  /** Errors of the message that is being written are about the end of this process. */
+  exit: ExitInfo | null = null;
 
   /** Writes what one native message means. `fromAgent` is false for messages we sent ourselves. */
   translation(translation: Translation, native: number | null, fromAgent: boolean, unparsed: UnparsedMessage | null): void {
@@ -276,7 +279,7 @@ export class Scribe {
     const name = `${error.code} ${error.message}`;
     if (name === this.#lastError) return;
     this.#lastError = name;
-    this.writer.emit("error", error, origin);
+    this.writer.emit("error", this.exit ? withExit(error, this.exit) : error, origin);
   }
 
   #saidStatus(status: SessionStatusData): void {
@@ -343,3 +346,9 @@ export class Scribe {
     this.#ended = state.ended;
   }
 }
+
+/** What a person needs to find out why the process ended. */
+const withExit = (error: EventDataOf["error"], { code, signal, stderr }: ExitInfo): EventDataOf["error"] => ({
+  ...error,
+  details: { ...error.details, exit_code: code, signal, stderr },
+});

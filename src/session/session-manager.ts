@@ -48,6 +48,15 @@ export type ListFilter = {
 /** How often sessions are looked at for silence and rest. */
 const TICK_MS = 1_000;
 
+/** Sessions without a process that stay in memory, because somebody may ask for them again. The least recently used go first. */
+const MAX_RESTING = 200;
+
+/** Rows that are looked at in one turn of the event loop while unreadable ones are searched for. */
+const SWEEP_ROWS = 200;
+
+/** More queued messages than the limits allow. */
+const MAX_DOCUMENTS = 1_000_000;
+
 export class SessionManager {
   readonly #options: ManagerOptions;
   readonly #sessions = new Map<string, Session>();
@@ -60,6 +69,7 @@ export class SessionManager {
   /** Sessions whose object was given up because the log refused: read again when it is well. */
   readonly #refused = new Set<string>();
   #paused = false;
+  #closed = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
@@ -71,9 +81,8 @@ export class SessionManager {
   recover(): { recovered: number; resumed: number } {
     let recovered = 0;
     let resumed = 0;
-    for (const row of this.#rows()) {
+    for (const row of this.#openRows()) {
       try {
-        if (!this.#needsRecovery(row)) continue;
         const session = this.#load(row.id, { recover: true });
         if (!session) continue;
         recovered++;
@@ -90,13 +99,35 @@ export class SessionManager {
       this.#options.warn("what was recovered could not be written yet", { error: String(error) });
     }
     for (const session of this.#sessions.values()) session.pump();
+    void this.#sweep();
     return { recovered, resumed };
   }
 
-  #needsRecovery(row: StreamRow): boolean {
-    const { status } = rowOf(row);
-    if (row.open_since !== null) return true;
-    return status !== "ended" && (status !== "dormant" || this.#hasQueued(row.id));
+  /** What was open when the last daemon stopped, and what has messages to deliver. However many sessions there are, only these are read. */
+  *#openRows(): Generator<StreamRow> {
+    const { log } = this.#options;
+    const seen = new Set<string>();
+    for (const row of this.#rows({ onlyOpen: true })) {
+      seen.add(row.id);
+      yield row;
+    }
+    const waiting = new Set(
+      log.documents.list(QUEUED, { limit: MAX_DOCUMENTS }).map(({ id }) => id.slice(0, id.lastIndexOf("/"))),
+    );
+    for (const id of waiting) {
+      const row = seen.has(id) ? undefined : log.streamRow("session", id);
+      if (row) yield row;
+    }
+  }
+
+  /** Finds the sessions that cannot be read, little by little: a start does not wait for it. */
+  async #sweep(): Promise<void> {
+    let count = 0;
+    for (const row of this.#rows({})) {
+      if (this.#closed) return;
+      if (!this.#sessions.has(row.id)) this.#viewOf(row);
+      if (++count % SWEEP_ROWS === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
   async create(request: CreateSession, actor: Actor = EMBEDDED): Promise<SessionView> {
@@ -119,6 +150,8 @@ export class SessionManager {
       agent_mode: request.agent_mode ?? null,
       permission_mode: request.permission_mode ?? "default",
       title: request.title ?? null,
+      named: request.title !== undefined,
+      answered: request.resume_native !== undefined,
       metadata: request.metadata ?? {},
       env: request.env ?? {},
       mcp_servers: request.mcp_servers ?? [],
@@ -144,6 +177,7 @@ export class SessionManager {
       ...structuredClone(origin.row),
       session_id: request.session_id ?? this.#options.ids.next("sess"),
       title: request.title ?? origin.row.title,
+      named: request.title !== undefined || origin.row.named === true,
       status: "idle",
       status_detail: null,
       fork: true,
@@ -264,6 +298,7 @@ export class SessionManager {
 
   /** Every agent is stopped, every session stays resumable. */
   async shutdown(): Promise<void> {
+    this.#closed = true;
     clearInterval(this.#timer);
     this.#stopListening();
     await Promise.allSettled([...this.#sessions.values()].map((session) => session.suspend()));
@@ -278,6 +313,7 @@ export class SessionManager {
   #tick(): void {
     const now = this.#options.now();
     for (const session of this.#sessions.values()) session.tick(now);
+    this.#letGo();
   }
 
   #agentOf(id: string): { agent: Agent; host: AgentHost } {
@@ -289,7 +325,7 @@ export class SessionManager {
 
   #load(id: string, { recover = false } = {}): Session | undefined {
     const loaded = this.#sessions.get(id);
-    if (loaded) return loaded;
+    if (loaded) return this.#used(id, loaded);
     this.#mustBeReadable(id);
     const stream = this.#options.log.stream("session", id);
     if (!stream) return undefined;
@@ -302,6 +338,25 @@ export class SessionManager {
       this.#sessions.delete(id);
       this.#setAside(id, error);
       throw error instanceof LogError ? error : unreadableProblem(id, String(error));
+    }
+  }
+
+  /** The map is in order of use. */
+  #used(id: string, session: Session): Session {
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  /** Lets go of sessions nobody has used for long. They are read from the log again when somebody asks. */
+  #letGo(): void {
+    let resting = 0;
+    for (const session of this.#sessions.values()) if (session.resting) resting++;
+    for (const [id, session] of this.#sessions) {
+      if (resting <= MAX_RESTING) return;
+      if (!session.resting) continue;
+      this.#sessions.delete(id);
+      resting--;
     }
   }
 
@@ -375,14 +430,14 @@ export class SessionManager {
     }
   }
 
-  #hasQueued(id: string): boolean {
-    return this.#options.log.documents.list(QUEUED, { prefix: `${id}/`, limit: 1 }).length > 0;
-  }
-
-  *#rows(): Generator<StreamRow> {
+  *#rows(options: { onlyOpen?: boolean }): Generator<StreamRow> {
     let before: string | undefined;
     for (;;) {
-      const page = this.#options.log.listStreams("session", { limit: 500, ...(before === undefined ? {} : { before }) });
+      const page = this.#options.log.listStreams("session", {
+        limit: 500,
+        ...options,
+        ...(before === undefined ? {} : { before }),
+      });
       for (const id of page.damaged) this.#setAside(id, new RowError("the stored row is damaged"));
       yield* page.streams;
       if (page.next === null) return;

@@ -27,6 +27,10 @@ export const SessionRow = Type.Object({
   agent_mode: nullable(text),
   permission_mode: PermissionMode,
   title: nullable(text),
+  /** A person gave the title: the agent's own does not replace it. */
+  named: Type.Optional(Type.Boolean()),
+  /** False until the agent has answered once. Absent in sessions of an older daemon. */
+  answered: Type.Optional(Type.Boolean()),
   metadata: Metadata,
   /** Never shown to clients: it may hold keys. */
   env: Type.Record(Type.String(), text),

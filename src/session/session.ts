@@ -55,6 +55,16 @@ const MAX_TRIES = 2;
 /** What clients see of a session beside its events. */
 type Visible = { row: SessionRow; queued: number; pending: Pending };
 
+/** What a person named stays named: the agent's own title is kept beside it. */
+function keepTitle(translation: Translation): Translation {
+  const drafts = translation.drafts.map((draft): Draft => {
+    if (draft.do !== "event" || draft.type !== "session.updated" || draft.data.title === undefined) return draft;
+    const { title, metadata, ...data } = draft.data;
+    return { ...draft, data: { ...data, metadata: { ...metadata, native_title: title } } };
+  });
+  return { ...translation, drafts };
+}
+
 export class Session implements SessionPort, Intake {
   readonly stream: Stream;
   readonly #context: SessionContext;
@@ -145,6 +155,12 @@ export class Session implements SessionPort, Intake {
     return this.#line.alive;
   }
 
+  /** Nothing of it would be lost if this object were let go: the log has it all. */
+  get resting(): boolean {
+    const idle = !this.#line.alive && !this.#giving && !this.#ending && !this.#scribe.busy && this.#queue.size === 0;
+    return idle && this.stream.last === this.stream.lastCommitted;
+  }
+
   /** Messages that wait, committed or not. */
   get queued(): number {
     return this.#queue.size;
@@ -155,7 +171,7 @@ export class Session implements SessionPort, Intake {
     const { row, queued, pending } = this.#visible.get();
     return sessionOf(
       row,
-      { created_at: this.stream.created_at, updated_at: this.#context.now(), last_sequence: this.stream.lastCommitted },
+      { created_at: this.stream.created_at, updated_at: this.stream.updatedAt, last_sequence: this.stream.lastCommitted },
       { queued, pending: { permissions: pending.permissions.length, questions: pending.questions.length } },
     );
   }
@@ -339,7 +355,10 @@ export class Session implements SessionPort, Intake {
     this.#context.log.assertWritable();
     const { title, ...config } = patch;
     if (Object.keys(config).length > 0) await this.#configureAgent(config, actor);
-    if (title !== undefined) this.#emit([{ do: "event", type: "session.updated", data: { title, actor } }]);
+    if (title !== undefined) {
+      this.#emit([{ do: "event", type: "session.updated", data: { title, actor } }]);
+      this.#write(() => this.#save({ named: true }));
+    }
     await this.#context.log.committed();
   }
 
@@ -368,6 +387,17 @@ export class Session implements SessionPort, Intake {
   async replyQuestion(id: string, answers: string[][] | null, actor: Actor = EMBEDDED): Promise<void> {
     this.#context.log.assertWritable();
     return this.#desk.replyQuestion(id, answers, actor);
+  }
+
+  /** Starts the agent without a message, for a session whose agent rests or has died. */
+  async resume(): Promise<void> {
+    this.#mustLive();
+    this.#context.log.assertWritable();
+    if (this.#line.current || this.#giving) return;
+    await agentCall(this.#line.open(() => this.#target()));
+    this.#mustLive();
+    this.#write(() => this.#scribe.settle());
+    await this.#context.log.committed();
   }
 
   /** Puts the agent to rest; the session becomes dormant and the next message resumes it. A message that comes meanwhile waits for that. */
@@ -438,8 +468,15 @@ export class Session implements SessionPort, Intake {
     const t_ms = this.#lastSign - this.stream.created_at;
     const { type, disposition } = dispositionOf(translations);
     const native = this.stream.appendNative({ dir, t_ms, type, disposition, raw });
+    this.#scribe.exit = record.exit ?? null;
     for (const translation of translations)
-      this.#scribe.translation(translation, native, dir !== "in", unparsedOf(translation, this.#row.agent, record));
+      this.#scribe.translation(
+        this.#row.named ? keepTitle(translation) : translation,
+        native,
+        dir !== "in",
+        unparsedOf(translation, this.#row.agent, record),
+      );
+    this.#scribe.exit = null;
     this.#settled(before);
   }
 
@@ -447,15 +484,18 @@ export class Session implements SessionPort, Intake {
     this.#guard(() => this.#emit(drafts));
   }
 
-  closed(info: { exit: ExitInfo | null; resumable: boolean; message?: string }): void {
+  closed(info: { exit: ExitInfo | null; message?: string }): void {
     if (this.#line.broke()) this.#guard(() => this.#disconnected(info));
   }
 
-  #disconnected(info: { exit: ExitInfo | null; resumable: boolean; message?: string }): void {
+  /** [S1] An agent's death does not end a session that the agent can resume. */
+  #disconnected(info: { exit: ExitInfo | null; message?: string }): void {
     if (this.#scribe.ended) return;
-    if (!info.resumable) return this.#end(endOf(info));
+    if (!this.#context.agent.capabilities.resume) return this.#end(endOf(info));
     const before = this.stream.last;
+    this.#scribe.exit = info.exit;
     if (this.#scribe.turn) this.#scribe.say([lostAgent(info.message)]);
+    this.#scribe.exit = null;
     this.#scribe.cut("error", "execution_error");
     this.#scribe.dormant();
     this.#settled(before);
@@ -522,9 +562,10 @@ export class Session implements SessionPort, Intake {
     const { native_session_id, fork } = this.#row;
     const config = configOf(this.#row);
     const own = this.#context.agent.sharesProcess ? {} : this.#context.agentEnvironment(this.session_id);
+    const answered = this.#row.answered !== false;
     return {
       config: { ...config, env: { ...config.env, ...own } },
-      resume: native_session_id === null ? null : { native_session_id, fork },
+      resume: native_session_id === null ? null : { native_session_id, fork, answered },
     };
   }
 
@@ -532,6 +573,7 @@ export class Session implements SessionPort, Intake {
     if (this.#forcing) clearTimeout(this.#forcing);
     this.#forcing = null;
     this.#save(usageAfter(this.#row, data.usage));
+    if (data.stop_reason === "end_turn" && this.#row.answered === false) this.#save({ answered: true });
     if (this.#queue.size > 0) setImmediate(() => this.pump());
   }
 
@@ -559,7 +601,8 @@ export class Session implements SessionPort, Intake {
    * see as soon as it is committed.
    */
   #settled(before: number): void {
-    const busy = this.#scribe.busy;
+    // A process that may be running is something open, too: after a crash its session is found without looking at all the others.
+    const busy = this.#scribe.busy || this.#line.alive;
     const since = this.stream.openSince();
     if (busy && since === null) this.stream.setOpenSince(before + 1);
     else if (!busy && since !== null) this.stream.setOpenSince(null);

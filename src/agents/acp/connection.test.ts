@@ -35,6 +35,9 @@ class Witness implements SessionPort, Channel {
     this.drafts.push(...told.flatMap((translation) => translation.drafts));
     this.#look();
   }
+  exited({ code, signal }: ExitInfo): void {
+    this.record("exit", "", { code, signal });
+  }
   unparsed(): void {}
   attach(native: string): void {
     this.attached = native;

@@ -99,7 +99,7 @@ class AcpConnection implements Connection {
       onCancel: (id) => this.#client.withdraw(id),
       onExit: (exit) => {
         void this.#terminals.closeAll();
-        if (this.#ready && !this.#closing) this.#launch.port.closed({ exit, resumable: false });
+        if (this.#ready && !this.#closing) this.#launch.port.closed({ exit });
       },
     });
     this.#line = line;

@@ -69,10 +69,7 @@ export class AcpLine {
       onExit: (exit) => {
         this.#exit = exit;
         this.#end();
-        channel?.record("exit", JSON.stringify({ code: exit.code, signal: exit.signal }), {
-          code: exit.code,
-          signal: exit.signal,
-        });
+        channel?.exited(exit);
         this.peer.close(`the agent's process ended (${exit.signal ?? `code ${exit.code}`})`);
         handlers.onExit(exit);
       },

@@ -185,10 +185,10 @@ export class AmpRun {
     }
   }
 
-  #exit({ code, signal }: ExitInfo): void {
+  #exit(exit: ExitInfo): void {
+    const { code } = exit;
     this.#finish();
-    const data = { code, signal };
-    this.#options.channel.record("exit", JSON.stringify(data), data);
+    this.#options.channel.exited(exit);
     // may: exit code 1 after an error means that the upload of the thread failed, too.
     if (this.#result === "success" || (this.#result === "error" && code === 0)) this.#options.onThreadStored();
     this.#settleEnd();

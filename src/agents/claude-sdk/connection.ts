@@ -163,9 +163,13 @@ class SdkConnection implements Connection {
 
   #ended(row: JsonRecord, message: string): void {
     const { code, signal } = this.#exit ?? { code: null, signal: null };
-    record(this.#channel, "exit", { ...row, code, signal });
+    this.#channel.exited(this.#exit ?? { code, signal, stderr: { head: null, tail: null, truncated: false } }, {
+      ...row,
+      code,
+      signal,
+    });
     this.#gone = new AgentError("agent_gone", message);
-    this.#launch.port.closed({ exit: this.#exit, resumable: false, message });
+    this.#launch.port.closed({ exit: this.#exit, message });
   }
 
   async #call(name: string, args: unknown[], call: () => Promise<unknown>): Promise<void> {

@@ -80,6 +80,10 @@ function lab() {
         rows.push({ t_ms: 0, dir, data: JSON.parse(String(raw)) });
         tick();
       },
+      exited: (_exit: unknown, data?: unknown) => {
+        rows.push({ t_ms: 0, dir: "exit", data });
+        tick();
+      },
       unparsed: () => {},
       attach: () => {},
       detach: () => {},

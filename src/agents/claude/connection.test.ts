@@ -50,6 +50,10 @@ function lab(directory: string, env: Record<string, string>) {
         rows.push({ dir, data });
         tick();
       },
+      exited: ({ code, signal }: ExitInfo) => {
+        rows.push({ dir: "exit", data: { code, signal } });
+        tick();
+      },
       unparsed: (_dir: NativeDirection, raw: Buffer) => garbage.push(raw.toString()),
       attach: () => {},
       detach: () => {},

@@ -139,7 +139,7 @@ class ClaudeConnection implements Connection {
 
   #exited(exit: ExitInfo): void {
     const { code, signal } = exit;
-    this.#channel.record("exit", JSON.stringify({ code, signal }), { code, signal });
+    this.#channel.exited(exit);
     const how = signal ? `was ended by ${signal}` : `exited with code ${code}`;
     const said = this.#complaint || lastLines(exit) || "It said nothing.";
     this.#ended(new AgentError(this.#greeted ? "agent_gone" : "agent_failed_to_start", `Claude Code ${how}. ${said}`), exit);
@@ -149,7 +149,7 @@ class ClaudeConnection implements Connection {
     this.#gone = true;
     this.#arguments.clean();
     this.#control.close(error);
-    this.#launch.port.closed({ exit, resumable: false, message: error.message });
+    this.#launch.port.closed({ exit, message: error.message });
   }
 }
 

@@ -186,7 +186,7 @@ export class AppServer {
 
   #exited(exit: ExitInfo): void {
     const { code, signal } = exit;
-    this.channel.record("exit", JSON.stringify({ code, signal }), { code, signal });
+    this.channel.exited(exit);
     const how = signal ? `was killed by ${signal}` : `ended with exit code ${code ?? "unknown"}`;
     this.#lost(
       exit,
@@ -201,7 +201,7 @@ export class AppServer {
     this.#onGone();
     const attached = [...this.#attached.values()];
     this.#attached.clear();
-    for (const { port } of attached) port.closed({ exit, resumable: true, message: error.message });
+    for (const { port } of attached) port.closed({ exit, message: error.message });
   }
 
   #stderrTail(): string {

@@ -71,11 +71,11 @@ async function connect({ config, resume, port, host }: Launch): Promise<Connecti
     onSpawnError: (error) => started.reject(new AgentError("agent_failed_to_start", error.message, { cause: error })),
     onExit: (exit) => {
       const { code, signal } = exit;
-      channel.record("exit", JSON.stringify({ code, signal }), { code, signal });
+      channel.exited(exit);
       started.reject(
         new AgentError("agent_failed_to_start", `The mock agent exited with ${code ?? signal} before it said hello.`),
       );
-      port.closed({ exit, resumable: false });
+      port.closed({ exit });
     },
   });
   const send = (command: MockCommand): void => channel.record("in", stdio.send(command), command);

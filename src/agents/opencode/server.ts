@@ -285,7 +285,7 @@ export class OpencodeServer {
     void life?.then(({ stream }) => stream?.close()).catch(() => {});
     this.#listener.busy.clear();
     if (this.#attached.size === 0) return;
-    this.#record("exit", { code: exit.code, signal: exit.signal });
+    this.channel.exited(exit);
     if (!this.#stopping) void this.#revive(exit);
   }
 
@@ -308,7 +308,7 @@ export class OpencodeServer {
     const message = `OpenCode ended ${how(exit)} and could not be started again. Send a message to try once more.`;
     for (const [id, { port }] of [...this.#attached]) {
       this.detach(id);
-      port.closed({ exit, resumable: true, message });
+      port.closed({ exit, message });
     }
     this.#deaths = 0;
   }
