@@ -197,9 +197,10 @@ export class SqliteStream implements Stream, Writer {
   write(): void {
     const { streams, events, natives } = this.#context;
     if (this.#deleted) return;
-    const now = Date.now();
-    if (this.#isNew) streams.insert(this.#row(now));
-    else streams.update(this.#row(now));
+    // Only events make it younger: that nothing is open any more is no news.
+    if (this.#chunks.length > 0) this.#writtenAt = Date.now();
+    if (this.#isNew) streams.insert(this.#row());
+    else streams.update(this.#row());
     if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
     for (const chunk of this.#chunks) events.insert(this.no, chunk);
     for (const chunk of this.#natives) {
@@ -259,9 +260,7 @@ export class SqliteStream implements Stream, Writer {
     this.#context.committer.admit();
   }
 
-  /** Only events make it younger: who writes down that nothing is open any more changes nothing that a person would look for. */
-  #row(now: number): NumberedRow {
-    if (this.#last > this.#lastCommitted) this.#writtenAt = now;
+  #row(): NumberedRow {
     return {
       no: this.no,
       kind: this.kind,

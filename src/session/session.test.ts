@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Agent } from "../agents/contract.ts";
 import { mockAgent } from "../agents/mock/agent.ts";
 import { type Core, openCore } from "../daemon/core.ts";
 import { eventTypes, type UniversalEvent } from "../schema/event.ts";
@@ -13,11 +14,14 @@ import { eventsOf, play as playTurn, textsIn, turnEnd, until } from "./test-sess
 let dataDir: string;
 let core: Core;
 
+/** Cannot resume. */
+const mortalAgent: Agent = { ...mockAgent, id: "mortal", capabilities: { ...mockAgent.capabilities, resume: false } };
+
 const open = () =>
   openCore({
     dataDir,
     config: { times: { interrupt_ms: 500 } },
-    agents: [mockAgent],
+    agents: [mockAgent, mortalAgent],
     env: process.env,
     defaultDirectory: dataDir,
     log: () => {},
@@ -33,8 +37,8 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const start = async (): Promise<Session> =>
-  core.manager.get((await core.manager.create({ agent: "mock", directory: dataDir })).session_id);
+const start = async ({ agent = "mock" } = {}): Promise<Session> =>
+  core.manager.get((await core.manager.create({ agent, directory: dataDir })).session_id);
 
 const play = async (session: Session, text: string): Promise<UniversalEvent[]> => {
   await playTurn(session, text);
@@ -130,8 +134,33 @@ describe("a session with the mock agent", () => {
     expect(answer(eventsOf(session))).toBe("You said no: not now.");
   });
 
-  it("[G8] ends with the agent's stderr when the agent crashes, everything closed", async () => {
+  it("[S1] outlives the death of an agent that can resume: the turn fails, the next message goes on", async () => {
     const session = await start();
+    await play(session, "say the word is heron");
+    await session.send("crash 7", [], "queue");
+    const rest = await until(session, (event) => event.type === "session.status" && event.data.status === "dormant");
+    const before = eventsOf(session).slice(0, rest.sequence);
+    expect(before.findLast((event) => event.type === "turn.ended")?.data).toMatchObject({ stop_reason: "error" });
+    expect(before.filter((event) => event.type === "error").map(({ data }) => data)).toMatchObject([
+      { details: { exit_code: 7, signal: null, stderr: { head: "mock: crashing as told", truncated: false } } },
+    ]);
+    const all = await play(session, "remember");
+    expect(answer(all)).toContain("the word is heron");
+    expect(checkGrammar(all)).toEqual([]);
+  });
+
+  it("[S1] outlives a death between two turns, too, and can be resumed without a message", async () => {
+    const session = await start();
+    await session.send("depart", [], "queue");
+    await until(session, (event) => event.type === "session.status" && event.data.status === "dormant");
+    await session.resume();
+    expect(session.view().status).toBe("idle");
+    expect(session.alive).toBe(true);
+    expect(checkGrammar(eventsOf(session))).toEqual([]);
+  });
+
+  it("[G8] ends with the agent's stderr when an agent that cannot resume crashes, everything closed", async () => {
+    const session = await start({ agent: "mortal" });
     await session.send("crash 7", [], "queue");
     const end = await until(session, (event) => event.type === "session.ended");
     expect(end.data).toMatchObject({
@@ -142,6 +171,35 @@ describe("a session with the mock agent", () => {
     });
     expect(checkGrammar(eventsOf(session))).toEqual([]);
     await expect(session.send("x", [], "queue")).rejects.toMatchObject({ code: "session_ended" });
+  });
+
+  it("keeps the title a person gave, and the agent's own beside it", async () => {
+    const named = await start();
+    await named.configure({ title: "Mine" });
+    const all = await play(named, "facts");
+    expect(named.view().title).toBe("Mine");
+    const updates = all
+      .flatMap((event) => (event.type === "session.updated" ? [event.data] : []))
+      .filter(({ title, metadata }) => title !== undefined || metadata?.native_title !== undefined);
+    expect(updates).toMatchObject([{ title: "Mine" }, { metadata: { native_title: "A mock session" } }]);
+    expect(updates[1]).not.toHaveProperty("title");
+    const unnamed = await start();
+    await play(unnamed, "facts");
+    expect(unnamed.view().title).toBe("A mock session");
+  });
+
+  it("is as old as its last event, not as the question", async () => {
+    const session = await start();
+    await play(session, "say hi");
+    await session.rest();
+    await core.log.committed();
+    const { updated_at } = session.view();
+    expect(updated_at >= (eventsOf(session).at(-1)?.time ?? "")).toBe(true);
+    while (Date.now() <= Date.parse(updated_at) + 1) await new Promise(setImmediate);
+    expect(session.view().updated_at).toBe(updated_at);
+    expect(core.manager.list({ limit: 10 }).sessions.find((row) => row.session_id === session.session_id)?.updated_at).toBe(
+      updated_at,
+    );
   });
 
   it("[S1] resumes natively after rest, with the conversation intact", async () => {

@@ -5,7 +5,7 @@ import { toNativeMode } from "../claude/modes.ts";
 import { userFrame } from "../claude/prompt-content.ts";
 import { permissionResponse, questionResponse } from "../claude/replies.ts";
 import { STREAMED_PROMPT } from "../claude/sdk-rows.ts";
-import { nativeRequest, STOP_GRACE_MS, withinStart } from "../claude/start.ts";
+import { connectOrBeginAnew, nativeRequest, STOP_GRACE_MS, withinStart } from "../claude/start.ts";
 import { ADDRESS } from "../claude/state.ts";
 import { ClaudeTranslator } from "../claude/translator.ts";
 import {
@@ -24,7 +24,9 @@ import { PromptStream } from "./prompt-stream.ts";
 import { loadSdk, type Query, type Sdk, type SdkOptions } from "./sdk-module.ts";
 import { SdkChild } from "./spawned-process.ts";
 
-export async function connectSdk(launch: Launch): Promise<Connection> {
+export const connectSdk = (launch: Launch): Promise<Connection> => connectOrBeginAnew(launch, start);
+
+async function start(launch: Launch): Promise<Connection> {
   const { sdk } = await loadSdk(launch.host);
   const connection = new SdkConnection(launch, sdk);
   await connection.greet();

@@ -9,7 +9,8 @@ import { connectClaude } from "./connection.ts";
 const PROGRAM = `#!${process.execPath}
 const say = (o) => process.stdout.write(JSON.stringify(o) + "\\n");
 const ok = (id, response) => say({ type: "control_response", response: { subtype: "success", request_id: id, response } });
-if (process.env.FAKE === "dies") { process.stderr.write("No conversation found\\n"); process.exit(1); }
+const resumes = process.argv.some((each) => each.startsWith("--resume"));
+if (process.env.FAKE === "dies" || (process.env.FAKE === "forgets" && resumes)) { process.stderr.write("No conversation found\\n"); process.exit(1); }
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const frame = JSON.parse(line);
   if (frame.type === "control_request") {
@@ -156,6 +157,17 @@ describe("the connection", () => {
       code: "agent_failed_to_start",
       message: expect.stringContaining("No conversation found"),
     });
+  });
+
+  it("a session that never got an answer begins anew when the CLI does not know it; one that did is not begun anew", async () => {
+    const { launch, rows, until } = lab(directory, { FAKE: "forgets" });
+    const resume = { native_session_id: "gone", fork: false };
+    await expect(connectClaude({ ...launch, resume })).rejects.toThrow(/No conversation found/);
+    await expect(connectClaude({ ...launch, resume: { ...resume, answered: true } })).rejects.toThrow(/No conversation found/);
+    const connection = await connectClaude({ ...launch, resume: { ...resume, answered: false } });
+    await connection.prompt(prompt("hello"));
+    await until(() => outs(rows).some((row) => row.includes("hello")));
+    await connection.close();
   });
 
   it("a crash in mid-turn is told to the session, and later messages are refused", async () => {

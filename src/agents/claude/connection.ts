@@ -16,11 +16,13 @@ import { type Arguments, launchArguments } from "./launch.ts";
 import { toNativeMode } from "./modes.ts";
 import { userFrame } from "./prompt-content.ts";
 import { permissionResponse, questionResponse } from "./replies.ts";
-import { nativeRequest, STOP_GRACE_MS, withinStart } from "./start.ts";
+import { connectOrBeginAnew, nativeRequest, STOP_GRACE_MS, withinStart } from "./start.ts";
 import { ADDRESS } from "./state.ts";
 import { ClaudeTranslator } from "./translator.ts";
 
-export async function connectClaude(launch: Launch): Promise<Connection> {
+export const connectClaude = (launch: Launch): Promise<Connection> => connectOrBeginAnew(launch, start);
+
+async function start(launch: Launch): Promise<Connection> {
   const { command, args } = await launch.host.resolveCommand();
   const env = launch.host.environment(launch.config.env);
   const connection = new ClaudeConnection(launch, { command, args, env });

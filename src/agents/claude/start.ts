@@ -1,5 +1,5 @@
 // What a start of Claude Code has in common, whether we run its program ourselves or the Agent SDK does.
-import { AgentError } from "../contract.ts";
+import { AgentError, type Connection, type Launch } from "../contract.ts";
 import { isRecord } from "../json.ts";
 import type { NativeRequest } from "./permissions.ts";
 
@@ -26,4 +26,18 @@ export async function withinStart<T>(answer: Promise<T>): Promise<T> {
 export function nativeRequest(native: unknown): NativeRequest {
   if (isRecord(native) && typeof native.request_id === "string") return native as NativeRequest;
   throw new AgentError("agent_refused", "This request cannot be answered any more.");
+}
+
+/**
+ * A session that never got an answer may be unknown to the CLI: killed in the first moment of its first turn, it had stored nothing. Then it begins anew;
+ * one that has answered is never begun anew behind a person's back.
+ */
+export async function connectOrBeginAnew(launch: Launch, connect: (launch: Launch) => Promise<Connection>): Promise<Connection> {
+  try {
+    return await connect(launch);
+  } catch (error) {
+    const unknown = error instanceof AgentError && error.message.includes("No conversation found");
+    if (!unknown || launch.resume?.answered !== false || launch.resume.fork) throw error;
+    return connect({ ...launch, resume: null });
+  }
 }

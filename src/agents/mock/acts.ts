@@ -528,6 +528,14 @@ export const acts: Record<string, Act> = {
       await say(stage, "I complained.");
     },
   },
+  depart: {
+    usage: "depart [MS]",
+    about: "ends its process a moment after the turn",
+    play: async (stage, args) => {
+      await say(stage, "I will be gone.");
+      setTimeout(() => stage.exit(3), number(args, 50));
+    },
+  },
   crash: {
     usage: "crash [CODE]",
     about: "exits in mid-turn with that code",
@@ -555,6 +563,7 @@ export class Ending extends Error {
 const APART = new Set([
   "hang",
   "crash",
+  "depart",
   "error",
   "refuse",
   "longline",
