@@ -53,11 +53,12 @@ describe("the size of a body", () => {
 
   it("is not read when nobody knows the caller", async () => {
     server = await startTestServer();
-    const { socket, until } = await open(server.port);
+    const { socket, until, closed } = await open(server.port);
     socket.write(
       "POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n{",
     );
     await until(/^HTTP\/1.1 401/);
+    await closed;
   });
 });
 

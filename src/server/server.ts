@@ -50,6 +50,7 @@ import type { App, ServerContext, ServerOptions } from "./server-context.ts";
 import type { Token } from "./token.ts";
 import type { TokenStore } from "./token-store.ts";
 import { listenOnSocket } from "./unix-listener.ts";
+import { leaveUnreadBody } from "./unread-bodies.ts";
 import { validatorCompiler } from "./validator.ts";
 import { createUpgradeHandler } from "./websocket.ts";
 
@@ -191,6 +192,7 @@ function createGuardedServer(
   });
   const pipelining = new Pipelining();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    leaveUnreadBody(request, response);
     try {
       if (!request.url?.startsWith("/")) throw new ProblemError("not_found", "Give the path only as the request's target.");
       const origin = guard.check(request);

@@ -349,3 +349,43 @@ describe("over stdio", () => {
     await gone;
   });
 });
+
+describe("a peer that asks and does not read", () => {
+  it("waits for its answers to be read before its next request is handled, in order, and is no longer read itself", async () => {
+    let unread = 0;
+    let release = (): void => {};
+    const held: boolean[] = [];
+    const flow = {
+      unread: () => unread,
+      drained: () =>
+        new Promise<void>((resolve) => {
+          release = () => {
+            unread = 0;
+            resolve();
+          };
+        }),
+      pause: () => void held.push(true),
+      resume: () => void held.push(false),
+    };
+    const handled: unknown[] = [];
+    const { receive } = makePeer({
+      flow,
+      onRequest: (_, params) => {
+        handled.push(params);
+        unread += 2_000_000;
+        return null;
+      },
+    });
+    for (let i = 1; i <= 4; i++) receive({ id: i, method: "read", params: [i, "x".repeat(2_000_000)] });
+    await settled();
+    expect(handled.length).toBe(1);
+    expect(held).toEqual([true]);
+    for (let done = 2; done <= 4; done++) {
+      release();
+      await settled();
+      expect(handled.length).toBe(done);
+    }
+    expect(held).toEqual([true, false]);
+    expect(handled.map((params) => (params as number[])[0])).toEqual([1, 2, 3, 4]);
+  });
+});

@@ -20,6 +20,36 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 describe("reading", () => {
+  it("reads some lines of a file that is too large as a whole", async () => {
+    const path = join(root, "large.txt");
+    writeFileSync(path, Array.from({ length: 600_000 }, (_, i) => `line ${i + 1}\n`).join(""));
+    await expect(files.read({ path })).rejects.toThrow(/some lines/);
+    expect(await files.read({ path, line: 500_000, limit: 2 })).toEqual({ content: "line 500000\nline 500001\n" });
+    await expect(files.read({ path, line: 1, limit: 590_000 })).rejects.toThrow(/fewer/);
+  });
+
+  it("reads one file at a time, and none before the agent has read the last answer", async () => {
+    let letGo = (): void => {};
+    const slow = new ClientFiles(
+      root,
+      "error",
+      () =>
+        new Promise((resolve) => {
+          letGo = resolve;
+        }),
+    );
+    const order: string[] = [];
+    const reads = ["a", "b"].map((name) => slow.read({ path: join(root, "a.txt") }).then(() => order.push(name)));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(order).toEqual([]);
+    letGo();
+    await reads[0];
+    expect(order).toEqual(["a"]);
+    letGo();
+    await reads[1];
+    expect(order).toEqual(["a", "b"]);
+  });
+
   it("reads whole files, and lines counted from 1", async () => {
     expect(await files.read({ path: join(root, "a.txt") })).toEqual({ content: "one\ntwo\nthree\n" });
     expect(await files.read({ path: join(root, "a.txt"), line: 2, limit: 1 })).toEqual({ content: "two\n" });

@@ -56,6 +56,18 @@ describe("terminals", () => {
     expect(terminals.output({ terminalId }).output).toBe("$HOME; `id`");
   });
 
+  it("keeps the end of the output, and never more than it can afford", async () => {
+    const { terminalId } = await terminals.create({
+      command: "head -c 9000000 /dev/zero | tr '\\0' x; printf end",
+      outputByteLimit: 1e15,
+    });
+    await terminals.waitForExit({ terminalId });
+    const { output, truncated } = terminals.output({ terminalId });
+    expect(truncated).toBe(true);
+    expect(String(output).length).toBe(4 * 1024 * 1024);
+    expect(String(output).endsWith("xend")).toBe(true);
+  });
+
   it("passes the environment it is given", async () => {
     const { terminalId } = await terminals.create({ command: 'echo "$A"', env: [{ name: "A", value: "b" }] });
     await terminals.waitForExit({ terminalId });

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { SessionPort, Translator } from "../agents/contract.ts";
+import { type Intake, NativeChannel } from "./channel.ts";
+
+const MB = 1024 * 1024;
+/** Each message is for the session it names, or for all. */
+const translator = (forgotten: string[] = []): Translator => ({
+  translate: ({ data }) => [{ session: data as string | null, type: "said", disposition: "mapped", drafts: [] }],
+  forget: (session) => void forgotten.push(session),
+});
+
+function channelWith(forgotten: string[] = []): { channel: NativeChannel; bytes(): number; attach(session: string): void } {
+  let bytes = 0;
+  const intake: Intake = {
+    attached: () => {},
+    ingest: ({ raw }) => {
+      bytes += raw.length;
+    },
+  };
+  const channel = new NativeChannel(translator(forgotten), () => intake);
+  const port: SessionPort = { opened: () => {}, closed: () => {}, say: () => {} } as unknown as SessionPort;
+  return { channel, bytes: () => bytes, attach: (session) => channel.attach(session, port) };
+}
+
+describe("messages for sessions that nobody has claimed", () => {
+  it("are kept until their session is", () => {
+    const { channel, bytes, attach } = channelWith();
+    channel.record("out", "x".repeat(1_000), "a");
+    channel.record("out", "x".repeat(500), null);
+    attach("a");
+    expect(bytes()).toBe(1_500);
+  });
+
+  it("are bounded in bytes, whole sessions going first that came first, and their translator forgets them", () => {
+    const forgotten: string[] = [];
+    const { channel, bytes, attach } = channelWith(forgotten);
+    for (let i = 0; i < 30; i++) channel.record("out", "x".repeat(MB / 10), i % 2 === 0 ? "old" : "new");
+    expect(forgotten[0]).toBe("old");
+    attach("new");
+    attach("old");
+    expect(bytes()).toBeGreaterThan(0);
+    expect(bytes()).toBeLessThanOrEqual(2 * MB);
+  });
+
+  it("are bounded in bytes too when they are for the whole process", () => {
+    const { channel, bytes, attach } = channelWith();
+    for (let i = 0; i < 100; i++) channel.record("err", "x".repeat(MB / 10), null);
+    attach("a");
+    expect(bytes()).toBeGreaterThan(MB);
+    expect(bytes()).toBeLessThanOrEqual(2 * MB);
+  });
+});
