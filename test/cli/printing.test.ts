@@ -34,12 +34,13 @@ describe("what the command line prints", { timeout: 60_000 }, () => {
   it("is whole in a pipe whose reader begins late", async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     await session.prompt("flood 12000");
-    for (const command of [`logs ${session.id}`, `logs ${session.id} --json`, `items ${session.id}`]) {
+    for (const command of [`logs ${session.id}`, `logs ${session.id} --json`, `items ${session.id}`, "openapi"]) {
       const [late, file] = (await shell(`$D ${command} | (sleep 0.5; wc -c); $D ${command} > all.txt; wc -c < all.txt`)).split(
         "\n",
       );
       expect([command, Number(late)]).toEqual([command, Number(file)]);
-      expect(Number(late)).toBeGreaterThan(200_000);
+      // More than a pipe holds by itself.
+      expect(Number(late)).toBeGreaterThan(70_000);
     }
   });
 
