@@ -2,7 +2,7 @@
 import { realpath, stat } from "node:fs/promises";
 import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
 import type { Log, Stream, StreamRow } from "../log/contract.ts";
-import { LogError } from "../log/log-error.ts";
+import { LogError, withdrawn } from "../log/log-error.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
@@ -134,7 +134,7 @@ export class SessionManager {
       // Not kept: it must not appear later under an id that the caller was refused.
       this.#sessions.delete(row.session_id);
       log.deleteStream("session", row.session_id);
-      throw error;
+      throw withdrawn(error);
     });
     return session.view();
   }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Agent, AgentHost, ConfigPatch, ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
+import { withdrawn } from "../log/log-error.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -167,7 +168,7 @@ export class Session implements SessionPort, Intake {
     this.#queue.push(message);
     await this.#context.log.committed().catch((error: unknown) => {
       // Not kept: it is withdrawn, so that a refused message never runs later. If it has begun meanwhile, it is accepted.
-      if (this.#queue.remove(message.turn_id)) throw error;
+      if (this.#queue.remove(message.turn_id)) throw withdrawn(error);
     });
     this.pump();
     return { turn_id: message.turn_id, queued: busy };

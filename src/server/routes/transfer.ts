@@ -1,6 +1,7 @@
 // A session from one daemon to another: export as NDJSON, import of it.
 import { Readable } from "node:stream";
 import Type from "typebox";
+import { withdrawn } from "../../log/log-error.ts";
 import { Session, SessionId } from "../../schema/session.ts";
 import { exportLines, importLines } from "../../session/transfer.ts";
 import type { App, ServerContext } from "../server-context.ts";
@@ -50,7 +51,7 @@ export function transferRoutes(app: App, { log, manager }: ServerContext): void 
       const { id } = importLines(log, body.ndjson, body.session_id);
       await log.committed().catch((error: unknown) => {
         log.deleteStream("session", id);
-        throw error;
+        throw withdrawn(error);
       });
       return reply.code(201).send(manager.get(id).view());
     },
