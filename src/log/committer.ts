@@ -4,7 +4,7 @@
  */
 import type { DamageReport, LogHealth } from "./contract.ts";
 import type { Database } from "./driver.ts";
-import { LogError, toLogError } from "./log-error.ts";
+import { LogError, notDurableYet, toLogError } from "./log-error.ts";
 import { rollback } from "./migrations.ts";
 
 type CommitterOptions = {
@@ -146,7 +146,7 @@ export class Committer {
       this.#longWaiter ??= waiter();
       return this.#longWaiter.promise;
     }
-    if (this.#failure?.outOfPatience) return rejected(this.#failure.error);
+    if (this.#failure?.outOfPatience) return rejected(notDurableYet(this.#failure.error));
     this.#waiter ??= waiter();
     return this.#waiter.promise;
   }
@@ -260,7 +260,7 @@ export class Committer {
   #losePatience(): void {
     if (this.#failure === undefined) return;
     this.#failure.outOfPatience = true;
-    this.#reject(this.#failure.error, { all: false });
+    this.#reject(notDurableYet(this.#failure.error), { all: false });
   }
 
   #recover(): void {

@@ -76,6 +76,20 @@ export function toLogError(error: unknown, doing: string): LogError {
   return new LogError("write_failed", `${doing}: ${message}. See the cause; it is tried again.`, {}, error);
 }
 
+/** For who waits no longer: what was appended is kept in memory and tried again, so it may still become durable. */
+export function notDurableYet(error: LogError): LogError {
+  const message = `${error.message} What was taken is not stored yet, and may still take effect: look before you repeat it.`;
+  return new LogError(error.code, message, { ...error.details, taken: 1 }, error);
+}
+
+/** For who has taken back what could not be stored. */
+export function withdrawn(error: unknown): unknown {
+  if (!(error instanceof LogError)) return error;
+  const cause = error.cause instanceof LogError ? error.cause : error;
+  const message = `${cause.message} Nothing of this was kept: try it again then.`;
+  return new LogError(error.code, message, { ...cause.details, taken: 0 }, error);
+}
+
 /** While the log is open a full disk mends itself; at the start somebody has to do something. Other errors stay as they are. */
 export function atStart(error: unknown, dataDir: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -360,7 +360,10 @@ describe("a full disk", () => {
     expect(seen.at(-1) ?? 0).toBeLessThanOrEqual(stored);
     const { last } = stream;
     expect(codeOf(() => log.assertWritable())).toBe("disk_full");
-    await expect(log.committed()).rejects.toMatchObject({ code: "disk_full" });
+    await expect(log.committed()).rejects.toMatchObject({
+      code: "disk_full",
+      message: expect.stringContaining("may still take effect"),
+    });
     expect(paused).toEqual([true]);
     rmSync(ballast);
     await log.committed({ bounded: false });

@@ -59,7 +59,7 @@ export function toProblemError(error: unknown): ProblemError {
   if (error instanceof AgentError) return new ProblemError(error.code, error.message, { cause: error });
   if (error instanceof LogError) {
     const code = logCodes[error.code];
-    const detail = toldByLog.has(error.code) ? error.message : undefined;
+    const detail = toldByLog.has(error.code) || "taken" in error.details ? error.message : undefined;
     return new ProblemError(code ?? "internal", detail, { cause: error });
   }
   return new ProblemError(frameworkCode(error), undefined, { cause: error });

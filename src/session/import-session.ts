@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Log, Stream } from "../log/contract.ts";
+import { withdrawn } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { Grammar } from "../schema/grammar.ts";
@@ -63,7 +64,7 @@ export async function importSession(log: Log, ndjson: string, options: ImportOpt
     return stream;
   } catch (error) {
     log.deleteStream("session", id);
-    throw error;
+    throw withdrawn(error);
   }
 }
 

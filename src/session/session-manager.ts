@@ -6,7 +6,7 @@ import { realpath, stat } from "node:fs/promises";
 import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
 import { OWN_PREFIX } from "../agents/own-environment.ts";
 import type { Log, Stream, StreamRow } from "../log/contract.ts";
-import { LogError } from "../log/log-error.ts";
+import { LogError, withdrawn } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
@@ -202,7 +202,7 @@ export class SessionManager {
       // Refused means not done.
       this.#sessions.delete(row.session_id);
       log.deleteStream("session", row.session_id);
-      throw error;
+      throw withdrawn(error);
     }
     return session.view();
   }

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Agent, AgentHost, ConfigPatch, ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
+import { withdrawn } from "../log/log-error.ts";
 import { type Actor, BY_THE_DAEMON, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded } from "../schema/event-data.ts";
@@ -245,7 +246,7 @@ export class Session implements SessionPort, Intake {
     } catch (error) {
       // Refused means not done: it must not run when the log is well again.
       this.#guard(() => void this.#queue.remove(turn_id));
-      throw error;
+      throw withdrawn(error);
     }
     this.#mustLive();
     this.pump();

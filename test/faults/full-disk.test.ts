@@ -52,7 +52,10 @@ describe.skipIf(library === "")("a full disk", () => {
     faults.arm(1, "ENOSPC", { lasting: true });
     // The first command may be the one that finds it out: it waits a moment for the disk, then it is withdrawn.
     const full = { status: 507, code: "disk_full" };
-    await expect(session.send("say refused")).rejects.toMatchObject(full);
+    await expect(session.send("say refused")).rejects.toMatchObject({
+      ...full,
+      message: expect.not.stringContaining("may still"),
+    });
     await notReady();
     expect(await client.health()).toMatchObject({ log: "failing" });
     await expect(session.send("say refused too", { idempotencyKey: "k" })).rejects.toMatchObject(full);
