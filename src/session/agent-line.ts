@@ -30,6 +30,11 @@ export class AgentLine {
     return this.#connection;
   }
 
+  /** The open connection, or the one that is being opened when it is open; null when there is none. */
+  async settled(): Promise<Connection | null> {
+    return this.#connection ?? (await this.#opening?.catch(() => null)) ?? null;
+  }
+
   /** True while a process may be running. */
   get alive(): boolean {
     return this.#connection !== null || this.#opening !== null;

@@ -1,11 +1,18 @@
 // Messages a session has accepted and not yet given to its agent. Durable: an accepted message outlives the daemon. Its documents commit in the same
 // transaction as the events of their tick, so a message is either still queued or its turn has started, never both, never neither.
-import type { Prompt } from "../agents/contract.ts";
+import type { ChosenCommand, Prompt } from "../agents/contract.ts";
 import type { Artifacts, Documents } from "../log/contract.ts";
 
 export type StoredAttachment = { name: string; mime: string; artifact_id: string; path: string | null };
 
-export type QueuedMessage = { turn_id: string; message_id: string; text: string; attachments: StoredAttachment[] };
+export type QueuedMessage = {
+  turn_id: string;
+  message_id: string;
+  text: string;
+  /** The text is a command of the agent that the person chose. */
+  command?: boolean;
+  attachments: StoredAttachment[];
+};
 
 const KIND = "queued_message";
 
@@ -51,11 +58,19 @@ export class MessageQueue {
 }
 
 /** The message as an agent takes it, with the bytes of what is attached. */
-export async function promptOf({ message_id, text, attachments }: QueuedMessage, artifacts: Artifacts): Promise<Prompt> {
+export async function promptOf(message: QueuedMessage, artifacts: Artifacts): Promise<Prompt> {
+  const { message_id, text, command, attachments } = message;
   const read = attachments.map(async ({ name, mime, artifact_id, path }) => {
     const chunks: Buffer[] = [];
     for await (const chunk of artifacts.openRead(artifact_id) ?? []) chunks.push(chunk as Buffer);
     return { name, mime, path, bytes: Buffer.concat(chunks) };
   });
-  return { message_id, text, attachments: await Promise.all(read) };
+  const chosen = command ? readCommand(text) : null;
+  return { message_id, text, ...(chosen ? { command: chosen } : {}), attachments: await Promise.all(read) };
+}
+
+/** `/name arguments`; null when the text is no command. Skills are chosen as `$name`. */
+export function readCommand(text: string): ChosenCommand | null {
+  const found = /^(?:\/|(?=\$))([^\s/]\S*)(?:\s+([\s\S]*))?$/.exec(text.trim());
+  return found?.[1] === undefined ? null : { name: found[1], arguments: found[2] ?? "" };
 }

@@ -8,7 +8,8 @@ import { NativeChannel } from "./channel.ts";
 import type { IdSource } from "./ids.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
 import { Session, type SessionTimes } from "./session.ts";
-import { parseRow, type SessionRow, sessionOf } from "./session-row.ts";
+import { configOf, parseRow, type SessionRow, sessionOf } from "./session-row.ts";
+import { mustSupport } from "./supported.ts";
 
 export type ManagerOptions = {
   log: Log;
@@ -76,7 +77,7 @@ export class SessionManager {
     const inspection = await this.#options.inspect(request.agent);
     if (!inspection.installed)
       throw new ProblemError("agent_not_found", inspection.advice ?? `${found.agent.name} is not installed.`);
-    return this.#add({
+    const row: SessionRow = {
       session_id: request.session_id ?? this.#options.ids.next("sess"),
       agent: request.agent,
       agent_version: inspection.version,
@@ -97,7 +98,9 @@ export class SessionManager {
       forked_from: null,
       usage: null,
       ended: null,
-    });
+    };
+    await mustSupport(found.agent, found.host, configOf(row), configOf(row));
+    return this.#add(row);
   }
 
   async fork(id: string, request: ForkSession): Promise<SessionView> {

@@ -17,6 +17,7 @@ import { RequestDesk } from "./request-desk.ts";
 import { Scribe, type Turn } from "./scribe.ts";
 import { factsOf, statusFacts, usageAfter } from "./session-facts.ts";
 import { configOf, parseRow, type SessionRow, sessionOf } from "./session-row.ts";
+import { mustSupport } from "./supported.ts";
 
 export type SessionTimes = {
   /** An idle agent process is put to rest after this long; the next message resumes it. */
@@ -50,6 +51,10 @@ export class Session implements SessionPort, Intake {
   readonly #line: AgentLine;
   /** A message is on its way to the agent. */
   #giving: Promise<void> | null = null;
+  /** Changes of the configuration that are not done yet: no agent is started beside them. */
+  #configuring: Promise<void> = Promise.resolve();
+  /** A request was answered with `always` since the agent started. */
+  #allowedForGood = false;
   /** The daemon is going: nothing new begins. */
   #suspended = false;
   #lost = false;
@@ -156,13 +161,25 @@ export class Session implements SessionPort, Intake {
 
   // ── commands ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async send(text: string, attachments: StoredAttachment[], whenBusy: "queue" | "steer" | "reject"): Promise<MessageAccepted> {
+  /** `command`: the text is one of the agent's own commands, chosen by the person. */
+  async send(
+    text: string,
+    attachments: StoredAttachment[],
+    whenBusy: "queue" | "steer" | "reject",
+    command = false,
+  ): Promise<MessageAccepted> {
     this.#mustLive();
-    const message: QueuedMessage = { turn_id: this.#context.ids.next("turn"), message_id: randomUUID(), text, attachments };
+    const message: QueuedMessage = {
+      turn_id: this.#context.ids.next("turn"),
+      message_id: randomUUID(),
+      text,
+      ...(command ? { command } : {}),
+      attachments,
+    };
     const turn = this.#scribe.turn;
     const busy = turn !== null || this.#queue.size > 0 || this.#giving !== null;
     if (busy && whenBusy === "reject") throw new ProblemError("session_busy");
-    if (turn && whenBusy === "steer") return this.#steer(message, turn);
+    if (turn && whenBusy === "steer" && !command) return this.#steer(message, turn);
     if (this.#queue.size >= this.#context.limits.queued) throw new ProblemError("queue_full");
     this.#queue.push(message);
     await this.#context.log.committed();
@@ -191,6 +208,7 @@ export class Session implements SessionPort, Intake {
   async #give(message: QueuedMessage): Promise<void> {
     const { turn_id } = message;
     try {
+      await this.#configuring;
       const connection = await this.#line.open(() => this.#target());
       const prompt = await promptOf(message, this.#context.log.artifacts);
       // Meanwhile the agent may have begun a turn of its own, or the message may have been dropped: then it waits, or is gone.
@@ -236,7 +254,14 @@ export class Session implements SessionPort, Intake {
     await this.#context.log.committed();
   }
 
-  async configure(patch: UpdateSession): Promise<void> {
+  /** One change after the other, so that what is stored and what the agent has are the same. */
+  configure(patch: UpdateSession): Promise<void> {
+    const done = this.#configuring.then(() => this.#configure(patch));
+    this.#configuring = done.catch(() => {});
+    return done;
+  }
+
+  async #configure(patch: UpdateSession): Promise<void> {
     this.#mustLive();
     const { title, ...config } = patch;
     if (Object.keys(config).length > 0) await this.#configureAgent(config);
@@ -244,22 +269,29 @@ export class Session implements SessionPort, Intake {
     await this.#context.log.committed();
   }
 
-  /** Live where the agent can; else between turns, with a new start for the next one. */
+  /** All of it or nothing. Live where the agent can; else between turns, with a new start for the next one. Stored when the agent has agreed. */
   async #configureAgent(config: ConfigPatch): Promise<void> {
+    const { agent, host } = this.#context;
+    await mustSupport(agent, host, config, { ...configOf(this.#row), ...config });
     const names = Object.keys(config) as (keyof ConfigPatch)[];
-    const live = names.every((name) => this.#context.agent.capabilities.live[name]);
-    const connection = this.#line.current;
-    if (connection && live) await agentCall(connection.configure(config));
-    else if (connection && this.#scribe.turn)
+    // Null takes a choice back: what the agent does without one is known only to a new process. And what a person allowed for good in this process
+    // would count in plan, too.
+    const forgets = config.permission_mode === "plan" && this.#allowedForGood;
+    const live = !forgets && names.every((name) => agent.capabilities.live[name] && config[name] !== null);
+    const connection = await this.#line.settled();
+    const restart = connection !== null && (!live || (await agentCall(connection.configure(config))) === "restart");
+    if (restart && (this.#scribe.turn || this.#giving))
       throw new ProblemError(
         "session_busy",
-        "This agent takes that change only between turns. Wait for turn.ended, then try again.",
+        "This agent takes that change only between turns. Wait for turn.ended or interrupt, then try again.",
       );
-    else if (connection) await this.rest();
+    this.#mustLive();
     this.say([{ do: "event", type: "config.changed", data: config }]);
+    if (restart) await this.rest();
   }
 
   replyPermission(id: string, body: PermissionReplyBody): Promise<void> {
+    if (body.reply === "always") this.#allowedForGood = true;
     return this.#desk.replyPermission(id, body);
   }
 
@@ -272,6 +304,7 @@ export class Session implements SessionPort, Intake {
   async rest(): Promise<void> {
     if (!this.#line.current || this.#scribe.ended) return;
     await this.#line.hangUp();
+    this.#allowedForGood = false;
     this.#scribe.dormant();
     this.#markOpen(this.stream.last);
   }

@@ -17,6 +17,7 @@ const problems = [
   "steer_unsupported",
   "queue_full",
   "attachment_not_found",
+  "unsupported",
 ] as const;
 
 /** What a streamed message was answered with, kept so that the same key opens the same stream again. */

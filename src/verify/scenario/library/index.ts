@@ -4,6 +4,7 @@ import type { Scenario } from "../scenario.ts";
 import { controlScenarios } from "./control.ts";
 import { decisionScenarios } from "./decisions.ts";
 import { faultScenarios } from "./faults.ts";
+import { modeScenarios } from "./modes.ts";
 import { textScenarios } from "./text.ts";
 import { toolScenarios } from "./tools.ts";
 
@@ -12,6 +13,7 @@ export const commonScenarios: readonly Scenario[] = [
   ...textScenarios,
   ...toolScenarios,
   ...decisionScenarios,
+  ...modeScenarios,
   ...faultScenarios,
   ...controlScenarios,
 ];
