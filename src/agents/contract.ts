@@ -71,8 +71,11 @@ export type AgentCapabilities = {
   reasoning: boolean;
   plans: boolean;
   subagents: boolean;
+  /** Which parts of the configuration the agent takes at all. A session that asks for another one is refused. */
+  settings: { model: boolean; variant: boolean; agent_mode: boolean };
   /** Which parts of the configuration can change while the session lives. */
   live: { model: boolean; variant: boolean; agent_mode: boolean; permission_mode: boolean };
+  /** The modes it honours. A session in another one is refused. */
   permission_modes: PermissionMode[];
 };
 
@@ -111,9 +114,14 @@ export type Attachment = { name: string; mime: string; bytes: Buffer; path: stri
 export type Prompt = {
   /** Stable id of this message, a uuid: an agent that takes a message id gets this one. */
   message_id: string;
+  /** What the person wrote. It is text, whatever it begins with, unless `command` is set. */
   text: string;
+  /** The person chose one of the agent's own commands; `text` is `/name arguments`. */
+  command?: ChosenCommand;
   attachments: Attachment[];
 };
+
+export type ChosenCommand = { name: string; arguments: string };
 
 export type PermissionReply = {
   reply: "once" | "always" | "reject";
@@ -193,8 +201,11 @@ export interface Connection {
   steer?(prompt: Prompt): Promise<void>;
   /** Stops the running turn. The turn's end comes as a native message. */
   interrupt(): Promise<void>;
-  /** Rejects with a sentence what cannot be changed live. */
-  configure(patch: ConfigPatch): Promise<void>;
+  /**
+   * Changes all of it or nothing: rejects with a sentence what cannot be changed. `restart`: nothing was changed, because it holds only for a process
+   * that starts with it; the session closes the connection between turns and opens another.
+   */
+  configure(patch: ConfigPatch): Promise<"done" | "restart">;
   /** `native` is what the translator's draft carried. */
   replyPermission(native: unknown, reply: PermissionReply): Promise<void>;
   replyQuestion(native: unknown, answers: string[][] | null): Promise<void>;
@@ -221,6 +232,8 @@ export interface Agent {
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
   inspect(host: AgentHost): Promise<AgentInspection>;
+  /** Why this configuration could not be honoured on this machine, as a sentence with advice; null when it can. Starts nothing. */
+  refusal?(config: SessionConfig, host: AgentHost): Promise<string | null>;
   models?(host: AgentHost, directory: string): Promise<ModelInfo[]>;
   modes?(host: AgentHost, directory: string): Promise<ModeInfo[]>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */

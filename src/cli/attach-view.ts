@@ -1,6 +1,7 @@
 // A session live in a terminal: its events scroll by, the prompt is at the bottom, permissions and questions are asked in it. Everything goes through
 // the client; leaving it leaves the session as it is.
 import { createInterface, type Interface } from "node:readline";
+import { choosesCommand } from "../client/chosen-command.ts";
 import type { SessionHandle } from "../client/session-handle.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { PermissionData, QuestionData } from "../schema/event-data.ts";
@@ -36,6 +37,8 @@ export class AttachView {
   /** A half-typed message, put aside while something is asked. */
   #draft = "";
   #busy = false;
+  /** The agent's own commands, as it last listed them. */
+  #commands: readonly { name: string }[] = [];
   #caughtUp = false;
 
   constructor(session: SessionHandle, terminal: Terminal, options: { steer: boolean }) {
@@ -100,6 +103,7 @@ export class AttachView {
 
   #take(event: UniversalEvent): void {
     this.#printer.print(event);
+    if (event.type === "config.changed") this.#commands = event.data.commands ?? this.#commands;
     if (event.type === "turn.started") this.#busy = true;
     if (event.type === "turn.ended") {
       this.#busy = false;
@@ -175,7 +179,8 @@ export class AttachView {
     if (line.trim() === "") return;
     this.#typed.push(line);
     try {
-      await this.#session.send(line, { when_busy: this.#steer && this.#busy ? "steer" : "queue" });
+      const command = choosesCommand(line, this.#commands);
+      await this.#session.send(line, { command, when_busy: this.#steer && this.#busy ? "steer" : "queue" });
     } catch (error) {
       this.#takeTyped(line);
       throw error;

@@ -3,6 +3,7 @@
 export type { UnifiedContent, UnifiedMessage, UnifiedMessageType } from "../dialects/unified-message.ts";
 export { foldItems, ItemFold } from "../schema/fold-items.ts";
 export type * from "../schema/index.ts";
+export { choosesCommand } from "./chosen-command.ts";
 export {
   type AgentQuery,
   type AllEventsOptions,

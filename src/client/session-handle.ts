@@ -23,6 +23,8 @@ import { type TurnOutcome, turnOutcome } from "./turn-outcome.ts";
 export type { TurnOutcome } from "./turn-outcome.ts";
 
 export type SendOptions = {
+  /** The message is one of the agent's own commands, `/name arguments`. Without it, a message is text, whatever it begins with. */
+  command?: boolean;
   attachments?: AttachmentInput[];
   when_busy?: "queue" | "steer" | "reject";
   /** The same key sent again gives the same answer and no second turn. */
@@ -225,8 +227,13 @@ export class SessionHandle {
   }
 }
 
-const messageRequest = (message: string, { attachments, when_busy, idempotencyKey, signal }: SendOptions) => ({
-  body: { message, ...(attachments ? { attachments } : {}), ...(when_busy ? { when_busy } : {}) },
+const messageRequest = (message: string, { command, attachments, when_busy, idempotencyKey, signal }: SendOptions) => ({
+  body: {
+    message,
+    ...(command ? { command } : {}),
+    ...(attachments ? { attachments } : {}),
+    ...(when_busy ? { when_busy } : {}),
+  },
   ...callOptions({ signal, idempotencyKey }),
 });
 

@@ -93,11 +93,12 @@ export const CreateSession = Type.Object(
 );
 export type CreateSession = Type.Static<typeof CreateSession>;
 
+/** `null` takes a choice back: from the next start on the agent decides. */
 export const UpdateSession = Type.Object(
   {
-    model: optional(Name),
-    variant: optional(Name),
-    agent_mode: optional(Name),
+    model: optional(nullable(Name)),
+    variant: optional(nullable(Name)),
+    agent_mode: optional(nullable(Name)),
     permission_mode: optional(PermissionMode),
     title: optional(Type.String({ maxLength: 500 })),
   },
@@ -120,6 +121,12 @@ export const WhenBusy = Type.Enum(["queue", "steer", "reject"]);
 export const SendMessage = Type.Object(
   {
     message: Type.String(),
+    command: optional(
+      Type.Boolean({
+        description:
+          "The person chose one of the agent's own commands: `message` is `/name arguments`. Otherwise a message is text, whatever it begins with.",
+      }),
+    ),
     attachments: optional(Type.Array(AttachmentInput, { maxItems: 50 })),
     when_busy: optional(WhenBusy),
   },

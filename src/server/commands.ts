@@ -2,6 +2,7 @@
  * Commands to sessions, the same over HTTP and WebSocket: whether the caller may give it where the caller is an agent, then the command with its actor. Not
  * here: token, role and scope, which are checked before (access).
  */
+import { ProblemError } from "../schema/problem-codes.ts";
 import type {
   CreateSession,
   ForkSession,
@@ -12,6 +13,7 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import { type ImportOptions, importSession as importFile } from "../session/import-session.ts";
+import { readCommand } from "../session/message-queue.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Caller } from "./token.ts";
@@ -37,9 +39,11 @@ export async function sendMessage(
   { log, limits, manager, rights }: Context,
   caller: Caller,
   sessionId: string,
-  { message, attachments = [], when_busy = "queue" }: SendMessage,
+  { message, command = false, attachments = [], when_busy = "queue" }: SendMessage,
 ): Promise<MessageAccepted> {
   rights.mustMayDrive(caller, sessionId);
+  if (command && readCommand(message) === null)
+    throw new ProblemError("unsupported", "A command is written as /name, with its arguments behind it.");
   const session = manager.get(sessionId);
   const stored =
     attachments.length === 0
@@ -49,7 +53,7 @@ export async function sendMessage(
           directory: session.directory,
           maxBytes: limits.body_bytes,
         });
-  return session.send(message, stored, when_busy, caller.actor);
+  return session.send(message, stored, when_busy, caller.actor, command);
 }
 
 export async function interrupt({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {

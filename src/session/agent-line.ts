@@ -39,6 +39,12 @@ export class AgentLine {
     return this.#closing ? null : this.#connection;
   }
 
+  /** The open connection, or the one that is being opened when it is open; null when there is none. */
+  async settled(): Promise<Connection | null> {
+    while (this.#closing) await this.#closing;
+    return this.#connection ?? (await this.#opening?.catch(() => null)) ?? null;
+  }
+
   /** True while a process may be running. */
   get alive(): boolean {
     return this.#connection !== null || this.#opening !== null || this.#closing !== null;

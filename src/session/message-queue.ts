@@ -5,7 +5,7 @@
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import type { Prompt } from "../agents/contract.ts";
+import type { ChosenCommand, Prompt } from "../agents/contract.ts";
 import type { Artifacts, Documents } from "../log/contract.ts";
 import { Actor } from "../schema/actor.ts";
 
@@ -21,6 +21,8 @@ const QueuedMessage = Type.Object({
   turn_id: Type.String({ minLength: 1 }),
   message_id: Type.String({ minLength: 1 }),
   text: Type.String(),
+  /** The text is a command of the agent that the person chose. */
+  command: Type.Optional(Type.Boolean()),
   attachments: Type.Array(StoredAttachment),
   /** Who sent it. Absent in messages that an older daemon queued. */
   actor: Type.Optional(Actor),
@@ -141,11 +143,19 @@ function readMessage(body: string): QueuedMessage | null {
 }
 
 /** The message as an agent takes it, with the bytes of what is attached. */
-export async function promptOf({ message_id, text, attachments }: QueuedMessage, artifacts: Artifacts): Promise<Prompt> {
+export async function promptOf(message: QueuedMessage, artifacts: Artifacts): Promise<Prompt> {
+  const { message_id, text, command, attachments } = message;
   const read = attachments.map(async ({ name, mime, artifact_id, path }) => {
     const chunks: Buffer[] = [];
     for await (const chunk of (await artifacts.openRead(artifact_id)) ?? []) chunks.push(chunk as Buffer);
     return { name, mime, path, bytes: Buffer.concat(chunks) };
   });
-  return { message_id, text, attachments: await Promise.all(read) };
+  const chosen = command ? readCommand(text) : null;
+  return { message_id, text, ...(chosen ? { command: chosen } : {}), attachments: await Promise.all(read) };
+}
+
+/** `/name arguments`; null when the text is no command. Skills are chosen as `$name`. */
+export function readCommand(text: string): ChosenCommand | null {
+  const found = /^(?:\/|(?=\$))([^\s/]\S*)(?:\s+([\s\S]*))?$/.exec(text.trim());
+  return found?.[1] === undefined ? null : { name: found[1], arguments: found[2] ?? "" };
 }

@@ -24,6 +24,7 @@ export function missingAgent(id: string): Agent {
       reasoning: false,
       plans: false,
       subagents: false,
+      settings: { model: true, variant: true, agent_mode: true },
       live: nothing,
       permission_modes: [],
     },

@@ -15,7 +15,8 @@ import type { IdSource } from "./ids.ts";
 import { QUEUED, UNREADABLE } from "./message-queue.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
 import { Session, type SessionTimes } from "./session.ts";
-import { parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
+import { configOf, parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
+import { mustSupport } from "./supported.ts";
 
 export type ManagerOptions = {
   log: Log;
@@ -137,7 +138,7 @@ export class SessionManager {
     const inspection = await this.#options.inspect(request.agent);
     if (!inspection.installed)
       throw new ProblemError("agent_not_found", inspection.advice ?? `${found.agent.name} is not installed.`);
-    return this.#add({
+    const row: SessionRow = {
       session_id: request.session_id ?? this.#options.ids.next("sess"),
       agent: request.agent,
       agent_version: inspection.version,
@@ -161,7 +162,9 @@ export class SessionManager {
       created_by: actor,
       usage: null,
       ended: null,
-    });
+    };
+    await mustSupport(found.agent, found.host, configOf(row), configOf(row));
+    return this.#add(row);
   }
 
   async fork(id: string, request: ForkSession, actor: Actor = EMBEDDED): Promise<SessionView> {

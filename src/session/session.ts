@@ -23,6 +23,7 @@ import { RequestDesk } from "./request-desk.ts";
 import { Scribe, type Turn } from "./scribe.ts";
 import { factsOf, statusFacts, usageAfter } from "./session-facts.ts";
 import { configOf, parseRow, type SessionRow, sessionOf } from "./session-row.ts";
+import { mustSupport } from "./supported.ts";
 
 export type SessionTimes = {
   /** An idle agent process is put to rest after this long; the next message resumes it. */
@@ -83,6 +84,10 @@ export class Session implements SessionPort, Intake {
   #giving: Promise<void> | null = null;
   /** It is being ended: nothing new begins. */
   #ending: Promise<void> | null = null;
+  /** Changes of the configuration that are not done yet: no agent is started beside them. */
+  #configuring: Promise<void> = Promise.resolve();
+  /** A request was answered with `always` since the agent started. */
+  #allowedForGood = false;
   /** The daemon is going: nothing new begins. */
   #suspended = false;
   /** Why this object is of no use any more. */
@@ -224,20 +229,23 @@ export class Session implements SessionPort, Intake {
   // Every command names who gives it; without a name it is the program that embeds the session.
   // ── commands ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+  /** `command`: the text is one of the agent's own commands, chosen by the person. */
   async send(
     text: string,
     attachments: StoredAttachment[],
     whenBusy: "queue" | "steer" | "reject",
     actor: Actor = EMBEDDED,
+    command = false,
   ): Promise<MessageAccepted> {
     this.#mustLive();
     this.#context.log.assertWritable();
     const turn_id = this.#context.ids.next("turn");
-    const message: QueuedMessage = { turn_id, message_id: randomUUID(), text, attachments, actor };
+    const chosen = command ? { command } : {};
+    const message: QueuedMessage = { turn_id, message_id: randomUUID(), text, ...chosen, attachments, actor };
     const turn = this.#scribe.turn;
     const busy = turn !== null || this.#queue.size > 0 || this.#giving !== null;
     if (busy && whenBusy === "reject") throw new ProblemError("session_busy");
-    if (turn && whenBusy === "steer") return this.#steer(message, turn);
+    if (turn && whenBusy === "steer" && !command) return this.#steer(message, turn);
     if (this.#queue.size >= this.#context.limits.queued) throw new ProblemError("queue_full");
     this.#queue.push(message, { atOnce: !busy });
     this.#settled(this.stream.last);
@@ -285,6 +293,7 @@ export class Session implements SessionPort, Intake {
     const waits = () => this.#stopped || this.#scribe.turn !== null || this.#queue.peek() !== message;
     try {
       if (tries >= MAX_TRIES) throw parkedMessage(tries);
+      await this.#configuring;
       // The count is on disk before the delivery begins; while the log cannot write, nothing is delivered.
       await this.#context.log.committed({ bounded: false });
       const connection = await this.#line.open(() => this.#target());
@@ -351,7 +360,14 @@ export class Session implements SessionPort, Intake {
     await this.#context.log.committed();
   }
 
-  async configure(patch: UpdateSession, actor: Actor = EMBEDDED): Promise<void> {
+  /** One change after the other, so that what is stored and what the agent has are the same. */
+  configure(patch: UpdateSession, actor: Actor = EMBEDDED): Promise<void> {
+    const done = this.#configuring.then(() => this.#configure(patch, actor));
+    this.#configuring = done.catch(() => {});
+    return done;
+  }
+
+  async #configure(patch: UpdateSession, actor: Actor): Promise<void> {
     this.#mustLive();
     this.#context.log.assertWritable();
     const { title, ...config } = patch;
@@ -363,24 +379,30 @@ export class Session implements SessionPort, Intake {
     await this.#context.log.committed();
   }
 
-  /** Live where the agent can; else between turns, with a new start for the next one. */
+  /** All of it or nothing. Live where the agent can; else between turns, with a new start for the next one. Stored when the agent has agreed. */
   async #configureAgent(config: ConfigPatch, actor: Actor): Promise<void> {
+    const { agent, host } = this.#context;
+    await mustSupport(agent, host, config, { ...configOf(this.#row), ...config });
     const names = Object.keys(config) as (keyof ConfigPatch)[];
-    const live = names.every((name) => this.#context.agent.capabilities.live[name]);
-    const connection = this.#line.current;
-    if (connection && live) await agentCall(connection.configure(config));
-    else if (connection && this.#scribe.turn)
+    // Null takes a choice back: what the agent does without one is known only to a new process. And what a person allowed for good in this process
+    // would count in plan, too.
+    const forgets = config.permission_mode === "plan" && this.#allowedForGood;
+    const live = !forgets && names.every((name) => agent.capabilities.live[name] && config[name] !== null);
+    const connection = await this.#line.settled();
+    const restart = connection !== null && (!live || (await agentCall(connection.configure(config))) === "restart");
+    if (restart && (this.#scribe.turn || this.#giving))
       throw new ProblemError(
         "session_busy",
-        "This agent takes that change only between turns. Wait for turn.ended, then try again.",
+        "This agent takes that change only between turns. Wait for turn.ended or interrupt, then try again.",
       );
-    else if (connection) await this.rest();
     this.#mustLive();
     this.#emit([{ do: "event", type: "config.changed", data: { ...config, actor } }]);
+    if (restart) await this.rest();
   }
 
   async replyPermission(id: string, body: PermissionReplyBody, actor: Actor = EMBEDDED): Promise<void> {
     this.#context.log.assertWritable();
+    if (body.reply === "always") this.#allowedForGood = true;
     return this.#desk.replyPermission(id, body, actor);
   }
 
@@ -409,6 +431,7 @@ export class Session implements SessionPort, Intake {
   }
 
   #rested(): void {
+    this.#allowedForGood = false;
     if (this.#scribe.busy) this.#scribe.cut("interrupted");
     if (!this.#line.alive) this.#scribe.dormant();
     this.#settled(this.stream.last);

@@ -68,7 +68,7 @@ export class TestAgent {
       interrupt: async () => {
         if (this.interrupts === "confirmed") emit({ type: "done", reason: "interrupted" });
       },
-      configure: async () => {},
+      configure: async () => "done",
       replyPermission: async () => void this.prompts.push("answered"),
       replyQuestion: async () => void this.prompts.push("answered"),
       setPaused: (paused) => void this.paused.push(paused),

@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Dragoman } from "../client/index.ts";
+import { spawnDaemon } from "../client/spawn-daemon.ts";
 import type { Config } from "../daemon/config.ts";
-import { type Daemon, startDaemon } from "../daemon/daemon.ts";
+import { startDaemon } from "../daemon/daemon.ts";
 import { lingering } from "./leftovers.ts";
 import { type ModelServer, startModelServer } from "./model-server/index.ts";
 import type { Scenario } from "./scenario/index.ts";
@@ -27,7 +28,11 @@ export type LabOptions = {
   scenarios: readonly Scenario[];
   env?: NodeJS.ProcessEnv;
   config?: Config;
+  /** The daemon is a process of its own, so that it can be killed. */
+  ownProcess?: boolean;
 };
+
+type RunningDaemon = { url: string; token: string; close(): Promise<void>; kill?(): Promise<void> };
 
 const open = new Set<Lab>();
 
@@ -41,7 +46,8 @@ export class Lab {
   readonly #setUp: LabSetUp;
   readonly #env: NodeJS.ProcessEnv;
   readonly #config: Config;
-  #daemon: Daemon | null = null;
+  readonly #ownProcess: boolean;
+  #daemon: RunningDaemon | null = null;
   #folders = 0;
   #closing: Promise<string[]> | null = null;
 
@@ -52,6 +58,7 @@ export class Lab {
     this.#setUp = setUp;
     this.#env = { ...labEnvironment(options.env ?? process.env, place), ...setUp.env };
     this.#config = options.config ?? {};
+    this.#ownProcess = options.ownProcess === true;
   }
 
   static async open(options: LabOptions): Promise<Lab> {
@@ -80,7 +87,11 @@ export class Lab {
   }
 
   async #start(): Promise<void> {
-    this.#daemon = await startDaemon({
+    this.#daemon = this.#ownProcess ? await this.#spawn() : await this.#startHere();
+  }
+
+  #startHere(): Promise<RunningDaemon> {
+    return startDaemon({
       dataDir: join(this.place.root, "data"),
       host: "127.0.0.1",
       port: 0,
@@ -88,6 +99,19 @@ export class Lab {
       config: this.#config,
       directory: join(this.place.root, "work"),
     });
+  }
+
+  async #spawn(): Promise<RunningDaemon> {
+    const { url, token, pid, stop } = await spawnDaemon({
+      dataDir: join(this.place.root, "data"),
+      directory: join(this.place.root, "work"),
+      env: definedOnly(this.#env),
+    });
+    const kill = async (): Promise<void> => {
+      process.kill(pid, "SIGKILL");
+      await stop();
+    };
+    return { url, token, close: stop, kill };
   }
 
   client(): Dragoman {
@@ -104,6 +128,14 @@ export class Lab {
   /** Ends the daemon and all its agents, and starts another one on the same data. */
   async restart(): Promise<void> {
     await this.#daemon?.close();
+    this.#daemon = null;
+    await this.#start();
+  }
+
+  /** Kills the daemon, as a crash of the machine's memory would, and starts another one on the same data. */
+  async crash(): Promise<void> {
+    if (!this.#daemon?.kill) throw new Error("The lab's daemon is not a process of its own.");
+    await this.#daemon.kill();
     this.#daemon = null;
     await this.#start();
   }
@@ -172,6 +204,9 @@ function labEnvironment(env: NodeJS.ProcessEnv, { root, home }: LabPlace): NodeJ
     NO_PROXY: "127.0.0.1,localhost",
   };
 }
+
+const definedOnly = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 /** A call that names the working folder is streamed in one piece, so that a recording can be rewritten without cutting a path in two. */
 function wholePaths(scenario: Scenario): Scenario {

@@ -13,7 +13,7 @@ const able = { ...mockAgent.capabilities, mcp_servers: true };
 
 describe("what a scenario needs", () => {
   it("is nothing for an agent that can do everything", () => {
-    const profile = { ...mockProfile, compact: "/compact" };
+    const profile = { ...mockProfile, compact: "/compact", permissive: async () => ({}) };
     const full = { ...able, system_prompt: true };
     expect(commonScenarios.map((scenario) => unmetNeed(scenario, full, profile)).filter((need) => need !== null)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 // What a scenario needs that an agent may not have. Such a scenario is skipped, and the reason is said.
 import type { AgentCapabilities } from "../agents/contract.ts";
+import type { PermissionMode } from "../schema/event-data.ts";
 import type { Action, Scenario, Turn } from "./scenario/index.ts";
 import type { VerifyProfile } from "./verify-profile.ts";
 
@@ -8,14 +9,19 @@ export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: 
   const { session = {}, turns } = scenario;
   const does = (what: Action["do"]) => turns.some((turn) => turn.actions?.some((action) => action.do === what));
   const mode = session.permission_mode;
-  if (mode !== undefined && !able.permission_modes.includes(mode)) return `no permission mode ${mode}`;
+  const modes = [mode, ...turns.flatMap(modesOf)].filter((one) => one !== undefined);
+  const unknown = modes.find((one) => !able.permission_modes.includes(one));
+  if (unknown !== undefined) return `no permission mode ${unknown}`;
+  if (session.permissive && !profile.permissive) return "has no permission rules of its own";
   if (session.mcp_servers?.length && !able.mcp_servers) return "takes no MCP servers";
   if (session.system_prompt !== undefined && !able.system_prompt) return "takes no system prompt";
   if (turns.some(hasImage) && !able.images) return "takes no images";
   if (callsTool(turns, "ask") && !able.questions) return "asks no questions";
   if (scenario.replies?.permissions && scenario.expect?.events?.includes("permission.requested") && !able.permissions)
     return "asks for no permissions";
-  if (turns.some((turn) => turn.delivery?.mode === "resume") && !able.resume) return "cannot resume";
+  const comes = (mode: string) => turns.some((turn) => turn.delivery?.mode === mode);
+  if ((comes("resume") || comes("crash")) && !able.resume) return "cannot resume";
+  if (comes("fork") && !able.fork) return "cannot fork";
   if (does("interrupt") && !able.interrupt) return "cannot be interrupted";
   if (does("compact") && profile.compact === null) return "cannot be told to compact";
   if (does("set_model") && profile.models.other === undefined) return "has one model only";
@@ -24,7 +30,14 @@ export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: 
 
 /** It needs a daemon that nobody else uses. */
 export const needsOwnDaemon = (scenario: Scenario): boolean =>
+  killsDaemon(scenario) ||
   scenario.turns.some((turn) => turn.delivery?.mode === "resume" || turn.actions?.some((action) => action.do === "kill_agent"));
+
+/** Its daemon is killed: it has to be a process of its own. */
+export const killsDaemon = (scenario: Scenario): boolean => scenario.turns.some((turn) => turn.delivery?.mode === "crash");
+
+const modesOf = (turn: Turn): PermissionMode[] =>
+  (turn.actions ?? []).flatMap((action) => (action.do === "set_permission_mode" ? [action.mode] : []));
 
 const hasImage = (turn: Turn): boolean => turn.attachments?.some((attachment) => attachment.type === "image") ?? false;
 

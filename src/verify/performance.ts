@@ -7,7 +7,7 @@ import { Decider } from "./decider.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Lab } from "./lab.ts";
 import { hasCome } from "./moments.ts";
-import { type Action, promptFor, type Scenario, type Turn, type When } from "./scenario/index.ts";
+import { type Action, expectationFor, promptFor, type Scenario, type Turn, type When } from "./scenario/index.ts";
 import { attachmentsOf, type Stage } from "./stage.ts";
 
 /** A session the scenario used, with the handle for the daemon that runs now. */
@@ -21,6 +21,8 @@ const TOO_LATE = new Set(["permission_not_found", "question_not_found", "already
 export class Performance {
   readonly sessions: PlayedSession[] = [];
   readonly failures: string[] = [];
+  /** An action was refused as the scenario allows: what it expects of the rest does not count. */
+  excused = false;
   /** What is waited for now, for the report of one that hangs. */
   waitingFor = "the start of the session";
   readonly #lab: Lab;
@@ -34,6 +36,9 @@ export class Performance {
   #answers: Promise<void>[] = [];
   /** Where each turn's events begin. */
   readonly #begins: number[] = [];
+  /** The turn whose prompt was sent last, and the permissions a person was asked for in each. */
+  #index = 0;
+  readonly #asked = new Map<string, number>();
 
   constructor(lab: Lab, scenario: Scenario, stage: Stage, signal: AbortSignal) {
     this.#lab = lab;
@@ -45,9 +50,23 @@ export class Performance {
   }
 
   async play(): Promise<void> {
-    await this.#open(this.#stage.request);
+    if (await this.#refused()) return;
     for (const index of this.#scenario.turns.keys()) await this.#turn(index);
     await this.idle();
+    await this.#checkAsked();
+  }
+
+  /** Opens the session; true when it was refused as the scenario expects. */
+  async #refused(): Promise<boolean> {
+    const expected = expectationFor(this.#scenario, this.#lab.profile.agent).refused === true;
+    try {
+      await this.#open(this.#stage.request);
+    } catch (error) {
+      if (expected && error instanceof DragomanError && error.code === "unsupported") return true;
+      throw error;
+    }
+    if (expected) this.failures.push("the session was created and should be refused");
+    return expected;
   }
 
   get #now(): PlayedSession {
@@ -57,7 +76,10 @@ export class Performance {
   }
 
   async #open(request: CreateSession): Promise<void> {
-    const handle = await this.#client.createSession(request, this.#signal);
+    this.#follow(await this.#client.createSession(request, this.#signal));
+  }
+
+  #follow(handle: SessionHandle): void {
     const watch = new EventWatch((event) => this.#onEvent(event));
     this.sessions.push({ handle, watch });
     this.#accepted = new Set();
@@ -74,6 +96,7 @@ export class Performance {
     for (const action of before ?? []) await this.#act(action);
     this.#begins[index] = this.#now.watch.events.length;
     for (const action of during ?? []) this.#pending.push(this.#plan(action, index));
+    this.#index = index;
     const mode = turn.delivery?.mode;
     const text = this.#lab.profile.marks ? promptFor(this.#scenario, index, this.#stage.directory) : turn.prompt;
     await this.#send(text.replaceAll("{{cwd}}", this.#stage.directory), turn, mode === "steer" ? "steer" : "queue");
@@ -88,6 +111,12 @@ export class Performance {
       case "resume":
         await this.idle();
         return this.#resume();
+      case "crash":
+        await this.idle();
+        return this.#inNewDaemon(() => this.#lab.crash());
+      case "fork":
+        await this.idle();
+        return this.#follow(await this.#now.handle.fork({}, this.#signal));
       case "queue":
       case "steer":
         return this.#moment(delivery.when, this.#runningAt(index - 1), this.#signal);
@@ -105,7 +134,8 @@ export class Performance {
   async #send(text: string, turn: Turn | null, whenBusy: "queue" | "steer"): Promise<void> {
     const { handle } = this.#now;
     const attachments = turn ? attachmentsOf(turn) : [];
-    const options = { ...(attachments.length > 0 ? { attachments } : {}), signal: this.#signal };
+    const command = turn?.command ?? text.startsWith("/");
+    const options = { ...(attachments.length > 0 ? { attachments } : {}), command, signal: this.#signal };
     this.waitingFor = "the acceptance of a message";
     const accepted = await handle.send(text, { ...options, when_busy: whenBusy }).catch((error: unknown) => {
       if (whenBusy === "steer" && error instanceof DragomanError && error.code === "steer_unsupported")
@@ -117,19 +147,25 @@ export class Performance {
 
   /** In a new process: after a crash the session is dormant or ended, otherwise the daemon itself is restarted. */
   async #resume(): Promise<void> {
-    const { handle, watch } = this.#now;
+    const { handle } = this.#now;
     const session = await handle.get(this.#signal);
     if (session.ended) {
       if (session.native_session_id === null) throw new Error("The session ended and has no native session to go on with.");
       return this.#open({ ...this.#stage.request, resume_native: session.native_session_id });
     }
     if (session.status === "dormant") return;
+    return this.#inNewDaemon(() => this.#lab.restart());
+  }
+
+  async #inNewDaemon(restart: () => Promise<void>): Promise<void> {
     this.waitingFor = "the restart of the daemon";
-    watch.close();
-    await this.#lab.restart();
+    for (const { watch } of this.sessions) watch.close();
+    await restart();
     this.#client = this.#lab.client();
-    for (const played of this.sessions) played.handle = this.#client.session(played.handle.id);
-    watch.follow(this.#now.handle);
+    for (const played of this.sessions) {
+      played.handle = this.#client.session(played.handle.id);
+      if (!played.watch.ended) played.watch.follow(played.handle);
+    }
   }
 
   // ── moments and actions ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -189,8 +225,16 @@ export class Performance {
         );
         return;
       case "set_permission_mode":
-        await handle.update({ permission_mode: action.mode }, this.#signal);
+        await handle.update({ permission_mode: action.mode }, this.#signal).catch((error: unknown) => {
+          if (!action.or_busy || !(error instanceof DragomanError) || error.code !== "session_busy") throw error;
+          this.excused = true;
+        });
         return;
+      case "refused_update":
+        return handle.update(action.patch, this.#signal).then(
+          () => void this.failures.push(`${JSON.stringify(action.patch)} was taken and should be refused`),
+          (error: unknown) => (error instanceof DragomanError && error.status !== undefined ? undefined : Promise.reject(error)),
+        );
       case "compact":
         if (action.when.on === "start") await this.idle();
         await this.#send(this.#lab.profile.compact ?? "/compact", null, "queue");
@@ -206,7 +250,10 @@ export class Performance {
 
   #onEvent(event: UniversalEvent): void {
     const handle = this.#now.handle;
+    if (event.type === "permission.resolved" && event.data.metadata.resolved_by === "policy")
+      this.#asked.delete(event.data.permission_id);
     if (event.type === "permission.requested") {
+      this.#asked.set(event.data.permission_id, this.#index);
       const { reply, interrupt } = this.#decider.permission(event.data);
       const id = event.data.permission_id;
       if (reply) this.#answer(`the reply to ${event.data.action}`, () => handle.replyPermission(id, reply, this.#signal));
@@ -234,6 +281,19 @@ export class Performance {
   #fail(what: string, error: unknown): void {
     const code = error instanceof DragomanError ? ` (${error.code})` : "";
     this.failures.push(`${what}${code}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+
+  /** An agent that cannot ask refuses instead: what it did not do is seen on the disk. */
+  async #checkAsked(): Promise<void> {
+    const turns = this.#scenario.turns.flatMap(({ asks }, index) => (asks === undefined ? [] : [{ asks, index }]));
+    if (turns.length === 0) return;
+    const { capabilities } = await this.#client.agent(this.#lab.profile.agent, this.#signal);
+    const asked = new Set(this.#asked.values());
+    for (const { asks, index } of turns) {
+      if (asks === asked.has(index) || (asks && capabilities.permissions === false)) continue;
+      const prompt = JSON.stringify(this.#scenario.turns[index]?.prompt);
+      this.failures.push(asks ? `no permission was requested for ${prompt}` : `a permission was requested for ${prompt}`);
+    }
   }
 
   // ── the end ─────────────────────────────────────────────────────────────────────────────────────────────────────────

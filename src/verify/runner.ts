@@ -69,7 +69,7 @@ async function playOut(attempt: Attempt, result: ScenarioResult): Promise<void> 
   const { play, limit, options } = attempt;
   try {
     await play.play();
-    result.failures.push(...(await settled(attempt)));
+    if (!attempt.expected.refused && !play.excused) result.failures.push(...(await settled(attempt)));
   } catch (error) {
     if (limit.aborted) {
       result.verdict = "hung";

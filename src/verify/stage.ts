@@ -25,9 +25,11 @@ export async function setStage(lab: Lab, scenario: Scenario): Promise<Stage> {
     await mkdir(dirname(join(directory, path)), { recursive: true });
     await writeFile(join(directory, path), content);
   }
-  if (session.git) await initGit(directory);
   const extra = await profile.forScenario?.(scenario, { ...place, directory, own });
-  const env = { ...extra?.env, ...session.env };
+  const rules = session.permissive ? await profile.permissive?.({ ...place, directory, own }) : {};
+  if (session.git) await initGit(directory);
+  const env = { ...extra?.env, ...rules, ...session.env };
+  const mode = session.permission_mode ?? profile.mode;
   const model = session.model ?? profile.models.first;
   return {
     directory,
@@ -36,7 +38,7 @@ export async function setStage(lab: Lab, scenario: Scenario): Promise<Stage> {
       directory,
       title: scenario.title,
       ...(model === undefined ? {} : { model: model.replaceAll("{{other_model}}", profile.models.other ?? "") }),
-      ...(session.permission_mode === undefined ? {} : { permission_mode: session.permission_mode }),
+      ...(mode === undefined ? {} : { permission_mode: mode }),
       ...(session.system_prompt === undefined ? {} : { system_prompt: session.system_prompt }),
       ...(session.mcp_servers === undefined ? {} : { mcp_servers: session.mcp_servers.map(mcpServer) }),
       ...(Object.keys(env).length === 0 ? {} : { env }),

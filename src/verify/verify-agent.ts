@@ -2,13 +2,15 @@
 import type { Agent } from "../agents/contract.ts";
 import type { AgentInfo } from "../schema/session.ts";
 import { Lab } from "./lab.ts";
-import { needsOwnDaemon, unmetNeed } from "./needs.ts";
+import { killsDaemon, needsOwnDaemon, unmetNeed } from "./needs.ts";
 import { type RunOptions, runScenario } from "./runner.ts";
 import { runsOn, type Scenario } from "./scenario/index.ts";
 import { emptyResult, type ScenarioResult } from "./scenario-result.ts";
 import type { VerifyProfile } from "./verify-profile.ts";
 
 export const DEFAULT_TIME_LIMIT_MS = 60_000;
+/** Scenarios tagged `long` have many turns. */
+const LONG = 4;
 
 export type VerifyAgentOptions = {
   agent: Agent;
@@ -75,7 +77,9 @@ async function one(lab: Lab, scenario: Scenario, options: VerifyAgentOptions, re
 function run(lab: Lab, scenario: Scenario, options: VerifyAgentOptions): Promise<ScenarioResult> {
   options.onStart?.(scenario);
   const run: RunOptions = {
-    timeLimitMs: options.timeLimitMs ?? options.profile.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
+    timeLimitMs:
+      (options.timeLimitMs ?? options.profile.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS) *
+      (scenario.tags?.includes("long") ? LONG : 1),
     keepTraces: options.keepTraces === true,
   };
   return runScenario(lab, scenario, run);
@@ -83,7 +87,12 @@ function run(lab: Lab, scenario: Scenario, options: VerifyAgentOptions): Promise
 
 async function inOwnLab(scenario: Scenario, options: VerifyAgentOptions, report: AgentReport): Promise<void> {
   const { profile, env } = options;
-  const lab = await Lab.open({ profile, scenarios: profile.scenarios, ...(env ? { env } : {}) });
+  const lab = await Lab.open({
+    profile,
+    scenarios: profile.scenarios,
+    ownProcess: killsDaemon(scenario),
+    ...(env ? { env } : {}),
+  });
   try {
     await one(lab, scenario, options, report);
   } finally {

@@ -1,4 +1,5 @@
 // What `verify` has to know of an agent beyond its contract: how to point it at the scripted model server, in a home of its own.
+import type { PermissionMode } from "../schema/event-data.ts";
 import type { Scenario } from "./scenario/index.ts";
 
 /** Folders of one lab and the address of its model server. Everything lies under `root` and is removed at the end. */
@@ -32,6 +33,8 @@ export interface VerifyProfile {
   readonly marks: boolean;
   /** What sessions ask for, and what `{{other_model}}` is. */
   readonly models: { readonly first?: string; readonly other?: string };
+  /** What sessions ask for that name no permission mode; needed where the agent has no default mode. */
+  readonly mode?: PermissionMode;
   /** The message that makes the agent compact its conversation; null: there is none. */
   readonly compact: string | null;
   /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
@@ -41,6 +44,8 @@ export interface VerifyProfile {
   /** For agents that are slow to start or to give up. */
   readonly timeLimitMs?: number;
   setUp(place: LabPlace): Promise<LabSetUp>;
+  /** Writes a configuration of the person that allows every command and every edit; answers with variables of the session. */
+  permissive?(place: ScenarioPlace): Promise<Record<string, string>>;
   /** What one scenario needs of its own: variables of its session. */
   forScenario?(scenario: Scenario, place: ScenarioPlace): Promise<{ env: Record<string, string> }>;
 }

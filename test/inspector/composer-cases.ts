@@ -75,6 +75,19 @@ export function composerCases(world: World): void {
       .toBe(1);
     await page.keyboard.press("Tab");
     expect(await field.inputValue()).toBe("/help ");
+    const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/messages"));
+    await page.keyboard.press("Enter");
+    expect((await sent).postDataJSON()).toMatchObject({ message: "/help ", command: true });
+  });
+
+  it("a message that only looks like a command is text", async () => {
+    const session = await world.session("Text");
+    const page = await world.window(at(session));
+    const field = page.getByLabel("Message", { exact: true });
+    await field.fill("/etc/hosts is what?");
+    const sent = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/messages"));
+    await page.keyboard.press("Enter");
+    expect((await sent).postDataJSON()).not.toMatchObject({ command: true });
   });
 
   it("sends attachments and shows them", async () => {

@@ -1,5 +1,6 @@
 // Where a person writes: message, attachments, slash commands; send, queue, steer, interrupt.
 import { type DragEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { choosesCommand } from "../../../src/client/chosen-command.ts";
 import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
 import { forkAndOpen } from "../sessions/session-actions.tsx";
@@ -29,7 +30,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
   const busy = row.status === "running" || row.status === "waiting" || row.status === "starting";
   const canSteer = busy && can(info, "steer");
   const menu = useSlashMenu(text, config.commands ?? [], (name) => {
-    setText(`/${name} `);
+    setText(name.startsWith("$") ? `${name} ` : `/${name} `);
     area.current?.focus();
   });
   useLayoutEffect(() => {
@@ -64,6 +65,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     setFiles([]);
     try {
       const { queued, turn_id } = await handle.send(message, {
+        command: choosesCommand(message, config.commands ?? []),
         when_busy: when,
         idempotencyKey: uniqueId(),
         ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),

@@ -20,6 +20,7 @@ export function createAcpAgent(definition: AcpDefinition): Agent {
     capabilities: capabilitiesOf(definition),
     createTranslator: () => new AcpTranslator({ quirks: quirksOf(definition.quirks) }),
     inspect: (host) => inspect(definition, host),
+    refusal: async (config, host) => definition.refusal?.(config, host.environment(config.env)) ?? null,
     models: async (host, directory) => (await probe(definition, host, directory)).models(),
     modes: async (host, directory) => (await probe(definition, host, directory)).modes(),
     connect: (launch) => connectAcp(definition, launch, unspoken),
@@ -66,8 +67,9 @@ function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
     plans: false,
     subagents: false,
     ...definition.able,
+    settings: { model: true, variant: true, agent_mode: true, ...definition.settings },
     live: { model: true, variant: true, agent_mode: true, permission_mode: true, ...definition.live },
-    permission_modes: ["default", "plan", "accept_edits", "bypass"],
+    permission_modes: definition.modes ?? ["default", "plan", "accept_edits", "bypass"],
   };
 }
 

@@ -1,12 +1,13 @@
 // ACP content blocks as content parts, both ways they are used: in messages and in tool results.
 import type { DraftPart } from "../../schema/draft.ts";
 import { isRecord, type JsonRecord, rec, str } from "../json.ts";
+import { withoutMark } from "../plain-text.ts";
 
 /** Null: a block of a type that is not known, or without what its type needs. */
 export function blockPart(block: JsonRecord): DraftPart | null {
   switch (str(block.type)) {
     case "text":
-      return { type: "text", text: str(block.text) ?? "" };
+      return { type: "text", text: withoutMark(str(block.text) ?? "") };
     case "image":
     case "audio":
       return mediaPart(block);

@@ -11,7 +11,8 @@ import {
   type PermissionReply,
   type Prompt,
 } from "../contract.ts";
-import { type JsonRecord, rec, str } from "../json.ts";
+import { type JsonRecord, rec, str, toJson } from "../json.ts";
+import { asText } from "../plain-text.ts";
 import type { Abilities } from "./abilities.ts";
 import { AcpClient, type Policy } from "./client.ts";
 import { ClientFiles } from "./client-files.ts";
@@ -50,6 +51,9 @@ class AcpConnection implements Connection {
   #settings: LiveSettings | null = null;
   #sessionId = "";
   #policy: Policy = "ask";
+  #mode: PermissionMode = "default";
+  /** Prompts that are not answered yet. */
+  #prompts = 0;
   #ready = false;
   #closing = false;
   #lastUpdate = 0;
@@ -118,10 +122,16 @@ class AcpConnection implements Connection {
 
   async prompt(prompt: Prompt): Promise<void> {
     const line = this.#alive();
-    const blocks = promptBlocks(prompt, this.#mustKnow());
+    const blocks = promptBlocks({ ...prompt, text: asText(prompt) }, this.#mustKnow());
     this.#unspoken.delete(this.#sessionId);
     // The answer is the end of the turn: the translator tells it, and the exit if there is none.
-    line.ask("session/prompt", { sessionId: this.#sessionId, prompt: blocks }).catch(() => {});
+    this.#prompts += 1;
+    line
+      .ask("session/prompt", { sessionId: this.#sessionId, prompt: blocks })
+      .catch(() => {})
+      .finally(() => {
+        this.#prompts -= 1;
+      });
   }
 
   async interrupt(): Promise<void> {
@@ -129,17 +139,63 @@ class AcpConnection implements Connection {
     this.#client.cancelAll();
   }
 
-  async configure(patch: ConfigPatch): Promise<void> {
+  /** ACP changes one thing at a time: what was changed before a refusal is changed back. */
+  async configure({ model, variant, agent_mode, permission_mode }: ConfigPatch): Promise<"done" | "restart"> {
     this.#alive();
     const settings = this.#mustSettings();
-    if (patch.model) await settings.setModel(patch.model);
-    if (patch.variant) await settings.setVariant(patch.variant);
-    if (patch.agent_mode) await settings.setMode(patch.agent_mode);
-    if (patch.permission_mode) await this.#setPermissionMode(patch.permission_mode);
+    if (permission_mode !== undefined && !this.#takesLive(permission_mode)) return "restart";
+    const before = { model: settings.model, variant: settings.variant, mode: settings.mode, permissions: this.#mode };
+    const undo: (() => Promise<void>)[] = [];
+    const change = async (work: () => Promise<void>, back: () => Promise<void>): Promise<void> => {
+      undo.unshift(back);
+      await work();
+    };
+    const set = (value: string | undefined, to: (value: string) => Promise<void>) => () =>
+      value === undefined ? Promise.resolve() : to(value);
+    try {
+      if (model)
+        await change(
+          () => settings.setModel(model),
+          set(before.model, (id) => settings.setModel(id)),
+        );
+      if (variant)
+        await change(
+          () => settings.setVariant(variant),
+          set(before.variant, (id) => settings.setVariant(id)),
+        );
+      if (agent_mode)
+        await change(
+          () => settings.setMode(agent_mode),
+          set(before.mode, (id) => settings.setMode(id)),
+        );
+      if (permission_mode)
+        await change(
+          () => this.#setPermissionMode(permission_mode),
+          () => this.#setPermissionMode(before.permissions),
+        );
+    } catch (error) {
+      for (const back of undo) await back().catch(() => {});
+      throw error;
+    }
+    return "done";
+  }
+
+  /** Only of some agents it is known that a running turn follows a change of mode. */
+  #takesLive(mode: PermissionMode): boolean {
+    if (toJson(this.#meta(mode)) !== toJson(this.#meta(this.#launch.config.permission_mode))) return false;
+    return this.#prompts === 0 || this.#translator.quirks.modeInTurn === true;
+  }
+
+  #meta(mode: PermissionMode): JsonRecord {
+    const { config, host } = this.#launch;
+    return this.#definition.sessionMeta?.(mode, config.directory, host.environment(config.env)) ?? {};
   }
 
   async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
-    this.#client.replyPermission(native, reply);
+    const edited = reply.reply !== "reject" && reply.updated_input !== undefined && reply.updated_input !== null;
+    this.#client.replyPermission(native, edited ? { ...reply, reply: "reject", option_id: null } : reply);
+    if (edited)
+      throw new AgentError("unsupported", `${this.#definition.name} takes no edited input over ACP. The request was rejected.`);
   }
 
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
@@ -170,7 +226,7 @@ class AcpConnection implements Connection {
 
   async #openSession(line: AcpLine, abilities: Abilities, neverSpoken: boolean): Promise<void> {
     const { config, resume } = this.#launch;
-    const params = sessionParams(config, abilities);
+    const params = sessionParams(config, abilities, this.#meta(config.permission_mode));
     const sessionId = resume?.native_session_id ?? "";
     if (resume === null || neverSpoken || this.#unspoken.delete(sessionId)) {
       this.#entered(line, rec(await line.ask("session/new", params, OPEN_TIMEOUT_MS)));
@@ -238,6 +294,7 @@ class AcpConnection implements Connection {
   async #setPermissionMode(wanted: PermissionMode, keepMode = false): Promise<void> {
     const settings = this.#mustSettings();
     const { quirks } = this.#translator;
+    this.#mode = wanted;
     const mode = settings.modeFor(quirks, wanted);
     const planned = await settings.setPlanning(quirks, wanted === "plan");
     if (mode !== undefined && !keepMode) {

@@ -1,5 +1,9 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
-import type { AgentCapabilities } from "../contract.ts";
+import type { PermissionMode } from "../../schema/event-data.ts";
+import { bypassRefusal, permissionSettings } from "../claude/launch.ts";
+import type { AgentCapabilities, SessionConfig } from "../contract.ts";
+import type { JsonRecord } from "../json.ts";
+import { GEMINI_RULES, OPENCODE_RULES, QWEN_RULES, rulesRefusal } from "./rule-files.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
 export type AcpDefinition = {
@@ -17,6 +21,13 @@ export type AcpDefinition = {
   npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   /** What the agent can do beyond the rest, known before it runs. */
   able: Partial<Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images">>;
+  settings?: Partial<AgentCapabilities["settings"]>;
+  /** The permission modes it honours; without it, all. */
+  modes?: PermissionMode[];
+  /** Why a configuration cannot be honoured on this machine. */
+  refusal?(config: SessionConfig, env: Record<string, string>): string | null;
+  /** What the permission mode adds to the parameters of a session. A change of mode that changes this needs a new process. */
+  sessionMeta?(mode: PermissionMode, directory: string, env: Record<string, string>): JsonRecord;
   live?: Partial<AgentCapabilities["live"]>;
 };
 
@@ -39,7 +50,8 @@ export const geminiDefinition: AcpDefinition = {
   ],
   npmPackage: { name: "@google/gemini-cli", version: "0.61.0", bin: "gemini" },
   able: { questions: false },
-  live: { variant: false },
+  settings: { variant: false },
+  refusal: (config, env) => rulesRefusal(GEMINI_RULES, config, env),
 };
 
 /**
@@ -64,6 +76,12 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     auth: [],
     npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", bin: "claude-agent-acp" },
     able: { fork: true, system_prompt: true, plans: true },
+    refusal: ({ permission_mode }, env) => bypassRefusal(permission_mode, env),
+    sessionMeta: (mode, directory, env) => {
+      const settings = permissionSettings(mode, directory, env);
+      const options = { allowDangerouslySkipPermissions: mode === "bypass", ...(settings ? { settings } : {}) };
+      return { claudeCode: { options } };
+    },
   },
   {
     id: "codex-acp",
@@ -73,6 +91,8 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     auth: [],
     npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0", bin: "codex-acp" },
     able: { fork: true, system_prompt: true, plans: true },
+    // 2.6 runs commands in its sandbox without asking, and a mode that was just set does not always hold in the next turn.
+    modes: ["bypass"],
   },
   {
     id: "opencode-acp",
@@ -83,6 +103,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     auth: [],
     npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
     able: { fork: true, questions: false },
+    refusal: (config, env) => rulesRefusal(OPENCODE_RULES, config, env),
   },
   {
     id: "qwen",
@@ -92,7 +113,8 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     auth: [{ variable: "OPENAI_API_KEY", method: "openai" }],
     npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4", bin: "qwen" },
     able: {},
-    live: { variant: false },
+    settings: { variant: false },
+    refusal: (config, env) => rulesRefusal(QWEN_RULES, config, env),
   },
   {
     id: "copilot",

@@ -38,6 +38,10 @@ export class LiveSettings {
     return this.#current("model") ?? str(this.#models.currentModelId);
   }
 
+  get variant(): string | undefined {
+    return this.#current("thought_level");
+  }
+
   modeIds(): string[] {
     const listed = records(this.#modes.availableModes).flatMap((mode) => str(mode.id) ?? []);
     return listed.length > 0 ? listed : this.#choices("mode");

@@ -49,6 +49,8 @@ export type Quirks = {
   staysOnEof?: boolean;
   /** Mode ids in the universal words. */
   permissionModes?: Partial<Record<string, PermissionMode>>;
+  /** A change of mode holds at once, in the running turn. Seen live; where it was not, modes change between turns. */
+  modeInTurn?: boolean;
   /** Planning is an option beside the mode. */
   planOption?: { id: string; on: string; off: string };
   /** Vendor methods outside the `_` rule of the protocol. */
@@ -77,6 +79,7 @@ const GEMINI: Quirks = {
   // gemini 0.61: write_file reads first, and an error for a missing file fails the write.
   missingFile: "empty",
   permissionModes: { default: "default", autoEdit: "accept_edits", yolo: "bypass", plan: "plan" },
+  modeInTurn: true,
 };
 
 const CLAUDE_MODES: Quirks["permissionModes"] = {
@@ -94,6 +97,7 @@ export const QUIRKS: readonly Quirks[] = [
     disguisedErrors: [{ pattern: /^/, messageId: "uuid", fault: "with_error" }],
     outputFrom: "raw",
     permissionModes: CLAUDE_MODES,
+    modeInTurn: true,
   },
   {
     id: "claude-code-acp",
@@ -151,6 +155,7 @@ export const QUIRKS: readonly Quirks[] = [
     agentInfo: /^qwen/i,
     outputFrom: "raw",
     permissionModes: { plan: "plan", default: "default", "auto-edit": "accept_edits", yolo: "bypass" },
+    modeInTurn: true,
     vendorMethods: /^(craft|qwen)\//,
     agentTurn: { start: "_qwencode/start_turn", end: "_qwencode/end_turn" },
     modeMethod: "qwen/notify/session/mode-update",
@@ -168,6 +173,7 @@ export const QUIRKS: readonly Quirks[] = [
       "https://agentclientprotocol.com/protocol/session-modes#plan": "plan",
       "https://agentclientprotocol.com/protocol/session-modes#autopilot": "bypass",
     },
+    modeInTurn: true,
   },
   {
     id: "goose",

@@ -23,8 +23,9 @@ export function initializeParams(version: number, clientVersion: string): JsonRe
   };
 }
 
-export function sessionParams(config: SessionConfig, abilities: Abilities): JsonRecord {
+export function sessionParams(config: SessionConfig, abilities: Abilities, meta: JsonRecord = {}): JsonRecord {
   return {
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: meta }),
     cwd: config.directory,
     mcpServers: config.mcp_servers.map((server) => mcpServer(server, abilities)),
     ...(config.system_prompt === null ? {} : { systemPrompt: systemPrompt(config.system_prompt, abilities) }),

@@ -6,6 +6,7 @@ import { type Agent, type AgentCapabilities, AgentError, type AgentHost, type Ag
 import { rec } from "../json.ts";
 import { ampVersion } from "./ask-amp.ts";
 import { connectAmp } from "./connection.ts";
+import { repositoryRefusal } from "./launch.ts";
 import { LOGIN_ADVICE } from "./plain-text.ts";
 import { AmpTranslator } from "./translator.ts";
 
@@ -25,6 +26,8 @@ const capabilities: AgentCapabilities = {
   plans: true,
   // Sub-agents run, but what they do inside is not on the wire.
   subagents: false,
+  // Amp chooses its models itself.
+  settings: { model: false, variant: true, agent_mode: true },
   live: { model: false, variant: false, agent_mode: true, permission_mode: true },
   permission_modes: ["default", "plan", "accept_edits", "bypass"],
 };
@@ -48,6 +51,7 @@ export const ampAgent: Agent = {
   npmPackage: { name: "@ampcode/cli", version: "0.0.1790712063-gb89205", bin: "amp" },
   createTranslator: () => new AmpTranslator(),
   inspect,
+  refusal: (config, host) => repositoryRefusal(config, host.settings.trust_repository === true),
   modes: async () => MODES,
   connect: connectAmp,
 };

@@ -18,7 +18,6 @@ import {
   type SessionConfig,
 } from "../contract.ts";
 import { ampVersion, hasInThread } from "./ask-amp.ts";
-import { builtinRules } from "./builtin-rules.ts";
 import { inputMessage, planRun, RUN_FILES, takesImages } from "./launch.ts";
 import { AmpRun } from "./run.ts";
 import { AMP_ADDRESS, AmpTranslator } from "./translator.ts";
@@ -71,7 +70,6 @@ class AmpConnection implements Connection {
     const { args } = await planRun(this.#config, this.#thread, env, {
       dir: this.#dir,
       trustRepository: this.#launch.host.settings.trust_repository === true,
-      builtinRules: () => builtinRules(this.#command, this.#baseArgs, env, this.#recorder),
       version: () => ampVersion(this.#command, this.#baseArgs, env, this.#recorder),
     });
     const inlineImages = await this.#images(prompt, env);
@@ -143,10 +141,9 @@ class AmpConnection implements Connection {
   }
 
   /** Nothing runs between turns, so a change holds from the next turn on. */
-  async configure(patch: ConfigPatch): Promise<void> {
-    if (patch.model !== undefined && patch.model !== null)
-      throw new AgentError("unsupported", "Amp chooses its models by itself. Set agent_mode instead.");
+  async configure(patch: ConfigPatch): Promise<"done"> {
     this.#config = { ...this.#config, ...patch };
+    return "done";
   }
 
   async replyPermission(_native: unknown, _reply: PermissionReply): Promise<void> {

@@ -24,8 +24,6 @@ const config: SessionConfig = {
   metadata: {},
 };
 
-const builtinRules = async () => [{ tool: "Bash", action: "ask" }];
-
 const version = async () => "0.0.1777897475-g2324e1";
 
 const dot = { name: "dot.png", mime: "image/png", bytes: Buffer.from("dot"), path: null };
@@ -33,26 +31,27 @@ const prompt = (attachments = [dot]) => ({ message_id: "m-1", text: "look", atta
 
 describe("the command line of a run", () => {
   it("starts a thread, or continues one", async () => {
-    expect((await planRun(config, null, {}, { dir, trustRepository: false, builtinRules, version })).args.slice(0, 4)).toEqual([
+    expect((await planRun(config, null, {}, { dir, trustRepository: false, version })).args.slice(0, 4)).toEqual([
       "--execute",
       "--stream-json",
       "--stream-json-thinking",
       "--stream-json-input",
     ]);
-    expect((await planRun(config, "T-1-a", {}, { dir, trustRepository: false, builtinRules, version })).args.slice(0, 4)).toEqual(
-      ["threads", "continue", "T-1-a", "--execute"],
-    );
+    expect((await planRun(config, "T-1-a", {}, { dir, trustRepository: false, version })).args.slice(0, 4)).toEqual([
+      "threads",
+      "continue",
+      "T-1-a",
+      "--execute",
+    ]);
   });
 
   it("allows everything only in bypass; otherwise names a settings file of ours", async () => {
-    expect((await planRun(config, null, {}, { dir, trustRepository: false, builtinRules, version })).args).toContain(
-      "--dangerously-allow-all",
-    );
+    expect((await planRun(config, null, {}, { dir, trustRepository: false, version })).args).toContain("--dangerously-allow-all");
     const { args } = await planRun(
       { ...config, permission_mode: "plan" },
       null,
       { HOME: dir },
-      { dir, trustRepository: false, builtinRules, version },
+      { dir, trustRepository: false, version },
     );
     expect(args).not.toContain("--dangerously-allow-all");
     expect(args[args.indexOf("--settings-file") + 1]).toBe(join(dir, "settings.json"));
@@ -63,12 +62,7 @@ describe("the command line of a run", () => {
       { name: "lab", type: "stdio", command: "node", args: ["x"], env: { KEY: "secret" } },
       { name: "web", type: "http", url: "http://127.0.0.1/mcp", headers: { Authorization: "secret" } },
     ];
-    const { args } = await planRun(
-      { ...config, mcp_servers: servers },
-      null,
-      {},
-      { dir, trustRepository: false, builtinRules, version },
-    );
+    const { args } = await planRun({ ...config, mcp_servers: servers }, null, {}, { dir, trustRepository: false, version });
     expect(args.join(" ")).not.toContain("secret");
     expect(JSON.parse(readFileSync(args[args.indexOf("--mcp-config") + 1] ?? "", "utf8"))).toEqual({
       lab: { command: "node", args: ["x"], env: { KEY: "secret" } },
@@ -78,16 +72,11 @@ describe("the command line of a run", () => {
 
   it("takes no value that would be read as an option", async () => {
     await expect(
-      planRun(
-        { ...config, agent_mode: "--dangerously-allow-all" },
-        null,
-        {},
-        { dir, trustRepository: false, builtinRules, version },
-      ),
+      planRun({ ...config, agent_mode: "--dangerously-allow-all" }, null, {}, { dir, trustRepository: false, version }),
     ).rejects.toMatchObject({
       code: "agent_refused",
     });
-    await expect(planRun(config, "--help", {}, { dir, trustRepository: false, builtinRules, version })).rejects.toMatchObject({
+    await expect(planRun(config, "--help", {}, { dir, trustRepository: false, version })).rejects.toMatchObject({
       code: "agent_refused",
     });
   });
@@ -98,12 +87,10 @@ describe("a repository that allows itself everything", () => {
     mkdirSync(join(dir, ".amp"));
     writeFileSync(join(dir, ".amp", "settings.json"), '{"amp.dangerouslyAllowAll":true}');
     const careful: SessionConfig = { ...config, directory: dir, permission_mode: "plan" };
-    await expect(planRun(careful, null, {}, { dir, trustRepository: false, builtinRules, version })).rejects.toThrow(
-      /dangerouslyAllowAll/,
-    );
-    await expect(planRun(careful, null, {}, { dir, trustRepository: true, builtinRules, version })).resolves.toBeDefined();
+    await expect(planRun(careful, null, {}, { dir, trustRepository: false, version })).rejects.toThrow(/dangerouslyAllowAll/);
+    await expect(planRun(careful, null, {}, { dir, trustRepository: true, version })).resolves.toBeDefined();
     await expect(
-      planRun({ ...careful, permission_mode: "bypass" }, null, {}, { dir, trustRepository: false, builtinRules, version }),
+      planRun({ ...careful, permission_mode: "bypass" }, null, {}, { dir, trustRepository: false, version }),
     ).resolves.toBeDefined();
   });
 });
@@ -114,10 +101,8 @@ describe("a repository whose rules ask", () => {
     writeFileSync(join(dir, ".amp", "settings.json"), '{"amp.permissions":[{"tool":"Bash","action":"ask"}]}');
     const careful: SessionConfig = { ...config, directory: dir, permission_mode: "default" };
     const january = async () => "0.0.1769425000-g1e5104";
-    await expect(planRun(careful, null, {}, { dir, trustRepository: true, builtinRules, version: january })).rejects.toThrow(
-      /for ever/,
-    );
-    await expect(planRun(careful, null, {}, { dir, trustRepository: true, builtinRules, version })).resolves.toBeDefined();
+    await expect(planRun(careful, null, {}, { dir, trustRepository: true, version: january })).rejects.toThrow(/for ever/);
+    await expect(planRun(careful, null, {}, { dir, trustRepository: true, version })).resolves.toBeDefined();
   });
 });
 

@@ -1,9 +1,9 @@
 // The command line of one run of Amp, and the message it is given. Not here: running it.
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import type { PermissionMode } from "../../schema/event-data.ts";
 import { AgentError, type Attachment, type McpServer, type Prompt, type SessionConfig } from "../contract.ts";
-import type { PermissionRule } from "./permission-rules.ts";
-import { repositoryRules } from "./repository-settings.ts";
+import { type RepositoryRules, repositoryRules } from "./repository-settings.ts";
 import { writePrivate, writeSettings } from "./settings-file.ts";
 
 const THREAD_ID = /^T-[A-Za-z0-9-]+$/;
@@ -25,8 +25,6 @@ export type PlanOptions = {
   dir: string;
   /** Take what the repository's own settings allow. */
   trustRepository: boolean;
-  /** The rules inside the build; asked for only when they are needed. */
-  builtinRules(): Promise<PermissionRule[]>;
   version(): Promise<string | null>;
 };
 
@@ -45,7 +43,7 @@ export async function planRun(
   else {
     await mustHold(config, options);
     const settings = join(dir, SETTINGS);
-    await writeSettings(settings, env, config.permission_mode, await options.builtinRules());
+    await writeSettings(settings, env, config.permission_mode);
     args.push("--settings-file", settings);
   }
   if (config.mcp_servers.length > 0) {
@@ -63,16 +61,24 @@ export async function planRun(
 async function mustHold({ directory, permission_mode }: SessionConfig, options: PlanOptions): Promise<void> {
   const rules = await repositoryRules(directory);
   if (rules === null) return;
-  if (rules.widens !== null && !options.trustRepository)
-    throw new AgentError(
-      "agent_refused",
-      `${rules.path} sets ${rules.widens}, which Amp ranks above permission_mode ${permission_mode}. Remove it, use permission_mode bypass, or set agents.amp.trust_repository to true in the configuration file.`,
-    );
+  const widened = options.trustRepository ? null : widening(rules, permission_mode);
+  if (widened !== null) throw new AgentError("agent_refused", widened);
   if (rules.asks && !endsOnApproval(await options.version()))
     throw new AgentError(
       "agent_refused",
       `${rules.path} has a rule that asks for approval, and this build of Amp waits for ever for an answer nobody can give. Update Amp, remove the rule, or use permission_mode bypass.`,
     );
+}
+
+const widening = ({ path, widens }: RepositoryRules, mode: PermissionMode): string | null =>
+  widens === null
+    ? null
+    : `${path} sets ${widens}, which Amp ranks above permission_mode ${mode}. Remove it, use permission_mode bypass, or set agents.amp.trust_repository to true in the configuration file.`;
+
+/** Why a session in this directory cannot have its mode; null when it can. */
+export async function repositoryRefusal({ directory, permission_mode }: SessionConfig, trusted: boolean): Promise<string | null> {
+  const rules = permission_mode === "bypass" || trusted ? null : await repositoryRules(directory);
+  return rules === null ? null : widening(rules, permission_mode);
 }
 
 export function mcpConfig(servers: McpServer[]): Record<string, unknown> {

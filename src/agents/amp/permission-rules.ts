@@ -54,19 +54,33 @@ const PLAN_REFUSAL = "Not allowed in plan mode:";
 const ASK_REFUSAL = "Needs an approval that cannot be given here:";
 const PLAN_MESSAGE = `${PLAN_REFUSAL} only reading and searching is. Say what you would do instead of doing it.`;
 
+const ASK_MESSAGE = `${ASK_REFUSAL} only reading is allowed. Go on without it, or say what should be allowed.`;
+
 const allow = (tool: string): PermissionRule => ({ tool, action: "allow" });
 
-/** Stand before the user's own rules. With a message the model reads why and goes on; without one the turn would end. */
-export function permissionRules(mode: PermissionMode): PermissionRule[] {
+/** Commands that only look, without anything that could redirect or chain. */
+const LOOKING = "/^(ls|pwd|wc|stat|git status)( [\\w./ -]*)?$/";
+const HARMLESS: PermissionRule[] = [
+  ...READING.map(allow),
+  { tool: "Bash", action: "allow", matches: { cmd: LOOKING } },
+  { tool: "shell_command", action: "allow", matches: { command: LOOKING } },
+];
+
+/**
+ * The whole list for a mode: the first rule that matches counts, and the last one matches everything, so that the rules inside a build of Amp, which allow
+ * every edit, are never reached. With a message the model reads why and goes on; without one the turn would end.
+ * `own`: the person's rules. They count in default and accept_edits; what they reject is rejected in every mode.
+ */
+export function permissionRules(mode: Exclude<PermissionMode, "bypass">, own: PermissionRule[]): PermissionRule[] {
+  const rejected = own.filter(({ action }) => action === "reject");
+  const refuse: PermissionRule = { tool: "*", action: "reject", message: ASK_MESSAGE };
   switch (mode) {
     case "default":
-    // `--dangerously-allow-all` says it.
-    case "bypass":
-      return [];
+      return [...withoutAsking(own), ...HARMLESS, refuse];
     case "accept_edits":
-      return EDITING.map(allow);
+      return [...rejected, ...EDITING.map(allow), ...withoutAsking(own), ...HARMLESS, refuse];
     case "plan":
-      return [...READING.map(allow), { tool: "*", action: "reject", message: PLAN_MESSAGE }];
+      return [...rejected, ...READING.map(allow), { ...refuse, message: PLAN_MESSAGE }];
     default:
       return mode satisfies never;
   }

@@ -183,7 +183,7 @@ export const ampScenarios: readonly Scenario[] = [
       },
     },
     turns: [{ prompt: "Make a file.", steps: [touch("made.txt"), say("Not reached.")] }],
-    expect: { stop_reason: "error", error_code: "execution_error", files: { "made.txt": null } },
+    expect: { refused: true },
     only,
   },
   {

@@ -11,29 +11,42 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("the settings of a run", () => {
-  it("put the session's rules before the user's own", () => {
-    const mine = { tool: "Bash", action: "allow" };
-    const rules = sessionSettings({ "amp.permissions": [mine], "amp.url": "x" }, "plan")["amp.permissions"];
-    expect(rules).toEqual([
-      expect.objectContaining({ action: "allow" }),
-      ...Array.from({ length: (rules as unknown[]).length - 3 }, () => expect.anything()),
-      expect.objectContaining({ tool: "*", action: "reject" }),
-      mine,
-    ]);
+  const decision = (mode: "default" | "plan" | "accept_edits", tool: string, own: unknown[] = []) => {
+    const rules = sessionSettings({ "amp.permissions": own }, mode)["amp.permissions"] as {
+      tool: string;
+      matches?: unknown;
+      action: string;
+    }[];
+    return rules.find((rule) => rule.matches === undefined && (rule.tool === tool || rule.tool === "*"))?.action;
+  };
+
+  it("decide every tool: Amp cannot ask, so what a mode would ask for is refused", () => {
+    for (const mode of ["default", "plan", "accept_edits"] as const) {
+      expect(decision(mode, "Read")).toBe("allow");
+      expect(decision(mode, "Bash")).toBe("reject");
+      expect(decision(mode, "mcp__lab__tool")).toBe("reject");
+      expect(decision(mode, "create_file")).toBe(mode === "accept_edits" ? "allow" : "reject");
+    }
+  });
+
+  it("the person's own rules count in default, never in plan; what they reject is rejected always", () => {
+    const mine = [
+      { tool: "Bash", action: "allow" },
+      { tool: "create_file", action: "reject" },
+    ];
+    expect([decision("default", "Bash", mine), decision("plan", "Bash", mine)]).toEqual(["allow", "reject"]);
+    expect(decision("accept_edits", "create_file", mine)).toBe("reject");
   });
 
   it("ask nothing: what would ask is refused with words (may: an unanswered approval spoils the thread)", () => {
     const user = { "amp.permissions": [{ tool: "Bash", action: "ask", matches: { cmd: "x" } }] };
-    const rules = sessionSettings(user, "default", [
-      { tool: "Bash", action: "ask" },
-      { tool: "Read", action: "allow" },
-    ])["amp.permissions"];
-    const message = expect.stringContaining("approval");
-    expect(rules).toEqual([
-      { tool: "Bash", action: "reject", matches: { cmd: "x" }, message },
-      { tool: "Bash", action: "reject", message },
-      { tool: "Read", action: "allow" },
-    ]);
+    const [first] = sessionSettings(user, "default")["amp.permissions"] as unknown[];
+    expect(first).toEqual({
+      tool: "Bash",
+      action: "reject",
+      matches: { cmd: "x" },
+      message: expect.stringContaining("approval"),
+    });
   });
 
   it("take back a permission for everything, unless the session is in bypass", () => {
@@ -48,7 +61,7 @@ describe("the settings of a run", () => {
     const text = '{\n  // mine\n  "amp.url": "https://example.com/", /* and */ "amp.tools": ["a // b",],\n}';
     writeFileSync(user, text);
     const copy = join(dir, "session", "settings.json");
-    await writeSettings(copy, { AMP_SETTINGS_FILE: user }, "accept_edits", []);
+    await writeSettings(copy, { AMP_SETTINGS_FILE: user }, "accept_edits");
     expect(JSON.parse(readFileSync(copy, "utf8"))).toMatchObject({ "amp.url": "https://example.com/", "amp.tools": ["a // b"] });
     expect(statSync(copy).mode & 0o777).toBe(0o600);
     expect(readFileSync(user, "utf8")).toBe(text);
@@ -59,7 +72,7 @@ describe("the settings of a run", () => {
     expect(userSettingsPath({ HOME: "/h", XDG_CONFIG_HOME: "/x" })).toBe("/x/amp/settings.json");
     expect(parseSettings("{ broken")).toEqual({});
     const copy = join(dir, "settings.json");
-    await writeSettings(copy, { HOME: dir }, "default", []);
-    expect(JSON.parse(readFileSync(copy, "utf8"))).toEqual({ "amp.dangerouslyAllowAll": false, "amp.permissions": [] });
+    await writeSettings(copy, { HOME: dir }, "default");
+    expect(JSON.parse(readFileSync(copy, "utf8"))).toMatchObject({ "amp.dangerouslyAllowAll": false });
   });
 });

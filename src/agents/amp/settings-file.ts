@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { isRecord, type JsonRecord, records } from "../json.ts";
-import { type PermissionRule, permissionRules, readRule, withoutAsking } from "./permission-rules.ts";
+import { permissionRules, readRule } from "./permission-rules.ts";
 
 /** Where Amp itself would look. */
 export function userSettingsPath(env: Record<string, string>): string | null {
@@ -12,28 +12,22 @@ export function userSettingsPath(env: Record<string, string>): string | null {
   return base === undefined ? null : join(base, "amp", "settings.json");
 }
 
-/** `builtin`: the rules inside the build. They stand last, where Amp would look for them anyway, but none of ours asks. */
-export function sessionSettings(user: JsonRecord, mode: PermissionMode, builtin: PermissionRule[] = []): JsonRecord {
+export function sessionSettings(user: JsonRecord, mode: PermissionMode): JsonRecord {
   if (mode === "bypass") return user;
   const own = records(user["amp.permissions"]).flatMap((rule) => readRule(rule) ?? []);
   return {
     ...user,
     // may: without this, and without rules, nothing at all is checked.
     "amp.dangerouslyAllowAll": false,
-    "amp.permissions": [...permissionRules(mode), ...withoutAsking([...own, ...builtin])],
+    "amp.permissions": permissionRules(mode, own),
   };
 }
 
 /** Settings may hold keys of MCP servers, so the copy is as private as can be. */
-export async function writeSettings(
-  path: string,
-  env: Record<string, string>,
-  mode: PermissionMode,
-  builtin: PermissionRule[],
-): Promise<void> {
+export async function writeSettings(path: string, env: Record<string, string>, mode: PermissionMode): Promise<void> {
   const from = userSettingsPath(env);
   const user = from === null ? {} : parseSettings(await readEither(from, `${from}c`));
-  await writePrivate(path, sessionSettings(user, mode, builtin));
+  await writePrivate(path, sessionSettings(user, mode));
 }
 
 /** Amp takes `settings.jsonc` where there is no `settings.json`. */

@@ -13,6 +13,7 @@ export const claudeSdkAgent: Agent = {
   capabilities: claudeAgent.capabilities,
   createTranslator: claudeAgent.createTranslator,
   inspect,
+  ...(claudeAgent.refusal ? { refusal: claudeAgent.refusal } : {}),
   connect: connectSdk,
 };
 

@@ -1,6 +1,7 @@
 // One query() of the Agent SDK for one session: streaming input, callbacks for permissions, its messages through Claude Code's translator.
 
-import { mcpServers, refusesBypass } from "../claude/launch.ts";
+import type { PermissionMode } from "../../schema/event-data.ts";
+import { mcpServers, permissionSettings } from "../claude/launch.ts";
 import { toNativeMode } from "../claude/modes.ts";
 import { userFrame } from "../claude/prompt-content.ts";
 import { permissionResponse, questionResponse } from "../claude/replies.ts";
@@ -40,6 +41,7 @@ class SdkConnection implements Connection {
   readonly #prompts = new PromptStream();
   readonly #query: Query;
   readonly #finished: Promise<void>;
+  readonly #startedWith: string;
   #child: SdkChild | null = null;
   #exit: ExitInfo | null = null;
   #gone: AgentError | null = null;
@@ -49,6 +51,7 @@ class SdkConnection implements Connection {
     this.#channel = launch.host.openChannel(new ClaudeTranslator());
     this.#channel.attach(ADDRESS, launch.port);
     this.#callbacks = new Callbacks(this.#channel);
+    this.#startedWith = toJson(this.#permissions(launch.config.permission_mode));
     const facts = this.#facts();
     record(this.#channel, "in", { $sdk: "query", prompt: STREAMED_PROMPT, options: facts });
     this.#query = sdk.query({ prompt: this.#prompts, options: { ...facts, ...this.#hooks() } });
@@ -82,12 +85,13 @@ class SdkConnection implements Connection {
     await this.#call("interrupt", [], () => this.#query.interrupt());
   }
 
-  async configure({ model, permission_mode, variant, agent_mode }: ConfigPatch): Promise<void> {
-    if (variant !== undefined || agent_mode !== undefined)
-      throw new AgentError("unsupported", "The Agent SDK takes effort and agent only when it starts. Change them between turns.");
+  async configure({ model, permission_mode, variant, agent_mode }: ConfigPatch): Promise<"done" | "restart"> {
+    if (variant !== undefined || agent_mode !== undefined) return "restart";
+    if (permission_mode !== undefined && toJson(this.#permissions(permission_mode)) !== this.#startedWith) return "restart";
     const mode = permission_mode === undefined ? undefined : toNativeMode(permission_mode);
     if (mode !== undefined) await this.#call("setPermissionMode", [mode], () => this.#query.setPermissionMode(mode));
     if (model !== undefined) await this.#call("setModel", [model], () => this.#query.setModel(model ?? undefined));
+    return "done";
   }
 
   async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
@@ -114,20 +118,27 @@ class SdkConnection implements Connection {
 
   /** The options that can be written down. */
   #facts(): JsonRecord {
-    const { config, resume, host } = this.#launch;
-    const bypass = config.permission_mode === "bypass";
+    const { config, resume } = this.#launch;
     return {
       cwd: config.directory,
       permissionMode: toNativeMode(config.permission_mode),
       includePartialMessages: true,
       forwardSubagentText: true,
       systemPrompt: { type: "preset", preset: "claude_code", ...(config.system_prompt ? { append: config.system_prompt } : {}) },
-      ...(bypass || !refusesBypass(host.environment(config.env)) ? { allowDangerouslySkipPermissions: true } : {}),
+      ...this.#permissions(config.permission_mode),
       ...(config.model ? { model: config.model } : {}),
       ...(config.variant ? { effort: config.variant } : {}),
       ...(config.agent_mode ? { agent: config.agent_mode } : {}),
       ...(resume ? { resume: resume.native_session_id, forkSession: resume.fork } : {}),
     };
+  }
+
+  /** What of the options a permission mode decides: a change of mode that changes this needs a new process. */
+  #permissions(mode: PermissionMode): JsonRecord {
+    if (mode === "bypass") return { allowDangerouslySkipPermissions: true };
+    const { config, host } = this.#launch;
+    const settings = permissionSettings(mode, config.directory, host.environment(config.env));
+    return settings === undefined ? {} : { settings };
   }
 
   /** The options that must not: functions, and what may be secret. */

@@ -2,6 +2,7 @@
 import type { Agent } from "../contract.ts";
 import { agentList, modelList } from "./config.ts";
 import { connectClaude } from "./connection.ts";
+import { bypassRefusal } from "./launch.ts";
 import { initializeAnswer, inspectClaude } from "./probe.ts";
 import { ClaudeTranslator } from "./translator.ts";
 
@@ -24,12 +25,14 @@ export const claudeAgent: Agent = {
     reasoning: true,
     plans: true,
     subagents: true,
+    settings: { model: true, variant: true, agent_mode: true },
     // Effort (`variant`) and agent are start arguments: the session resumes with new ones.
     live: { model: true, variant: false, agent_mode: false, permission_mode: true },
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },
   createTranslator: () => new ClaudeTranslator(),
   inspect: inspectClaude,
+  refusal: async ({ permission_mode, env }, host) => bypassRefusal(permission_mode, host.environment(env)),
   models: async (host, directory) => modelList((await initializeAnswer(host, directory)).models),
   modes: async (host, directory) => agentList((await initializeAnswer(host, directory)).agents),
   connect: connectClaude,

@@ -147,7 +147,9 @@ describe("the connection", () => {
     await connection.configure({ permission_mode: "accept_edits", model: "opus" });
     expect(JSON.stringify(rows)).toContain("acceptEdits");
     await expect(connection.configure({ model: "bad" })).rejects.toThrow(/no such model/);
-    await expect(connection.configure({ variant: "high" })).rejects.toThrow(/only when it starts/);
+    expect(await connection.configure({ variant: "high" })).toBe("restart");
+    expect(await connection.configure({ permission_mode: "bypass" })).toBe("restart");
+    expect(JSON.stringify(rows)).not.toContain("bypassPermissions");
     await connection.close();
   });
 

@@ -12,7 +12,7 @@ import {
 } from "../contract.ts";
 import { isRecord, type JsonRecord, str } from "../json.ts";
 import { ControlClient } from "./control-client.ts";
-import { type Arguments, launchArguments } from "./launch.ts";
+import { type Arguments, launchArguments, permissionArguments } from "./launch.ts";
 import { toNativeMode } from "./modes.ts";
 import { userFrame } from "./prompt-content.ts";
 import { permissionResponse, questionResponse } from "./replies.ts";
@@ -35,6 +35,7 @@ type Program = { command: string; args: string[]; env: Record<string, string> };
 class ClaudeConnection implements Connection {
   readonly #launch: Launch;
   readonly #channel: Channel;
+  readonly #env: Record<string, string>;
   readonly #arguments: Arguments;
   readonly #stdio: NdjsonStdio;
   readonly #control: ControlClient;
@@ -47,6 +48,7 @@ class ClaudeConnection implements Connection {
     this.#launch = launch;
     this.#channel = launch.host.openChannel(new ClaudeTranslator());
     this.#channel.attach(ADDRESS, launch.port);
+    this.#env = program.env;
     this.#arguments = launchArguments(launch, program.env);
     this.#control = new ControlClient((frame) => this.#send(frame));
     this.#stdio = openNdjsonStdio({
@@ -90,17 +92,17 @@ class ClaudeConnection implements Connection {
     await this.#control.request("interrupt");
   }
 
-  async configure({ model, permission_mode, variant, agent_mode }: ConfigPatch): Promise<void> {
-    if (variant !== undefined || agent_mode !== undefined)
-      throw new AgentError("unsupported", "Claude Code takes effort and agent only when it starts. Change them between turns.");
-    if (permission_mode === "bypass" && !this.#arguments.mayBypass)
-      throw new AgentError(
-        "agent_refused",
-        "Claude Code does not allow bypass for root. Set IS_SANDBOX=1 in a sandbox, or run it as another user.",
-      );
-    if (permission_mode !== undefined)
+  async configure({ model, permission_mode, variant, agent_mode }: ConfigPatch): Promise<"done" | "restart"> {
+    if (variant !== undefined || agent_mode !== undefined) return "restart";
+    if (permission_mode !== undefined) {
+      const { directory } = this.#launch.config;
+      const permissions = permissionArguments(permission_mode, directory, this.#env).join(" ");
+      if (permissions !== this.#arguments.permissions) return "restart";
       await this.#control.request("set_permission_mode", { mode: toNativeMode(permission_mode) });
+    }
+    // Any string is taken as a model, so nothing has to be taken back.
     if (model !== undefined) await this.#control.request("set_model", { model });
+    return "done";
   }
 
   async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {

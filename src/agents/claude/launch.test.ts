@@ -1,10 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentHost, SessionConfig } from "../contract.ts";
-import { launchArguments } from "./launch.ts";
+import { askRules } from "./allow-rules.ts";
+import { bypassRefusal, launchArguments } from "./launch.ts";
 import { promptContent } from "./prompt-content.ts";
+import { userParts } from "./user-parts.ts";
 
 let stateDir = "";
 beforeEach(() => {
@@ -44,6 +46,39 @@ describe("launch arguments", () => {
     expect(args({ permission_mode: "plan" }, { native_session_id: "abc", fork: false }).args).toContain("--permission-mode=plan");
   });
 
+  it("only a bypass session gets the option that allows bypass: older versions take plan for bypass otherwise", () => {
+    const option = "--allow-dangerously-skip-permissions";
+    for (const mode of ["default", "plan", "accept_edits"] as const)
+      expect(args({ permission_mode: mode }).args).not.toContain(option);
+    expect(args({ permission_mode: "bypass" }).args).toContain(option);
+  });
+
+  it.runIf(process.getuid?.() === 0)("root may bypass only where IS_SANDBOX is exactly 1", () => {
+    for (const value of [undefined, "", "0", "yes", "true"])
+      expect(bypassRefusal("bypass", value === undefined ? {} : { IS_SANDBOX: value })).toContain("IS_SANDBOX to 1");
+    expect([bypassRefusal("bypass", { IS_SANDBOX: "1" }), bypassRefusal("plan", {})]).toEqual([null, null]);
+  });
+
+  it("rules of files ask instead of allowing: the person's own in plan, a repository's in every mode but bypass", () => {
+    const [home, repository] = [join(stateDir, "home"), join(stateDir, "repo")];
+    for (const [folder, allow] of [
+      [home, ["Bash(npm test)", "Read"]],
+      [join(repository, ".claude"), ["Bash", "Write"]],
+    ] as const) {
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(
+        join(folder, folder === home ? "settings.json" : "settings.local.json"),
+        JSON.stringify({ permissions: { allow } }),
+      );
+    }
+    const asked = (mode: SessionConfig["permission_mode"]) =>
+      askRules(mode, join(repository, "sub"), { CLAUDE_CONFIG_DIR: home });
+    expect(asked("plan")).toEqual(["Bash(npm test)", "Bash", "Write"]);
+    expect(asked("default")).toEqual(["Bash", "Write"]);
+    expect(asked("accept_edits")).toEqual(["Bash"]);
+    expect(asked("bypass")).toEqual([]);
+  });
+
   it("refuse values that look like options, and join the others", () => {
     expect(() => args({ model: "--settings=x" })).toThrow(/must not begin with a dash/);
     expect(args({ model: "opus", variant: "high", agent_mode: "reviewer" }).args).toEqual(
@@ -69,8 +104,11 @@ describe("launch arguments", () => {
 
 describe("prompt content", () => {
   const bytes = Buffer.from("hi");
-  it("plain text stays a string, so that slash commands work", () => {
-    expect(promptContent({ message_id: "u", text: "/compact", attachments: [] })).toBe("/compact");
+  it("a slash is a command only when the person chose it", () => {
+    const command = { name: "compact", arguments: "" };
+    expect(promptContent({ message_id: "u", text: "/compact", command, attachments: [] })).toBe("/compact");
+    expect(promptContent({ message_id: "u", text: "/compact", attachments: [] })).toBe("\u200b/compact");
+    expect(userParts("\u200b/compact")).toEqual([{ type: "text", text: "/compact" }]);
   });
 
   it("attachments become blocks", () => {

@@ -1,7 +1,10 @@
 // How Claude Code is started for a session: its arguments, and the one file they may name. Nothing is written into the user's repository.
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { PermissionMode } from "../../schema/event-data.ts";
 import { AgentError, type Launch, type McpServer } from "../contract.ts";
+import type { JsonRecord } from "../json.ts";
+import { askRules } from "./allow-rules.ts";
 import { toNativeMode } from "./modes.ts";
 
 const BASE = [
@@ -18,8 +21,8 @@ const BASE = [
 
 export type Arguments = {
   args: string[];
-  /** The CLI lets the session change to the mode that asks for nothing. */
-  mayBypass: boolean;
+  /** What of the arguments a permission mode decides. A change of mode that changes this needs a new process. */
+  permissions: string;
   /** Removes what was written for this start. */
   clean(): void;
 };
@@ -28,13 +31,13 @@ export function launchArguments(
   { config, resume, host }: Pick<Launch, "config" | "resume" | "host">,
   env: Record<string, string>,
 ): Arguments {
-  const mayBypass = config.permission_mode === "bypass" || !refusesBypass(env);
+  const permissions = permissionArguments(config.permission_mode, config.directory, env);
   const mcp = config.mcp_servers.length > 0 ? mcpFile(host.stateDir, config.session_id, config.mcp_servers) : null;
   const args = [
     ...BASE,
     // Joined with `=`: a value can never be read as an option.
     `--permission-mode=${toNativeMode(config.permission_mode)}`,
-    ...(mayBypass ? ["--allow-dangerously-skip-permissions"] : []),
+    ...permissions,
     ...named("--model", config.model),
     ...named("--effort", config.variant),
     ...named("--agent", config.agent_mode),
@@ -45,15 +48,31 @@ export function launchArguments(
   ];
   return {
     args,
-    mayBypass,
+    permissions: permissions.join(" "),
     clean: () => {
       if (mcp) rmSync(mcp, { force: true });
     },
   };
 }
 
-/** Claude Code refuses to start as root with that option, unless it is told that it runs in a sandbox. */
-export const refusesBypass = (env: Record<string, string>): boolean => process.getuid?.() === 0 && !env.IS_SANDBOX;
+/** Settings that rank above those of files; undefined when there are none. */
+export function permissionSettings(mode: PermissionMode, directory: string, env: Record<string, string>): JsonRecord | undefined {
+  const ask = askRules(mode, directory, env);
+  return ask.length === 0 ? undefined : { permissions: { ask } };
+}
+
+/** Bypass sessions alone get the option that allows bypass: before about 2.1.270, plan is bypass for a process that has it. */
+export function permissionArguments(mode: PermissionMode, directory: string, env: Record<string, string>): string[] {
+  if (mode === "bypass") return ["--allow-dangerously-skip-permissions"];
+  const settings = permissionSettings(mode, directory, env);
+  return settings === undefined ? [] : [`--settings=${JSON.stringify(settings)}`];
+}
+
+/** Claude Code refuses to start in bypass as root, unless it is told that it runs in a sandbox: by exactly this value. */
+export const bypassRefusal = (mode: PermissionMode, env: Record<string, string>): string | null =>
+  mode === "bypass" && process.getuid?.() === 0 && env.IS_SANDBOX !== "1"
+    ? "Claude Code does not allow bypass for root. Set IS_SANDBOX to 1 in a sandbox, or run it as another user."
+    : null;
 
 function named(option: string, value: string | null): string[] {
   if (value === null || value === "") return [];

@@ -1,10 +1,13 @@
-// A prompt as content of a `user` message. Plain text stays a string, so that slash commands work.
+// A prompt as content of a `user` message. 2.1: a slash at the beginning of a text block is a command, so text that has one is marked as text.
 import type { Attachment, Prompt } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
+import { asText } from "../plain-text.ts";
 
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-export function promptContent({ text, attachments }: Prompt): string | JsonRecord[] {
+export function promptContent(prompt: Prompt): string | JsonRecord[] {
+  const { attachments } = prompt;
+  const text = asText(prompt);
   if (attachments.length === 0) return text;
   return [...(text === "" ? [] : [{ type: "text", text }]), ...attachments.map(attachmentBlock)];
 }

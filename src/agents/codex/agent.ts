@@ -1,13 +1,13 @@
 // Codex as an agent of the daemon: what it can do, how it is found, and how sessions get their line to it.
 import { access } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { ModelInfo } from "../../schema/event-data.ts";
 import { ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { str } from "../json.ts";
 import { modelsOf } from "./config.ts";
-import { connect } from "./connection.ts";
+import { connect, rulePlaces } from "./connection.ts";
+import { codexHome, rulesRefusal } from "./exec-rules.ts";
 import { ServerPool } from "./server-pool.ts";
 import { CodexTranslator } from "./translator.ts";
 
@@ -35,12 +35,14 @@ export const codexAgent: Agent = {
     reasoning: true,
     plans: true,
     subagents: true,
+    settings: { model: true, variant: true, agent_mode: true },
     live: { model: true, variant: true, agent_mode: true, permission_mode: true },
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },
   npmPackage: { name: "@openai/codex", version: "0.166.0", bin: "codex" },
   createTranslator: () => new CodexTranslator(),
   inspect,
+  refusal: async (config, host) => rulesRefusal(config.permission_mode, rulePlaces(config, host)),
   models,
   modes: async () => [
     { id: "default", name: "Default" },
@@ -77,7 +79,7 @@ async function inspect(host: AgentHost): Promise<AgentInspection> {
 
 async function hasLogin(host: AgentHost, env: Record<string, string>): Promise<boolean> {
   if (env.OPENAI_API_KEY || env.CODEX_API_KEY) return true;
-  const home = str(host.settings.home) ?? env.CODEX_HOME ?? join(env.HOME ?? homedir(), ".codex");
+  const home = codexHome(str(host.settings.home), env);
   return access(join(home, "auth.json")).then(
     () => true,
     () => false,

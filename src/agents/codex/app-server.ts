@@ -28,6 +28,8 @@ export type ServerLaunch = { command: string; args: string[]; env: Record<string
 /** What a connection wants to hear of its thread. */
 export interface ThreadWatch {
   notified(method: string, params: JsonRecord): void;
+  /** The answer to a request that the session's permission mode decides; undefined when a person has to. */
+  decides(method: string, params: JsonRecord, id: RpcId): JsonRecord | undefined;
 }
 
 type Attached = { port: SessionPort; watch: ThreadWatch };
@@ -161,6 +163,8 @@ export class AppServer {
     // A passkey ceremony only the vendor's clients can do: refused, so that the tool call goes on without it.
     if (params.mode === "openai/userVerification") return { action: "cancel", content: null, _meta: null };
     if (ASKED.has(method) && (typeof id === "string" || typeof id === "number")) {
+      const decided = this.#attached.get(str(params.threadId) ?? "")?.watch.decides(method, params, id);
+      if (decided) return decided;
       this.#open.set(idKey(id), respond);
       return LATER;
     }

@@ -9,7 +9,8 @@ export const PERMISSION_MODES: Record<PermissionMode, { approvalPolicy: string; 
   // Everything but commands known to be harmless is asked for, and so is every edit.
   default: { approvalPolicy: "untrusted", sandbox: "workspace-write", sandboxPolicy: { type: "workspaceWrite" } },
   plan: { approvalPolicy: "on-request", sandbox: "read-only", sandboxPolicy: { type: "readOnly" } },
-  accept_edits: { approvalPolicy: "on-request", sandbox: "workspace-write", sandboxPolicy: { type: "workspaceWrite" } },
+  // As default; the connection accepts edits itself. `on-request` would run every command in the sandbox unasked.
+  accept_edits: { approvalPolicy: "untrusted", sandbox: "workspace-write", sandboxPolicy: { type: "workspaceWrite" } },
   bypass: { approvalPolicy: "never", sandbox: "danger-full-access", sandboxPolicy: { type: "dangerFullAccess" } },
 };
 
@@ -29,6 +30,26 @@ export function permissionMode(approval: unknown, sandbox: unknown, agentMode: s
   if (policy === "on-request" && box === "workspace-write") return "accept_edits";
   if (policy === "never" && box === "danger-full-access") return "bypass";
   return `${policy}/${box}`;
+}
+
+/** The policies a request of ours asks for, as far as it names any. */
+export function askedPolicies({ approvalPolicy, sandbox, sandboxPolicy, collaborationMode }: JsonRecord): JsonRecord {
+  const box = sandboxPolicy ?? sandbox;
+  return {
+    ...(approvalPolicy === undefined ? {} : { approvalPolicy }),
+    ...(box === undefined ? {} : { sandbox: box }),
+    ...(collaborationMode === undefined ? {} : { collaborationMode }),
+  };
+}
+
+const modeOf = (value: JsonRecord): string =>
+  permissionMode(value.approvalPolicy, value.sandboxPolicy ?? value.sandbox, str(rec(value.collaborationMode).mode));
+
+/** What the session asked for is no news: two of its modes have the same policies. Only other policies are told. */
+export function settingsChanged(thread: Thread, value: JsonRecord): Draft[] {
+  const { permission_mode, ...rest } = settingsOf(value);
+  const asked = thread.policies.approvalPolicy !== undefined && modeOf(thread.policies) === permission_mode;
+  return configChanged(thread, asked || permission_mode === undefined ? rest : { ...rest, permission_mode });
 }
 
 /** The facts of a thread/start, resume or fork answer, or of `threadSettings`. */

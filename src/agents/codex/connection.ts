@@ -1,6 +1,7 @@
 // A session's line to Codex: one thread on an app-server that may serve others too.
 import {
   AgentError,
+  type AgentHost,
   type ConfigPatch,
   type Connection,
   type Launch,
@@ -8,13 +9,18 @@ import {
   type Prompt,
   type SessionConfig,
 } from "../contract.ts";
+import { isInside } from "../inside-directory.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../json.ts";
 import { type AppServer, MCP_STATUS, type ThreadWatch } from "./app-server.ts";
+import { codexHome, type RulePlaces, rulesRefusal } from "./exec-rules.ts";
 import { type Actual, needsMode, settingsParams, threadParams, turnParams } from "./launch-params.ts";
-import { type NativePermission, permissionResult } from "./permissions.ts";
+import { changePaths } from "./parts.ts";
+import { ACCEPT, type NativePermission, permissionResult } from "./permissions.ts";
 import { promptInput, type Skill } from "./prompt-input.ts";
 import { type NativeQuestion, questionResult } from "./questions.ts";
 import type { ServerLease, ServerPool } from "./server-pool.ts";
+import { requestKey } from "./server-requests.ts";
+import type { RpcId } from "./wire.ts";
 
 /** MCP servers that must be up are waited for in thread/start. */
 const THREAD_TIMEOUT_MS = 120_000;
@@ -23,6 +29,8 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const MCP_TIMEOUT_MS = 20_000;
 
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
+  const refusal = rulesRefusal(launch.config.permission_mode, rulePlaces(launch.config, launch.host));
+  if (refusal) throw new AgentError("unsupported", refusal);
   const lease = await pool.acquire(launch.host, launch.config.env);
   try {
     const line = new CodexConnection(lease, launch);
@@ -33,6 +41,11 @@ export async function connect(pool: ServerPool, launch: Launch): Promise<Connect
     throw error;
   }
 }
+
+export const rulePlaces = ({ directory, env }: SessionConfig, host: AgentHost): RulePlaces => ({
+  home: codexHome(str(host.settings.home), host.environment(env)),
+  directory,
+});
 
 /** codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost. */
 const unused = new Set<string>();
@@ -45,6 +58,8 @@ class CodexConnection implements Connection, ThreadWatch {
   #threadId = "";
   #actual: Actual = { model: null, effort: null };
   #turnId: string | null = null;
+  /** Paths of the edits of the running turn, by item. */
+  readonly #edits = new Map<string, string[]>();
   /** Commands of the running turn: an interrupt ends them too. */
   #commands = new Set<string>();
   #interrupted = false;
@@ -132,12 +147,30 @@ class CodexConnection implements Connection, ThreadWatch {
     const turnId = str(rec(params.turn).id) ?? null;
     if (method === MCP_STATUS) this.#mcpStatus(params);
     if (method === "turn/started") this.#turnId ??= turnId;
-    if (method === "item/started" && rec(params.item).type === "commandExecution")
-      this.#commands.add(str(rec(params.item).id) ?? "");
+    if (method === "item/started") this.#itemStarted(rec(params.item));
     if (method === "thread/settings/updated") this.#settled(rec(params.threadSettings));
     if (method === "item/completed") unused.delete(this.#threadId);
     if (method === "skills/changed") void this.#learnSkills();
     if (method === "turn/completed" && (this.#turnId === null || this.#turnId === turnId)) this.#turnEnded();
+  }
+
+  #itemStarted({ id, type, changes }: JsonRecord): void {
+    if (type === "commandExecution") this.#commands.add(str(id) ?? "");
+    if (type === "fileChange") this.#edits.set(str(id) ?? "", changePaths(records(changes)));
+  }
+
+  /** Codex has no policy that asks for commands and not for edits: in accept_edits, edits inside the directory are accepted here. */
+  decides(method: string, params: JsonRecord, id: RpcId): JsonRecord | undefined {
+    if (this.#config.permission_mode !== "accept_edits" || method !== "item/fileChange/requestApproval") return undefined;
+    const paths = this.#edits.get(str(params.itemId) ?? "") ?? [];
+    const inside = paths.length > 0 && paths.every((path) => isInside(this.#config.directory, path));
+    if (!inside || str(params.grantRoot) !== undefined) return undefined;
+    const { id: option_id, result } = ACCEPT;
+    const key = requestKey(id, params);
+    this.#launch.port.say([
+      { do: "permission.resolve", key, status: "approved", resolved_by: "policy", reply: "once", option_id },
+    ]);
+    return result;
   }
 
   #settled(settings: JsonRecord): void {
@@ -150,6 +183,7 @@ class CodexConnection implements Connection, ThreadWatch {
     this.#turnId = null;
     this.#interrupted = false;
     this.#commands = new Set();
+    this.#edits.clear();
     if (stop) void this.#endCommands(commands);
   }
 
@@ -181,9 +215,12 @@ class CodexConnection implements Connection, ThreadWatch {
 
   async prompt(prompt: Prompt): Promise<void> {
     this.#mustLive();
-    const command = /^\/(compact|review)(?:\s+([\s\S]+))?$/.exec(prompt.text.trim());
-    if (command?.[1] === "compact") return this.#work("thread/compact/start", {});
-    if (command?.[1] === "review") return this.#work("review/start", { target: reviewTarget(command[2]), delivery: "inline" });
+    const { command } = prompt;
+    if (command?.name === "compact") return this.#work("thread/compact/start", {});
+    if (command?.name === "review")
+      return this.#work("review/start", { target: reviewTarget(command.arguments), delivery: "inline" });
+    if (command && !command.name.startsWith("$"))
+      throw new AgentError("agent_refused", `Codex has no command /${command.name} here.`);
     return this.#work("turn/start", {
       clientUserMessageId: prompt.message_id,
       input: promptInput(prompt, this.#skills),
@@ -219,23 +256,24 @@ class CodexConnection implements Connection, ThreadWatch {
     await this.#server.request("turn/interrupt", { threadId: this.#threadId, turnId: this.#turnId ?? "" });
   }
 
-  async configure(patch: ConfigPatch): Promise<void> {
+  async configure(patch: ConfigPatch): Promise<"done" | "restart"> {
     this.#mustLive();
-    if (patch.model === null || patch.variant === null)
-      throw new AgentError(
-        "unsupported",
-        "Codex cannot go back to its default model or effort in a running session. Name the one you want.",
-      );
-    Object.assign(this.#config, patch);
-    if (patch.model) this.#actual = { ...this.#actual, model: patch.model };
+    // A running turn keeps the policies it began with.
+    if (this.#turnId !== null && patch.permission_mode !== undefined) return "restart";
     await this.#settings(patch);
+    return "done";
   }
 
+  /** Taken over when the server has agreed, and not before. */
   async #settings(patch: ConfigPatch): Promise<void> {
+    const config = { ...this.#config, ...patch };
+    const actual = patch.model ? { ...this.#actual, model: patch.model } : this.#actual;
     await this.#server.request("thread/settings/update", {
       threadId: this.#threadId,
-      ...settingsParams(patch, this.#config, this.#actual),
+      ...settingsParams(patch, config, actual),
     });
+    Object.assign(this.#config, patch);
+    this.#actual = actual;
   }
 
   async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {

@@ -27,23 +27,16 @@ const nativeOf = (draft: { native: unknown }) => draft.native as never;
 const reply = { option_id: null, message: null, updated_input: undefined };
 
 describe("permissions", () => {
-  it("request id 0 works, and every decision is an option", () => {
+  it("request id 0 works; a decision that would write into the person's rules is not offered", () => {
     const draft = draftOf("item/commandExecution/requestApproval", asking);
     if (draft.do !== "permission.request") throw new Error("no permission");
     expect(draft.action).toBe("Run: touch x");
-    expect(draft.options.map(({ id }) => id)).toEqual([
-      "accept",
-      "acceptForSession",
-      "acceptWithExecpolicyAmendment",
-      "decline",
-      "cancel",
-    ]);
+    expect(draft.options.map(({ id }) => id)).toEqual(["accept", "acceptForSession", "decline", "cancel"]);
     expect(permissionResult(nativeOf(draft), { ...reply, reply: "once" })).toEqual({ decision: "accept" });
     expect(permissionResult(nativeOf(draft), { ...reply, reply: "always" })).toEqual({ decision: "acceptForSession" });
     expect(permissionResult(nativeOf(draft), { ...reply, reply: "reject" })).toEqual({ decision: "decline" });
-    expect(permissionResult(nativeOf(draft), { ...reply, reply: "always", option_id: "acceptWithExecpolicyAmendment" })).toEqual({
-      decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["touch"] } },
-    });
+    const amended = { decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["touch"] } } };
+    expect(JSON.stringify(nativeOf(draft))).not.toContain(JSON.stringify(amended));
   });
 
   it("a file change shows the diff of its item, which the request does not have", () => {
@@ -78,10 +71,11 @@ describe("permissions", () => {
     };
     const draft = draftOf("mcpServer/elicitation/request", params);
     expect(draft).toMatchObject({ do: "permission.request", tool_name: "mcp__lab__destroy", input: { x: 1 } });
-    expect(permissionResult(nativeOf(draft), { ...reply, reply: "always", option_id: "always" })).toEqual({
+    // `persist: always` would write into the person's configuration.
+    expect(permissionResult(nativeOf(draft), { ...reply, reply: "always" })).toEqual({
       action: "accept",
       content: {},
-      _meta: { persist: "always" },
+      _meta: { persist: "session" },
     });
     expect(permissionResult(nativeOf(draft), { ...reply, reply: "reject" })).toMatchObject({ action: "decline" });
   });

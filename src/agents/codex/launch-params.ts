@@ -35,8 +35,10 @@ function collaborationMode(config: Mutable, model: string, effort: string | null
 
 /** Overrides of turn/start. They stick, and repeating them changes nothing. */
 export function turnParams(config: Mutable, { model, effort }: Actual): JsonRecord {
+  const { approvalPolicy, sandboxPolicy } = PERMISSION_MODES[config.permission_mode];
   return {
-    approvalPolicy: PERMISSION_MODES[config.permission_mode].approvalPolicy,
+    approvalPolicy,
+    sandboxPolicy,
     ...(config.model === null ? {} : { model: config.model }),
     ...(config.variant === null ? {} : { effort: config.variant }),
     ...(needsMode(config) && model !== null ? { collaborationMode: collaborationMode(config, model, effort) } : {}),

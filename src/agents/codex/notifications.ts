@@ -1,7 +1,7 @@
 // Every notification the server can send, and what it means. `native-types.ts` states the same as a table for people; a test holds them together.
 import type { Draft } from "../../schema/draft.ts";
 import { type JsonRecord, rec, str } from "../json.ts";
-import { configChanged, limits, mcpStatus, settingsOf } from "./config.ts";
+import { configChanged, limits, mcpStatus, settingsChanged } from "./config.ts";
 import { itemCompleted, itemStarted, outputDelta, patchUpdated, resultKey, textDelta } from "./items.ts";
 import { messageItem } from "./message-items.ts";
 import { activity, childrenOf } from "./subagents.ts";
@@ -193,7 +193,7 @@ export const NOTIFICATIONS: Record<string, Handler> = {
   "thread/project/updated": note("project_updated"),
   "thread/environment/connected": note("environment_connected"),
   "thread/environment/disconnected": note("environment_disconnected"),
-  "thread/settings/updated": (params, thread) => ({ drafts: configChanged(thread, settingsOf(rec(params.threadSettings))) }),
+  "thread/settings/updated": (params, thread) => ({ drafts: settingsChanged(thread, rec(params.threadSettings)) }),
   "thread/tokenUsage/updated": (params, thread) => ({ drafts: tokenUsage(thread, params) }),
   "turn/started": (params, thread) => ({ drafts: turnStarted(thread, rec(params.turn)) }),
   "hook/started": note("hook_started", (params) => params.run),

@@ -4,13 +4,13 @@ import type { ErrorData } from "../../schema/event-data.ts";
 import type { Translation } from "../contract.ts";
 import { type JsonRecord, num, rec, str, toJson } from "../json.ts";
 import { mapped, noted } from "../translation.ts";
-import { configChanged, modelsOf, settingsOf, skillsOf } from "./config.ts";
+import { askedPolicies, modelsOf, settingsChanged, skillsOf } from "./config.ts";
 import type { Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
 import { turnAnswered, turnRefused, turnRequested } from "./turns.ts";
 import { idKey, type RpcId, strings, typeName } from "./wire.ts";
 
-type Sent = { method: string; thread: Thread | null; address: string | null; cwds: string[] };
+type Sent = { method: string; thread: Thread | null; address: string | null; cwds: string[]; policies: JsonRecord };
 
 /** These make a new thread, whose id only the answer tells. */
 const MAKES_THREAD = new Set(["thread/start", "thread/fork"]);
@@ -35,7 +35,9 @@ export class OurRequests {
     const makesThread = MAKES_THREAD.has(method);
     const thread = threadId === undefined || makesThread ? null : this.#threads.own(threadId);
     const address = makesThread ? this.#newAddress(id) : thread && this.#threads.address(thread);
-    this.#open.set(idKey(id), { method, thread, address, cwds: strings(params.cwds) });
+    const policies = askedPolicies(params);
+    if (thread) thread.policies = { ...thread.policies, ...policies };
+    this.#open.set(idKey(id), { method, thread, address, cwds: strings(params.cwds), policies });
     const type = `client:${typeName(method)}`;
     if (!thread) return mapped(address, type);
     if (method === "thread/compact/start") thread.compactRequested = true;
@@ -90,11 +92,12 @@ export class OurRequests {
     if (id === undefined) return noted(sent.address, type, "answer_without_thread", { method: sent.method });
     const thread = this.#threads.own(id);
     thread.cwd = str(value.cwd) ?? str(native.cwd) ?? thread.cwd;
+    thread.policies = { ...thread.policies, ...sent.policies };
     const title = str(native.name);
     const drafts: Draft[] = [
       { do: "native_session", id },
       ...(title ? [{ do: "event", type: "session.updated", data: { title } } as const] : []),
-      ...configChanged(thread, settingsOf(value)),
+      ...settingsChanged(thread, value),
     ];
     const translation = mapped(id, type, drafts);
     return sent.address !== null && sent.address !== id ? { ...translation, bind: { from: sent.address } } : translation;

@@ -8,14 +8,16 @@ import type { Thread } from "./thread.ts";
 import { innerCommand } from "./tool-kinds.ts";
 import type { RpcId } from "./wire.ts";
 
-/** One option and the `result` that says it to the server. */
-type Choice = PermissionOption & { result: JsonRecord };
+/** One option and the `result` that says it to the server. `unoffered`: it would write into the person's own configuration. */
+type Choice = PermissionOption & { result: JsonRecord; unoffered?: true };
 
 /** Travels with the request and comes back with the reply. */
 export type NativePermission = {
   request_id: RpcId;
   thread_id: string;
   results: Record<string, JsonRecord>;
+  /** What other clients may choose and we never offer. */
+  unoffered: PermissionOption[];
   /** Which option a plain once, always or reject means. */
   once: string;
   always: string;
@@ -41,7 +43,7 @@ const choice = (id: string, label: string, kind: PermissionOption["kind"], resul
   result,
 });
 
-const ACCEPT = choice("accept", "Allow once", "allow_once", { decision: "accept" });
+export const ACCEPT = choice("accept", "Allow once", "allow_once", { decision: "accept" });
 const ACCEPT_SESSION = choice("acceptForSession", "Allow for this session", "allow_always", { decision: "acceptForSession" });
 const DECLINE = choice("decline", "Decline and let the agent go on", "reject_once", { decision: "decline" });
 const CANCEL = choice("cancel", "Decline and stop the turn", "reject_once", { decision: "cancel" });
@@ -58,11 +60,17 @@ function commandAsk(thread: Thread, params: JsonRecord): Ask {
   const choices = [ACCEPT, ACCEPT_SESSION];
   // codex 0.166 lists only some decisions as available, and takes the others all the same.
   if (Array.isArray(amendment) && amendment.length > 0)
-    choices.push(
-      choice("acceptWithExecpolicyAmendment", `Always allow commands that begin with: ${amendment.join(" ")}`, "allow_always", {
-        decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: amendment } },
-      }),
-    );
+    choices.push({
+      ...choice(
+        "acceptWithExecpolicyAmendment",
+        `Always allow commands that begin with: ${amendment.join(" ")}`,
+        "allow_always",
+        {
+          decision: { acceptWithExecpolicyAmendment: { execpolicy_amendment: amendment } },
+        },
+      ),
+      unoffered: true,
+    });
   for (const rule of records(params.proposedNetworkPolicyAmendments)) choices.push(networkChoice(rule));
   choices.push(DECLINE, CANCEL);
   return {
@@ -83,12 +91,13 @@ function commandAsk(thread: Thread, params: JsonRecord): Ask {
 function networkChoice(rule: JsonRecord): Choice {
   const host = str(rule.host) ?? "this host";
   const allow = rule.action !== "deny";
-  return choice(
+  const option = choice(
     `applyNetworkPolicyAmendment:${str(rule.action) ?? "allow"}:${host}`,
     allow ? `Always allow ${host}` : `Always block ${host}`,
     allow ? "allow_always" : "reject_always",
     { decision: { applyNetworkPolicyAmendment: { network_policy_amendment: rule } } },
   );
+  return { ...option, unoffered: true };
 }
 
 /** The request has no diff: it stands in the item that was started before. */
@@ -152,7 +161,8 @@ function mcpAsk(thread: Thread, params: JsonRecord): Ask {
   const persist = Array.isArray(meta.persist) ? meta.persist : [meta.persist];
   const choices = [choice("accept", "Allow once", "allow_once", accept(null))];
   if (persist.includes("session")) choices.push(choice("session", "Allow for this session", "allow_always", accept("session")));
-  if (persist.includes("always")) choices.push(choice("always", "Always allow", "allow_always", accept("always")));
+  if (persist.includes("always"))
+    choices.push({ ...choice("always", "Always allow", "allow_always", accept("always")), unoffered: true });
   choices.push(
     choice("decline", "Decline", "reject_once", { action: "decline", content: null, _meta: null }),
     choice("cancel", "Decline and stop", "reject_once", { action: "cancel", content: null, _meta: null }),
@@ -204,12 +214,14 @@ export function permissionRequest(
   const ask = askOf(thread, method, params);
   if (!ask) return undefined;
   const { choices, reason, item, call_id, ...shown } = ask;
-  const first = (kinds: PermissionOption["kind"][]): string | undefined => choices.find(({ kind }) => kinds.includes(kind))?.id;
+  const offered = choices.filter(({ unoffered }) => !unoffered);
+  const first = (kinds: PermissionOption["kind"][]): string | undefined => offered.find(({ kind }) => kinds.includes(kind))?.id;
   const once = first(["allow_once"]) ?? "";
   const native: NativePermission = {
     request_id: id,
     thread_id: thread.id,
-    results: Object.fromEntries(choices.map(({ id, result }) => [id, result])),
+    results: Object.fromEntries(offered.map(({ id, result }) => [id, result])),
+    unoffered: choices.filter(({ unoffered }) => unoffered).map(({ id, label, kind }) => ({ id, label, kind })),
     once,
     always: first(["allow_always"]) ?? once,
     reject: first(["reject_once"]) ?? "",
@@ -221,7 +233,7 @@ export function permissionRequest(
     ...(item ? { item } : {}),
     ...(call_id ? { call_id } : {}),
     ...(reason ? { reason } : {}),
-    options: choices.map(({ id, label, kind }) => ({ id, label, kind })),
+    options: offered.map(({ id, label, kind }) => ({ id, label, kind })),
     native,
   };
 }
@@ -259,8 +271,9 @@ export function permissionOutcome(
 ): Pick<Extract<Draft, { do: "permission.resolve" }>, "status" | "reply" | "option_id"> {
   const given = toJson(result);
   const exact = Object.entries(native.results).find(([, known]) => toJson(known) === given)?.[0];
-  const option = exact ?? looseOption(draft, result);
-  const kind = draft.options.find(({ id }) => id === option)?.kind;
+  const known = [...draft.options, ...native.unoffered];
+  const option = exact ?? looseOption(known, result);
+  const kind = known.find(({ id }) => id === option)?.kind;
   if (option === undefined || kind === undefined) return { status: "denied", reply: "reject" };
   if (kind === "allow_once") return { status: "approved", reply: "once", option_id: option };
   if (kind === "allow_always") return { status: "approved", reply: "always", option_id: option };
@@ -268,12 +281,12 @@ export function permissionOutcome(
 }
 
 /** Answers of other clients may carry more or fewer members than ours. */
-function looseOption(draft: PermissionDraft, result: unknown): string | undefined {
+function looseOption(options: PermissionOption[], result: unknown): string | undefined {
   const { decision, action, permissions, scope, _meta } = rec(result);
-  const has = (id: string | undefined) => draft.options.find((option) => option.id === id)?.id;
+  const has = (id: string | undefined) => options.find((option) => option.id === id)?.id;
   if (isRecord(decision)) {
     const name = Object.keys(decision)[0] ?? "";
-    return has(name) ?? draft.options.find(({ id }) => id.startsWith(`${name}:`))?.id;
+    return has(name) ?? options.find(({ id }) => id.startsWith(`${name}:`))?.id;
   }
   if (decision !== undefined) return has(str(decision));
   if (action !== undefined) return action === "accept" ? (has(str(rec(_meta).persist)) ?? has("accept")) : has(str(action));

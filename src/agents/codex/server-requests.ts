@@ -23,6 +23,12 @@ const SILENT: Record<string, string> = {
   "attestation/generate": "attestation",
 };
 
+/** Ids start at 0 again in every process: the turn makes the key unique for ever. */
+export function requestKey(id: RpcId, params: JsonRecord): string {
+  const turn = str(params.turnId) ?? str(params.threadId) ?? str(params.conversationId) ?? "process";
+  return `${turn}/request:${idKey(id)}:${str(params.itemId) ?? str(params.callId) ?? ""}`;
+}
+
 export class ServerRequests {
   readonly #threads: Threads;
   readonly #open = new Map<string, Pending>();
@@ -42,8 +48,7 @@ export class ServerRequests {
     if (thread) this.#threads.adopt(thread);
     const session = thread && this.#threads.address(thread);
     const of = thread ?? new Thread("");
-    // Ids start at 0 again in every process: the turn makes the key unique for ever.
-    const key = `${str(params.turnId) ?? threadId ?? "process"}/request:${idKey(id)}:${str(params.itemId) ?? str(params.callId) ?? ""}`;
+    const key = requestKey(id, params);
     const permission = permissionRequest(of, id, method, params, key);
     if (permission) {
       this.#open.set(idKey(id), { kind: "permission", thread, type, draft: permission, native: permission.native });

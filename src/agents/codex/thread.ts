@@ -45,6 +45,8 @@ export class Thread {
   readonly id: string;
   child: ChildLink | null = null;
   cwd: string | null = null;
+  /** The policies our own requests asked for. */
+  policies: JsonRecord = {};
   /** What config.changed said last, as JSON text per field. */
   readonly config = new Map<string, string>();
   readonly mcpServers = new Map<string, { name: string; status: string; error?: string }>();

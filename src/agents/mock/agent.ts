@@ -32,6 +32,7 @@ export const mockAgent: Agent = {
     reasoning: true,
     plans: true,
     subagents: true,
+    settings: { model: true, variant: true, agent_mode: true },
     live: { model: true, variant: true, agent_mode: true, permission_mode: true },
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },
@@ -91,7 +92,10 @@ async function connect({ config, resume, port, host }: Launch): Promise<Connecti
     prompt: async (message) => prompt("prompt", message),
     steer: async (message) => prompt("steer", message),
     interrupt: async () => send({ type: "interrupt" }),
-    configure: async (patch) => send({ type: "configure", ...patch }),
+    configure: async (patch) => {
+      send({ type: "configure", ...patch });
+      return "done";
+    },
     replyPermission: async (native, { reply, option_id, message, updated_input }) =>
       send({
         type: "permission_reply",

@@ -30,6 +30,7 @@ export const opencodeAgent: Agent = {
     reasoning: true,
     plans: true,
     subagents: true,
+    settings: { model: true, variant: true, agent_mode: true },
     live: { model: true, variant: true, agent_mode: true, permission_mode: true },
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },

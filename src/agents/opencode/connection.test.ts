@@ -209,16 +209,120 @@ describe("the connection", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ["!ls -la", "shell", '"command":"ls -la"'],
-    ["/greet Ada", "command", '"arguments":"Ada"'],
-    ["/compact", "summarize", '"modelID":"one"'],
-    ["/etc/hosts is what?", "/etc/hosts", "is what?"],
-  ])("%s goes to the route it means", async (text, route, part) => {
+    ["greet", "Ada", "command", '"arguments":"Ada"'],
+    ["compact", "", "summarize", '"modelID":"one"'],
+  ])("a chosen command goes to its route: %s", async (name, words, route, part) => {
     const { desk, line } = await open();
-    await line.prompt(message(text));
+    await line.prompt({ ...message(`/${name} ${words}`), command: { name, arguments: words } });
     await desk.ended(1);
     expect(desk.texts.at(-1)).toContain(route);
     expect(desk.texts.at(-1)).toContain(part);
+  });
+
+  it.each(["!touch x", "! touch x", "/greet Ada", "/compact", "/etc/hosts is what?", "$greet", "#note"])(
+    "text is text, whatever it looks like: %s",
+    async (text) => {
+      const { desk, line } = await open();
+      await line.prompt(message(text));
+      await desk.ended(1);
+      expect(desk.texts.at(-1)).toBe(`Half and whole: ${text}`);
+    },
+  );
+
+  it("a chosen command that does not exist is refused", async () => {
+    const { line } = await open();
+    await expect(line.prompt({ ...message("/nothing"), command: { name: "nothing", arguments: "" } })).rejects.toThrow(
+      "/nothing",
+    );
+  });
+
+  type Sent = { method?: string; path?: string; body?: { permission?: unknown[] } };
+  const patches = (desk: Desk) =>
+    desk.rows.flatMap(({ data }) => {
+      const sent = data as Sent;
+      return sent.method === "PATCH" && sent.body?.permission ? [sent] : [];
+    });
+  const nativeId = (desk: Desk) => desk.events.find((event) => event.native_session_id !== null)?.native_session_id ?? "";
+
+  it("a fork gets the rules of its mode, which OpenCode does not copy", async () => {
+    const { desk, line } = await open({ directory: folder, permission_mode: "plan" });
+    await line.prompt(message("first"));
+    await desk.ended(1);
+    const fork = await open({ directory: folder, permission_mode: "plan" }, { native_session_id: nativeId(desk), fork: true });
+    expect(patches(fork.desk)).toHaveLength(1);
+    expect(patches(fork.desk)[0]?.path).toContain(nativeId(fork.desk));
+    expect(patches(fork.desk)[0]?.body?.permission).toContainEqual({ permission: "edit", pattern: "*", action: "deny" });
+  });
+
+  it("rules are given once for each change of mode, and not again at every resume", async () => {
+    const { desk, line } = await open({ directory: folder, permission_mode: "bypass" });
+    await line.prompt(message("first"));
+    await desk.ended(1);
+    const native_session_id = nativeId(desk);
+    await line.close();
+    const resume = async (permission_mode: SessionConfig["permission_mode"]) => {
+      const again = await open({ directory: folder, permission_mode }, { native_session_id, fork: false });
+      const given = patches(again.desk).length;
+      await again.line.close();
+      return given;
+    };
+    expect([await resume("bypass"), await resume("plan"), await resume("plan"), await resume("default")]).toEqual([0, 1, 0, 1]);
+  });
+
+  it("rules of the repository are not the person's: what the merged configuration allows does not count", async () => {
+    const { desk } = await open();
+    const created = desk.rows
+      .map(({ data }) => data as Sent)
+      .find((sent) => sent.method === "POST" && sent.body?.permission !== undefined);
+    const given = created?.body?.permission as { permission: string; pattern: string; action: string }[];
+    expect(given[0]).toEqual({ permission: "*", pattern: "*", action: "ask" });
+    expect(given.filter(({ permission, action }) => permission === "bash" && action === "allow")).toEqual([
+      { permission: "bash", pattern: "git *", action: "allow" },
+    ]);
+  });
+
+  it("a mode is not changed in a running turn, which would keep its rules", async () => {
+    const { desk, line } = await open({ permission_mode: "bypass" });
+    await line.prompt(message("hang"));
+    await desk.until(() => desk.events.some((event) => event.type === "item.delta"));
+    expect(await line.configure({ permission_mode: "plan" })).toBe("restart");
+    expect(patches(desk)).toEqual([]);
+  });
+
+  it("always holds for this session alone: OpenCode is told once, and the next request is answered here", async () => {
+    const { desk, line } = await open({ directory: folder });
+    const other = await open({ directory: folder });
+    await line.prompt(message("ask"));
+    await desk.until(() => desk.scribe.requests.size === 1);
+    await line.replyPermission(desk.scribe.requests.open()[0]?.native, {
+      reply: "always",
+      option_id: "always",
+      message: null,
+      updated_input: undefined,
+    });
+    await desk.ended(1);
+    await line.prompt(message("ask again"));
+    await desk.ended(2);
+    const resolved = desk.events.flatMap((event) =>
+      event.type === "permission.resolved" ? [event.data.metadata.resolved_by] : [],
+    );
+    expect(resolved).toEqual(["client", "policy"]);
+    expect(JSON.stringify(desk.rows)).not.toContain('"reply":"always"');
+    await other.line.prompt(message("ask"));
+    await other.desk.until(() => other.desk.scribe.requests.size === 1);
+  });
+
+  it("an edited input is refused, and the original does not run", async () => {
+    const { desk, line } = await open();
+    await line.prompt(message("ask"));
+    await desk.until(() => desk.scribe.requests.size === 1);
+    const reply = { reply: "once", option_id: "once", message: null, updated_input: { command: "y" } } as const;
+    await expect(line.replyPermission(desk.scribe.requests.open()[0]?.native, reply)).rejects.toMatchObject({
+      code: "unsupported",
+    });
+    const sent = desk.rows.map(({ data }) => JSON.stringify(data)).filter((row) => row.includes("/permission/per_"));
+    expect(sent.some((row) => row.includes('"reply":"reject"'))).toBe(true);
+    expect(sent.some((row) => row.includes('"reply":"once"'))).toBe(false);
   });
 
   it("model, mode and images go with the message", async () => {
@@ -265,7 +369,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     expect(await opencodeAgent.models?.(host, folder)).toEqual([
       { id: "test/one", name: "One", is_default: true, context_window: 9 },
     ]);
-    expect(await opencodeAgent.modes?.(host, folder)).toEqual([{ id: "build" }]);
+    expect(await opencodeAgent.modes?.(host, folder)).toEqual([{ id: "build" }, { id: "plan" }]);
   });
 
   it("secrets of the configuration are not recorded", async () => {

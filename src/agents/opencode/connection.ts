@@ -1,4 +1,5 @@
 // The line between one session and the server it shares: messages, commands, replies. It says nothing itself: what happens comes back on the stream.
+import type { PermissionMode } from "../../schema/event-data.ts";
 import {
   AgentError,
   type ConfigPatch,
@@ -9,12 +10,22 @@ import {
   type Prompt,
   type SessionConfig,
 } from "../contract.ts";
-import { arr, isRecord, rec, records, str } from "../json.ts";
-import { agentFor, permissionRules } from "./permission-mode.ts";
+import { arr, type JsonRecord, rec, records, str } from "../json.ts";
+import {
+  agentFor,
+  allowsUnasked,
+  configuredRules,
+  endsWith,
+  freeAgents,
+  matches,
+  permissionRules,
+  type Rule,
+} from "./permission-mode.ts";
 import { fileInput, promptParts, readIntent, readModel } from "./prompt.ts";
 import type { NativeRequest } from "./requests.ts";
 import { type Answer, type OpencodeServer, refusalOf } from "./server.ts";
 import { lease } from "./server-pool.ts";
+import type { AskedPermission } from "./stream-listener.ts";
 
 /** Routes that answer only when the work is done. */
 const BLOCKING_MS = 24 * 3_600_000;
@@ -41,8 +52,12 @@ class OpencodeConnection implements Connection {
   #id = "";
   #port: Launch["port"] | null = null;
   #commands: ReadonlySet<string> = new Set();
-  /** The person's configuration has permission rules of its own. */
-  #configured = false;
+  /** The person's own configuration; no repository's. */
+  #own: JsonRecord = {};
+  #agents: ReadonlySet<string> = new Set();
+  #freeAgents: string[] = [];
+  /** What the person allowed for as long as this connection lives: each entry a permission with the patterns that were offered. */
+  readonly #always: { permission: string; patterns: string[] }[] = [];
   #defaultModel: string | null = null;
   #closed = false;
 
@@ -56,40 +71,52 @@ class OpencodeConnection implements Connection {
   async open({ resume, port }: Launch): Promise<void> {
     this.#port = port;
     const settings = await this.#server.request("GET", "/config", { directory: this.#directory, secret: true });
-    this.#configured = isRecord(rec(settings.body).permission) || typeof rec(settings.body).permission === "string";
     this.#defaultModel = str(rec(settings.body).model) ?? null;
+    // An older server answers with a web page: then nothing the person allows is known, and more is asked for.
+    const own = await this.#server
+      .request("GET", "/global/config", { directory: this.#directory, secret: true })
+      .catch(() => null);
+    this.#own = rec(own?.body);
+    const agents = records((await this.#call("GET", "/agent")).body);
+    this.#freeAgents = freeAgents(agents);
+    this.#agents = new Set(agents.flatMap((agent) => str(agent.name) ?? []));
+    this.#mustKnow(this.#config.agent_mode);
     this.#id = await this.#session(resume);
-    this.#server.attach(this.#id, port, this.#directory);
+    this.#server.attach(this.#id, { port, directory: this.#directory, onAsked: (asked) => this.#asked(asked) });
     for (const mcp of this.#config.mcp_servers) await this.#addMcp(mcp);
     const commands = await this.#call("GET", "/command");
     this.#commands = new Set(records(commands.body).flatMap((command) => str(command.name) ?? []));
   }
 
   async #session(resume: Launch["resume"]): Promise<string> {
-    const permission = this.#rules();
     if (!resume) {
-      const created = await this.#call("POST", "/session", permission.length > 0 ? { permission } : {});
+      const created = await this.#call("POST", "/session", { permission: this.#rules() });
       return this.#idOf(created, "refused to create a session");
     }
     const path = `/session/${resume.native_session_id}`;
-    if (resume.fork) {
-      const id = this.#idOf(await this.#call("POST", `${path}/fork`, {}), "refused to fork the session");
-      // The copies are told on the stream; reading them completes the last one.
-      await this.#call("GET", `/session/${id}/message?limit=1`);
-      return id;
-    }
-    const found = await this.#call("GET", path);
-    const id = this.#idOf(found, "does not know the session any more");
-    const home = str(rec(found.body).directory);
+    const answer = resume.fork ? await this.#call("POST", `${path}/fork`, {}) : await this.#call("GET", path);
+    const id = this.#idOf(answer, resume.fork ? "refused to fork the session" : "does not know the session any more");
+    const home = str(rec(answer.body).directory);
     // Its permissions and its work belong to the directory it was made in: from another one they cannot be answered, and the turn would never end.
-    if (home !== undefined && home !== this.#directory)
+    if (!resume.fork && home !== undefined && home !== this.#directory)
       throw new AgentError("agent_refused", `This OpenCode session belongs to ${home}. Create the session with that directory.`);
-    if (permission.length > 0) await this.#call("PATCH", path, { permission });
+    // 1.18: a fork has none of the rules of its origin.
+    await this.#enforce(id, rec(answer.body).permission);
+    // The copies are told on the stream; reading them completes the last one.
+    if (resume.fork) await this.#call("GET", `/session/${id}/message?limit=1`);
     return id;
   }
 
-  #rules() {
-    return permissionRules(this.#config.permission_mode, this.#config, this.#configured);
+  #rules(mode: PermissionMode = this.#config.permission_mode, agent: string | null = this.#config.agent_mode): Rule[] {
+    const own = configuredRules(this.#own, agentFor(mode, agent) ?? "build");
+    return permissionRules(mode, { own, freeAgents: this.#freeAgents, data: this.#server.dataDir });
+  }
+
+  /** Rules are appended, so they are given only when others stand last. */
+  async #enforce(id: string, present: unknown, rules = this.#rules()): Promise<void> {
+    if (endsWith(present, rules)) return;
+    const answer = await this.#call("PATCH", `/session/${id}`, { permission: rules });
+    if (answer.status >= 300) throw new AgentError("agent_refused", `OpenCode refused the mode: ${refusalOf(answer)}`);
   }
 
   #idOf(answer: Answer, complaint: string): string {
@@ -119,7 +146,7 @@ class OpencodeConnection implements Connection {
   async prompt(prompt: Prompt): Promise<void> {
     this.#mustBeOpen();
     await this.#server.repair(this.#directory);
-    const intent = readIntent(prompt.text, this.#commands);
+    const intent = readIntent(prompt, this.#commands);
     const files = prompt.attachments.map(fileInput);
     const path = `/session/${this.#id}`;
     switch (intent.kind) {
@@ -141,10 +168,6 @@ class OpencodeConnection implements Connection {
           ...(files.length > 0 ? { parts: files } : {}),
         };
         return this.#start(`${path}/command`, body);
-      }
-      case "shell": {
-        const { model, agent } = this.#choice();
-        return this.#start(`${path}/shell`, { agent: agent ?? "build", command: intent.command, ...(model ? { model } : {}) });
       }
       case "compact":
         return this.#start(`${path}/summarize`, await this.#model());
@@ -225,23 +248,54 @@ class OpencodeConnection implements Connection {
     await this.#call("POST", `/session/${this.#id}/abort`);
   }
 
-  async configure(patch: ConfigPatch): Promise<void> {
+  async configure(patch: ConfigPatch): Promise<"done" | "restart"> {
     this.#mustBeOpen();
     if (patch.model && !readModel(patch.model))
       throw new AgentError("agent_refused", `Write the model as provider/model, not ${patch.model}.`);
-    const { permission_mode } = patch;
-    const leavesPlan = this.#config.permission_mode === "plan" && permission_mode !== undefined && permission_mode !== "plan";
-    Object.assign(this.#config, patch);
-    if (leavesPlan && this.#config.agent_mode === "plan" && patch.agent_mode === undefined) this.#config.agent_mode = "build";
-    if (permission_mode === undefined) return;
-    const answer = await this.#call("PATCH", `/session/${this.#id}`, { permission: this.#rules() });
-    if (answer.status >= 300) throw new AgentError("agent_refused", `OpenCode refused the mode: ${refusalOf(answer)}`);
+    this.#mustKnow(patch.agent_mode ?? null);
+    const next = { ...this.#config, ...patch };
+    const { permission_mode: mode } = next;
+    if (
+      this.#config.permission_mode === "plan" &&
+      mode !== "plan" &&
+      next.agent_mode === "plan" &&
+      patch.agent_mode === undefined
+    )
+      next.agent_mode = "build";
+    if (mode !== this.#config.permission_mode) {
+      // 1.18: a running turn keeps the rules it began with.
+      if (this.#server.isBusy(this.#id)) return "restart";
+      await this.#enforce(this.#id, null, this.#rules(mode, next.agent_mode));
+    }
+    Object.assign(this.#config, next);
+    return "done";
   }
 
-  async replyPermission(native: unknown, { reply, message }: PermissionReply): Promise<void> {
-    const { request_id, session_id, version } = readNative(native);
+  /** What needs no answer of a person: requests that the session's rules do not reach, and those the person allowed for good. */
+  #asked({ id, permission, patterns, subagent }: AskedPermission): void {
+    const { permission_mode: mode } = this.#config;
+    const unasked = (subagent || permission === "doom_loop") && allowsUnasked(mode, permission);
+    const remembered = this.#always.filter((given) => given.permission === permission).flatMap((given) => given.patterns);
+    const covered = patterns.length > 0 && patterns.every((text) => remembered.some((pattern) => matches(text, pattern)));
+    if (!unasked && !covered) return;
+    this.#port?.say([
+      { do: "permission.resolve", key: id, status: "approved", resolved_by: "policy", reply: "once", option_id: "once" },
+    ]);
+    void this.#answer(`/permission/${id}/reply`, { reply: "once" }).catch(() => {});
+  }
+
+  /**
+   * 1.18 keeps `always` for the whole directory, above the rules of every session in it, plan sessions too. So it is remembered here, for this session, and
+   * the request is allowed once.
+   */
+  async replyPermission(native: unknown, { reply: given, message, updated_input }: PermissionReply): Promise<void> {
+    const { request_id, session_id, version, permission, always } = readNative(native);
+    const edited = given !== "reject" && updated_input !== undefined && updated_input !== null;
+    const reply = edited ? "reject" : given === "always" ? "once" : given;
+    if (given === "always" && !edited) this.#always.push({ permission, patterns: always });
     const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
     await this.#answer(path, { reply, ...(message ? { message } : {}) });
+    if (edited) throw new AgentError("unsupported", "OpenCode takes no edited input. The request was rejected.");
   }
 
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
@@ -256,6 +310,12 @@ class OpencodeConnection implements Connection {
     const answer = await this.#call("POST", path, body);
     if (answer.status >= 300 && answer.status !== 404)
       throw new AgentError("agent_refused", `OpenCode refused the answer: ${refusalOf(answer)}`);
+  }
+
+  /** 1.18 takes any name, and fails every turn of one it does not know. */
+  #mustKnow(agent: string | null): void {
+    if (agent === null || this.#agents.has(agent)) return;
+    throw new AgentError("agent_refused", `OpenCode has no agent ${agent}. It has: ${[...this.#agents].join(", ")}.`);
   }
 
   #mustBeOpen(): void {
@@ -281,6 +341,12 @@ class OpencodeConnection implements Connection {
 }
 
 function readNative(native: unknown): NativeRequest {
-  const { request_id, session_id, version } = rec(native);
-  return { request_id: str(request_id) ?? "", session_id: str(session_id) ?? "", version: version === 2 ? 2 : 1 };
+  const { request_id, session_id, version, permission, always } = rec(native);
+  return {
+    request_id: str(request_id) ?? "",
+    session_id: str(session_id) ?? "",
+    version: version === 2 ? 2 : 1,
+    permission: str(permission) ?? "",
+    always: arr(always).flatMap((pattern) => str(pattern) ?? []),
+  };
 }

@@ -1,23 +1,19 @@
-// What a message of the person becomes: a prompt with attachments, a slash command, a shell command, or one of OpenCode's own words.
+// What a message of the person becomes: a prompt with attachments, or a command the person chose.
 import { pathToFileURL } from "node:url";
-import type { Attachment, Prompt } from "../contract.ts";
+import { AgentError, type Attachment, type Prompt } from "../contract.ts";
 
 export type Intent =
   | { kind: "prompt" }
-  | { kind: "shell"; command: string }
   | { kind: "command"; command: string; arguments: string }
   | { kind: "compact" }
   | { kind: "undo" }
   | { kind: "redo" };
 
-/** The same words as in OpenCode's own terminal. A slash with an unknown word is plain text: it may be a path. */
-export function readIntent(text: string, commands: ReadonlySet<string>): Intent {
-  if (/^!\s*\S/.test(text)) return { kind: "shell", command: text.slice(1).trim() };
-  const slash = /^\/([\w./:-]+)(?:\s+([\s\S]*))?$/.exec(text.trim());
-  const name = slash?.[1];
-  if (name === undefined) return { kind: "prompt" };
-  if (commands.has(name)) return { kind: "command", command: name, arguments: slash?.[2] ?? "" };
-  switch (name) {
+/** Only a chosen command is one: the server itself never looks for commands in a text. An unknown one is refused. */
+export function readIntent({ command }: Prompt, commands: ReadonlySet<string>): Intent {
+  if (command === undefined) return { kind: "prompt" };
+  if (commands.has(command.name)) return { kind: "command", command: command.name, arguments: command.arguments };
+  switch (command.name) {
     case "compact":
     case "summarize":
       return { kind: "compact" };
@@ -26,7 +22,7 @@ export function readIntent(text: string, commands: ReadonlySet<string>): Intent 
     case "redo":
       return { kind: "redo" };
     default:
-      return { kind: "prompt" };
+      throw new AgentError("agent_refused", `OpenCode has no command /${command.name}.`);
   }
 }
 

@@ -7,7 +7,14 @@ import type { Session, World } from "./state.ts";
 import { toolPaths } from "./tool-kinds.ts";
 
 /** What an answer has to quote; handed back by the session with the reply. */
-export type NativeRequest = { request_id: string; session_id: string; version: 1 | 2 };
+export type NativeRequest = {
+  request_id: string;
+  session_id: string;
+  version: 1 | 2;
+  /** What `always` would allow: this permission for these patterns. Empty for questions. */
+  permission: string;
+  always: string[];
+};
 
 export type Reply = "once" | "always" | "reject";
 const isReply = (reply: unknown): reply is Reply => reply === "once" || reply === "always" || reply === "reject";
@@ -27,7 +34,7 @@ export function permissionAsked(world: World, session: Session, native: JsonReco
   world.asked.add(id);
   world.pending.set(id, { kind: "permission", session: session.id, callId: callId ?? null });
   if (diff !== undefined && callId !== undefined) world.diffs.set(callId, plainDiff(diff));
-  const request: NativeRequest = { request_id: id, session_id: session.id, version };
+  const request: NativeRequest = { request_id: id, session_id: session.id, version, permission: kind, always };
   return [
     {
       do: "permission.request",
@@ -75,7 +82,9 @@ function permissionPaths(kind: string, metadata: JsonRecord, patterns: string[])
 
 const options = (always: string[]): PermissionOption[] => [
   { id: "once", label: "Allow once", kind: "allow_once" },
-  ...(always.length > 0 ? [{ id: "always", label: `Always allow ${always.join(", ")}`, kind: "allow_always" } as const] : []),
+  ...(always.length > 0
+    ? [{ id: "always", label: `Allow ${always.join(", ")} for this session`, kind: "allow_always" } as const]
+    : []),
   { id: "reject", label: "Reject", kind: "reject_once" },
 ];
 
@@ -113,7 +122,7 @@ export function questionAsked(world: World, session: Session, native: JsonRecord
   const call = world.findCall(session, callId);
   world.asked.add(id);
   world.pending.set(id, { kind: "question", session: session.id, callId: callId ?? null });
-  const request: NativeRequest = { request_id: id, session_id: session.id, version };
+  const request: NativeRequest = { request_id: id, session_id: session.id, version, permission: "", always: [] };
   return [
     {
       do: "question.request",

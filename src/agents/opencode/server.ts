@@ -2,6 +2,7 @@
 // keeps its sessions itself; what was said while nobody listened is read again.
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type AgentProcess,
@@ -14,7 +15,8 @@ import {
 import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionPort } from "../contract.ts";
 import { rec, str } from "../json.ts";
 import { freePort } from "./free-port.ts";
-import { StreamListener } from "./stream-listener.ts";
+import { SUBAGENT_RULES } from "./permission-mode.ts";
+import { type AskedPermission, StreamListener } from "./stream-listener.ts";
 import { OpencodeTranslator } from "./translator.ts";
 
 const LISTENING = /listening on (http:\/\/\S+)/;
@@ -40,7 +42,7 @@ export type Answer = { status: number; body: unknown };
 export type Ask = { directory: string; body?: unknown; timeoutMs?: number; secret?: boolean };
 
 type Life = { process: AgentProcess; url: string; headers: Record<string, string>; stream: SseConnection | null };
-type Attached = { port: SessionPort; directory: string };
+type Attached = { port: SessionPort; directory: string; onAsked(asked: AskedPermission): void };
 
 export class OpencodeServer {
   readonly channel: Channel;
@@ -63,7 +65,7 @@ export class OpencodeServer {
     this.#host = host;
     this.#env = env;
     this.channel = host.openChannel(new OpencodeTranslator(), { keys: "session" });
-    this.#listener = new StreamListener(this.channel);
+    this.#listener = new StreamListener(this.channel, (root, asked) => this.#attached.get(root)?.onAsked(asked));
   }
 
   get sessions(): number {
@@ -74,13 +76,19 @@ export class OpencodeServer {
     return this.#process?.pid ?? null;
   }
 
+  /** Where OpenCode keeps its data for these sessions. */
+  get dataDir(): string {
+    const { XDG_DATA_HOME, HOME } = this.#host.environment(this.#env);
+    return join(XDG_DATA_HOME || join(HOME ?? "", ".local", "share"), "opencode");
+  }
+
   isBusy(nativeSession: string): boolean {
     return this.#listener.busy.has(nativeSession);
   }
 
-  attach(nativeSession: string, port: SessionPort, directory: string): void {
-    this.#attached.set(nativeSession, { port, directory });
-    this.channel.attach(nativeSession, port);
+  attach(nativeSession: string, attached: Attached): void {
+    this.#attached.set(nativeSession, attached);
+    this.channel.attach(nativeSession, attached.port);
   }
 
   detach(nativeSession: string): void {
@@ -162,7 +170,12 @@ export class OpencodeServer {
         command,
         args: [...args, "serve", "--hostname", "127.0.0.1", "--port", String(port)],
         cwd: this.#host.stateDir,
-        env: this.#host.environment({ OPENCODE_DISABLE_AUTOUPDATE: "1", ...this.#env, OPENCODE_SERVER_PASSWORD: password }),
+        env: this.#host.environment({
+          OPENCODE_DISABLE_AUTOUPDATE: "1",
+          ...this.#env,
+          OPENCODE_PERMISSION: JSON.stringify(SUBAGENT_RULES),
+          OPENCODE_SERVER_PASSWORD: password,
+        }),
         recorder: new ProcessRegistry(this.#host.processDir),
         onStdout: (chunk) => {
           this.#output("stdout", chunk.toString("utf8"));

@@ -1,11 +1,14 @@
 // The event stream of one server: records every frame, and knows from it which sessions are at work and whether the stream is really open.
 import { openSse, type SseConnection } from "../../transports/index.ts";
 import type { Channel } from "../contract.ts";
-import { rec, str } from "../json.ts";
+import { arr, type JsonRecord, rec, str } from "../json.ts";
 
 const STREAM = "/global/event";
 /** The server beats every ten seconds. */
 const SILENCE_MS = 60_000;
+
+/** A permission request, as far as a session's own policy needs it. */
+export type AskedPermission = { id: string; permission: string; patterns: string[]; subagent: boolean };
 
 export class StreamListener {
   /** A session that does not exist; see `OpencodeServer`. */
@@ -14,14 +17,18 @@ export class StreamListener {
   /** Native sessions that work now, sub-agents among them. */
   readonly busy = new Set<string>();
   readonly #channel: Channel;
+  readonly #onAsked: (root: string, asked: AskedPermission) => void;
+  /** Sub-agents and the sessions they work for. */
+  readonly #parents = new Map<string, string>();
   #probed: (() => void)[] = [];
   /** Sessions in which the agent has said something since they were last idle. */
   readonly #answered = new Set<string>();
   readonly #disposed = new Map<string, () => void>();
   #onUnanswered: (session: string) => void = () => {};
 
-  constructor(channel: Channel) {
+  constructor(channel: Channel, onAsked: (root: string, asked: AskedPermission) => void) {
     this.#channel = channel;
+    this.#onAsked = onAsked;
   }
 
   /** Resolves when the next sign of a probe arrives. */
@@ -71,6 +78,9 @@ export class StreamListener {
   #watch(json: unknown): void {
     const payload = rec(rec(json).payload);
     const properties = rec(payload.properties);
+    if (payload.type === "permission.asked") return this.#asked(properties);
+    if (payload.type === "session.created") return this.#created(rec(properties.info));
+    if (payload.type === "session.deleted") return void this.#parents.delete(str(properties.sessionID) ?? "");
     const session = str(properties.sessionID) ?? "";
     if (payload.type === "message.updated" && rec(properties.info).role === "assistant") this.#answered.add(session);
     if (payload.type === "server.instance.disposed") this.#disposed.get(str(properties.directory) ?? "")?.();
@@ -81,6 +91,23 @@ export class StreamListener {
     }
     if (rec(properties.status).type !== "idle") this.busy.add(session);
     else if (this.busy.delete(session) && !this.#answered.delete(session)) this.#onUnanswered(session);
+  }
+
+  #created({ id, parentID }: JsonRecord): void {
+    if (typeof id === "string" && typeof parentID === "string") this.#parents.set(id, parentID);
+  }
+
+  #asked({ id, sessionID, permission, patterns }: JsonRecord): void {
+    const session = str(sessionID) ?? "";
+    let root = session;
+    for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent;
+    const asked = {
+      id: str(id) ?? "",
+      permission: str(permission) ?? "",
+      patterns: arr(patterns).flatMap((pattern) => str(pattern) ?? []),
+      subagent: root !== session,
+    };
+    this.#onAsked(root, asked);
   }
 
   #record(dir: "http" | "err", data: unknown): void {

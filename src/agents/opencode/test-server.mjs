@@ -8,6 +8,8 @@ const expected = `Basic ${Buffer.from(`opencode:${process.env.OPENCODE_SERVER_PA
 const LATE_MS = 150;
 const streams = new Set();
 const messages = new Map();
+/** Rules of each session: appended by a PATCH, and not copied by a fork. */
+const rules = new Map();
 const pending = [];
 const busy = new Set();
 /** Directories whose instance answers nothing until it is disposed. */
@@ -62,7 +64,7 @@ function prompt(directory, sessionID, text) {
   };
   if (text.includes("hang")) return;
   if (text.includes("ask")) {
-    const request = { id: id("per"), sessionID, permission: "bash", patterns: ["x"], metadata: { command: "x" }, always: [] };
+    const request = { id: id("per"), sessionID, permission: "bash", patterns: ["x"], metadata: { command: "x" }, always: ["x"] };
     pending.push({ request, finish });
     emit(directory, "permission.asked", request);
     return;
@@ -74,13 +76,15 @@ function prompt(directory, sessionID, text) {
 }
 
 const routes = [
-  ["GET", /^\/config$/, () => ({ model: "test/one" })],
+  ["GET", /^\/config$/, () => ({ model: "test/one", permission: "allow" })],
+  ["GET", /^\/global\/config$/, () => ({ model: "test/one", permission: { bash: { "git *": "allow" } } })],
   ["GET", /^\/command$/, () => [{ name: "greet", template: "x", hints: [] }]],
   [
     "GET",
     /^\/agent$/,
     () => [
       { name: "build", mode: "primary" },
+      { name: "plan", mode: "primary" },
       { name: "general", mode: "subagent" },
     ],
   ],
@@ -92,9 +96,10 @@ const routes = [
   [
     "POST",
     /^\/session$/,
-    (_, { directory }) => {
+    (_, { directory, body }) => {
       const info = { id: id("ses"), title: "t", directory, time: { created: Date.now(), updated: Date.now() } };
       homes.set(info.id, directory);
+      rules.set(info.id, body.permission ?? []);
       emit(directory, "session.created", { sessionID: info.id, info });
       return info;
     },
@@ -107,10 +112,19 @@ const routes = [
       id: session,
       title: "t",
       directory: homes.get(session) ?? directory,
+      permission: rules.get(session) ?? [],
       time: { created: 1, updated: Date.now() },
     }),
   ],
-  ["PATCH", /^\/session\/(ses_[^/]+)$/, ([session], { directory }) => ({ id: session, title: "t", directory })],
+  [
+    "PATCH",
+    /^\/session\/(ses_[^/]+)$/,
+    ([session], { directory, body }) => {
+      rules.set(session, [...(rules.get(session) ?? []), ...(body.permission ?? [])]);
+      return { id: session, title: "t", directory, permission: rules.get(session) };
+    },
+  ],
+  ["POST", /^\/session\/(ses_[^/]+)\/fork$/, (_, { directory }) => ({ id: id("ses"), title: "t (fork)", directory })],
   ["GET", /^\/session\/([^/]+)\/message$/, ([session]) => messages.get(session) ?? []],
   [
     "POST",

@@ -204,7 +204,7 @@ describe("requests", () => {
     const [request] = told.of("permission.requested");
     expect(request?.action).toBe("Run: rm x");
     expect(request?.metadata.item_id).toBe(told.of("item.started").find(({ item }) => item.kind === "tool_call")?.item.item_id);
-    expect(request?.metadata.options.map(({ label }) => label)).toEqual(["Allow once", "Always allow rm *", "Reject"]);
+    expect(request?.metadata.options.map(({ label }) => label)).toEqual(["Allow once", "Allow rm * for this session", "Reject"]);
     expect(
       told.of("permission.resolved").map(({ status, metadata }) => [status, metadata.resolved_by, metadata.message]),
     ).toEqual([["denied", "client", "no"]]);

@@ -20,6 +20,7 @@ export const run: Command = {
   options: {
     ...createOptions,
     session: { type: "string", short: "s", value: "<id>", about: "go on with this session instead of a new one" },
+    command: { type: "boolean", about: "the prompt is one of the agent's own commands: /name with its arguments" },
     yes: { type: "boolean", about: "allow every permission once" },
     keep: { type: "boolean", about: "leave the session open afterwards" },
   },
@@ -59,7 +60,7 @@ export async function oneTurn(call: Invocation, session: SessionHandle, prompt: 
     void answer(call, session, event, () => nobody.abort());
   };
   try {
-    return await session.prompt(prompt, { onEvent, signal: nobody.signal });
+    return await session.prompt(prompt, { command: flag(call.values, "command"), onEvent, signal: nobody.signal });
   } catch (error) {
     if (!nobody.signal.aborted) throw error;
     await session.interrupt().catch(() => {});

@@ -12,6 +12,7 @@ export const send: Command = {
   about: "send a message without waiting for the answer",
   options: {
     attach: { type: "string", short: "a", multiple: true, value: "<file>", about: "a file to go with it; may be repeated" },
+    command: { type: "boolean", about: "it is one of the agent's own commands: /name with its arguments" },
     steer: { type: "boolean", about: "put it into the running turn" },
     reject: { type: "boolean", about: "refuse it when a turn is running" },
     key: { type: "string", value: "<key>", about: "idempotency key: sent again, it starts no second turn" },
@@ -28,6 +29,7 @@ export const send: Command = {
     const key = text(values, "key");
     const accepted = await session.send(await promptOf(words.slice(1), terminal), {
       when_busy,
+      command: flag(values, "command"),
       ...(attachments.length > 0 ? { attachments } : {}),
       ...(key ? { idempotencyKey: key } : {}),
     });

@@ -20,6 +20,7 @@ const problems = [
   "queue_full",
   "attachment_not_found",
   "disk_full",
+  "unsupported",
 ] as const;
 
 /** What a streamed message was answered with, kept so that the same key opens the same stream again. */

@@ -32,7 +32,15 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         operation: "createSession",
         summary: "Create a session. Its agent starts with the first message.",
         replies: { 201: Session },
-        problems: ["agent_unknown", "session_exists", "directory_not_found", "agent_not_found", "too_many_sessions", "disk_full"],
+        problems: [
+          "agent_unknown",
+          "session_exists",
+          "directory_not_found",
+          "agent_not_found",
+          "unsupported",
+          "too_many_sessions",
+          "disk_full",
+        ],
       },
     },
     async (request, reply) => {

@@ -4,9 +4,9 @@ import { acpScenarios } from "../../agents/acp/scenarios.ts";
 import { codexHome } from "../../agents/codex/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
-import { anthropicEnv } from "./claude.ts";
+import { anthropicEnv, permissiveClaude } from "./claude.ts";
 import { writeText } from "./config-file.ts";
-import { setUpOpencode } from "./opencode.ts";
+import { permissiveOpencode, setUpOpencode } from "./opencode.ts";
 
 export const claudeAgentAcpProfile: VerifyProfile = {
   agent: "claude-agent-acp",
@@ -17,10 +17,12 @@ export const claudeAgentAcpProfile: VerifyProfile = {
   parallel: 2,
   timeLimitMs: 90_000,
   setUp: async (place) => ({ env: anthropicEnv(place) }),
+  permissive: permissiveClaude,
 };
 
 export const codexAcpProfile: VerifyProfile = {
   agent: "codex-acp",
+  mode: "bypass",
   scenarios: [...commonScenarios, ...acpScenarios],
   marks: true,
   models: {},
@@ -44,4 +46,5 @@ export const opencodeAcpProfile: VerifyProfile = {
   parallel: 2,
   timeLimitMs: 90_000,
   setUp: setUpOpencode,
+  permissive: permissiveOpencode,
 };

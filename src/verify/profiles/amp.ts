@@ -1,8 +1,10 @@
 // Amp against a stand-in of its own server, which hands model requests on to the scripted model server. Only for builds whose loop runs locally.
+import { join } from "node:path";
 import { ampScenarios } from "../../agents/amp/scenarios.ts";
 import { startAmpServer } from "../amp-server/amp-server.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
+import { writeJson } from "./config-file.ts";
 
 export const ampProfile: VerifyProfile = {
   agent: "amp",
@@ -13,6 +15,13 @@ export const ampProfile: VerifyProfile = {
   streams: false,
   parallel: 2,
   timeLimitMs: 90_000,
+  async permissive({ own }) {
+    await writeJson(join(own, "amp.json"), {
+      "amp.permissions": [{ tool: "*", action: "allow" }],
+      "amp.dangerouslyAllowAll": true,
+    });
+    return { AMP_SETTINGS_FILE: join(own, "amp.json") };
+  },
   async setUp({ modelUrl }) {
     const server = await startAmpServer({ modelUrl });
     return { env: { ...server.env }, close: () => server.close() };

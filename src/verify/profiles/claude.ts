@@ -1,7 +1,9 @@
 // Claude Code and the Claude Agent SDK against the scripted model server: a key, an address, and no traffic beside.
+import { join } from "node:path";
 import { claudeScenarios } from "../../agents/claude/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
-import type { LabPlace, LabSetUp, VerifyProfile } from "../verify-profile.ts";
+import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../verify-profile.ts";
+import { writeJson } from "./config-file.ts";
 
 export const anthropicEnv = ({ modelUrl }: LabPlace): Record<string, string> => ({
   ANTHROPIC_BASE_URL: modelUrl,
@@ -17,6 +19,12 @@ export const anthropicEnv = ({ modelUrl }: LabPlace): Record<string, string> => 
   CLAUDE_CODE_MAX_RETRIES: "2",
 });
 
+export async function permissiveClaude({ own }: ScenarioPlace): Promise<Record<string, string>> {
+  const folder = join(own, "claude");
+  await writeJson(join(folder, "settings.json"), { permissions: { allow: ["Bash", "Edit", "Write", "NotebookEdit"] } });
+  return { CLAUDE_CONFIG_DIR: folder };
+}
+
 async function setUp(place: LabPlace): Promise<LabSetUp> {
   return { env: anthropicEnv(place) };
 }
@@ -28,6 +36,7 @@ const claude: Omit<VerifyProfile, "agent"> = {
   compact: "/compact",
   parallel: 2,
   setUp,
+  permissive: permissiveClaude,
 };
 
 export const claudeProfile: VerifyProfile = { agent: "claude", ...claude };

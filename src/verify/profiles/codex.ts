@@ -23,4 +23,8 @@ export const codexProfile: VerifyProfile = {
     await writeText(join(home, "config.toml"), codexHome({ url: modelUrl, model, native, work: directory }));
     return { env: { CODEX_HOME: home } };
   },
+  async permissive({ own }) {
+    await writeText(join(own, "codex", "rules", "default.rules"), 'prefix_rule(pattern = ["touch"], decision = "allow")\n');
+    return {};
+  },
 };

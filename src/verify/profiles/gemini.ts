@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { acpScenarios } from "../../agents/acp/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
-import { writeJson } from "./config-file.ts";
+import { writeJson, writeText } from "./config-file.ts";
+
+const SETTINGS = {
+  security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  general: { disableAutoUpdate: true, disableUpdateNag: true, retryFetchErrors: true, maxAttempts: 3 },
+  tools: { useRipgrep: false },
+};
 
 export const geminiProfile: VerifyProfile = {
   agent: "gemini",
@@ -13,14 +21,19 @@ export const geminiProfile: VerifyProfile = {
   compact: "/compress",
   parallel: 2,
   timeLimitMs: 90_000,
-  async setUp({ home, modelUrl }) {
-    await writeJson(join(home, ".gemini", "settings.json"), {
-      security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
-      privacy: { usageStatisticsEnabled: false },
-      telemetry: { enabled: false },
-      general: { disableAutoUpdate: true, disableUpdateNag: true, retryFetchErrors: true, maxAttempts: 3 },
-      tools: { useRipgrep: false },
+  async permissive({ own }) {
+    await writeJson(join(own, ".gemini", "settings.json"), {
+      ...SETTINGS,
+      tools: { ...SETTINGS.tools, allowed: ["run_shell_command", "write_file"] },
     });
+    const all = ["run_shell_command", "write_file", "replace"].map(
+      (tool) => `[[rule]]\ntoolName = "${tool}"\ndecision = "allow"\npriority = 900\n`,
+    );
+    await writeText(join(own, ".gemini", "policies", "all.toml"), all.join("\n"));
+    return { HOME: own, GEMINI_CLI_HOME: own };
+  },
+  async setUp({ home, modelUrl }) {
+    await writeJson(join(home, ".gemini", "settings.json"), SETTINGS);
     return {
       env: {
         GEMINI_API_KEY: "scripted",

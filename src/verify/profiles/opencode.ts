@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { opencodeScenarios } from "../../agents/opencode/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
-import type { LabPlace, LabSetUp, VerifyProfile } from "../verify-profile.ts";
+import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";
 
 const limit = { context: 200_000, output: 32_000 };
@@ -15,23 +15,32 @@ const model = (name: string) => ({
   modalities: { input: ["text", "image"], output: ["text"] },
 });
 
-export async function setUpOpencode({ home, modelUrl }: LabPlace): Promise<LabSetUp> {
-  await writeJson(join(home, ".config", "opencode", "opencode.json"), {
-    $schema: "https://opencode.ai/config.json",
-    model: "scripted/first",
-    small_model: "scripted/first",
-    share: "disabled",
-    autoupdate: false,
-    enabled_providers: ["scripted"],
-    provider: {
-      scripted: {
-        npm: "@ai-sdk/openai-compatible",
-        name: "Scripted",
-        options: { baseURL: `${modelUrl}/v1`, apiKey: "scripted" },
-        models: { first: model("First"), second: model("Second") },
-      },
+const settings = (modelUrl: string) => ({
+  $schema: "https://opencode.ai/config.json",
+  model: "scripted/first",
+  small_model: "scripted/first",
+  share: "disabled",
+  autoupdate: false,
+  enabled_providers: ["scripted"],
+  provider: {
+    scripted: {
+      npm: "@ai-sdk/openai-compatible",
+      name: "Scripted",
+      options: { baseURL: `${modelUrl}/v1`, apiKey: "scripted" },
+      models: { first: model("First"), second: model("Second") },
     },
-  });
+  },
+});
+
+export async function permissiveOpencode({ own, modelUrl }: ScenarioPlace): Promise<Record<string, string>> {
+  const permission = { "*": "allow", bash: "allow", edit: "allow" };
+  const agent = { build: { permission }, plan: { permission } };
+  await writeJson(join(own, "config", "opencode", "opencode.json"), { ...settings(modelUrl), permission, agent });
+  return { XDG_CONFIG_HOME: join(own, "config") };
+}
+
+export async function setUpOpencode({ home, modelUrl }: LabPlace): Promise<LabSetUp> {
+  await writeJson(join(home, ".config", "opencode", "opencode.json"), settings(modelUrl));
   return {
     env: {
       OPENCODE_DISABLE_MODELS_FETCH: "1",
@@ -54,4 +63,5 @@ export const opencodeProfile: VerifyProfile = {
   // Its server is slow to start: seconds on an idle machine, much more on a busy one.
   timeLimitMs: 120_000,
   setUp: setUpOpencode,
+  permissive: permissiveOpencode,
 };

@@ -5,6 +5,15 @@ import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";
 
+const SETTINGS = {
+  security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  // Off by default since 0.24.
+  tools: { todoWrite: { enabled: true } },
+  general: { disableAutoUpdate: true, disableUpdateNag: true },
+};
+
 export const qwenProfile: VerifyProfile = {
   agent: "qwen",
   scenarios: [...commonScenarios, ...acpScenarios],
@@ -13,15 +22,14 @@ export const qwenProfile: VerifyProfile = {
   compact: "/compress",
   parallel: 2,
   timeLimitMs: 120_000,
+  async permissive({ own }) {
+    const permissions = { allow: ["Bash", "Edit", "run_shell_command", "write_file"] };
+    const tools = { ...SETTINGS.tools, allowed: ["run_shell_command", "write_file"] };
+    await writeJson(join(own, ".qwen", "settings.json"), { ...SETTINGS, permissions, tools });
+    return { HOME: own };
+  },
   async setUp({ home, modelUrl }) {
-    await writeJson(join(home, ".qwen", "settings.json"), {
-      security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
-      privacy: { usageStatisticsEnabled: false },
-      telemetry: { enabled: false },
-      // Off by default since 0.24.
-      tools: { todoWrite: { enabled: true } },
-      general: { disableAutoUpdate: true, disableUpdateNag: true },
-    });
+    await writeJson(join(home, ".qwen", "settings.json"), SETTINGS);
     return {
       env: {
         OPENAI_API_KEY: "scripted",

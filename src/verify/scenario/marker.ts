@@ -41,8 +41,8 @@ export function cwdMarker(text: string): string | undefined {
  * A slash command stays as it is, because its arguments mean something.
  */
 export function promptFor(scenario: Scenario, turn: number, cwd?: string): string {
-  const text = scenario.turns[turn]?.prompt ?? "";
-  if (text.startsWith("/")) return text;
+  const { prompt: text = "", command = text.startsWith("/") } = scenario.turns[turn] ?? {};
+  if (command) return text;
   const marks = [formatMarker(scenario.name, turn), ...(cwd === undefined ? [] : [`[[cwd:${cwd}]]`])];
   return `${text} ${marks.join(" ")}`.trimStart();
 }

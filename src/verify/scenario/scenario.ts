@@ -215,7 +215,15 @@ export const Action = Type.Union([
   Type.Object({ do: Type.Literal("kill_agent"), when: When, signal: Type.Optional(Text) }),
   Type.Object({ do: Type.Literal("terminate"), when: When }),
   Type.Object({ do: Type.Literal("set_model"), when: When, model: Text }),
-  Type.Object({ do: Type.Literal("set_permission_mode"), when: When, mode: PermissionMode }),
+  /** `or_busy`: it may be refused because a turn runs; then nothing is expected of the rest. */
+  Type.Object({
+    do: Type.Literal("set_permission_mode"),
+    when: When,
+    mode: PermissionMode,
+    or_busy: Type.Optional(Type.Boolean()),
+  }),
+  /** A change that the daemon must refuse, as a whole. */
+  Type.Object({ do: Type.Literal("refused_update"), when: When, patch: Json }),
   Type.Object({ do: Type.Literal("compact"), when: When }),
   /** Something only this agent knows; its own runner gives it a meaning. */
   Type.Object({ do: Type.Literal("native"), when: When, name: Text, input: Type.Optional(Type.Unknown()) }),
@@ -235,11 +243,19 @@ export const Delivery = Type.Union([
   Type.Object({ mode: Type.Literal("steer"), when: When }),
   /** After the turn before, in a new process that resumes the session. */
   Type.Object({ mode: Type.Literal("resume") }),
+  /** After the turn before, in a daemon that was started again because the last one was killed. */
+  Type.Object({ mode: Type.Literal("crash") }),
+  /** After the turn before, in a fork of the session. */
+  Type.Object({ mode: Type.Literal("fork") }),
 ]);
 export type Delivery = Type.Static<typeof Delivery>;
 
 export const Turn = Type.Object({
   prompt: Text,
+  /** The prompt is one of the agent's own commands, chosen by the person. Without it, a prompt that begins with a slash is one. */
+  command: Type.Optional(Type.Boolean()),
+  /** Whether a permission must be requested in this turn, or must not be. */
+  asks: Type.Optional(Type.Boolean()),
   attachments: Type.Optional(Type.Array(Attachment)),
   delivery: Type.Optional(Delivery),
   /** The model's answers, in order. A request beyond the last one is answered with `Done.` */
@@ -280,6 +296,8 @@ export const SessionSettings = Type.Object({
   /** Files in the working folder before the session starts: path → content. */
   files: Type.Optional(Type.Record(Type.String(), Type.String())),
   git: Type.Optional(Type.Boolean()),
+  /** The person's own configuration allows every command and every edit; the profile knows how that is written. */
+  permissive: Type.Optional(Type.Boolean()),
   /** Settings only this agent knows. */
   native: Type.Optional(Json),
 });
@@ -301,6 +319,8 @@ export const Expectation = Type.Object({
   tools: Type.Optional(Type.Array(LogicalTool)),
   /** Files that must exist at the end: path → what they contain; `null`: must not exist. */
   files: Type.Optional(Type.Record(Type.String(), Type.Union([Text, Type.Null()]))),
+  /** The session is refused as `unsupported`, because the agent could not honour it. Nothing else is expected then. */
+  refused: Type.Optional(Type.Boolean()),
   /** The history in the last request of the model must contain each of these. */
   model_saw: Type.Optional(Type.Array(Text)),
 });

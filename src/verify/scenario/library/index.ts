@@ -5,6 +5,7 @@ import { controlScenarios } from "./control.ts";
 import { decisionScenarios } from "./decisions.ts";
 import { faultScenarios } from "./faults.ts";
 import { leftoverScenarios } from "./leftovers.ts";
+import { modeScenarios } from "./modes.ts";
 import { textScenarios } from "./text.ts";
 import { toolScenarios } from "./tools.ts";
 
@@ -13,6 +14,7 @@ export const commonScenarios: readonly Scenario[] = [
   ...textScenarios,
   ...toolScenarios,
   ...decisionScenarios,
+  ...modeScenarios,
   ...faultScenarios,
   ...controlScenarios,
   ...leftoverScenarios,
