@@ -95,7 +95,7 @@ async function settledPendingBytes(now: DaemonProcess): Promise<number> {
 
 const full = { status: 507, body: expect.objectContaining({ code: "disk_full" }) };
 
-it("[D6] answers 507 while it is full, reads on, goes on when there is space, and has lost nothing", {
+it("[D9] answers 507 while it is full, reads on, goes on when there is space, and has lost nothing", {
   timeout: 120_000,
 }, async ({ skip }) => {
   if (!mounted) return skip("needs the right to mount a tmpfs");

@@ -45,8 +45,12 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const start = async (agent = "mock", by?: Actor): Promise<Session> =>
-  core.manager.get((await core.manager.create({ agent, directory: dataDir }, by)).session_id);
+const start = async (agent = "mock", by?: Actor): Promise<Session> => {
+  // An agent that cannot ask has no mode in which it would.
+  const modes = builtInAgents.find(({ id }) => id === agent)?.capabilities.permission_modes ?? [];
+  const permission_mode = modes.includes("default") ? "default" : (modes[0] ?? "default");
+  return core.manager.get((await core.manager.create({ agent, directory: dataDir, permission_mode }, by)).session_id);
+};
 
 async function asked(session: Session, after = 0): Promise<PermissionData> {
   const event = await until(session, ({ type, sequence }) => type === "permission.requested" && sequence > after);

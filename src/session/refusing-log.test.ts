@@ -139,7 +139,7 @@ const running = async (): Promise<Session> => {
 };
 
 describe("while the log cannot write", () => {
-  it("[D6] commands are refused and have no effect, not even later", async () => {
+  it("[D9] commands are refused and have no effect, not even later", async () => {
     const session = await running();
     flaky.press(true);
     await expect(session.send("later", [], "queue")).rejects.toMatchObject(full);
@@ -159,7 +159,7 @@ describe("while the log cannot write", () => {
     expect(test.prompts).toEqual(["hang", "hello"]);
   });
 
-  it("[D6] agents are paused, also those that start then, and resumed when it can", async () => {
+  it("[D9] agents are paused, also those that start then, and resumed when it can", async () => {
     const session = await running();
     flaky.press(true);
     expect(test.paused).toEqual([true]);
@@ -168,7 +168,7 @@ describe("while the log cannot write", () => {
     await session.terminate();
   });
 
-  it("[D6] an answer is refused, and reaches the agent when it is on disk", async () => {
+  it("[D9] an answer is refused, and reaches the agent when it is on disk", async () => {
     const session = await running();
     const asked = until(session, (event) => event.type === "permission.requested");
     test.emit({ type: "call", c: "c1", name: "shell", kind: "shell", title: "ls", input: {} });
@@ -186,7 +186,7 @@ describe("while the log cannot write", () => {
     expect(test.prompts.filter((text) => text === "answered")).toHaveLength(1);
   });
 
-  it("[D6] terminate ends the agent, and says that the end is not written", async () => {
+  it("[D9] terminate ends the agent, and says that the end is not written", async () => {
     const session = await running();
     flaky.press(true);
     await expect(session.terminate()).rejects.toMatchObject(full);
