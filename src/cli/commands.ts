@@ -8,7 +8,7 @@ import { create, fork, rename, set } from "./commands/change.ts";
 import { completeFor, completionFor } from "./commands/completion.ts";
 import { configCheck, configPath, configSet, configShow, configUnset } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
-import { interrupt, rm, stop } from "./commands/end.ts";
+import { interrupt, resume, rm, stop } from "./commands/end.ts";
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
@@ -25,7 +25,7 @@ const completion = completionFor(() => commands);
 export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
-  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, stop, rm] },
+  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, resume, stop, rm] },
   { title: "Behind the events", commands: [items, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {

@@ -33,6 +33,7 @@ export const operations = {
   updateSession: "SessionHandle.update",
   deleteSession: "SessionHandle.remove",
   interruptSession: "SessionHandle.interrupt",
+  resumeSession: "SessionHandle.resume",
   terminateSession: "SessionHandle.terminate",
   forkSession: "SessionHandle.fork",
   exportSession: "SessionHandle.export",

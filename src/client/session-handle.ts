@@ -193,6 +193,11 @@ export class SessionHandle {
     await this.#http.json("POST", `${this.#path}/interrupt`, { body: {}, signal });
   }
 
+  /** Starts the agent of a dormant session without a message; the next message would do it, too. */
+  resume(signal?: AbortSignal): Promise<Session> {
+    return this.#http.json("POST", `${this.#path}/resume`, { body: {}, signal });
+  }
+
   async terminate(signal?: AbortSignal): Promise<void> {
     await this.#http.json("POST", `${this.#path}/terminate`, { body: {}, signal });
   }

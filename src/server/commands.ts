@@ -68,6 +68,13 @@ export async function terminate({ manager, rights }: Context, caller: Caller, se
   await session.terminate(caller.actor);
 }
 
+export async function resume({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<SessionView> {
+  rights.mustMayDrive(caller, sessionId);
+  const session = manager.get(sessionId);
+  await session.resume();
+  return session.view();
+}
+
 export async function removeSession({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
   rights.mustMayDrive(caller, sessionId);
   await manager.remove(sessionId, caller.actor);

@@ -85,6 +85,7 @@ const calls: Record<keyof typeof operations, Call> = {
   updateSession: (_, s) => s.update({ title: "new" }),
   deleteSession: () => nobody().remove(),
   interruptSession: () => nobody().interrupt(),
+  resumeSession: () => nobody().resume(),
   terminateSession: () => nobody().terminate(),
   forkSession: () => nobody().fork({}, { idempotencyKey: "k3" }),
   exportSession: (_, s) => s.export({ with_secrets: true }),

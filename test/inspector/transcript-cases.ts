@@ -107,15 +107,18 @@ export function transcriptCases(world: World): void {
     await page.locator(".turn-end", { hasText: "Ended by an error" }).waitFor();
   });
 
-  it("shows the end of a session with its exit code and stderr", async () => {
+  it("shows how an agent died, and resumes its session", async () => {
     const session = await world.session("Crashing");
     const page = await world.window(at(session));
     await say(page, "crash 3");
-    const ended = page.locator(".session-end");
-    await ended.getByText("mock: crashing as told").waitFor();
-    expect(await ended.textContent()).toContain("exit 3");
-    await page.locator('[data-status="ended"]').waitFor();
-    expect(await page.getByLabel("Message", { exact: true }).count()).toBe(0);
+    const error = page.locator(".error-row");
+    await error.getByText("mock: crashing as told").waitFor();
+    expect(await error.textContent()).toContain("exit 3");
+    await page.locator('[data-status="dormant"]').waitFor();
+    await page.getByRole("button", { name: "Resume" }).click();
+    await page.locator('[data-status="idle"]').waitFor();
+    await say(page, "say back again");
+    await page.getByRole("article", { name: "Agent" }).getByText("back again").waitFor();
   });
 
   it("renders hostile text as text", async () => {

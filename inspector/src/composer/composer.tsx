@@ -155,6 +155,20 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
         <IconButton icon="clip" label="Attach files" onClick={() => picker.current?.click()} />
         <Settings row={row} config={config} onFault={setFault} />
         <span className="grow" />
+        {row.status === "dormant" && (
+          <Button
+            icon="play"
+            title="Start the agent; the next message does that, too"
+            onClick={() =>
+              void handle.resume().then(
+                (row) => sessions.accept(row),
+                (error: unknown) => setFault(problemText(error)),
+              )
+            }
+          >
+            Resume
+          </Button>
+        )}
         {row.queued > 0 && <span className="dim">{row.queued} queued</span>}
         {busy && (
           <Button

@@ -1,6 +1,6 @@
 // Rows that are no items: turns, steps, permissions, questions, errors, the end of the session, and the rarer events.
 import type { ReactNode } from "react";
-import type { PermissionData, QuestionData, Usage } from "../../../src/schema/event-data.ts";
+import type { PermissionData, QuestionData, StderrOutput, Usage } from "../../../src/schema/event-data.ts";
 import { useSignal } from "../state/store.ts";
 import type { Entry, MarkEvent, Task } from "../state/transcript-fold.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
@@ -190,8 +190,11 @@ function Mark({ event }: { event: MarkEvent }) {
             <code>{event.data.code}</code>
             <span className="dim">from the {event.data.details.error_source}</span>
             {event.data.details.retryable && <span className="tag">can be retried</span>}
+            {event.data.details.exit_code != null && <span className="tag">exit {event.data.details.exit_code}</span>}
+            {event.data.details.signal && <span className="tag">{event.data.details.signal}</span>}
           </div>
           <p>{event.data.message}</p>
+          <Stderr stderr={event.data.details.stderr} />
           <p className="advice">{errorAdvice[event.data.code]}</p>
         </div>
       );
@@ -264,8 +267,13 @@ const REASONS = {
   terminated: "The session was ended",
 };
 
+/** The last words of a process that ended. */
+function Stderr({ stderr }: { stderr: StderrOutput | undefined }) {
+  const text = [stderr?.head, stderr?.truncated ? "…" : null, stderr?.tail].filter((each) => each).join("\n");
+  return text ? <CodeBlock code={text} language="stderr" /> : null;
+}
+
 function Ended({ data }: { data: Extract<MarkEvent, { type: "session.ended" }>["data"] }) {
-  const stderr = [data.stderr?.head, data.stderr?.truncated ? "…" : null, data.stderr?.tail].filter((text) => text).join("\n");
   return (
     <div className={`session-end ${data.reason}`}>
       <div className="session-end-head">
@@ -276,7 +284,7 @@ function Ended({ data }: { data: Extract<MarkEvent, { type: "session.ended" }>["
         {data.signal && <span className="tag">{data.signal}</span>}
       </div>
       {data.message && <p>{data.message}</p>}
-      {stderr && <CodeBlock code={stderr} language="stderr" />}
+      <Stderr stderr={data.stderr} />
     </div>
   );
 }

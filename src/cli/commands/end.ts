@@ -1,8 +1,8 @@
-// `interrupt`, `stop`, `rm`: the turn, the session, and all it left behind.
+// `interrupt`, `resume`, `stop`, `rm`: the turn, the agent, the session, and all it left behind.
 import type { SessionHandle } from "../../client/session-handle.ts";
 import { type Command, done, EXIT, type Invocation, need } from "../command.ts";
 
-async function each(call: Invocation, state: string, act: (session: SessionHandle) => Promise<void>): Promise<number> {
+async function each(call: Invocation, state: string, act: (session: SessionHandle) => Promise<unknown>): Promise<number> {
   need(call.words, 0, "the session");
   const daemon = await call.daemon();
   for (const session_id of call.words) {
@@ -18,6 +18,15 @@ export const interrupt: Command = {
   about: "stop the running turn; the session goes on",
   completes: ["sessions"],
   run: (call) => each(call, "interrupted", (session) => session.interrupt()),
+};
+
+export const resume: Command = {
+  name: "resume",
+  usage: "resume <session>…",
+  about: "start the agent of dormant sessions without a message",
+  help: `  The next message does that, too. After an agent died, this tells whether it can be started again.`,
+  completes: ["sessions"],
+  run: (call) => each(call, "resumed", (session) => session.resume()),
 };
 
 export const stop: Command = {

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import { CreateSession, ForkSession, Session, SessionList, SessionState, UpdateSession } from "../../schema/session.ts";
 import type { ListFilter } from "../../session/session-manager.ts";
-import { configure, createSession, forkSession, interrupt, removeSession, terminate } from "../commands.ts";
+import { configure, createSession, forkSession, interrupt, removeSession, resume, terminate } from "../commands.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
@@ -143,6 +143,22 @@ export function sessionRoutes(app: App, context: ServerContext): void {
       await interrupt(context, callerOf(request), request.params.id);
       return reply.code(204).send();
     },
+  );
+
+  app.post(
+    "/v1/sessions/:id/resume",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        agents: true,
+        operation: "resumeSession",
+        summary: "Start the agent of a dormant session without a message. Nothing happens when it runs.",
+        replies: { 200: Session },
+        problems: ["session_not_found", "session_ended", "agent_not_found", "agent_failed_to_start", "disk_full"],
+      },
+    },
+    async (request) => resume(context, callerOf(request), request.params.id),
   );
 
   app.post(
