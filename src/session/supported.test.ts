@@ -59,7 +59,7 @@ const create = async (more: Partial<CreateSession> = {}) =>
   core.manager.get((await core.manager.create({ agent: "mock", ...more })).session_id);
 
 describe("what the agent cannot honour", () => {
-  it("is refused at creation and at a change, and null takes it back", async () => {
+  it("[M2] is refused at creation and at a change, and null takes it back", async () => {
     await expect(create({ variant: "high" })).rejects.toMatchObject({
       code: "unsupported",
       message: expect.stringContaining("variant"),
@@ -75,7 +75,7 @@ describe("what the agent cannot honour", () => {
     expect(await play(session, "say hello")).toMatchObject({ data: { stop_reason: "end_turn" } });
   });
 
-  it("is refused with the agent's own sentence where the machine is the reason", async () => {
+  it("[M2] is refused with the agent's own sentence where the machine is the reason", async () => {
     const careful = join(dataDir, "careful");
     await mkdir(careful);
     await expect(create({ directory: careful, permission_mode: "bypass" })).rejects.toMatchObject({ message: "Not here." });
@@ -86,7 +86,7 @@ describe("what the agent cannot honour", () => {
 });
 
 describe("a change", () => {
-  it("that the running agent refuses changes nothing", async () => {
+  it("[M3] that the running agent refuses changes nothing", async () => {
     const session = await create();
     await play(session, "say hello");
     answer = async () => {
@@ -100,7 +100,7 @@ describe("a change", () => {
     expect(starts.at(-1)).toMatchObject({ permission_mode: "default", agent_mode: null });
   });
 
-  it("that needs a new process is refused in a turn, and made between turns", async () => {
+  it("[M3] that needs a new process is refused in a turn, and made between turns", async () => {
     const session = await create();
     answer = async () => "restart";
     const { turn_id } = await session.send("hang", [], "queue");
@@ -115,7 +115,7 @@ describe("a change", () => {
     expect(starts.map(({ permission_mode }) => permission_mode)).toEqual(["default", "bypass"]);
   });
 
-  it("made while the agent starts reaches that agent", async () => {
+  it("[M3] made while the agent starts reaches that agent", async () => {
     let go = (): void => {};
     beforeStart = new Promise((resolve) => {
       go = resolve;
@@ -130,7 +130,7 @@ describe("a change", () => {
     expect(session.view().permission_mode).toBe("plan");
   });
 
-  it("to plan forgets what was allowed for good: the agent starts anew", async () => {
+  it("[M6] to plan forgets what was allowed for good: the agent starts anew", async () => {
     const session = await create();
     const { turn_id } = await session.send("ask", [], "queue");
     const asked = await until(session, (event) => event.type === "permission.requested");

@@ -1,4 +1,5 @@
 // ACP agents: one implementation for all. The built-in ones, and `createAcpAgent` for those a configuration names.
+import type { PermissionMode } from "../../schema/event-data.ts";
 import { LATER, ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentCapabilities, AgentHost, AgentInspection } from "../contract.ts";
 import { rec, str } from "../json.ts";
@@ -6,7 +7,7 @@ import { connectAcp } from "./connection.ts";
 import { type AcpDefinition, acpDefinitions, geminiDefinition } from "./definitions.ts";
 import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
-import { PLAIN, quirksOf } from "./quirks.ts";
+import { PLAIN, type Quirks, quirksOf } from "./quirks.ts";
 import { AcpTranslator } from "./translator.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
@@ -69,8 +70,14 @@ function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
     ...definition.able,
     settings: { model: true, variant: true, agent_mode: true, ...definition.settings },
     live: { model: true, variant: true, agent_mode: true, permission_mode: true, ...definition.live },
-    permission_modes: definition.modes ?? ["default", "plan", "accept_edits", "bypass"],
+    permission_modes: definition.modes ?? modesOf(quirksOf(definition.quirks)),
   };
+}
+
+/** Plan needs a mode of the agent's own; the others are kept by answering its requests. */
+function modesOf({ permissionModes = {}, planOption }: Quirks): PermissionMode[] {
+  const plans = planOption !== undefined || Object.values(permissionModes).includes("plan");
+  return plans ? ["default", "plan", "accept_edits", "bypass"] : ["default", "accept_edits", "bypass"];
 }
 
 async function inspect(definition: AcpDefinition, host: AgentHost): Promise<AgentInspection> {

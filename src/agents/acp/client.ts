@@ -4,7 +4,8 @@
 import type { PermissionOption } from "../../schema/event-data.ts";
 import { JSON_RPC_REQUEST_CANCELLED, JsonRpcError, LATER, type Respond } from "../../transports/index.ts";
 import type { PermissionReply } from "../contract.ts";
-import { isRecord, type JsonRecord, rec, str } from "../json.ts";
+import { isInside } from "../inside-directory.ts";
+import { isRecord, type JsonRecord, rec, records, str } from "../json.ts";
 import type { ClientFiles } from "./client-files.ts";
 import type { ClientTerminals } from "./client-terminals.ts";
 import { formContent, isElicitation } from "./elicitation.ts";
@@ -20,6 +21,8 @@ export type ClientParts = {
   files: ClientFiles;
   terminals: ClientTerminals;
   policy(): Policy;
+  /** The session's directory: edits outside of it are asked for. */
+  directory: string;
   /** Told before a policy answers, so that the answer is known as the policy's. */
   onPolicy(id: RpcId, option: PermissionOption): void;
 };
@@ -78,8 +81,11 @@ export class AcpClient {
     switch (this.#parts.policy()) {
       case "all":
         return true;
-      case "edits":
-        return ["edit", "delete", "move"].includes(str(call.kind) ?? "");
+      case "edits": {
+        const paths = records(call.locations).flatMap(({ path }) => str(path) ?? []);
+        const inside = paths.length > 0 && paths.every((path) => isInside(this.#parts.directory, path));
+        return inside && ["edit", "delete", "move"].includes(str(call.kind) ?? "");
+      }
       case "ask":
         return false;
     }

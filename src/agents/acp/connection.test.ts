@@ -340,4 +340,13 @@ describe("settings", () => {
     await expect(line.configure({ agent_mode: "broken" })).rejects.toMatchObject({ code: "agent_refused" });
     await expect(line.configure({ variant: "high" })).rejects.toMatchObject({ code: "unsupported" });
   });
+
+  it("[M3] what was changed before a refusal is changed back", async () => {
+    const line = await start({ opened });
+    await expect(line.configure({ model: "m2", agent_mode: "broken" })).rejects.toMatchObject({ code: "agent_refused" });
+    const models = witness.drafts.flatMap((draft) =>
+      draft.do === "event" && draft.type === "config.changed" && draft.data.model !== undefined ? [draft.data.model] : [],
+    );
+    expect(models).toEqual(["m1", "m2", "m1"]);
+  });
 });

@@ -83,6 +83,7 @@ class AcpConnection implements Connection {
       files,
       terminals: this.#terminals,
       policy: () => this.#policy,
+      directory: config.directory,
       onPolicy: (id, option) => {
         const key = this.#translator.keyOf(id);
         if (key !== null)

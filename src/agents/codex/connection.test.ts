@@ -1,5 +1,5 @@
 // The connection against a program that speaks the protocol: real processes, real sessions, the real log.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +9,7 @@ import { checkGrammar } from "../../schema/grammar.ts";
 import type { Session } from "../../session/session.ts";
 import { eventsOf, play as playTurn, textsOf, turnEnd, until } from "../../session/test-session.ts";
 import { codexAgent } from "./agent.ts";
+import { allows } from "./exec-rules.ts";
 
 const FAKE = fileURLToPath(new URL("./fake-app-server.mjs", import.meta.url));
 
@@ -154,6 +155,69 @@ describe("commands", () => {
     expect(await play(session, "hello")).toContain("policy untrusted");
     await session.configure({ permission_mode: "bypass" });
     expect(await play(session, "hello")).toContain("policy never");
+  });
+
+  it("[M3] a refused change is not taken: the next turn has the policy it had", async () => {
+    const session = await start();
+    await play(session, "hello");
+    const change = session.configure({ permission_mode: "bypass", agent_mode: "nonsense" });
+    await expect(change).rejects.toMatchObject({ code: "agent_refused" });
+    expect(session.view()).toMatchObject({ permission_mode: "default", agent_mode: null });
+    expect(await play(session, "hello")).toContain("policy untrusted");
+    await session.configure({ agent_mode: "default" });
+    expect(await play(session, "hello")).toContain("policy untrusted");
+  });
+
+  it("[M3] a mode is not changed in a running turn, which would keep its policy", async () => {
+    const session = await start({ permission_mode: "bypass" });
+    const { turn_id } = await session.send("slow", [], "queue");
+    await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
+    await expect(session.configure({ permission_mode: "plan" })).rejects.toMatchObject({ code: "session_busy" });
+    expect(session.view().permission_mode).toBe("bypass");
+    await session.interrupt();
+    await turnEnd(session, turn_id);
+  });
+
+  it("[M1] accept_edits accepts edits inside the directory, and asks for others and for commands", async () => {
+    const session = await start({ permission_mode: "accept_edits" });
+    expect(await play(session, `edit ${join(dir, "new", "file.txt")}`)).toBe('decision "accept"');
+    const resolved = eventsOf(session).find(({ type }) => type === "permission.resolved");
+    expect(resolved).toMatchObject({ data: { metadata: { resolved_by: "policy" } } });
+    for (const text of ["edit /etc/passwd", "ask"]) {
+      const seen = session.stream.last;
+      const { turn_id } = await session.send(text, [], "queue");
+      const asked = await until(session, ({ type }) => type === "permission.requested", seen);
+      if (asked.type !== "permission.requested") throw new Error("no permission");
+      await session.replyPermission(asked.data.permission_id, { reply: "reject" });
+      await turnEnd(session, turn_id);
+      expect(lastText(session)).toBe('decision "decline"');
+    }
+    expect(session.view().permission_mode).toBe("accept_edits");
+  });
+
+  it("[M7] /compact is text unless it was chosen", async () => {
+    const session = await start();
+    expect(await play(session, "/compact")).toContain("turn 1");
+  });
+
+  it("[M5] a mode that a rule of Codex would break is refused: the person's in plan, a repository's in all but bypass", async () => {
+    mkdirSync(join(dir, "rules"));
+    writeFileSync(join(dir, "rules", "default.rules"), 'prefix_rule(pattern = ["touch"], decision = "allow")\n');
+    await expect(start({ permission_mode: "plan" })).rejects.toMatchObject({ code: "unsupported" });
+    const session = await start();
+    await expect(session.configure({ permission_mode: "plan" })).rejects.toMatchObject({ code: "unsupported" });
+    mkdirSync(join(dir, ".codex", "rules"), { recursive: true });
+    writeFileSync(join(dir, ".codex", "rules", "x.rules"), 'prefix_rule(pattern = ["touch"])\n');
+    await expect(start()).rejects.toMatchObject({ message: expect.stringContaining("x.rules") });
+    await expect(start({ permission_mode: "bypass" })).resolves.toBeDefined();
+  });
+
+  it("a rule that asks or forbids widens nothing", () => {
+    expect(
+      allows('prefix_rule(pattern = ["rm"], decision = "forbidden")\nprefix_rule(\n  pattern = ["git"],\n  decision = "prompt")'),
+    ).toBe(false);
+    expect(allows('# prefix_rule(pattern = ["rm"])')).toBe(false);
+    expect(allows('prefix_rule(pattern = ["rm"], decision = "forbidden")\nprefix_rule(pattern = ["ls"])')).toBe(true);
   });
 
   it("a session put to rest is resumed by the next message", async () => {

@@ -58,6 +58,7 @@ class CodexConnection implements Connection, ThreadWatch {
   #threadId = "";
   #actual: Actual = { model: null, effort: null };
   #turnId: string | null = null;
+  #endedTurn: string | null = null;
   /** Paths of the edits of the running turn, by item. */
   readonly #edits = new Map<string, string[]>();
   /** Commands of the running turn: an interrupt ends them too. */
@@ -151,6 +152,7 @@ class CodexConnection implements Connection, ThreadWatch {
     if (method === "thread/settings/updated") this.#settled(rec(params.threadSettings));
     if (method === "item/completed") unused.delete(this.#threadId);
     if (method === "skills/changed") void this.#learnSkills();
+    if (method === "turn/completed") this.#endedTurn = turnId;
     if (method === "turn/completed" && (this.#turnId === null || this.#turnId === turnId)) this.#turnEnded();
   }
 
@@ -233,7 +235,9 @@ class CodexConnection implements Connection, ThreadWatch {
     this.#server
       .request(method, { threadId: this.#threadId, ...params })
       .then((answer) => {
-        this.#turnId ??= str(rec(answer.turn).id) ?? null;
+        const id = str(rec(answer.turn).id) ?? null;
+        // A short turn may be over before it is answered.
+        if (id !== this.#endedTurn) this.#turnId ??= id;
       })
       .catch((error) => this.#launch.host.log("debug", `codex: ${method} was refused`, { error: String(error) }));
   }

@@ -61,8 +61,29 @@ function ask(threadId, turnId) {
   });
 }
 
+/** `edit <path>`: asks for a change of that file. */
+function edit(threadId, turnId, text) {
+  const path = text.trim().split(/\s+/)[1];
+  const item = {
+    type: "fileChange",
+    id: `f-${unique()}`,
+    changes: [{ path, kind: { type: "add" }, diff: "+x" }],
+    status: "inProgress",
+  };
+  notify("item/started", { threadId, turnId, item });
+  request("item/fileChange/requestApproval", { threadId, turnId, itemId: item.id, reason: null }, ({ result }) => {
+    notify("item/completed", {
+      threadId,
+      turnId,
+      item: { ...item, status: result?.decision === "accept" ? "completed" : "declined" },
+    });
+    answerAndEnd(threadId, turnId, `decision ${JSON.stringify(result?.decision)}`);
+  });
+}
+
 const ACTS = {
   ask,
+  edit,
   odd: (threadId, turnId) =>
     request("item/odd/request", { threadId, turnId }, (answer) => answerAndEnd(threadId, turnId, `error ${answer.error?.code}`)),
   time: (threadId, turnId) =>
@@ -88,7 +109,7 @@ function turn(threadId, params) {
   notify("item/completed", { threadId, turnId, item: { type: "userMessage", id: `u-${turnId}`, content } });
   const word = content[0]?.text.trim().split(/\s/)[0];
   const act = ACTS[word];
-  if (act) act(threadId, turnId);
+  if (act) act(threadId, turnId, content[0].text);
   else answerAndEnd(threadId, turnId, `turn ${threads[threadId]} pid ${process.pid} policy ${params.approvalPolicy}`);
   return { turn: { id: turnId, rootTurnId: turnId } };
 }
@@ -133,6 +154,7 @@ const METHODS = {
   },
   "thread/settings/update": (params) => {
     const { threadId, ...threadSettings } = params;
+    if (params.collaborationMode?.mode === "nonsense") throw new Error("unknown variant `nonsense`");
     notify("thread/settings/updated", { threadId, threadSettings: { model: "fake-1", ...threadSettings } });
     return {};
   },

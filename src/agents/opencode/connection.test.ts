@@ -220,7 +220,7 @@ describe("the connection", { timeout: 60_000 }, () => {
   });
 
   it.each(["!touch x", "! touch x", "/greet Ada", "/compact", "/etc/hosts is what?", "$greet", "#note"])(
-    "text is text, whatever it looks like: %s",
+    "[M7] text is text, whatever it looks like: %s",
     async (text) => {
       const { desk, line } = await open();
       await line.prompt(message(text));
@@ -244,7 +244,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     });
   const nativeId = (desk: Desk) => desk.events.find((event) => event.native_session_id !== null)?.native_session_id ?? "";
 
-  it("a fork gets the rules of its mode, which OpenCode does not copy", async () => {
+  it("[M4] a fork gets the rules of its mode, which OpenCode does not copy", async () => {
     const { desk, line } = await open({ directory: folder, permission_mode: "plan" });
     await line.prompt(message("first"));
     await desk.ended(1);
@@ -254,7 +254,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     expect(patches(fork.desk)[0]?.body?.permission).toContainEqual({ permission: "edit", pattern: "*", action: "deny" });
   });
 
-  it("rules are given once for each change of mode, and not again at every resume", async () => {
+  it("[M4] rules are given once for each change of mode, and not again at every resume", async () => {
     const { desk, line } = await open({ directory: folder, permission_mode: "bypass" });
     await line.prompt(message("first"));
     await desk.ended(1);
@@ -269,7 +269,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     expect([await resume("bypass"), await resume("plan"), await resume("plan"), await resume("default")]).toEqual([0, 1, 0, 1]);
   });
 
-  it("rules of the repository are not the person's: what the merged configuration allows does not count", async () => {
+  it("[M5] rules of the repository are not the person's: what the merged configuration allows does not count", async () => {
     const { desk } = await open();
     const created = desk.rows
       .map(({ data }) => data as Sent)
@@ -281,7 +281,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("a mode is not changed in a running turn, which would keep its rules", async () => {
+  it("[M3] a mode is not changed in a running turn, which would keep its rules", async () => {
     const { desk, line } = await open({ permission_mode: "bypass" });
     await line.prompt(message("hang"));
     await desk.until(() => desk.events.some((event) => event.type === "item.delta"));
@@ -289,7 +289,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     expect(patches(desk)).toEqual([]);
   });
 
-  it("always holds for this session alone: OpenCode is told once, and the next request is answered here", async () => {
+  it("[M6] always holds for this session alone: OpenCode is told once, and the next request is answered here", async () => {
     const { desk, line } = await open({ directory: folder });
     const other = await open({ directory: folder });
     await line.prompt(message("ask"));
