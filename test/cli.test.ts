@@ -1,6 +1,6 @@
 // The command line as people and scripts use it, against a real daemon.
 
-import { statSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -54,6 +54,51 @@ describe("dragoman run", () => {
   it("[R3] lets no escape sequence of an agent reach the terminal", async () => {
     const { out } = await run(["run", "mock", "say", "\u001b[31mred\u001b]0;title\u0007"]);
     expect(out).toBe("red␛]0;title␇\n");
+  });
+});
+
+describe("directories that are not trusted", () => {
+  const hostile = (name: string): string => {
+    const directory = join(realpathSync(dataDir), name);
+    mkdirSync(join(directory, ".mock"), { recursive: true });
+    writeFileSync(join(directory, ".mock/settings.json"), JSON.stringify({ hooks: { SessionStart: "curl evil" } }));
+    return directory;
+  };
+
+  it("[T3] run in a script is refused with advice, unless it says --trust or --restricted", async () => {
+    const directory = hostile("script");
+    const refused = await run(["run", "mock", "say", "hello", "-C", directory]);
+    expect(refused).toMatchObject({ code: 1, out: "" });
+    expect(refused.err).toMatch(/runs `curl evil` at `SessionStart`[\s\S]*dragoman trust[\s\S]*directory_untrusted/);
+    for (const how of ["--trust", "--restricted"])
+      expect(await run(["run", "mock", "say", "hello", "-C", directory, how])).toMatchObject({ code: 0, out: "hello\n" });
+    expect((await run(["run", "mock", "hi", "-C", directory, "--trust", "--restricted"])).code).toBe(2);
+  });
+
+  it("[T1] trust lists, adds and removes directories", async () => {
+    const directory = hostile("listed");
+    expect(await run(["trust", "--list"])).toMatchObject({ code: 0, out: "No directory is trusted.\n" });
+    expect(await run(["trust", directory])).toMatchObject({ code: 0, out: `${directory} is trusted with all below it.\n` });
+    expect(await run(["run", "mock", "say", "hello", "-C", directory])).toMatchObject({ code: 0, out: "hello\n" });
+    expect(lines((await run(["trust", "--list", "--json"])).out)).toMatchObject([{ directory, scope: "tree", source: "person" }]);
+    expect(await run(["trust", "--remove", directory])).toMatchObject({ code: 0 });
+    expect((await run(["trust", "--list"])).out).toBe("No directory is trusted.\n");
+    expect((await run(["run", "mock", "say", "hello", "-C", directory])).code).toBe(1);
+  });
+
+  it("[T2] [T4] create asks with the first message; show tells what is held back", async () => {
+    const directory = hostile("asked");
+    const id = (await run(["create", "mock", "-C", directory])).out.trim();
+    await run(["send", id, "say hello"]);
+    expect(await run(["wait", id])).toMatchObject({ code: 5 });
+    expect((await run(["pending", id])).out).toContain(`Trust the directory ${directory}`);
+    expect(lines((await run(["show", id])).out)).toMatchObject([
+      { trust: "restricted", directory_files: [{ path: ".mock/settings.json", kind: "hooks", state: "held_back" }] },
+    ]);
+    expect((await run(["allow", id])).code).toBe(0);
+    expect((await run(["wait", id])).code).toBe(0);
+    expect(lines((await run(["show", id])).out)).toMatchObject([{ trust: "trusted", directory_files: [{ state: "loaded" }] }]);
+    await run(["stop", id]);
   });
 });
 

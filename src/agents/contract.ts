@@ -2,6 +2,7 @@
 // Not here: how bytes become messages (transports) and how drafts become events (session).
 import type { Draft } from "../schema/draft.ts";
 import type { ModeInfo, ModelInfo, PermissionMode, StderrOutput } from "../schema/event-data.ts";
+import type { DirectoryFile } from "../schema/session.ts";
 
 /**
  * Where a native message came from. `in`: we wrote it to the agent, `out`: the agent wrote it, `sse`/`http`: an event stream, a request or its answer,
@@ -97,6 +98,11 @@ export type McpServer =
 export type SessionConfig = {
   session_id: string;
   directory: string;
+  /**
+   * False: nothing of the directory may run or steer the agent: no settings, hooks, MCP servers, plugins, helpers, environment files. An agent that
+   * cannot be started so refuses with `directory_untrusted`.
+   */
+  trusted: boolean;
   model: string | null;
   variant: string | null;
   agent_mode: string | null;
@@ -219,6 +225,12 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** A file of a directory that the agent loads when the directory is trusted. `always`: it is loaded in a restricted session too, because it is only text. */
+export type LoadedFile = DirectoryFile & { always?: true };
+
+/** Where a question about models and modes is asked. Not trusted: a neutral directory, and nothing of it is loaded. */
+export type ProbePlace = { directory: string; trusted: boolean };
+
 export interface Agent {
   readonly id: string;
   readonly name: string;
@@ -232,10 +244,14 @@ export interface Agent {
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
   inspect(host: AgentHost): Promise<AgentInspection>;
+  /** False: `inspect` starts no program, so everybody may ask. */
+  readonly inspectStarts?: false;
   /** Why this configuration could not be honoured on this machine, as a sentence with advice; null when it can. Starts nothing. */
   refusal?(config: SessionConfig, host: AgentHost): Promise<string | null>;
-  models?(host: AgentHost, directory: string): Promise<ModelInfo[]>;
-  modes?(host: AgentHost, directory: string): Promise<ModeInfo[]>;
+  models?(host: AgentHost, place: ProbePlace): Promise<ModelInfo[]>;
+  modes?(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]>;
+  /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
+  directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
   /** Stops shared processes. */
@@ -250,6 +266,7 @@ export class AgentError extends Error {
     | "agent_auth_required"
     | "agent_refused"
     | "unsupported"
+    | "directory_untrusted"
     | "agent_gone";
   constructor(code: AgentError["code"], message: string, options?: ErrorOptions) {
     super(message, options);

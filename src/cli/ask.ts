@@ -2,7 +2,7 @@
 import { createInterface } from "node:readline/promises";
 import { boundTo } from "../client/requests.ts";
 import type { PermissionData, QuestionData, QuestionPrompt } from "../schema/event-data.ts";
-import type { PermissionReplyBody } from "../schema/session.ts";
+import { type PermissionReplyBody, TRUST_TOOL } from "../schema/session.ts";
 import type { Terminal } from "./command.ts";
 import { exact, exactLine } from "./output.ts";
 import { type Paint, paintFor } from "./style.ts";
@@ -16,6 +16,8 @@ const offersAlways = ({ metadata }: PermissionData): boolean => metadata.options
 
 /** Every character can be seen, and no line of it can be taken for one of ours. */
 const indented = (text: string): string => exact(text.trimEnd()).replaceAll("\n", "\n    ");
+const isTrust = ({ metadata }: PermissionData): boolean => metadata.tool_name === TRUST_TOOL;
+const TRUST_PROMPT = "  [y]es in this session, [a]lways, [n]o (go on without them): ";
 
 export function permissionAsked(data: PermissionData, paint: Paint): Asked {
   const { action, metadata } = data;
@@ -25,7 +27,7 @@ export function permissionAsked(data: PermissionData, paint: Paint): Asked {
       ...(metadata.reason ? [`  ${indented(metadata.reason)}`] : []),
       ...(metadata.diff ? [`    ${indented(metadata.diff)}`] : []),
     ],
-    prompt: `  [y]es once${offersAlways(data) ? ", [a]lways" : ""}, [n]o, or type why not: `,
+    prompt: isTrust(data) ? TRUST_PROMPT : `  [y]es once${offersAlways(data) ? ", [a]lways" : ""}, [n]o, or type why not: `,
   };
 }
 

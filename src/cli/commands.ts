@@ -18,6 +18,7 @@ import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/serv
 import { metrics, openapi, status } from "./commands/status.ts";
 import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
 import { exportSession, importSession } from "./commands/transfer.ts";
+import { trust } from "./commands/trust.ts";
 import { replay, verify } from "./commands/verify.ts";
 
 const completion = completionFor(() => commands);
@@ -30,7 +31,19 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {
     title: "Configuration and access",
-    commands: [configShow, configPath, configCheck, configSet, configUnset, tokenShow, tokenList, tokenMint, tokenRevoke, audit],
+    commands: [
+      trust,
+      configShow,
+      configPath,
+      configCheck,
+      configSet,
+      configUnset,
+      tokenShow,
+      tokenList,
+      tokenMint,
+      tokenRevoke,
+      audit,
+    ],
   },
   { title: "Service and shell", commands: [serviceInstall, serviceStatus, serviceUninstall, completion] },
 ];

@@ -1,6 +1,6 @@
 // The options that describe a session, the same for `run`, `create` and `set`.
 import type { PermissionMode } from "../schema/event-data.ts";
-import { type Invocation, list, type OptionSpec, text, UsageError, type Values } from "./command.ts";
+import { flag, type Invocation, list, type OptionSpec, text, UsageError, type Values } from "./command.ts";
 
 const MODES: readonly PermissionMode[] = ["default", "plan", "accept_edits", "bypass"];
 
@@ -11,8 +11,14 @@ export const configOptions: Record<string, OptionSpec> = {
   "permission-mode": { type: "string", value: "<mode>", about: "default, plan, accept_edits or bypass" },
 };
 
+export const trustOptions: Record<string, OptionSpec> = {
+  trust: { type: "boolean", about: "load the directory's settings, hooks, MCP servers and plugins in this session" },
+  restricted: { type: "boolean", about: "start without them and do not ask" },
+};
+
 export const createOptions: Record<string, OptionSpec> = {
   directory: { type: "string", short: "C", value: "<dir>", about: "where the agent works (default: here)" },
+  ...trustOptions,
   ...configOptions,
   title: { type: "string", value: "<title>", about: "a title" },
   env: { type: "string", multiple: true, value: "<NAME=value>", about: "environment of the agent; may be repeated" },
@@ -34,6 +40,13 @@ export function configOf(values: Values) {
   };
 }
 
+export function trustOf(values: Values): { trust?: "trusted" | "restricted" } {
+  const [trust, restricted] = [flag(values, "trust"), flag(values, "restricted")];
+  if (trust && restricted) throw new UsageError("choose one of --trust and --restricted");
+  if (!trust && !restricted) return {};
+  return { trust: trust ? "trusted" : "restricted" };
+}
+
 export function sessionOf({ values, terminal }: Invocation) {
   const [title, system_prompt, resume_native] = [text(values, "title"), text(values, "system"), text(values, "resume-native")];
   const servers = list(values, "mcp").map(jsonObject);
@@ -41,6 +54,7 @@ export function sessionOf({ values, terminal }: Invocation) {
     directory: text(values, "directory") ?? terminal.cwd,
     env: Object.fromEntries(list(values, "env").map(variable)),
     ...configOf(values),
+    ...trustOf(values),
     ...(title ? { title } : {}),
     ...(system_prompt ? { system_prompt } : {}),
     ...(resume_native ? { resume_native } : {}),

@@ -3,7 +3,16 @@ import type { Role, Surface } from "../schema/actor.ts";
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
-import type { AgentInfo, CreateSession, Problem, Session, SessionList, SessionState, VerifyReport } from "../schema/session.ts";
+import type {
+  AgentInfo,
+  CreateSession,
+  Problem,
+  Session,
+  SessionList,
+  SessionState,
+  TrustedDirectory,
+  VerifyReport,
+} from "../schema/session.ts";
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
@@ -213,6 +222,21 @@ export class Dragoman {
     }
     if (!info) throw new DragomanError("stream_ended", "The daemon stopped talking before the installation was done.");
     return info;
+  }
+
+  /** Directories whose settings agents may load. */
+  async trustedDirectories(signal?: AbortSignal): Promise<TrustedDirectory[]> {
+    return (await this.http.json<{ directories: TrustedDirectory[] }>("GET", "/v1/trust", { signal })).directories;
+  }
+
+  /** From their next start on, agents load the settings, hooks, MCP servers and plugins of this directory and run its programs. */
+  trustDirectory(directory: string, signal?: AbortSignal): Promise<TrustedDirectory> {
+    return this.http.json("POST", "/v1/trust", { body: { directory }, signal });
+  }
+
+  /** Agents that run keep what they have loaded until their next start. */
+  async distrustDirectory(directory: string, signal?: AbortSignal): Promise<void> {
+    await this.http.json("DELETE", "/v1/trust", { query: { directory }, signal });
   }
 
   /** Takes up a session that `SessionHandle.export` wrote. */

@@ -5,6 +5,7 @@ import type { EventType } from "../schema/event-data.ts";
 import type {
   AttachmentInput,
   Coverage,
+  DirectorySettings,
   ForkSession,
   ItemList,
   MessageAccepted,
@@ -75,6 +76,11 @@ export class SessionHandle {
 
   get(signal?: AbortSignal): Promise<Session> {
     return this.#http.json("GET", this.#path, { signal });
+  }
+
+  /** Which files of its directory the agent loads, and which are held back. */
+  directorySettings(signal?: AbortSignal): Promise<DirectorySettings> {
+    return this.#http.json("GET", `${this.#path}/settings`, { signal });
   }
 
   update(change: UpdateSession, signal?: AbortSignal): Promise<Session> {

@@ -1,10 +1,14 @@
 // What the daemon tells about its agents: installed or not, what they can do, which models they offer; and how one is installed.
-import { AgentError, type AgentHost, type AgentInspection } from "../agents/contract.ts";
+import { mkdirSync } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { AgentError, type AgentHost, type AgentInspection, type ProbePlace } from "../agents/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { AgentInfo, VerifyReport } from "../schema/session.ts";
 import type { AgentDirectory, InstallProgress } from "../server/agent-directory.ts";
 import type { HostedAgent } from "./core.ts";
 import { installPackage } from "./install.ts";
+import { Probes, within } from "./probes.ts";
 import { readVerifyReport } from "./verify-reports.ts";
 
 /** A program that does not answer is shown as installed with unknown version, not waited for. */
@@ -12,26 +16,37 @@ const INSPECT_MS = 20_000;
 /** Looking at a program starts it; what it said holds for this long. */
 const FRESH_MS = 30_000;
 const STALE_MS = 3_600_000;
+/** Versions: short, and kept here rather than there. */
+const INSPECTIONS = { running: 4, waiting: 200, timeout_ms: 60_000, fresh_ms: 0 };
+/** Models and modes: each question starts a whole agent. */
+const PROBES = { running: 2, waiting: 16, timeout_ms: 60_000, fresh_ms: 5 * 60_000 };
+
+export type DirectoryOptions = {
+  defaultDirectory: string;
+  dataDir: string;
+  trust: { isTrusted(directory: string): boolean };
+};
 
 export class Directory implements AgentDirectory {
   readonly #agents: ReadonlyMap<string, HostedAgent>;
-  readonly #defaultDirectory: string;
-  readonly #dataDir: string;
+  readonly #options: DirectoryOptions;
   readonly #seen = new Map<string, { at: number; inspection: Promise<AgentInspection> }>();
+  readonly #inspections = new Probes(INSPECTIONS);
+  readonly #probes = new Probes(PROBES);
 
-  constructor(agents: ReadonlyMap<string, HostedAgent>, options: { defaultDirectory: string; dataDir: string }) {
+  constructor(agents: ReadonlyMap<string, HostedAgent>, options: DirectoryOptions) {
     this.#agents = agents;
-    this.#defaultDirectory = options.defaultDirectory;
-    this.#dataDir = options.dataDir;
+    this.#options = options;
   }
 
-  list(): Promise<AgentInfo[]> {
-    return Promise.all([...this.#agents.keys()].map((id) => this.inspect(id)));
+  list(start: boolean): Promise<AgentInfo[]> {
+    return Promise.all([...this.#agents.keys()].map((id) => this.inspect(id, start)));
   }
 
-  async inspect(id: string): Promise<AgentInfo> {
+  async inspect(id: string, start: boolean): Promise<AgentInfo> {
     const { agent } = this.#find(id);
-    const [inspection, report] = await Promise.all([this.look(id), readVerifyReport(this.#dataDir, id)]);
+    const known = start || agent.inspectStarts === false ? this.look(id) : this.#known(id);
+    const [inspection, report] = await Promise.all([known, readVerifyReport(this.#options.dataDir, id)]);
     return {
       agent: agent.id,
       name: agent.name,
@@ -43,16 +58,16 @@ export class Directory implements AgentDirectory {
   }
 
   models(id: string, directory: string | undefined) {
-    return this.#ask(id, async ({ agent, host }) => (await agent.models?.(host, directory ?? this.#defaultDirectory)) ?? []);
+    return this.#probe(id, "models", directory, async ({ agent, host }, place) => (await agent.models?.(host, place)) ?? []);
   }
 
   modes(id: string, directory: string | undefined) {
-    return this.#ask(id, async ({ agent, host }) => (await agent.modes?.(host, directory ?? this.#defaultDirectory)) ?? []);
+    return this.#probe(id, "modes", directory, async ({ agent, host }, place) => (await agent.modes?.(host, place)) ?? []);
   }
 
   async verifyReport(id: string): Promise<VerifyReport> {
     const { agent } = this.#find(id);
-    const report = await readVerifyReport(this.#dataDir, agent.id);
+    const report = await readVerifyReport(this.#options.dataDir, agent.id);
     if (report) return report;
     throw new ProblemError(
       "never_verified",
@@ -70,7 +85,8 @@ export class Directory implements AgentDirectory {
     // A package's scripts get what an agent gets: nothing of the daemon's own, and the mark of an agent.
     await installPackage(agent.npmPackage, host.stateDir, host.environment({}), (message) => onProgress({ message }));
     this.#seen.delete(id);
-    return this.inspect(id);
+    this.#probes.forget(`${id} `);
+    return this.inspect(id, true);
   }
 
   #find(id: string): HostedAgent {
@@ -89,7 +105,9 @@ export class Directory implements AgentDirectory {
     const age = seen ? Date.now() - seen.at : Number.POSITIVE_INFINITY;
     if (seen && (age < FRESH_MS || (stale && age < STALE_MS))) return seen.inspection;
     const { agent, host } = this.#find(id);
-    const inspection = within(agent.inspect(host), INSPECT_MS).catch((error: unknown) => unanswered(host, error));
+    const inspection = this.#inspections
+      .ask(id, () => within(agent.inspect(host), INSPECT_MS))
+      .catch((error: unknown) => unanswered(host, error));
     this.#seen.set(id, { at: Date.now(), inspection });
     void inspection.then(({ installed }) => {
       if (!installed) this.#seen.delete(id);
@@ -97,9 +115,35 @@ export class Directory implements AgentDirectory {
     return inspection;
   }
 
-  async #ask<T>(id: string, question: (found: HostedAgent) => Promise<T>): Promise<T> {
+  /** Without starting anything: the last answer, or whether the program is there. */
+  #known(id: string): Promise<AgentInspection> {
+    return (
+      this.#seen.get(id)?.inspection ??
+      unanswered(this.#find(id).host, "Its version is not known yet: it is asked for with an operate token.")
+    );
+  }
+
+  /** In a trusted directory with its settings; for any other one in a directory of the daemon's, so that nothing of it is loaded. */
+  async #place(directory: string): Promise<ProbePlace> {
+    const real = await realpath(directory).catch(() => null);
+    if (real === null || !(await stat(real)).isDirectory())
+      throw new ProblemError("directory_not_found", `${directory} is not a directory on the daemon's machine.`);
+    if (this.#options.trust.isTrusted(real)) return { directory: real, trusted: true };
+    const neutral = join(this.#options.dataDir, "neutral");
+    mkdirSync(neutral, { recursive: true, mode: 0o700 });
+    return { directory: neutral, trusted: false };
+  }
+
+  async #probe<T>(
+    id: string,
+    what: string,
+    directory: string | undefined,
+    question: (found: HostedAgent, place: ProbePlace) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await question(this.#find(id));
+      const found = this.#find(id);
+      const place = await this.#place(directory ?? this.#options.defaultDirectory);
+      return await this.#probes.ask(`${id} ${what} ${place.directory}`, () => question(found, place));
     } catch (error) {
       if (error instanceof AgentError) throw new ProblemError(error.code, error.message, { cause: error });
       throw error;
@@ -122,12 +166,4 @@ async function unanswered(host: AgentHost, error: unknown): Promise<AgentInspect
       advice: missing instanceof Error ? missing.message : advice,
     };
   }
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It did not answer within ${ms / 1000} s.`)), ms);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

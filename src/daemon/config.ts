@@ -61,6 +61,8 @@ export const Config = Type.Object(
         description: "Regular expressions for secrets of your own, beside the known shapes.",
       }),
     ),
+    /** Directories whose settings agents may load, with all below them; `~` is the home directory. */
+    trusted_directories: Type.Optional(Type.Array(Type.String({ pattern: "^(/|~$|~/)" }))),
   },
   { title: "Config", additionalProperties: false },
 );

@@ -8,6 +8,7 @@ import { atStart, openLog } from "../log/log.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
+import { TrustStore } from "../trust/trust-store.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
@@ -37,6 +38,7 @@ export type Core = {
   manager: SessionManager;
   agents: ReadonlyMap<string, HostedAgent>;
   directory: Directory;
+  trust: TrustStore;
   reaped: Reaped[];
   recovered: number;
   /** Stops every agent, leaves every session resumable, closes the log. */
@@ -70,7 +72,13 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
   const reaped = await reapOrphans(processDir);
   const agents = new Map<string, HostedAgent>();
-  const directory = new Directory(agents, options);
+  const trust = new TrustStore({
+    dataDir: options.dataDir,
+    configured: options.config.trusted_directories ?? [],
+    ...(options.env.HOME ? { home: options.env.HOME } : {}),
+    onDamage: (message) => options.log("warn", message),
+  });
+  const directory = new Directory(agents, { ...options, trust });
   const manager = new SessionManager({
     log,
     ids: timeOrderedIds(),
@@ -78,6 +86,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     now: Date.now,
     agent: (id) => agents.get(id),
     inspect: (id) => directory.look(id, true),
+    directories: trust,
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
@@ -105,5 +114,5 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await Promise.race([stopped, delay(CLOSE_MS, undefined, { signal: late.signal }).catch(() => {})]);
     await log.close();
   };
-  return { log, manager, agents, directory, reaped, recovered, close };
+  return { log, manager, agents, directory, trust, reaped, recovered, close };
 }

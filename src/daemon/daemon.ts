@@ -13,6 +13,7 @@ import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
 import type { RedactionOptions } from "../server/redactions.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
+import { trustRoutes } from "../server/routes/trust.ts";
 import { createServer } from "../server/server.ts";
 import { directoryOf } from "../server/session-place.ts";
 import { TokenStore } from "../server/token-store.ts";
@@ -123,7 +124,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       redaction: redactionOf(config, options.env ?? process.env),
       version,
       logger,
-      routes: [transferRoutes],
+      routes: [transferRoutes, trustRoutes(core.trust)],
       dialects: new Map([
         ["messages", messagesDialect],
         ["frames", framesDialect],

@@ -1,5 +1,6 @@
 // Drafts: what a translator says happened, before the session gives it ids, a sequence and its place in the grammar.
 // A translator names things by keys of its own choice; it never sees an item_id, a turn_id or a clock.
+import type { Actor } from "./actor.ts";
 import type { ContentPart } from "./content.ts";
 import type {
   DeltaPartType,
@@ -161,6 +162,8 @@ export type Draft = (
       reply?: "once" | "always" | "reject";
       option_id?: string;
       message?: string;
+      /** Who resolved it, when somebody did. */
+      actor?: Actor;
     }
   | {
       do: "question.request";

@@ -38,6 +38,17 @@ export const problemCodes = {
     title: "Foreign Host or Origin",
     advice: "Call the daemon by its own address; add the host to allow_hosts in the configuration if a proxy stands before it.",
   },
+  directory_untrusted: {
+    status: 403,
+    title: "The directory is not trusted",
+    advice:
+      "It has settings that an agent would load and run. Trust it with `dragoman trust <dir>`, for one session with `--trust` (trust: trusted), or start without them with `--restricted` (trust: restricted).",
+  },
+  trust_fixed: {
+    status: 409,
+    title: "The directory is trusted by the configuration file",
+    advice: "Remove it from trusted_directories in the configuration file and restart the daemon.",
+  },
   not_found: { status: 404, title: "No such route", advice: "See /openapi.json for all routes." },
   session_not_found: { status: 404, title: "No such session", advice: "List the sessions with GET /v1/sessions." },
   agent_unknown: { status: 404, title: "No such agent", advice: "List the agents with GET /v1/agents." },

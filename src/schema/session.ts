@@ -25,6 +25,50 @@ export const SessionId = Type.String({ minLength: 1, maxLength: 128, pattern: "^
 export const SessionState = Type.Enum(["starting", "idle", "running", "waiting", "dormant", "ended"]);
 export type SessionState = Type.Static<typeof SessionState>;
 
+export const Trust = Type.Enum(["trusted", "restricted"], {
+  description: "trusted: the agent loads the directory's settings; restricted: it starts without them",
+});
+export type Trust = Type.Static<typeof Trust>;
+
+/** What one file of a directory would make an agent do. */
+export const DirectoryFile = Type.Object({
+  path: Type.String({ description: "relative to the session's directory" }),
+  kind: Type.Enum([
+    "settings",
+    "hooks",
+    "mcp_servers",
+    "plugins",
+    "helpers",
+    "environment",
+    "base_url",
+    "permissions",
+    "agents",
+    "commands",
+    "skills",
+    "instructions",
+    "unknown",
+  ]),
+  does: Type.String({ description: "a sentence for a person" }),
+});
+export type DirectoryFile = Type.Static<typeof DirectoryFile>;
+
+/** `tool_name` of the daemon's own permission request: whether a directory is trusted. Its input is `TrustRequest`. */
+export const TRUST_TOOL = "directory";
+export const TrustRequest = Type.Object(
+  {
+    directory: Type.String({ description: "what is trusted when it is allowed always" }),
+    found: Type.Array(DirectoryFile),
+  },
+  { title: "TrustRequest" },
+);
+export type TrustRequest = Type.Static<typeof TrustRequest>;
+
+export const TrustChoice = Type.Enum(["ask", "refuse", "restricted", "trusted"], {
+  description:
+    "ask: the first message asks a person before anything of the directory is loaded; refuse: the request fails with directory_untrusted instead; restricted: never load it; trusted: load it in this session",
+});
+export type TrustChoice = Type.Static<typeof TrustChoice>;
+
 export const Session = Type.Object(
   {
     session_id: Type.String(),
@@ -34,6 +78,7 @@ export const Session = Type.Object(
     status: SessionState,
     status_detail: optional(Type.String()),
     directory: Type.String(),
+    trust: Trust,
     model: nullable(Type.String()),
     variant: nullable(Type.String()),
     agent_mode: nullable(Type.String()),
@@ -76,6 +121,7 @@ export const CreateSession = Type.Object(
     agent: Name,
     session_id: optional(SessionId),
     directory: optional(Type.String({ minLength: 1 })),
+    trust: optional(TrustChoice),
     model: optional(Name),
     variant: optional(Name),
     agent_mode: optional(Name),
@@ -100,6 +146,11 @@ export const UpdateSession = Type.Object(
     variant: optional(nullable(Name)),
     agent_mode: optional(nullable(Name)),
     permission_mode: optional(PermissionMode),
+    trust: optional(
+      Type.Enum(["ask", "restricted", "trusted"], {
+        description: "counts from the agent's next start, which is before the next turn",
+      }),
+    ),
     title: optional(Type.String({ maxLength: 500 })),
   },
   { title: "UpdateSession", additionalProperties: false, minProperties: 1 },
@@ -158,6 +209,34 @@ export const QuestionReplyBody = Type.Object(
   { title: "QuestionReply", additionalProperties: false },
 );
 export type QuestionReplyBody = Type.Static<typeof QuestionReplyBody>;
+
+/** A directory whose settings agents may load. */
+export const TrustedDirectory = Type.Object(
+  {
+    directory: Type.String({ description: "its real path" }),
+    scope: Type.Enum(["tree", "directory"], { description: "tree: with all below it; directory: this one alone" }),
+    source: Type.Enum(["person", "config"], { description: "config: from trusted_directories of the configuration file" }),
+    added_at: nullable(Type.String()),
+  },
+  { title: "TrustedDirectory" },
+);
+export type TrustedDirectory = Type.Static<typeof TrustedDirectory>;
+export const TrustList = Type.Object({ directories: Type.Array(TrustedDirectory) }, { title: "TrustList" });
+export const TrustDirectory = Type.Object(
+  { directory: Type.String({ minLength: 1, description: "absolute path on the daemon's machine" }) },
+  { title: "TrustDirectory", additionalProperties: false },
+);
+
+/** Which files of its directory a session's agent loads, and which are held back. */
+export const DirectorySettings = Type.Object(
+  {
+    trust: Trust,
+    directory: Type.String(),
+    files: Type.Array(Type.Intersect([DirectoryFile, Type.Object({ state: Type.Enum(["loaded", "held_back"]) })])),
+  },
+  { title: "DirectorySettings" },
+);
+export type DirectorySettings = Type.Static<typeof DirectorySettings>;
 
 export const ForkSession = Type.Object(
   { session_id: optional(SessionId), title: optional(Type.String({ maxLength: 500 })) },

@@ -7,9 +7,10 @@ export type InstallProgress = { message: string };
 
 /** Every method throws ProblemError: `agent_unknown`, `agent_not_found`, `install_failed`, `unsupported`, `never_verified`. */
 export interface AgentDirectory {
-  list(): Promise<AgentInfo[]>;
-  inspect(id: string): Promise<AgentInfo>;
-  /** `directory` undefined: the daemon's default. */
+  /** `start`: programs may be started to learn their versions; otherwise only what is known is told. */
+  list(start: boolean): Promise<AgentInfo[]>;
+  inspect(id: string, start: boolean): Promise<AgentInfo>;
+  /** Both start the agent. `directory` undefined: the daemon's default. Its settings count only when it is trusted. */
   models(id: string, directory: string | undefined): Promise<ModelInfo[]>;
   modes(id: string, directory: string | undefined): Promise<ModeInfo[]>;
   /** The last one that was kept. */

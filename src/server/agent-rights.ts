@@ -38,12 +38,28 @@ export class AgentRights {
       );
   }
 
+  /** Before trust is given for good or for a session: it lets a directory run programs, so a person gives it, with the rights of one. */
+  mustMayTrust(caller: Caller, forGood: boolean): void {
+    this.mustBePerson(caller);
+    if (caller.actor.surface === "mcp")
+      throw new ProblemError(
+        "own_request",
+        "Trust in a directory is given by a person: in a terminal of their own, or in the inspector.",
+      );
+    if (forGood && !reaches(caller.role, "operate"))
+      throw new ProblemError(
+        "forbidden",
+        "Only an operate token can trust a directory for good. Trust it in this session, or reject.",
+      );
+  }
+
   /** The request as it may be carried out: an agent's session works in its creator's directory, or below. */
   mustMayCreate({ agent }: Caller, request: CreateSession): CreateSession {
     if (!agent) return request;
     const own = this.#ownSession(agent);
     if (request.env !== undefined || request.mcp_servers !== undefined || request.resume_native !== undefined)
       throw refusal(agent, "gives no env, mcp_servers or resume_native to a session it creates");
+    if (request.trust === "trusted") throw refusal(agent, "trusts no directory");
     if (isWider(request.permission_mode ?? "default", own.permission_mode))
       throw refusal(agent, `works in the permission mode ${own.permission_mode}, so it creates no session in a wider one`);
     const directory = realDirectory(request.directory ?? own.directory);
@@ -60,6 +76,7 @@ export class AgentRights {
     if (!driven || !this.descends(sessionId, own.session_id)) throw refusal(agent, "drives only the sessions it created");
     if (isWider(driven.permission_mode, own.permission_mode))
       throw refusal(agent, `works in the permission mode ${own.permission_mode}, and this session in a wider one`);
+    if (patch.trust !== undefined) throw refusal(agent, "changes no trust");
     if (patch.permission_mode && isWider(patch.permission_mode, driven.permission_mode))
       throw refusal(agent, "widens no permission mode");
   }

@@ -113,6 +113,7 @@ export async function replyPermission(
 ): Promise<void> {
   rights.mustMayAnswer(caller, sessionId);
   const session = manager.get(sessionId);
+  if (reply.reply !== "reject" && session.asksForTrust(requestId)) rights.mustMayTrust(caller, reply.reply === "always");
   await session.replyPermission(requestId, reply, caller.actor);
 }
 

@@ -118,6 +118,7 @@ const rowOf = (
   status: ended ? "ended" : "dormant",
   status_detail: null,
   directory: row.directory,
+  trust: "ask",
   model: row.model ?? null,
   variant: row.variant ?? null,
   agent_mode: row.agent_mode ?? null,

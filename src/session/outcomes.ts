@@ -3,6 +3,7 @@ import { AgentError, type ExitInfo } from "../agents/contract.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { SessionEnded } from "../schema/event-data.ts";
 import type { QueuedMessage } from "./message-queue.ts";
+import { Withdrawn } from "./trust-gate.ts";
 
 /** The message never reached the agent: its turn is told all the same, with the reason. */
 export function unsentTurn(message: QueuedMessage, error: unknown): Draft[] {
@@ -11,6 +12,12 @@ export function unsentTurn(message: QueuedMessage, error: unknown): Draft[] {
   const code = auth ? "provider_auth" : "execution_error";
   const native_code = error instanceof AgentError ? error.code : null;
   const content = [{ type: "text", text: message.text } as const];
+  if (error instanceof Withdrawn)
+    return [
+      { do: "turn.start", initiator: "client" },
+      { do: "item.add", item: { key: `unsent:${message.turn_id}`, kind: "message", role: "user", content }, status: "failed" },
+      { do: "turn.end", stop_reason: "interrupted" },
+    ];
   return [
     { do: "turn.start", initiator: "client" },
     { do: "item.add", item: { key: `unsent:${message.turn_id}`, kind: "message", role: "user", content }, status: "failed" },

@@ -111,6 +111,7 @@ beforeEach(async () => {
     clock: isoClock(),
     now: Date.now,
     agent: () => ({ agent: test.agent, host }),
+    directories: { isTrusted: () => false, rootOf: (directory) => directory, add: () => {} },
     inspect: async () => ({ installed: true, path: null, version: null, signed_in: null, advice: null }),
     times: { idle_ms: 0, stall_ms: 0, interrupt_ms: 10 },
     limits: { sessions: 10, queued: 10 },

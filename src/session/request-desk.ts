@@ -7,6 +7,7 @@ import type { Pending, PermissionReplyBody } from "../schema/session.ts";
 import { BY_DAEMON } from "./event-writer.ts";
 import { optionFor } from "./permission-option.ts";
 import type { PermissionAnswer, QuestionAnswer, RequestBook } from "./request-book.ts";
+import { DaemonRequest } from "./trust-gate.ts";
 
 export type DeskOptions = {
   book: RequestBook;
@@ -44,6 +45,9 @@ export class RequestDesk {
         "precondition_failed",
         `This request asks for an input with the hash ${metadata.input_hash}. Read it again.`,
       );
+    const own = request.native instanceof DaemonRequest ? request.native : null;
+    if (own && body.updated_input !== undefined && body.updated_input !== null)
+      throw new ProblemError("unsupported", "This request is answered as it stands: leave updated_input out.");
     const updated_input = this.#edited(body);
     const option = optionFor(metadata.options, body);
     const approved = option ? option.kind.startsWith("allow") : body.reply !== "reject";
@@ -60,7 +64,7 @@ export class RequestDesk {
     };
     write(() => void book.resolvePermission(id, resolution, BY_DAEMON));
     const answer = { reply, option_id: option?.id ?? null, message: message ?? null, updated_input };
-    await this.#whenDurable((agent) => agent.replyPermission(request.native, answer));
+    await this.#whenDurable((agent) => agent.replyPermission(request.native, answer), own && (() => own.answered(reply)));
   }
 
   /** The input to run instead; undefined: the one that was asked for. Refused before anything is written where it would not be run. */
@@ -97,10 +101,11 @@ export class RequestDesk {
    * The agent gets the answer when it is on disk. While the log cannot write the caller is refused after a moment; the answer counts all the same, and the
    * agent gets it when the log is well again.
    */
-  async #whenDurable(reply: (agent: Connection) => Promise<void>): Promise<void> {
+  async #whenDurable(reply: (agent: Connection) => Promise<void>, own: (() => void) | null = null): Promise<void> {
     const { committed, connection } = this.#options;
     const asker = connection();
     const give = async (): Promise<void> => {
+      if (own) return own();
       if (asker && connection() === asker) await reply(asker);
     };
     try {

@@ -17,6 +17,7 @@ import { missingAgent, missingHost } from "./missing-agent.ts";
 import { Session, type SessionTimes } from "./session.ts";
 import { configOf, parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
 import { mustSupport } from "./supported.ts";
+import { isTrusted, mustNotHoldBack, type TrustedDirectories } from "./trust-gate.ts";
 
 export type ManagerOptions = {
   log: Log;
@@ -27,6 +28,7 @@ export type ManagerOptions = {
   agent(id: string): { agent: Agent; host: AgentHost } | undefined;
   /** Whether its program is there; may be an answer of some time ago. */
   inspect(id: string): Promise<AgentInspection>;
+  directories: TrustedDirectories;
   times: SessionTimes;
   limits: { sessions: number; queued: number };
   defaultDirectory: string;
@@ -138,6 +140,7 @@ export class SessionManager {
     const inspection = await this.#options.inspect(request.agent);
     if (!inspection.installed)
       throw new ProblemError("agent_not_found", inspection.advice ?? `${found.agent.name} is not installed.`);
+    const trust = await this.#trustOf(request, directory);
     const row: SessionRow = {
       session_id: request.session_id ?? this.#options.ids.next("sess"),
       agent: request.agent,
@@ -146,6 +149,7 @@ export class SessionManager {
       status: "idle",
       status_detail: null,
       directory,
+      trust,
       model: request.model ?? null,
       variant: request.variant ?? null,
       agent_mode: request.agent_mode ?? null,
@@ -163,8 +167,18 @@ export class SessionManager {
       usage: null,
       ended: null,
     };
-    await mustSupport(found.agent, found.host, configOf(row), configOf(row));
+    const config = configOf(row, isTrusted(row, this.#options.directories));
+    await mustSupport(found.agent, found.host, config, config);
     return this.#add(row);
+  }
+
+  /** Who does not want to be asked is not asked later either, when there is something to ask about. */
+  async #trustOf({ agent: id, trust = "ask" }: CreateSession, directory: string): Promise<SessionRow["trust"]> {
+    if (trust !== "refuse") return trust;
+    if (this.#options.directories.isTrusted(directory)) return "ask";
+    const { agent, host } = this.#agentOf(id);
+    await mustNotHoldBack(agent, host, directory);
+    return "restricted";
   }
 
   async fork(id: string, request: ForkSession, actor: Actor = EMBEDDED): Promise<SessionView> {
@@ -378,12 +392,12 @@ export class SessionManager {
   }
 
   #hold(stream: Stream): Session {
-    const { log, ids, clock, now, times, limits, agentEnvironment } = this.#options;
+    const { log, ids, clock, now, times, limits, directories, agentEnvironment } = this.#options;
     const id = rowOf({ id: stream.id, state: stream.state() }).agent;
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
     const lost = (session: Session, closed: Promise<void>) => this.#lost(session, closed);
     const predecessor = this.#leaving.get(stream.id);
-    const context = { log, ids, clock, now, times, limits, agent, host, lost, predecessor, agentEnvironment };
+    const context = { log, ids, clock, now, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
     const session = new Session(stream, context);
     this.#sessions.set(stream.id, session);
     if (this.#paused) session.setPaused(true);
@@ -426,7 +440,9 @@ export class SessionManager {
     if (session) return session.view();
     if (this.#unreadable.has(row.id)) return undefined;
     try {
-      return sessionOf(rowOf(row), row, { queued: 0, pending: { permissions: 0, questions: 0 } });
+      const state = rowOf(row);
+      const trusted = isTrusted(state, this.#options.directories);
+      return sessionOf(state, row, { queued: 0, pending: { permissions: 0, questions: 0 }, trusted });
     } catch (error) {
       this.#setAside(row.id, error);
       return undefined;

@@ -22,6 +22,10 @@ export const SessionRow = Type.Object({
   status: SessionState,
   status_detail: nullable(text),
   directory: Type.String({ minLength: 1 }),
+  /** Whether its directory's settings are loaded: decided for this session, or by the list of trusted directories, about which a person may be asked. */
+  trust: Type.Enum(["ask", "restricted", "trusted"]),
+  /** A person was asked and said no: not asked again. */
+  trust_declined: Type.Optional(Type.Boolean()),
   model: nullable(text),
   variant: nullable(text),
   agent_mode: nullable(text),
@@ -54,6 +58,7 @@ const DEFAULTS: Omit<SessionRow, "session_id" | "agent" | "directory"> = {
   native_session_id: null,
   status: "dormant",
   status_detail: null,
+  trust: "ask",
   model: null,
   variant: null,
   agent_mode: null,
@@ -100,9 +105,10 @@ export function rowHasEnded(json: string): boolean {
   }
 }
 
-export const configOf = (row: SessionRow): SessionConfig => ({
+export const configOf = (row: SessionRow, trusted: boolean): SessionConfig => ({
   session_id: row.session_id,
   directory: row.directory,
+  trusted,
   model: row.model,
   variant: row.variant,
   agent_mode: row.agent_mode,
@@ -117,7 +123,7 @@ export const configOf = (row: SessionRow): SessionConfig => ({
 export function sessionOf(
   row: SessionRow,
   stream: { created_at: number; updated_at: number; last_sequence: number },
-  live: { queued: number; pending: Session["pending"] },
+  live: { queued: number; pending: Session["pending"]; trusted: boolean },
 ): Session {
   return {
     session_id: row.session_id,
@@ -127,6 +133,7 @@ export function sessionOf(
     status: row.status,
     ...(row.status_detail === null ? {} : { status_detail: row.status_detail }),
     directory: row.directory,
+    trust: live.trusted ? "trusted" : "restricted",
     model: row.model,
     variant: row.variant,
     agent_mode: row.agent_mode,

@@ -3,14 +3,29 @@
  * state only. What comes from the agent or a timer enters through `#guard`, so that no fault of the log or of ours reaches an event emitter.
  */
 import { randomUUID } from "node:crypto";
-import type { Agent, AgentHost, ConfigPatch, ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
+import {
+  type Agent,
+  AgentError,
+  type AgentHost,
+  type ConfigPatch,
+  type ExitInfo,
+  type SessionPort,
+  type Translation,
+} from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
 import { withdrawn } from "../log/log-error.ts";
 import { type Actor, BY_THE_DAEMON, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import type { MessageAccepted, Pending, PermissionReplyBody, Session as SessionView, UpdateSession } from "../schema/session.ts";
+import type {
+  DirectorySettings,
+  MessageAccepted,
+  Pending,
+  PermissionReplyBody,
+  Session as SessionView,
+  UpdateSession,
+} from "../schema/session.ts";
 import { AgentLine, agentCall } from "./agent-line.ts";
 import { dispositionOf, type Intake, type NativeRecord, unparsedOf } from "./channel.ts";
 import { CommittedValue } from "./committed-value.ts";
@@ -24,6 +39,7 @@ import { Scribe, type Turn } from "./scribe.ts";
 import { factsOf, statusFacts, usageAfter } from "./session-facts.ts";
 import { configOf, parseRow, type SessionRow, sessionOf } from "./session-row.ts";
 import { mustSupport } from "./supported.ts";
+import { DaemonRequest, isTrusted, type TrustedDirectories, TrustGate } from "./trust-gate.ts";
 
 export type SessionTimes = {
   /** An idle agent process is put to rest after this long; the next message resumes it. */
@@ -41,6 +57,7 @@ export type SessionContext = {
   now: () => number;
   agent: Agent;
   host: AgentHost;
+  directories: TrustedDirectories;
   times: SessionTimes;
   limits: { queued: number };
   /** What tells a process that serves one session alone which one that is. */
@@ -75,6 +92,9 @@ export class Session implements SessionPort, Intake {
   readonly #queue: MessageQueue;
   readonly #desk: RequestDesk;
   readonly #line: AgentLine;
+  readonly #gate: TrustGate;
+  /** What the running agent was started with. */
+  #startedTrusted = false;
   readonly #visible: CommittedValue<Visible>;
   #rowChanged = false;
   #hadRequests = false;
@@ -104,6 +124,14 @@ export class Session implements SessionPort, Intake {
     this.#queue = new MessageQueue(context.log.documents, this.#row.session_id);
     this.#lastSign = context.now();
     this.#line = new AgentLine(context.agent, context.host, this, context.predecessor);
+    this.#gate = new TrustGate({
+      row: this.#row,
+      agent: context.agent,
+      host: context.host,
+      directories: context.directories,
+      save: (change) => this.#write(() => this.#save(change)),
+      emit: (drafts) => this.#write(() => this.#emit(drafts)),
+    });
     const writer = new EventWriter({
       sessionId: this.#row.session_id,
       sink: stream,
@@ -178,8 +206,23 @@ export class Session implements SessionPort, Intake {
     return sessionOf(
       row,
       { created_at: this.stream.created_at, updated_at: this.stream.updatedAt, last_sequence: this.stream.lastCommitted },
-      { queued, pending: { permissions: pending.permissions.length, questions: pending.questions.length } },
+      {
+        queued,
+        pending: { permissions: pending.permissions.length, questions: pending.questions.length },
+        trusted: this.#line.current ? this.#startedTrusted : isTrusted(row, this.#context.directories),
+      },
     );
+  }
+
+  /** Which files of the directory its agent loads: the one that runs, or the next one that is started. */
+  directorySettings(): Promise<DirectorySettings> {
+    return this.#gate.settings(this.#line.current ? this.#startedTrusted : this.#gate.trusted);
+  }
+
+  /** Whether this open request asks for trust in the directory, which a person alone may give. */
+  asksForTrust(permissionId: string): boolean {
+    const request = this.#scribe.requests.find(permissionId);
+    return request?.kind === "permission" && request.native instanceof DaemonRequest;
   }
 
   /** [D1] What is committed, and nothing else. */
@@ -289,9 +332,14 @@ export class Session implements SessionPort, Intake {
 
   async #give(message: QueuedMessage): Promise<void> {
     const { turn_id } = message;
-    const tries = this.#queue.beginTry(turn_id);
     const waits = () => this.#stopped || this.#scribe.turn !== null || this.#queue.peek() !== message;
     try {
+      // A wait for a person is no try.
+      if (!this.#line.current) {
+        await this.#gate.pass();
+        await this.#mustBeHonoured();
+      }
+      const tries = this.#queue.beginTry(turn_id);
       if (tries >= MAX_TRIES) throw parkedMessage(tries);
       await this.#configuring;
       // The count is on disk before the delivery begins; while the log cannot write, nothing is delivered.
@@ -315,9 +363,17 @@ export class Session implements SessionPort, Intake {
     this.#settled(this.stream.last);
   }
 
+  /** What is loaded is known only now: a repository's rules may break the mode that the session has. */
+  async #mustBeHonoured(): Promise<void> {
+    const { agent, host } = this.#context;
+    const refusal = await agent.refusal?.(configOf(this.#row, this.#gate.trusted), host);
+    if (refusal) throw new AgentError("unsupported", refusal);
+  }
+
   /** Stops the running turn, also one whose message is still on its way. Nothing runs: nothing happens. */
   async interrupt(actor: Actor = EMBEDDED): Promise<void> {
     this.#mustLive();
+    this.#gate.interrupt(actor);
     if (!this.#scribe.turn && this.#giving) {
       // A delivery waits for a log that cannot write: nothing runs, and nobody can say when something will.
       this.#context.log.assertWritable();
@@ -354,6 +410,7 @@ export class Session implements SessionPort, Intake {
   }
 
   async #terminate(actor: Actor): Promise<void> {
+    this.#gate.cancel();
     await this.#line.end();
     if (this.#lost) throw this.#lost.error;
     if (!this.#scribe.ended) this.#write(() => this.#end({ reason: "terminated", terminated_by: "daemon", actor }));
@@ -370,7 +427,8 @@ export class Session implements SessionPort, Intake {
   async #configure(patch: UpdateSession, actor: Actor): Promise<void> {
     this.#mustLive();
     this.#context.log.assertWritable();
-    const { title, ...config } = patch;
+    const { title, trust, ...config } = patch;
+    if (trust !== undefined) await this.#setTrust(trust, actor);
     if (Object.keys(config).length > 0) await this.#configureAgent(config, actor);
     if (title !== undefined) {
       this.#emit([{ do: "event", type: "session.updated", data: { title, actor } }]);
@@ -382,7 +440,7 @@ export class Session implements SessionPort, Intake {
   /** All of it or nothing. Live where the agent can; else between turns, with a new start for the next one. Stored when the agent has agreed. */
   async #configureAgent(config: ConfigPatch, actor: Actor): Promise<void> {
     const { agent, host } = this.#context;
-    await mustSupport(agent, host, config, { ...configOf(this.#row), ...config });
+    await mustSupport(agent, host, config, { ...configOf(this.#row, this.#gate.trusted), ...config });
     const names = Object.keys(config) as (keyof ConfigPatch)[];
     // Null takes a choice back: what the agent does without one is known only to a new process. And what a person allowed for good in this process
     // would count in plan, too.
@@ -398,6 +456,18 @@ export class Session implements SessionPort, Intake {
     this.#mustLive();
     this.#emit([{ do: "event", type: "config.changed", data: { ...config, actor } }]);
     if (restart) await this.rest();
+  }
+
+  /** What an agent has loaded cannot be taken back: it is started anew. */
+  async #setTrust(trust: SessionRow["trust"], actor: Actor): Promise<void> {
+    if (this.#scribe.turn || this.#giving)
+      throw new ProblemError(
+        "session_busy",
+        "Trust can be changed only between turns. Wait for turn.ended or interrupt, then try again.",
+      );
+    this.#write(() => this.#save({ trust, trust_declined: false }));
+    this.#emit([{ do: "event", type: "session.updated", data: { metadata: { trust }, actor } }]);
+    if (this.#line.current && this.#startedTrusted !== this.#gate.trusted) await this.rest();
   }
 
   async replyPermission(id: string, body: PermissionReplyBody, actor: Actor = EMBEDDED): Promise<void> {
@@ -417,6 +487,7 @@ export class Session implements SessionPort, Intake {
     this.#mustLive();
     this.#context.log.assertWritable();
     if (this.#line.current || this.#giving) return;
+    await this.#gate.mustBeDecided();
     await agentCall(this.#line.open(() => this.#target()));
     this.#mustLive();
     this.#write(() => this.#scribe.settle());
@@ -440,6 +511,7 @@ export class Session implements SessionPort, Intake {
   /** For the daemon's own end: what is open is closed, the session stays resumable. */
   async suspend(): Promise<void> {
     this.#suspended = true;
+    this.#gate.cancel();
     await this.#line.end();
     // A delivery in progress puts its message back; one that waits for a log that cannot write has not begun.
     if (this.#context.log.health().state === "ok") await this.#giving;
@@ -584,7 +656,8 @@ export class Session implements SessionPort, Intake {
 
   #target() {
     const { native_session_id, fork } = this.#row;
-    const config = configOf(this.#row);
+    this.#startedTrusted = this.#gate.trusted;
+    const config = configOf(this.#row, this.#startedTrusted);
     const own = this.#context.agent.sharesProcess ? {} : this.#context.agentEnvironment(this.session_id);
     const answered = this.#row.answered !== false;
     return {

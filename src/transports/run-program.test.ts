@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ProgramTimeout, runProgram } from "./run-program.ts";
 
 const node = (script: string, more: { timeoutMs?: number; maxOutputBytes?: number } = {}): Promise<string> =>
-  runProgram(process.execPath, { args: ["-e", script], env: process.env, timeoutMs: 30_000, ...more });
+  runProgram(process.execPath, { args: ["-e", script], cwd: process.cwd(), env: process.env, timeoutMs: 30_000, ...more });
 
 describe("a program that is run to its end", () => {
   it("gives its output", async () => {
@@ -11,7 +11,7 @@ describe("a program that is run to its end", () => {
 
   it("fails with what it said", async () => {
     await expect(node("console.error('no key'); process.exit(2)")).rejects.toThrow(/ended with code 2.*no key/s);
-    await expect(runProgram("no-such-program", { args: [], env: {}, timeoutMs: 1_000 })).rejects.toThrow();
+    await expect(runProgram("no-such-program", { args: [], cwd: "/", env: {}, timeoutMs: 1_000 })).rejects.toThrow();
   });
 
   it("is ended when it takes too long or prints too much", async () => {

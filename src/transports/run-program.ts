@@ -13,6 +13,8 @@ export class ProgramTimeout extends Error {}
 
 export interface ProgramOptions {
   args: readonly string[];
+  /** Programs load files of the directory they run in: never that of a session. */
+  cwd: string;
   env: NodeJS.ProcessEnv;
   recorder?: ProcessRecorder;
   timeoutMs: number;
@@ -21,7 +23,7 @@ export interface ProgramOptions {
 
 /** Its stdout. Rejects when it cannot be started, ends with another code than 0, takes too long or prints too much. */
 export function runProgram(command: string, options: ProgramOptions): Promise<string> {
-  const { args, env, recorder, timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES } = options;
+  const { args, cwd, env, recorder, timeoutMs, maxOutputBytes = MAX_OUTPUT_BYTES } = options;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -37,6 +39,7 @@ export function runProgram(command: string, options: ProgramOptions): Promise<st
     const child = spawnAgent({
       command,
       args,
+      cwd,
       env,
       ...(recorder === undefined ? {} : { recorder }),
       onStdout: (chunk) => {

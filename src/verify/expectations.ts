@@ -43,6 +43,7 @@ export async function differences(expected: Expectation, evidence: Evidence): Pr
     ...tools(expected, items),
     ...history(expected, evidence.requests),
     ...(await files(expected, evidence.directory)),
+    ...(await filesWithout(expected, evidence.directory)),
   ];
 }
 
@@ -121,6 +122,15 @@ async function files({ files: wanted = {} }: Expectation, directory: string): Pr
     if (content !== null && actual === null) found.push(`${path} does not exist`);
     if (content !== null && actual !== null && !actual.includes(content))
       found.push(`${path} is ${excerpt(actual)}, without ${quoted([content])}`);
+  }
+  return found;
+}
+
+async function filesWithout({ files_without: unwanted = {} }: Expectation, directory: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [path, text] of Object.entries(unwanted)) {
+    const actual = await readFile(join(directory, path), "utf8").catch(() => "");
+    if (actual.includes(text)) found.push(`${path} contains ${quoted([text])} and should not`);
   }
   return found;
 }

@@ -17,7 +17,13 @@ export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: 
   if (session.system_prompt !== undefined && !able.system_prompt) return "takes no system prompt";
   if (turns.some(hasImage) && !able.images) return "takes no images";
   if (callsTool(turns, "ask") && !able.questions) return "asks no questions";
-  if (scenario.replies?.permissions && scenario.expect?.events?.includes("permission.requested") && !able.permissions)
+  // Whether a directory is trusted is asked by the daemon.
+  if (
+    session.trust !== "ask" &&
+    scenario.replies?.permissions &&
+    scenario.expect?.events?.includes("permission.requested") &&
+    !able.permissions
+  )
     return "asks for no permissions";
   const comes = (mode: string) => turns.some((turn) => turn.delivery?.mode === mode);
   if ((comes("resume") || comes("crash")) && !able.resume) return "cannot resume";

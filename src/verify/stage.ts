@@ -23,7 +23,7 @@ export async function setStage(lab: Lab, scenario: Scenario): Promise<Stage> {
   const { directory, own } = await lab.folder(scenario.name);
   for (const [path, content] of Object.entries(session.files ?? {})) {
     await mkdir(dirname(join(directory, path)), { recursive: true });
-    await writeFile(join(directory, path), content);
+    await writeFile(join(directory, path), content.replaceAll("{{cwd}}", directory));
   }
   const extra = await profile.forScenario?.(scenario, { ...place, directory, own });
   const rules = session.permissive ? await profile.permissive?.({ ...place, directory, own }) : {};
@@ -36,6 +36,7 @@ export async function setStage(lab: Lab, scenario: Scenario): Promise<Stage> {
     request: {
       agent: profile.agent,
       directory,
+      trust: session.trust ?? (session.files ? "trusted" : "restricted"),
       title: scenario.title,
       ...(model === undefined ? {} : { model: model.replaceAll("{{other_model}}", profile.models.other ?? "") }),
       ...(mode === undefined ? {} : { permission_mode: mode }),

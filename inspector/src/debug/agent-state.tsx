@@ -2,8 +2,9 @@
 import { type ReactNode, useState } from "react";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { ConfigChanged, EventDataOf } from "../../../src/schema/event-data.ts";
-import type { Session } from "../../../src/schema/session.ts";
-import { eventPage, problemText } from "../state/daemon.ts";
+import type { DirectorySettings, Session } from "../../../src/schema/session.ts";
+import { DirectoryFiles } from "../requests/trust-details.tsx";
+import { daemon, eventPage, problemText } from "../state/daemon.ts";
 import { Notice, Spinner } from "../ui/controls.tsx";
 import { count, money } from "../ui/format.ts";
 import { useCalm } from "./coverage.tsx";
@@ -34,12 +35,17 @@ export function stateOf(events: Iterable<UniversalEvent>): State {
 export function AgentState({ row }: { row: Session }) {
   const [state, setState] = useState<State | null>(null);
   const [fault, setFault] = useState<string | null>(null);
+  const [directory, setDirectory] = useState<DirectorySettings | null>(null);
   useCalm(row.last_sequence, REFRESH_MS, (signal) => {
     const types = ["config.changed", "limits.updated", "team.state_changed"] as const;
     eventPage(row.session_id, { order: "desc", limit: PAGE, types }, signal).then(
       ({ events }) => setState(stateOf(events.reverse())),
       (error: unknown) => !signal.aborted && setFault(problemText(error)),
     );
+    daemon
+      .session(row.session_id)
+      .directorySettings(signal)
+      .then(setDirectory, (error: unknown) => !signal.aborted && setFault(problemText(error)));
   });
   if (fault) return <Notice kind="error">{fault}</Notice>;
   if (!state) return <Spinner label="loading" />;
@@ -52,10 +58,16 @@ export function AgentState({ row }: { row: Session }) {
             ["Model", [row.model, row.variant].filter(Boolean).join(" · ") || "the agent's default"],
             ["Mode", row.agent_mode ?? "the agent's default"],
             ["Permissions", row.permission_mode],
+            ["Directory", row.trust === "trusted" ? "trusted" : "restricted: its settings are not loaded"],
             ...(config.options ?? []).map((option): [string, string] => [option.name ?? option.id, String(option.value)]),
           ]}
         />
       </Section>
+      {directory && directory.files.length > 0 && (
+        <Section title="Files of the directory">
+          <DirectoryFiles files={directory.files} />
+        </Section>
+      )}
       <Section title="Usage">{row.usage ? <UsageFacts usage={row.usage} /> : <p className="dim">Nothing told yet.</p>}</Section>
       <Section title="Usage limits">
         {limits.length === 0 ? (

@@ -16,6 +16,7 @@ import { DiffView } from "../ui/diff-view.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { Visible } from "../ui/visible.tsx";
+import { TrustDetails, trustRequest } from "./trust-details.tsx";
 
 const replies = { allow_once: "once", allow_always: "always", reject_once: "reject", reject_always: "reject" } as const;
 const plain: PermissionOption[] = [
@@ -45,6 +46,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
   const title = useId();
   const editor = useRef<HTMLTextAreaElement>(null);
   const options = metadata.options.length > 0 ? metadata.options : plain;
+  const trust = trustRequest(data);
   const answer = async (option: PermissionOption): Promise<void> => {
     const reply = replies[option.kind];
     const body: PermissionReplyBody = { reply, ...boundTo(data), ...(option.id ? { option_id: option.id } : {}) };
@@ -81,12 +83,14 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
           <Visible text={metadata.tool_name} />
         </span>
       </header>
-      {metadata.reason && (
+      {metadata.reason && !trust && (
         <p className="dim">
           <Visible text={metadata.reason} />
         </p>
       )}
-      {edited === null ? (
+      {trust ? (
+        <TrustDetails request={trust} />
+      ) : edited === null ? (
         <Wanted data={data} />
       ) : (
         <textarea
@@ -120,18 +124,20 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
               </Button>
             );
           })}
-          <input
-            className="deny-message"
-            placeholder="Say why, when you deny"
-            aria-label="Message with a denial"
-            value={message}
-            onChange={(event) => setMessage(event.target.value)}
-            onKeyDown={(event) => {
-              const deny = options.find((option) => option.kind.startsWith("reject"));
-              if (event.key === "Enter" && deny) void answer(deny);
-            }}
-          />
-          {editable && (
+          {!trust && (
+            <input
+              className="deny-message"
+              placeholder="Say why, when you deny"
+              aria-label="Message with a denial"
+              value={message}
+              onChange={(event) => setMessage(event.target.value)}
+              onKeyDown={(event) => {
+                const deny = options.find((option) => option.kind.startsWith("reject"));
+                if (event.key === "Enter" && deny) void answer(deny);
+              }}
+            />
+          )}
+          {editable && !trust && (
             <Button look="quiet" onClick={() => setEdited(edited === null ? editableJson(metadata.input) : null)}>
               {edited === null ? "Edit input" : "Undo edit"}
             </Button>

@@ -1,13 +1,14 @@
 // ACP agents: one implementation for all. The built-in ones, and `createAcpAgent` for those a configuration names.
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { LATER, ProcessRegistry, runProgram } from "../../transports/index.ts";
-import type { Agent, AgentCapabilities, AgentHost, AgentInspection } from "../contract.ts";
+import type { Agent, AgentCapabilities, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { rec, str } from "../json.ts";
 import { connectAcp } from "./connection.ts";
 import { type AcpDefinition, acpDefinitions, geminiDefinition } from "./definitions.ts";
 import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
 import { PLAIN, type Quirks, quirksOf } from "./quirks.ts";
+import { configuredUse } from "./restriction.ts";
 import { AcpTranslator } from "./translator.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
@@ -22,8 +23,9 @@ export function createAcpAgent(definition: AcpDefinition): Agent {
     createTranslator: () => new AcpTranslator({ quirks: quirksOf(definition.quirks) }),
     inspect: (host) => inspect(definition, host),
     refusal: async (config, host) => definition.refusal?.(config, host.environment(config.env)) ?? null,
-    models: async (host, directory) => (await probe(definition, host, directory)).models(),
-    modes: async (host, directory) => (await probe(definition, host, directory)).modes(),
+    models: async (host, place) => (await probe(definition, host, place)).models(),
+    modes: async (host, place) => (await probe(definition, host, place)).modes(),
+    directoryFiles: (directory) => definition.directory.files(directory),
     connect: (launch) => connectAcp(definition, launch, unspoken),
   };
 }
@@ -35,6 +37,7 @@ export function configuredAcpAgent(name: string, settings: Record<string, unknow
     name: str(settings.name) ?? name,
     quirks: str(settings.quirks) ?? PLAIN.id,
     args: [],
+    directory: configuredUse(settings),
     auth: [],
     npmPackage: null,
     able: {},
@@ -100,6 +103,7 @@ async function inspect(definition: AcpDefinition, host: AgentHost): Promise<Agen
   const script = speaks < 0 ? args : args.slice(0, speaks);
   const version = await runProgram(command, {
     args: [...script, "--version"],
+    cwd: host.stateDir,
     env,
     timeoutMs: VERSION_TIMEOUT_MS,
     recorder: new ProcessRegistry(host.processDir),
@@ -111,12 +115,11 @@ async function inspect(definition: AcpDefinition, host: AgentHost): Promise<Agen
 }
 
 /** A short-lived session, to learn what it offers. */
-async function probe(definition: AcpDefinition, host: AgentHost, directory: string): Promise<LiveSettings> {
+async function probe(definition: AcpDefinition, host: AgentHost, place: ProbePlace): Promise<LiveSettings> {
   const { line, abilities } = await AcpLine.open(
     host,
     definition,
-    directory,
-    {},
+    { ...place, env: {} },
     {
       channel: null,
       onRequest: (_method, _params, _id, respond) => {
@@ -129,7 +132,9 @@ async function probe(definition: AcpDefinition, host: AgentHost, directory: stri
     },
   );
   try {
-    const result = rec(await line.ask("session/new", { cwd: directory, mcpServers: [] }, VERSION_TIMEOUT_MS * 3));
+    const result = rec(
+      await line.ask("session/new", { cwd: place.directory, mcpServers: [], _meta: line.meta }, VERSION_TIMEOUT_MS * 3),
+    );
     const settings = new LiveSettings(str(result.sessionId) ?? "", abilities.version, (method, params) =>
       line.ask(method, params),
     );

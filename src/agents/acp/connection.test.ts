@@ -16,6 +16,7 @@ import type {
 } from "../contract.ts";
 import { connectAcp } from "./connection.ts";
 import type { AcpDefinition } from "./definitions.ts";
+import { configuredUse } from "./restriction.ts";
 import { testAgent } from "./test-agent.ts";
 
 /** A session's end of the line that remembers everything, and lets a test wait for it. */
@@ -80,6 +81,7 @@ const definition: AcpDefinition = {
   name: "Test agent",
   quirks: "acp",
   args: [],
+  directory: configuredUse({}),
   auth: [{ variable: "TEST_KEY", method: "key" }],
   npmPackage: null,
   able: {},
@@ -128,6 +130,7 @@ async function start(
       config: {
         session_id: "sess_1",
         directory: work,
+        trusted: true,
         model: null,
         variant: null,
         agent_mode: null,

@@ -11,7 +11,7 @@ import {
   type PermissionReply,
   type Prompt,
 } from "../contract.ts";
-import { type JsonRecord, rec, str, toJson } from "../json.ts";
+import { isRecord, type JsonRecord, rec, str, toJson } from "../json.ts";
 import { asText } from "../plain-text.ts";
 import type { Abilities } from "./abilities.ts";
 import { AcpClient, type Policy } from "./client.ts";
@@ -97,7 +97,7 @@ class AcpConnection implements Connection {
   async open(): Promise<void> {
     const { config, host } = this.#launch;
     const history = await this.#history?.settle();
-    const { line, abilities } = await AcpLine.open(host, this.#definition, config.directory, config.env, {
+    const { line, abilities } = await AcpLine.open(host, this.#definition, config, {
       channel: this.#channel,
       onRequest: (method, params, id, respond) => this.#client.handle(method, params, id, respond),
       onUpdate: (params) => this.#onUpdate(params),
@@ -123,6 +123,8 @@ class AcpConnection implements Connection {
 
   async prompt(prompt: Prompt): Promise<void> {
     const line = this.#alive();
+    const { directory, trusted } = this.#launch.config;
+    if (!trusted) await this.#definition.directory.restriction?.mustHold?.(directory);
     const blocks = promptBlocks({ ...prompt, text: asText(prompt) }, this.#mustKnow());
     this.#unspoken.delete(this.#sessionId);
     // The answer is the end of the turn: the translator tells it, and the exit if there is none.
@@ -227,7 +229,7 @@ class AcpConnection implements Connection {
 
   async #openSession(line: AcpLine, abilities: Abilities, neverSpoken: boolean): Promise<void> {
     const { config, resume } = this.#launch;
-    const params = sessionParams(config, abilities, this.#meta(config.permission_mode));
+    const params = sessionParams(config, abilities, merged(this.#meta(config.permission_mode), line.meta));
     const sessionId = resume?.native_session_id ?? "";
     if (resume === null || neverSpoken || this.#unspoken.delete(sessionId)) {
       this.#entered(line, rec(await line.ask("session/new", params, OPEN_TIMEOUT_MS)));
@@ -296,7 +298,8 @@ class AcpConnection implements Connection {
     const settings = this.#mustSettings();
     const { quirks } = this.#translator;
     this.#mode = wanted;
-    const mode = settings.modeFor(quirks, wanted);
+    const refused = !this.#launch.config.trusted && quirks.trustedModes?.includes(wanted);
+    const mode = refused ? undefined : settings.modeFor(quirks, wanted);
     const planned = await settings.setPlanning(quirks, wanted === "plan");
     if (mode !== undefined && !keepMode) {
       await settings.setMode(mode);
@@ -341,4 +344,12 @@ class AcpConnection implements Connection {
     if (this.#settings === null) throw new AgentError("agent_gone", `${this.#definition.name} has no session.`);
     return this.#settings;
   }
+}
+
+/** What two parts want in `_meta`, in one: objects are joined, level by level. */
+function merged(first: JsonRecord, second: JsonRecord): JsonRecord {
+  const both = { ...first, ...second };
+  for (const [name, value] of Object.entries(first))
+    if (isRecord(value) && isRecord(second[name])) both[name] = merged(value, rec(second[name]));
+  return both;
 }

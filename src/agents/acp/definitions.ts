@@ -3,6 +3,16 @@ import type { PermissionMode } from "../../schema/event-data.ts";
 import { bypassRefusal, permissionSettings } from "../claude/launch.ts";
 import type { AgentCapabilities, SessionConfig } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
+import {
+  claudeBridgeUse,
+  codexBridgeUse,
+  configuredUse,
+  copilotUse,
+  type DirectoryUse,
+  geminiUse,
+  opencodeUse,
+  qwenUse,
+} from "./restriction.ts";
 import { GEMINI_RULES, OPENCODE_RULES, QWEN_RULES, rulesRefusal } from "./rule-files.ts";
 import type { SettingsFile } from "./settings-file.ts";
 
@@ -16,6 +26,8 @@ export type AcpDefinition = {
   /** Variables it gets unless the user has set them. */
   env?: Record<string, string>;
   settingsFile?: SettingsFile;
+  /** What it loads from a session's directory, and how it is started without. */
+  directory: DirectoryUse;
   /** The first variable that is set decides how to sign in. */
   auth: { variable: string; method: string }[];
   npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
@@ -44,6 +56,7 @@ export const geminiDefinition: AcpDefinition = {
     insteadOf: ["/etc/gemini-cli/system-defaults.json", "/Library/Application Support/GeminiCli/system-defaults.json"],
     content: { general: { sessionRetention: { enabled: false } } },
   },
+  directory: geminiUse,
   auth: [
     { variable: "GEMINI_API_KEY", method: "gemini-api-key" },
     { variable: "GOOGLE_API_KEY", method: "vertex-ai" },
@@ -73,6 +86,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     name: "Claude Agent (ACP)",
     quirks: "claude-agent-acp",
     args: [],
+    directory: claudeBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", bin: "claude-agent-acp" },
     able: { fork: true, system_prompt: true, plans: true },
@@ -88,6 +102,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     name: "Codex (ACP)",
     quirks: "codex-acp",
     args: [],
+    directory: codexBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0", bin: "codex-acp" },
     able: { fork: true, system_prompt: true, plans: true },
@@ -100,6 +115,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     quirks: "opencode",
     args: ["acp"],
     env: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
+    directory: opencodeUse,
     auth: [],
     npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
     able: { fork: true, questions: false },
@@ -110,6 +126,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     name: "Qwen Code",
     quirks: "qwen",
     args: ["--acp"],
+    directory: qwenUse,
     auth: [{ variable: "OPENAI_API_KEY", method: "openai" }],
     npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4", bin: "qwen" },
     able: {},
@@ -121,6 +138,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     name: "GitHub Copilot CLI",
     quirks: "copilot",
     args: ["--acp", "--stdio"],
+    directory: copilotUse,
     auth: [],
     npmPackage: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
     able: { questions: false },
@@ -130,6 +148,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     name: "Goose",
     quirks: "goose",
     args: ["acp"],
+    directory: configuredUse({}),
     auth: [],
     npmPackage: null,
     able: {},

@@ -9,12 +9,13 @@ import {
   ProcessRegistry,
   type Respond,
 } from "../../transports/index.ts";
-import { AgentError, type AgentHost, type Channel, type ExitInfo } from "../contract.ts";
+import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionConfig } from "../contract.ts";
 import { type JsonRecord, num, rec, str } from "../json.ts";
 import { type Abilities, readAbilities } from "./abilities.ts";
 import type { AcpDefinition } from "./definitions.ts";
 import { quirksOf } from "./quirks.ts";
 import { initializeParams } from "./requests.ts";
+import { startFor } from "./restriction.ts";
 import type { RpcId } from "./rpc.ts";
 import { offerSettings } from "./settings-file.ts";
 
@@ -36,6 +37,8 @@ export class AcpLine {
   readonly host: AgentHost;
   readonly definition: AcpDefinition;
   readonly peer: JsonRpcPeer;
+  /** `_meta` of requests that open a session. */
+  meta: JsonRecord = {};
   readonly #stdio: NdjsonStdio;
   #failure: AgentError | null = null;
   #exit: ExitInfo | null = null;
@@ -90,15 +93,21 @@ export class AcpLine {
   static async open(
     host: AgentHost,
     definition: AcpDefinition,
-    directory: string,
-    env: Record<string, string>,
+    place: Pick<SessionConfig, "directory" | "trusted" | "env">,
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
-    const wanted = { ...definition.env, ...host.environment(env) };
-    const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)) };
-    const start = { command, args: args.length > 0 ? args : definition.args, cwd: directory, env: environment };
+    const wanted = { ...definition.env, ...host.environment(place.env) };
+    const way = await startFor(definition.directory, { ...place, name: definition.name, host }, wanted);
+    const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)), ...way.env };
+    const start = {
+      command,
+      args: [...(args.length > 0 ? args : definition.args), ...way.args],
+      cwd: place.directory,
+      env: environment,
+    };
     const line = new AcpLine(host, definition, start, handlers);
+    line.meta = way.meta ?? {};
     try {
       const abilities = await line.#greet();
       await line.#signIn(abilities, environment);

@@ -47,6 +47,8 @@ export type Quirks = {
   missingFile?: "error" | "empty";
   /** Does not end when stdin does: only a signal ends it. */
   staysOnEof?: boolean;
+  /** Its own modes for these are refused in a folder that is not trusted: the policy here does the same. */
+  trustedModes?: readonly PermissionMode[];
   /** Mode ids in the universal words. */
   permissionModes?: Partial<Record<string, PermissionMode>>;
   /** A change of mode holds at once, in the running turn. Seen live; where it was not, modes change between turns. */
@@ -78,6 +80,7 @@ const GEMINI: Quirks = {
   silentTurnIsRefusal: true,
   // gemini 0.61: write_file reads first, and an error for a missing file fails the write.
   missingFile: "empty",
+  trustedModes: ["accept_edits", "bypass"],
   permissionModes: { default: "default", autoEdit: "accept_edits", yolo: "bypass", plan: "plan" },
   modeInTurn: true,
 };
@@ -154,6 +157,7 @@ export const QUIRKS: readonly Quirks[] = [
     id: "qwen",
     agentInfo: /^qwen/i,
     outputFrom: "raw",
+    trustedModes: ["accept_edits", "bypass"],
     permissionModes: { plan: "plan", default: "default", "auto-edit": "accept_edits", yolo: "bypass" },
     modeInTurn: true,
     vendorMethods: /^(craft|qwen)\//,

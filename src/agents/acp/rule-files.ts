@@ -23,7 +23,8 @@ export function rulesRefusal(files: RuleFiles, config: SessionConfig, env: Recor
   const { permission_mode: mode, directory } = config;
   if (mode === "bypass") return null;
   const own = mode === "plan" && files.own ? allowing(files, files.own(env)) : undefined;
-  const file = own ?? allowing(files, below(directory, files.repository));
+  // A repository that is not trusted is not read.
+  const file = own ?? (config.trusted ? allowing(files, below(directory, files.repository)) : undefined);
   if (file === undefined) return null;
   return `${file} allows tools without asking, also in permission mode ${mode}. Remove what it allows, or choose ${own ? "another mode" : "bypass"}.`;
 }

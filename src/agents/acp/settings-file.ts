@@ -25,9 +25,13 @@ export async function offerSettings(
     );
   for (const path of file.insteadOf) if (await exists(path)) return {};
   const path = join(host.stateDir, "settings.json");
-  // Another process of this agent may read it now: it must never see half of it.
-  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
-  await writeFile(draft, `${JSON.stringify(file.content, null, 2)}\n`);
-  await rename(draft, path);
+  await writeWhole(path, file.content);
   return { [file.variable]: path };
+}
+
+/** Another process of this agent may read it now: it must never see half of it. */
+export async function writeWhole(path: string, content: unknown): Promise<void> {
+  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  await writeFile(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  await rename(draft, path);
 }

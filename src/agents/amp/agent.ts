@@ -6,6 +6,7 @@ import { type Agent, type AgentCapabilities, AgentError, type AgentHost, type Ag
 import { rec } from "../json.ts";
 import { ampVersion } from "./ask-amp.ts";
 import { connectAmp } from "./connection.ts";
+import { ampFiles } from "./directory-files.ts";
 import { repositoryRefusal } from "./launch.ts";
 import { LOGIN_ADVICE } from "./plain-text.ts";
 import { AmpTranslator } from "./translator.ts";
@@ -53,6 +54,7 @@ export const ampAgent: Agent = {
   inspect,
   refusal: (config, host) => repositoryRefusal(config, host.settings.trust_repository === true),
   modes: async () => MODES,
+  directoryFiles: ampFiles,
   connect: connectAmp,
 };
 

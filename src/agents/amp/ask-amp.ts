@@ -13,6 +13,8 @@ export function askAmp(
 ): Promise<string | null> {
   return runProgram(command, {
     args,
+    // Amp loads settings of the directory it runs in: one that only root can write has none.
+    cwd: "/",
     env: { ...env, AMP_SKIP_UPDATE_CHECK: "1" },
     timeoutMs: TIMEOUT_MS,
     maxOutputBytes: MAX_OUTPUT_BYTES,

@@ -13,6 +13,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const config: SessionConfig = {
   session_id: "s",
+  trusted: true,
   directory: "/w",
   model: null,
   variant: null,

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { AgentError, type Attachment, type McpServer, type Prompt, type SessionConfig } from "../contract.ts";
+import { mustBeRestricted } from "./directory-files.ts";
 import { type RepositoryRules, repositoryRules } from "./repository-settings.ts";
 import { writePrivate, writeSettings } from "./settings-file.ts";
 
@@ -36,6 +37,7 @@ export async function planRun(
   options: PlanOptions,
 ): Promise<RunPlan> {
   const { dir } = options;
+  await mustBeRestricted(config);
   const args: string[] = [];
   if (thread !== null) args.push("threads", "continue", mustMatch(thread, THREAD_ID, "thread id"));
   args.push("--execute", "--stream-json", "--stream-json-thinking", "--stream-json-input", "--no-ide", "--no-notifications");

@@ -1,5 +1,6 @@
 // The Claude Agent SDK, an optional peer. It yields Claude Code's own messages, so everything but the connection is Claude Code's.
 import { claudeAgent } from "../claude/agent.ts";
+import { claudeFiles } from "../claude/directory-files.ts";
 import { signedIn } from "../claude/probe.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { connectSdk } from "./connection.ts";
@@ -14,6 +15,8 @@ export const claudeSdkAgent: Agent = {
   createTranslator: claudeAgent.createTranslator,
   inspect,
   ...(claudeAgent.refusal ? { refusal: claudeAgent.refusal } : {}),
+  inspectStarts: false,
+  directoryFiles: claudeFiles,
   connect: connectSdk,
 };
 

@@ -124,6 +124,7 @@ class SdkConnection implements Connection {
       permissionMode: toNativeMode(config.permission_mode),
       includePartialMessages: true,
       forwardSubagentText: true,
+      ...(config.trusted ? {} : { settingSources: ["user"], strictMcpConfig: true }),
       systemPrompt: { type: "preset", preset: "claude_code", ...(config.system_prompt ? { append: config.system_prompt } : {}) },
       ...this.#permissions(config.permission_mode),
       ...(config.model ? { model: config.model } : {}),

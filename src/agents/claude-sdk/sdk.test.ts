@@ -93,6 +93,7 @@ function lab() {
     config: {
       session_id: "s1",
       directory,
+      trusted: true,
       model: null,
       variant: null,
       agent_mode: null,

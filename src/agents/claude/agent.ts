@@ -2,6 +2,7 @@
 import type { Agent } from "../contract.ts";
 import { agentList, modelList } from "./config.ts";
 import { connectClaude } from "./connection.ts";
+import { claudeFiles } from "./directory-files.ts";
 import { bypassRefusal } from "./launch.ts";
 import { initializeAnswer, inspectClaude } from "./probe.ts";
 import { ClaudeTranslator } from "./translator.ts";
@@ -33,7 +34,8 @@ export const claudeAgent: Agent = {
   createTranslator: () => new ClaudeTranslator(),
   inspect: inspectClaude,
   refusal: async ({ permission_mode, env }, host) => bypassRefusal(permission_mode, host.environment(env)),
-  models: async (host, directory) => modelList((await initializeAnswer(host, directory)).models),
-  modes: async (host, directory) => agentList((await initializeAnswer(host, directory)).agents),
+  models: async (host, place) => modelList((await initializeAnswer(host, place)).models),
+  modes: async (host, place) => agentList((await initializeAnswer(host, place)).agents),
+  directoryFiles: claudeFiles,
   connect: connectClaude,
 };

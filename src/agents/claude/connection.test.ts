@@ -64,6 +64,7 @@ function lab(directory: string, env: Record<string, string>) {
     config: {
       session_id: "s1",
       directory,
+      trusted: true,
       model: null,
       variant: null,
       agent_mode: null,

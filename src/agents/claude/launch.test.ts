@@ -17,6 +17,7 @@ afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 const config = (more: Partial<SessionConfig> = {}): SessionConfig => ({
   session_id: "s1",
   directory: "/w",
+  trusted: true,
   model: null,
   variant: null,
   agent_mode: null,

@@ -5,6 +5,7 @@ import type { PermissionMode } from "../../schema/event-data.ts";
 import { AgentError, type Launch, type McpServer } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import { askRules } from "./allow-rules.ts";
+import { RESTRICTED_ARGS } from "./directory-files.ts";
 import { toNativeMode } from "./modes.ts";
 
 const BASE = [
@@ -35,6 +36,7 @@ export function launchArguments(
   const mcp = config.mcp_servers.length > 0 ? mcpFile(host.stateDir, config.session_id, config.mcp_servers) : null;
   const args = [
     ...BASE,
+    ...(config.trusted ? [] : RESTRICTED_ARGS),
     // Joined with `=`: a value can never be read as an option.
     `--permission-mode=${toNativeMode(config.permission_mode)}`,
     ...permissions,

@@ -3,9 +3,10 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { openNdjsonStdio, ProcessRegistry, runProgram } from "../../transports/index.ts";
-import { AgentError, type AgentHost, type AgentInspection } from "../contract.ts";
+import { AgentError, type AgentHost, type AgentInspection, type ProbePlace } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import { ControlClient } from "./control-client.ts";
+import { RESTRICTED_ARGS } from "./directory-files.ts";
 
 const PROBE_MS = 30_000;
 
@@ -14,7 +15,13 @@ export async function inspectClaude(host: AgentHost): Promise<AgentInspection> {
     const { command, args } = await host.resolveCommand();
     const env = host.environment({});
     const recorder = new ProcessRegistry(host.processDir);
-    const stdout = await runProgram(command, { args: [...args, "--version"], env, timeoutMs: PROBE_MS, recorder });
+    const stdout = await runProgram(command, {
+      args: [...args, "--version"],
+      cwd: host.stateDir,
+      env,
+      timeoutMs: PROBE_MS,
+      recorder,
+    });
     const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? null;
     const signed_in = signedIn(env);
     const advice = signed_in === false ? "Run `claude` once and sign in, or set ANTHROPIC_API_KEY." : null;
@@ -40,14 +47,14 @@ export function signedIn(env: Record<string, string>): boolean | null {
   return process.platform === "linux" ? false : null;
 }
 
-/** Starts the CLI in this folder, asks `initialize` and lets it go: no turn, no request to the provider. */
-export async function initializeAnswer(host: AgentHost, directory: string): Promise<JsonRecord> {
+/** Starts the CLI in this folder, asks `initialize` and lets it go: no turn, no request to the provider. MCP servers are of no use for that. */
+export async function initializeAnswer(host: AgentHost, { directory, trusted }: ProbePlace): Promise<JsonRecord> {
   const { command, args } = await host.resolveCommand();
   const base = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--no-session-persistence"];
   const control = new ControlClient((frame) => void stdio.send(frame));
   const stdio = openNdjsonStdio({
     command,
-    args: [...args, ...base],
+    args: [...args, ...base, ...(trusted ? [] : RESTRICTED_ARGS)],
     cwd: directory,
     env: host.environment({}),
     recorder: new ProcessRegistry(host.processDir),

@@ -7,6 +7,7 @@ import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { str } from "../json.ts";
 import { modelsOf } from "./config.ts";
 import { connect, rulePlaces } from "./connection.ts";
+import { codexFiles } from "./directory-files.ts";
 import { codexHome, rulesRefusal } from "./exec-rules.ts";
 import { ServerPool } from "./server-pool.ts";
 import { CodexTranslator } from "./translator.ts";
@@ -48,6 +49,7 @@ export const codexAgent: Agent = {
     { id: "default", name: "Default" },
     { id: "plan", name: "Plan", description: "Codex makes a plan with you and changes nothing." },
   ],
+  directoryFiles: codexFiles,
   connect: (launch) => connect(pool, launch),
   shutdown: () => pool.shutdown(),
 };
@@ -58,6 +60,7 @@ async function inspect(host: AgentHost): Promise<AgentInspection> {
     const env = host.environment({});
     const stdout = await runProgram(command, {
       args: [...args, "--version"],
+      cwd: host.stateDir,
       env,
       timeoutMs: VERSION_TIMEOUT_MS,
       recorder: new ProcessRegistry(host.processDir),

@@ -64,6 +64,8 @@ export class AppServer {
     this.#stdio = openNdjsonStdio({
       command: launch.command,
       args: launch.args,
+      // It serves many directories, and none of them is its own.
+      cwd: host.stateDir,
       env: launch.env,
       recorder: new ProcessRegistry(host.processDir),
       onMessage: (message) => this.#peer.receive(message),

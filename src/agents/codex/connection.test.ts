@@ -249,7 +249,7 @@ describe("commands", () => {
   it("models come with their efforts, from all pages", async () => {
     const hosted = core.agents.get("codex");
     if (!hosted) throw new Error("no codex");
-    expect(await hosted.agent.models?.(hosted.host, dir)).toMatchObject([
+    expect(await hosted.agent.models?.(hosted.host, { directory: dir, trusted: false })).toMatchObject([
       { id: "fake-1", variants: ["high"], is_default: true },
       { id: "fake-2" },
     ]);

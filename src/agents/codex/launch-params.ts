@@ -2,6 +2,7 @@
 import type { ConfigPatch, McpServer, SessionConfig } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import { PERMISSION_MODES } from "./config.ts";
+import { trustConfig } from "./directory-files.ts";
 
 type Mutable = Pick<SessionConfig, "model" | "variant" | "agent_mode" | "permission_mode">;
 
@@ -14,7 +15,10 @@ export function threadParams(config: SessionConfig): JsonRecord {
     sandbox,
     ...(config.model === null ? {} : { model: config.model }),
     ...(config.system_prompt === null ? {} : { developerInstructions: config.system_prompt }),
-    ...(config.mcp_servers.length === 0 ? {} : { config: { mcp_servers: Object.fromEntries(config.mcp_servers.map(mcpEntry)) } }),
+    config: {
+      ...trustConfig(config),
+      ...(config.mcp_servers.length === 0 ? {} : { mcp_servers: Object.fromEntries(config.mcp_servers.map(mcpEntry)) }),
+    },
   };
 }
 

@@ -11,12 +11,10 @@ export type CodexHomeOptions = {
   model: string;
   /** `session.native` of the scenario: `features`, and TOML text for the top (`config`), the provider (`provider`) and the end (`tables`). */
   native: JsonRecord;
-  /** The working folder: trusted, so that Codex does not ask. */
-  work: string;
 };
 
 /** A config.toml for a run without account and without internet. */
-export function codexHome({ url, model, native, work }: CodexHomeOptions): string {
+export function codexHome({ url, model, native }: CodexHomeOptions): string {
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   const features = {
     apps: false,
@@ -52,9 +50,6 @@ enabled = false
 
 [tools.update_plan]
 enabled = true
-
-[projects.${JSON.stringify(work)}]
-trust_level = "trusted"
 
 [features]
 ${Object.entries(features)

@@ -2,6 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { openNdjsonStdio, ProcessRegistry } from "../../transports/index.ts";
 import { type Agent, AgentError, type Connection, type Launch, type Prompt } from "../contract.ts";
+import { findFiles } from "../directory-files.ts";
+import { settingsEffects } from "../file-effects.ts";
 import { createMockTranslator, MOCK_SESSION } from "./translator.ts";
 import type { MockCommand } from "./wire.ts";
 
@@ -37,6 +39,7 @@ export const mockAgent: Agent = {
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },
   createTranslator: createMockTranslator,
+  inspectStarts: false,
   inspect: async (host) => ({ installed: true, path: PROGRAM, version: host.version, signed_in: true, advice: null }),
   models: async () => [
     { id: "mock-1", name: "Mock 1", is_default: true, variants: ["low", "high"] },
@@ -46,6 +49,7 @@ export const mockAgent: Agent = {
     { id: "build", name: "Build" },
     { id: "ask", name: "Ask" },
   ],
+  directoryFiles: (directory) => findFiles(directory, [{ path: ".mock/settings.json", read: settingsEffects }]),
   connect,
 };
 
@@ -59,7 +63,11 @@ async function connect({ config, resume, port, host }: Launch): Promise<Connecti
     command: process.execPath,
     args: [PROGRAM, ...args],
     cwd: config.directory,
-    env: host.environment({ MOCK_AGENT_MEMORY: host.stateDir, ...config.env }),
+    env: host.environment({
+      MOCK_AGENT_MEMORY: host.stateDir,
+      ...(config.trusted ? { MOCK_AGENT_SETTINGS: ".mock/settings.json" } : {}),
+      ...config.env,
+    }),
     recorder: new ProcessRegistry(host.processDir),
     onMessage: ({ raw, value }) => {
       channel.record("out", raw, value);

@@ -149,6 +149,9 @@ function take(command: MockCommand): void {
   }
 }
 
+/** A real agent would obey its directory's settings; this one only says that it has read them. */
+const settings = process.env.MOCK_AGENT_SETTINGS;
+if (settings && existsSync(settings)) process.stderr.write(`mock: loaded ${settings}\n`);
 emit({ type: "hello", session, resumed: resumed !== undefined, remembered: memory.size });
 createInterface({ input: process.stdin })
   .on("line", (line) => {

@@ -2,9 +2,10 @@
 import { stat } from "node:fs/promises";
 import type { ModeInfo, ModelInfo } from "../../schema/event-data.ts";
 import { ProcessRegistry, ProgramTimeout, runProgram } from "../../transports/index.ts";
-import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
+import type { Agent, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { num, rec, records, str } from "../json.ts";
 import { connect } from "./connection.ts";
+import { opencodeFiles } from "./directory-files.ts";
 import { lease, stopAll } from "./server-pool.ts";
 import { OpencodeTranslator } from "./translator.ts";
 
@@ -38,6 +39,7 @@ export const opencodeAgent: Agent = {
   inspect,
   models,
   modes,
+  directoryFiles: opencodeFiles,
   connect,
   shutdown: stopAll,
 };
@@ -68,6 +70,7 @@ async function versionOf(command: string, args: string[], host: AgentHost): Prom
   try {
     const stdout = await runProgram(command, {
       args: [...args, "--version"],
+      cwd: host.stateDir,
       env: host.environment({}),
       timeoutMs: VERSION_MS,
       recorder: new ProcessRegistry(host.processDir),
@@ -82,8 +85,8 @@ async function versionOf(command: string, args: string[], host: AgentHost): Prom
   }
 }
 
-async function ask(host: AgentHost, directory: string, path: string): Promise<unknown> {
-  const { server, release } = lease(host, {});
+async function ask(host: AgentHost, { directory, trusted }: ProbePlace, path: string): Promise<unknown> {
+  const { server, release } = lease(host, {}, trusted);
   try {
     return (await server.request("GET", path, { directory, secret: true })).body;
   } finally {
@@ -91,8 +94,8 @@ async function ask(host: AgentHost, directory: string, path: string): Promise<un
   }
 }
 
-async function models(host: AgentHost, directory: string): Promise<ModelInfo[]> {
-  const body = rec(await ask(host, directory, "/config/providers"));
+async function models(host: AgentHost, place: ProbePlace): Promise<ModelInfo[]> {
+  const body = rec(await ask(host, place, "/config/providers"));
   const preferred = rec(body.default);
   return records(body.providers).flatMap((provider) => {
     const providerId = str(provider.id) ?? "";
@@ -112,8 +115,8 @@ async function models(host: AgentHost, directory: string): Promise<ModelInfo[]> 
 }
 
 /** Sub-agents and hidden ones (titles, compaction) are no modes. */
-async function modes(host: AgentHost, directory: string): Promise<ModeInfo[]> {
-  return records(await ask(host, directory, "/agent"))
+async function modes(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]> {
+  return records(await ask(host, place, "/agent"))
     .filter((agent) => agent.mode !== "subagent" && agent.hidden !== true)
     .map((agent) => {
       const description = str(agent.description);

@@ -109,6 +109,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     const config: SessionConfig = {
       session_id: desk.session_id,
       directory: join(folder, `dir${sessions}`),
+      trusted: true,
       model: null,
       variant: null,
       agent_mode: null,
@@ -366,10 +367,10 @@ describe("the connection", { timeout: 60_000 }, () => {
   });
 
   it("says which models and modes there are", async () => {
-    expect(await opencodeAgent.models?.(host, folder)).toEqual([
+    expect(await opencodeAgent.models?.(host, { directory: folder, trusted: true })).toEqual([
       { id: "test/one", name: "One", is_default: true, context_window: 9 },
     ]);
-    expect(await opencodeAgent.modes?.(host, folder)).toEqual([{ id: "build" }, { id: "plan" }]);
+    expect(await opencodeAgent.modes?.(host, { directory: folder, trusted: true })).toEqual([{ id: "build" }, { id: "plan" }]);
   });
 
   it("secrets of the configuration are not recorded", async () => {

@@ -11,6 +11,7 @@ import {
   type SessionConfig,
 } from "../contract.ts";
 import { arr, type JsonRecord, rec, records, str } from "../json.ts";
+import { mustHaveNoPlugins } from "./directory-files.ts";
 import {
   agentFor,
   allowsUnasked,
@@ -32,7 +33,8 @@ const BLOCKING_MS = 24 * 3_600_000;
 const ABORT_MS = 10_000;
 
 export async function connect(launch: Launch): Promise<Connection> {
-  const { server, release } = lease(launch.host, launch.config.env);
+  if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
+  const { server, release } = lease(launch.host, launch.config.env, launch.config.trusted);
   try {
     await server.start(launch.config.directory);
     const line = new OpencodeConnection(server, launch.config, release);
@@ -145,6 +147,7 @@ class OpencodeConnection implements Connection {
 
   async prompt(prompt: Prompt): Promise<void> {
     this.#mustBeOpen();
+    if (!this.#config.trusted) await mustHaveNoPlugins(this.#directory);
     await this.#server.repair(this.#directory);
     const intent = readIntent(prompt, this.#commands);
     const files = prompt.attachments.map(fileInput);

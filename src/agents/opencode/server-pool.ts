@@ -1,5 +1,6 @@
 // The servers of one daemon: sessions whose environment is the same share one. The last session to leave stops its server after a while.
 import type { AgentHost } from "../contract.ts";
+import { restrictedEnv } from "./directory-files.ts";
 import { OpencodeServer } from "./server.ts";
 
 /** A server takes seconds to start: it outlives its last session a little. */
@@ -9,8 +10,13 @@ type Entry = { server: OpencodeServer; users: number; linger: NodeJS.Timeout | n
 
 const pools = new Map<AgentHost, Map<string, Entry>>();
 
-/** A server for sessions with this environment of their own. Give it back with `release`. */
-export function lease(host: AgentHost, env: Record<string, string>): { server: OpencodeServer; release(): Promise<void> } {
+/** A server for sessions with this environment of their own, that loads the settings of their directories or not. Give it back with `release`. */
+export function lease(
+  host: AgentHost,
+  own: Record<string, string>,
+  trusted: boolean,
+): { server: OpencodeServer; release(): Promise<void> } {
+  const env = trusted ? own : { ...own, ...restrictedEnv(host.environment(own)) };
   const pool = pools.get(host) ?? new Map<string, Entry>();
   pools.set(host, pool);
   const key = JSON.stringify(Object.entries(env).sort());

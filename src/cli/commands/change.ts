@@ -1,7 +1,7 @@
 // `create`, `set`, `rename`, `fork`: sessions made, changed and branched without a turn.
 import type { UpdateSession } from "../../schema/session.ts";
 import { type Command, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
-import { configOf, configOptions, createOptions, sessionOf } from "../session-options.ts";
+import { configOf, configOptions, createOptions, sessionOf, trustOf, trustOptions } from "../session-options.ts";
 
 export const create: Command = {
   name: "create",
@@ -33,11 +33,11 @@ async function update(call: Invocation, change: UpdateSession): Promise<number> 
 export const set: Command = {
   name: "set",
   usage: "set <session>",
-  about: "change model, variant, mode or permission mode of a session",
-  options: configOptions,
+  about: "change model, variant, mode, permission mode or trust of a session",
+  options: { ...configOptions, ...trustOptions },
   completes: ["sessions"],
   async run(call) {
-    const change = configOf(call.values);
+    const change = { ...configOf(call.values), ...trustOf(call.values) };
     if (Object.keys(change).length === 0) throw new UsageError("say what to change, for example --model");
     return update(call, change);
   },

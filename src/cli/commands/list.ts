@@ -61,11 +61,12 @@ const isState = (status: string): status is SessionState => (STATES as readonly 
 export const show: Command = {
   name: "show",
   usage: "show <session>",
-  about: "show a session and what it waits for, as JSON",
+  about: "show a session, what it waits for and which files of its directory its agent loads, as JSON",
   completes: ["sessions"],
   async run({ words, daemon, json }) {
     const session = (await daemon()).session(need(words, 0, "the session"));
-    json({ ...(await session.get()), open_requests: await session.pending() });
+    const [view, open_requests, { files }] = await Promise.all([session.get(), session.pending(), session.directorySettings()]);
+    json({ ...view, open_requests, directory_files: files });
     return EXIT.ok;
   },
 };

@@ -2,6 +2,7 @@
 
 import type { SessionHandle, TurnOutcome } from "../../client/session-handle.ts";
 import type { UniversalEvent } from "../../schema/event.ts";
+import { TRUST_TOOL } from "../../schema/session.ts";
 import { askPermission, askQuestions, canAsk } from "../ask.ts";
 import { type Command, EXIT, flag, type Invocation, need, type Terminal, text, UsageError } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
@@ -15,13 +16,14 @@ export const run: Command = {
   about: "send one prompt, stream the answer, ask permissions here",
   help: `  The prompt may also come on stdin. Exit code: 0 the turn ended well, 1 it failed, 3 the agent refused,
   5 a permission or question needs a person and this is no terminal, 130 interrupted.
+  In a directory that is not trusted and has settings for the agent, a terminal asks; a script needs --trust, --restricted or \`dragoman trust\`.
   The session ends with the turn unless --keep is given; its id is then said on stderr.
   Example: git diff | dragoman run claude "Review this diff." --permission-mode plan`,
   options: {
     ...createOptions,
     session: { type: "string", short: "s", value: "<id>", about: "go on with this session instead of a new one" },
     command: { type: "boolean", about: "the prompt is one of the agent's own commands: /name with its arguments" },
-    yes: { type: "boolean", about: "allow every permission once" },
+    yes: { type: "boolean", about: "allow every permission once; trusting the directory is not among them" },
     keep: { type: "boolean", about: "leave the session open afterwards" },
   },
   completes: ["agents"],
@@ -30,7 +32,7 @@ export const run: Command = {
     const prompt = await promptOf(call.words.slice(1), call.terminal);
     const daemon = await call.daemon();
     const given = text(call.values, "session");
-    const session = given ? daemon.session(given) : await daemon.createSession({ agent, ...sessionOf(call) });
+    const session = given ? daemon.session(given) : await daemon.createSession({ agent, ...unasked(call), ...sessionOf(call) });
     if (!given && flag(call.values, "keep")) call.say(`Session ${session.id}`);
     const stop = (): void => void session.interrupt().catch(() => {});
     call.terminal.signal.addEventListener("abort", stop);
@@ -42,6 +44,9 @@ export const run: Command = {
     }
   },
 };
+
+/** Where nobody can be asked, a directory that is not trusted is an error and not a question. */
+const unasked = ({ terminal }: Invocation): { trust?: "refuse" } => (canAsk(terminal) ? {} : { trust: "refuse" });
 
 /** Words, stdin, or both: what is piped in comes after the words. */
 export async function promptOf(words: string[], terminal: Terminal): Promise<string> {
@@ -75,10 +80,12 @@ async function answer(call: Invocation, session: SessionHandle, event: Universal
   try {
     if (event.type === "permission.requested") {
       const id = event.data.permission_id;
-      if (flag(call.values, "yes")) await session.replyPermission(id, { reply: "once" });
+      const isTrust = event.data.metadata.tool_name === TRUST_TOOL;
+      if (flag(call.values, "yes") && !isTrust) await session.replyPermission(id, { reply: "once" });
       else if (canAsk(terminal)) await session.replyPermission(id, await askPermission(terminal, event.data));
       else {
-        call.say(`The agent asks: ${exactLine(event.data.action)}. Nobody can answer in a pipe; use --yes or --permission-mode.`);
+        const advice = isTrust ? "use `dragoman trust`, --trust or --restricted" : "use --yes or --permission-mode";
+        call.say(`The agent asks: ${exactLine(event.data.action)}. Nobody can answer in a pipe; ${advice}.`);
         giveUp();
       }
     }

@@ -123,7 +123,9 @@ export const wait: Command = {
   async run({ words, daemon, json, values, print, terminal }) {
     const session = (await daemon()).session(need(words, 0, "the session"));
     let view = await session.get();
-    if (view.status === "running" || view.status === "starting" || view.queued > 0)
+    // A queued message may itself wait for a person: whether its directory is trusted.
+    const works = view.status === "running" || view.status === "starting" || view.queued > 0;
+    if (works && view.status !== "waiting")
       for await (const event of session.events({
         after: view.last_sequence,
         types: ["session.status", "session.ended"],

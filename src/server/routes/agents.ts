@@ -1,16 +1,25 @@
 // What agents there are, and their installation.
 import Type from "typebox";
+import { reaches } from "../../schema/actor.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { AgentInfo, AgentList, ModeList, ModelList, VerifyReport } from "../../schema/session.ts";
 import { problemOf, toProblemError } from "../problems.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { namedEvent, SseStream } from "../sse.ts";
+import type { Caller } from "../token.ts";
 
 const tag = "agents";
 const AgentPath = Type.Object({ agent: Type.String({ minLength: 1, maxLength: 200 }) });
 const DirectoryQuery = Type.Object({
-  directory: Type.Optional(Type.String({ description: "agents may offer other models in other directories" })),
+  directory: Type.Optional(
+    Type.String({
+      description: "agents may offer other models in other directories; its settings count only when it is trusted",
+    }),
+  ),
 });
+
+/** A read starts no program: to an observe token only what is known is told. */
+const mayStart = (caller: Caller | null): boolean => caller !== null && reaches(caller.role, "operate");
 
 export function agentRoutes(app: App, { agents, streams, logger }: ServerContext): void {
   app.get(
@@ -24,7 +33,7 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
         replies: { 200: AgentList },
       },
     },
-    async () => ({ agents: await agents.list() }),
+    async ({ caller }) => ({ agents: await agents.list(mayStart(caller)) }),
   );
 
   app.get(
@@ -40,7 +49,7 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
         problems: ["agent_unknown"],
       },
     },
-    async ({ params }) => agents.inspect(params.agent),
+    async ({ params, caller }) => agents.inspect(params.agent, mayStart(caller)),
   );
 
   app.get(
@@ -53,9 +62,9 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
         role: "operate",
         reach: "none",
         operation: "listModels",
-        summary: "Models the agent offers, with their variants.",
+        summary: "Models the agent offers, with their variants. Starts the agent; the answer is kept for a while.",
         replies: { 200: ModelList },
-        problems: ["agent_unknown", "agent_not_found"],
+        problems: ["agent_unknown", "agent_not_found", "directory_not_found", "not_ready"],
       },
     },
     async ({ params, query }) => ({ models: await agents.models(params.agent, query.directory) }),
@@ -70,9 +79,9 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
         role: "operate",
         reach: "none",
         operation: "listModes",
-        summary: "Modes the agent offers.",
+        summary: "Modes the agent offers. Starts the agent; the answer is kept for a while.",
         replies: { 200: ModeList },
-        problems: ["agent_unknown", "agent_not_found"],
+        problems: ["agent_unknown", "agent_not_found", "directory_not_found", "not_ready"],
       },
     },
     async ({ params, query }) => ({ modes: await agents.modes(params.agent, query.directory) }),
@@ -110,7 +119,7 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
       },
     },
     async (request, reply) => {
-      const { installable } = await agents.inspect(request.params.agent);
+      const { installable } = await agents.inspect(request.params.agent, true);
       if (!installable)
         throw new ProblemError("unsupported", "This agent cannot be installed by the daemon. Install it by hand.");
       streams.mustHaveRoom();

@@ -1,6 +1,14 @@
 // Sessions: create, list, read, change, remove, and the commands that stop or branch them.
 import Type from "typebox";
-import { CreateSession, ForkSession, Session, SessionList, SessionState, UpdateSession } from "../../schema/session.ts";
+import {
+  CreateSession,
+  DirectorySettings,
+  ForkSession,
+  Session,
+  SessionList,
+  SessionState,
+  UpdateSession,
+} from "../../schema/session.ts";
 import type { ListFilter } from "../../session/session-manager.ts";
 import { configure, createSession, forkSession, interrupt, removeSession, resume, terminate } from "../commands.ts";
 import type { App, ServerContext } from "../server-context.ts";
@@ -36,6 +44,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
           "agent_unknown",
           "session_exists",
           "directory_not_found",
+          "directory_untrusted",
           "agent_not_found",
           "unsupported",
           "too_many_sessions",
@@ -89,6 +98,21 @@ export function sessionRoutes(app: App, context: ServerContext): void {
     async ({ params }) => manager.view(params.id),
   );
 
+  app.get(
+    "/v1/sessions/:id/settings",
+    {
+      schema: { params: SessionPath },
+      config: {
+        tag,
+        operation: "getDirectorySettings",
+        summary: "Which files of its directory the session's agent loads, and which are held back because it is not trusted.",
+        replies: { 200: DirectorySettings },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params }) => manager.get(params.id).directorySettings(),
+  );
+
   app.patch(
     "/v1/sessions/:id",
     {
@@ -97,7 +121,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         tag,
         agents: true,
         operation: "updateSession",
-        summary: "Change model, variant, mode, permission mode or title of a living session.",
+        summary: "Change model, variant, mode, permission mode, trust or title of a living session.",
         replies: { 200: Session },
         problems: ["session_not_found", "session_ended", "session_busy", "unsupported", "disk_full"],
       },

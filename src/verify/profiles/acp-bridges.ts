@@ -30,9 +30,9 @@ export const codexAcpProfile: VerifyProfile = {
   parallel: 2,
   timeLimitMs: 90_000,
   setUp: async () => ({ env: { RUST_LOG: "error" } }),
-  async forScenario(_scenario, { own, modelUrl, directory }) {
+  async forScenario(_scenario, { own, modelUrl }) {
     const home = join(own, "codex");
-    await writeText(join(home, "config.toml"), codexHome({ url: modelUrl, model: "gpt-5.5", native: {}, work: directory }));
+    await writeText(join(home, "config.toml"), codexHome({ url: modelUrl, model: "gpt-5.5", native: {} }));
     return { env: { CODEX_HOME: home } };
   },
 };

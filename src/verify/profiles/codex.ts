@@ -16,11 +16,11 @@ export const codexProfile: VerifyProfile = {
   compact: "/compact",
   parallel: 2,
   setUp: async () => ({ env: { RUST_LOG: "error" } }),
-  async forScenario(scenario, { own, modelUrl, directory }) {
+  async forScenario(scenario, { own, modelUrl }) {
     const home = join(own, "codex");
     const native = scenario.session?.native ?? {};
     const model = scenario.session?.model ?? MODEL;
-    await writeText(join(home, "config.toml"), codexHome({ url: modelUrl, model, native, work: directory }));
+    await writeText(join(home, "config.toml"), codexHome({ url: modelUrl, model, native }));
     return { env: { CODEX_HOME: home } };
   },
   async permissive({ own }) {

@@ -4,7 +4,7 @@
 import Type from "typebox";
 import { Value } from "typebox/value";
 import { ErrorCode, PermissionMode, StopReason } from "../../schema/event-data.ts";
-import { McpServerConfig } from "../../schema/session.ts";
+import { McpServerConfig, TrustChoice } from "../../schema/session.ts";
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });
@@ -298,6 +298,8 @@ export const SessionSettings = Type.Object({
   git: Type.Optional(Type.Boolean()),
   /** The person's own configuration allows every command and every edit; the profile knows how that is written. */
   permissive: Type.Optional(Type.Boolean()),
+  /** Whether the agent loads the settings among these files. Left out: it does, so that a scenario may bring some along. */
+  trust: Type.Optional(TrustChoice),
   /** Settings only this agent knows. */
   native: Type.Optional(Json),
 });
@@ -321,6 +323,8 @@ export const Expectation = Type.Object({
   files: Type.Optional(Type.Record(Type.String(), Type.Union([Text, Type.Null()]))),
   /** The session is refused as `unsupported`, because the agent could not honour it. Nothing else is expected then. */
   refused: Type.Optional(Type.Boolean()),
+  /** Files that must not contain this, if they exist. */
+  files_without: Type.Optional(Type.Record(Type.String(), Text)),
   /** The history in the last request of the model must contain each of these. */
   model_saw: Type.Optional(Type.Array(Text)),
 });

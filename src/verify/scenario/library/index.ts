@@ -8,6 +8,7 @@ import { leftoverScenarios } from "./leftovers.ts";
 import { modeScenarios } from "./modes.ts";
 import { textScenarios } from "./text.ts";
 import { toolScenarios } from "./tools.ts";
+import { trustScenarios } from "./trust.ts";
 
 /** Scenarios tagged `part` only serve others (a sub-agent's side); they are given to the model server but not run. */
 export const commonScenarios: readonly Scenario[] = [
@@ -18,4 +19,5 @@ export const commonScenarios: readonly Scenario[] = [
   ...faultScenarios,
   ...controlScenarios,
   ...leftoverScenarios,
+  ...trustScenarios,
 ];
