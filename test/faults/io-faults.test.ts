@@ -107,7 +107,7 @@ async function startWith(dataDir: string, faults: Faults): Promise<DaemonProcess
 }
 
 const nothing = (): Acknowledged => ({ sessions: new Map(), turns: new Map(), removed: [] });
-const errorOf = (nth: number): "EIO" | "ENOSPC" => (nth % 2 === 0 ? "EIO" : "ENOSPC");
+const errorOf = (nth: number): "EIO" | "ENOSPC" => ((nth + SEED) % 2 === 0 ? "EIO" : "ENOSPC");
 
 /** Lets one call after the other fail, until one is not reached. Returns how many did. */
 async function eachCall(stride: number, run: (nth: number) => Promise<boolean>): Promise<number> {
