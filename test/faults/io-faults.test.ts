@@ -89,7 +89,7 @@ async function verify(client: Dragoman, done: Acknowledged): Promise<void> {
         expect((await (await client.artifact(event.data.artifact_id)).arrayBuffer()).byteLength).toBe(event.data.bytes);
   }
   for (const id of done.removed) await expect(client.session(id).get()).rejects.toMatchObject({ code: "session_not_found" });
-  expect(await client.ready()).toEqual({ status: "ready" });
+  expect(await client.ready()).toEqual({ status: "ready", unreadable_sessions: [] });
 }
 
 /** Starts with the fault armed. A start that fails must say why in a sentence; then it is started again. */
@@ -141,7 +141,7 @@ describe("each I/O call fails once", () => {
       const daemon = await startWith(dataDir, faults);
       const hit = faults.failed() > 0;
       faults.disarm();
-      expect(await insist(() => daemon.client.ready(), "")).toEqual({ status: "ready" });
+      expect(await insist(() => daemon.client.ready(), "")).toEqual({ status: "ready", unreadable_sessions: [] });
       expect(await daemon.kill("SIGTERM")).toBe(0);
       return hit;
     });
@@ -187,6 +187,7 @@ describe("each I/O call fails once", () => {
       const id = `stopped-${nth}`;
       const session = await daemon.client.createSession({ agent: "mock", session_id: id, title: id });
       const { turn_id } = await session.send("hang");
+      for await (const { type } of session.events()) if (type === "turn.started") break;
       done.sessions.set(id, id);
       done.turns.set(id, [turn_id]);
       faults.arm(nth, errorOf(nth));
