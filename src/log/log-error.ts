@@ -90,9 +90,20 @@ export function withdrawn(error: unknown): unknown {
   return new LogError(error.code, message, { ...cause.details, taken: 0 }, error);
 }
 
-/** While the log is open a full disk mends itself; at the start somebody has to do something. Other errors stay as they are. */
+/** True for a disk that failed, as against a statement that is wrong. */
+export function isIoError(error: unknown): boolean {
+  const { code, errcode } = facts(error);
+  return code === "EIO" || (errcode !== undefined && (errcode & 0xff) === SQLITE_IOERR);
+}
+
+/** While the log is open it tries again by itself; at the start somebody has to do something. Other errors stay as they are. */
 export function atStart(error: unknown, dataDir: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const { code } = facts(error);
+  if (code === "write_failed" || code === "EIO") {
+    const cause = error instanceof LogError && error.cause instanceof Error ? error.cause : error;
+    const message = `dragoman cannot start in ${dataDir}: ${facts(cause).message}. Check the disk and start again, or pass another --data-dir.`;
+    return new LogError("write_failed", message, { path: dataDir }, error);
+  }
   if (code !== "disk_full" && code !== "ENOSPC" && code !== "EDQUOT") return error;
   const message = `The disk of ${dataDir} is full: dragoman cannot start there. Free some space on it and start again, or pass another --data-dir.`;
   return new LogError("disk_full", message, { path: dataDir }, error);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { checksumOf } from "./checksum.ts";
 import { blob, int } from "./columns.ts";
 import type { Database } from "./driver.ts";
-import { LogError, toLogError } from "./log-error.ts";
+import { isIoError, LogError, toLogError } from "./log-error.ts";
 
 /**
  * Events and native messages are stored as chunks: all that one stream got in one tick is one row, so a tick costs a few rows whatever its size.
@@ -204,7 +204,7 @@ function takeSnapshot(db: Database, dataDir: string, from: number): string {
 
 function failed(error: unknown, from: number, to: number): LogError {
   const known = toLogError(error, `Updating the database from version ${from} to ${to}`);
-  if (known.code === "disk_full") return known;
+  if (known.code === "disk_full" || isIoError(error)) return known;
   const message = `Updating the database from version ${from} to ${to} failed and was undone: ${known.message} Go back to the former dragoman and report this.`;
   return new LogError("migration_failed", message, { from, to }, error);
 }

@@ -273,7 +273,9 @@ export class TokenStore {
     if (this.#options.files === false && role === "observe") return "";
     try {
       return this.secret(role);
-    } catch {
+    } catch (error) {
+      // A disk that failed once: the file is read again next time, or its owner would stay shut out until it changes.
+      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) this.#stamp = "unread";
       return "";
     }
   }

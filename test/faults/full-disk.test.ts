@@ -64,7 +64,9 @@ describe.skipIf(library === "")("a full disk", () => {
     expect((await storedEvents(daemon, "talks")).length).toBeGreaterThan(5);
     expect((await client.sessions()).sessions.length).toBe(1);
     faults.disarm();
-    await expect.poll(() => client.ready().catch((error) => error.code), { timeout: 20_000 }).toEqual({ status: "ready" });
+    await expect
+      .poll(() => client.ready().catch((error) => error.code), { timeout: 20_000 })
+      .toEqual({ status: "ready", unreadable_sessions: [] });
     await session.interrupt();
     await session.send("say accepted", { idempotencyKey: "k" });
     await expect.poll(async () => JSON.stringify(await storedEvents(daemon, "talks")), { timeout: 20_000 }).toContain("accepted");
