@@ -7,6 +7,7 @@ import { type IPty, spawn } from "@lydell/node-pty";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { discover } from "../../src/client/discover.ts";
 import { connect } from "../../src/client/index.ts";
+import { knowsUnixPeers } from "../../src/transports/index.ts";
 import { CLI, cleanEnv, type DaemonProcess, linux, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -93,7 +94,7 @@ describe("the discovery file", { timeout: 120_000 }, () => {
     try {
       expect(statSync(join(dir, "daemon.json")).mode & 0o777).toBe(0o600);
       const found = () => JSON.parse(readFileSync(join(dir, "daemon.json"), "utf8"));
-      expect(found()).toMatchObject({ url: own.url, pid: own.pid, token: own.token, socket: join(dir, "daemon.sock") });
+      expect(found()).toMatchObject({ url: own.url, pid: own.pid, token: own.token });
       expect(found().started).toMatch(/\d/);
       writeFileSync(join(dir, "token"), "another-token-of-some-length\n");
       await vi.waitFor(() => expect(found().token).toBe("another-token-of-some-length"), { timeout: 20_000 });
@@ -125,7 +126,8 @@ describe("the discovery file", { timeout: 120_000 }, () => {
   });
 });
 
-describe("the unix socket", { timeout: 120_000 }, () => {
+// Without `ss` the daemon cannot tell who calls through a socket on Linux, and opens none.
+describe.runIf(process.platform !== "linux" || knowsUnixPeers())("the unix socket", { timeout: 120_000 }, () => {
   it("has mode 0600, and carries the whole API: the command line uses it, streams included", async () => {
     const socket = join(dataDir, "daemon.sock");
     expect(statSync(socket).isSocket()).toBe(true);
