@@ -59,8 +59,10 @@ export function onPermissionRequest(
     drafts.push({ do: "question.request", key, questions, call_id: callId, item: call?.key ?? null, native });
     return { drafts, open };
   }
-  const native: NativePermission = { kind: "permission", id, session: state.id, options };
-  drafts.push(permissionDraft(key, params, subject, told, call, options, native));
+  // Another client may still choose what is not offered here.
+  const offered = options.filter((option) => !around.quirks.unofferedOptions?.test(option.id));
+  const native: NativePermission = { kind: "permission", id, session: state.id, options: offered };
+  drafts.push(permissionDraft(key, params, subject, told, call, offered, native));
   return { drafts, open };
 }
 

@@ -51,6 +51,8 @@ export type Quirks = {
   trustedModes?: readonly PermissionMode[];
   /** Mode ids in the universal words. */
   permissionModes?: Partial<Record<string, PermissionMode>>;
+  /** Options of a permission that are never offered: the agent would write them into a settings file, or leave the modes of the session. */
+  unofferedOptions?: RegExp;
   /** A change of mode holds at once, in the running turn. Seen live; where it was not, modes change between turns. */
   modeInTurn?: boolean;
   /** Planning is an option beside the mode. */
@@ -83,6 +85,7 @@ const GEMINI: Quirks = {
   trustedModes: ["accept_edits", "bypass"],
   permissionModes: { default: "default", autoEdit: "accept_edits", yolo: "bypass", plan: "plan" },
   modeInTurn: true,
+  unofferedOptions: /_and_save$/,
 };
 
 const CLAUDE_MODES: Quirks["permissionModes"] = {
@@ -101,6 +104,7 @@ export const QUIRKS: readonly Quirks[] = [
     outputFrom: "raw",
     permissionModes: CLAUDE_MODES,
     modeInTurn: true,
+    unofferedOptions: /^allow-(?:with-updates|skill-)|^exit-plan-(?:clear-)?(?:auto|bypass)$/,
   },
   {
     id: "claude-code-acp",
@@ -160,6 +164,7 @@ export const QUIRKS: readonly Quirks[] = [
     trustedModes: ["accept_edits", "bypass"],
     permissionModes: { plan: "plan", default: "default", "auto-edit": "accept_edits", yolo: "bypass" },
     modeInTurn: true,
+    unofferedOptions: /^proceed_always_(?:project|user)$/,
     vendorMethods: /^(craft|qwen)\//,
     agentTurn: { start: "_qwencode/start_turn", end: "_qwencode/end_turn" },
     modeMethod: "qwen/notify/session/mode-update",

@@ -2,7 +2,7 @@
 // the wording of our answers is in replies.ts.
 import type { Draft } from "../../schema/draft.ts";
 import type { PermissionOption } from "../../schema/event-data.ts";
-import { asText, type JsonRecord, rec, records, str } from "../json.ts";
+import { arr, asText, type JsonRecord, rec, records, str } from "../json.ts";
 import { elicitationAnswers, elicitationQuestions } from "./elicitation.ts";
 import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "./replies.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
@@ -57,7 +57,8 @@ function permission(request: JsonRecord, name: string, input: JsonRecord, native
 }
 
 export function permissionOptions(suggestions: JsonRecord[], noAlways: boolean): PermissionOption[] {
-  const rules = suggestions.flatMap((suggestion) => records(suggestion.rules)).map(ruleText);
+  const folders = suggestions.flatMap((suggestion) => arr(suggestion.directories)).map((path) => `access to ${String(path)}`);
+  const rules = [...suggestions.flatMap((suggestion) => records(suggestion.rules)).map(ruleText), ...folders];
   const mode = suggestions.find((suggestion) => suggestion.type === "setMode");
   const always =
     rules.length > 0
