@@ -4,7 +4,7 @@ import type { App } from "./server-context.ts";
 import { Slots } from "./slots.ts";
 
 /** How many at once; see `heavy` of a route. */
-const AT_ONCE = { page: 8, whole: 4 };
+const AT_ONCE = { page: 8, whole: 2 };
 
 export function addHeavyReads(app: App): void {
   const slots = { page: new Slots(AT_ONCE.page), whole: new Slots(AT_ONCE.whole) };

@@ -33,7 +33,7 @@ export interface Intake {
 
 /** Kept for sessions nobody has claimed: bounded in messages and in bytes, oldest first out, so that a process gone wild cannot fill the memory. */
 const UNCLAIMED_LIMIT = 20_000;
-const UNCLAIMED_BYTES = 2 * 1024 * 1024;
+const UNCLAIMED_BYTES = 1024 * 1024;
 
 type Parcel = { record: NativeRecord; translations: Translation[] };
 

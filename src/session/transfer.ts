@@ -9,8 +9,9 @@ import type { ExportRedaction } from "./export-redaction.ts";
 import { parseRow, RowError, type SessionRow } from "./session-row.ts";
 import { type ArtifactLine, type EventLine, FORMAT, type NativeLine } from "./transfer-lines.ts";
 
-/** Small, because the reading of a page stops everything else. */
-const PAGE_BYTES = 256 * 1024;
+/** Small, because the reading of a page stops everything else. Events are stored many to a row: a page of less would read the same row again. */
+const NATIVE_PAGE_BYTES = 64 * 1024;
+const EVENT_PAGE_BYTES = 512 * 1024;
 
 /** `row` is null when the stored one cannot be read: the rest is exported all the same. */
 type HeadLine = { kind: "session"; format: number; created_at: number; row: SessionRow | null; unreadable?: string };
@@ -31,7 +32,7 @@ export async function* exportLines(log: Log, stream: Stream, redaction: ExportRe
     ...rest,
   });
   for (let after = 0, more = true; more; ) {
-    const page = stream.readNative({ after, limit: 500, maxBytes: PAGE_BYTES });
+    const page = stream.readNative({ after, limit: 500, maxBytes: NATIVE_PAGE_BYTES });
     for (const { native_seq, t_ms, dir, type, disposition, body } of page.messages) {
       const bytes = redaction?.native(native_seq, body) ?? body;
       yield line({ kind: "native", t_ms, dir, type, disposition, base64: bytes.toString("base64") });
@@ -41,7 +42,7 @@ export async function* exportLines(log: Log, stream: Stream, redaction: ExportRe
   }
   const shipped = new Set<string>();
   for (let after = 0, more = true; more; ) {
-    const page = stream.read({ after, before, limit: 500, maxBytes: PAGE_BYTES });
+    const page = stream.read({ after, before, limit: 1_000, maxBytes: EVENT_PAGE_BYTES });
     for (const [index, json] of page.events.entries()) {
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "artifact.written" && !shipped.has(event.data.artifact_id)) {

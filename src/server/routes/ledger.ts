@@ -92,7 +92,7 @@ function coverageOf(stream: Stream): Coverage {
 function* nativeLines(stream: Stream, after: number, limit = Number.POSITIVE_INFINITY): Generator<string> {
   let left = limit;
   for (let at = after; left > 0; ) {
-    const page = stream.readNative({ after: at, limit: Math.min(left, 500), maxBytes: 256 * 1024 });
+    const page = stream.readNative({ after: at, limit: Math.min(left, 500), maxBytes: 64 * 1024 });
     if (page.messages.length > 0) yield page.messages.map(nativeLine).join("");
     if (!page.has_more) return;
     left -= page.messages.length;
