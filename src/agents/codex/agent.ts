@@ -12,6 +12,8 @@ import { codexHome, rulesRefusal } from "./exec-rules.ts";
 import { ServerPool } from "./server-pool.ts";
 import { CodexTranslator } from "./translator.ts";
 
+/** Makes the process another one than that of the sessions; Codex does not know it. */
+const PROBE = { DRAGOMAN_PROBE: "models" };
 const VERSION_TIMEOUT_MS = 10_000;
 const MODEL_PAGES = 20;
 
@@ -90,7 +92,8 @@ async function hasLogin(host: AgentHost, env: Record<string, string>): Promise<b
 }
 
 async function models(host: AgentHost): Promise<ModelInfo[]> {
-  const { server, release } = await pool.acquire(host, {});
+  // In a process of its own: what a shared one answers would stand in the ledger of every session on it.
+  const { server, release } = await pool.acquire(host, PROBE);
   try {
     const found: ModelInfo[] = [];
     let cursor: string | undefined;

@@ -255,4 +255,15 @@ describe("commands", () => {
     ]);
     expect(pids()).toHaveLength(0);
   });
+
+  it("asking for models writes nothing into sessions", async () => {
+    const session = await start();
+    await play(session, "hello");
+    const hosted = core.agents.get("codex");
+    await core.log.committed();
+    const before = [session.stream.last, session.stream.lastNative];
+    await hosted?.agent.models?.(hosted.host, { directory: dir, trusted: false });
+    await core.log.committed();
+    expect([session.stream.last, session.stream.lastNative]).toEqual(before);
+  });
 });
