@@ -30,7 +30,7 @@ const open = () =>
   openCore({
     dataDir,
     config: { agents: { acp: { [ACP]: testAgent(dataDir) } }, times: { interrupt_ms: 500 } },
-    agents: [...builtInAgents.map(likeMock), configuredAcpAgent(ACP, {})],
+    agents: [...builtInAgents.map(likeMock), configuredAcpAgent(ACP, { restricted: {} })],
     env: process.env,
     defaultDirectory: dataDir,
     log: () => {},

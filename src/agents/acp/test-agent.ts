@@ -87,8 +87,9 @@ createInterface({ input: process.stdin }).on("line", async (line) => {
 `;
 
 /** Writes the program and returns the command that runs it. */
-export function testAgent(directory: string): { command: string; args: string[] } {
+/** `restricted`: it loads nothing of a directory, however it is started. */
+export function testAgent(directory: string): { command: string; args: string[]; restricted: object } {
   const file = join(directory, "test-agent.mjs");
   writeFileSync(file, PROGRAM);
-  return { command: process.execPath, args: [file] };
+  return { command: process.execPath, args: [file], restricted: {} };
 }
