@@ -2,7 +2,8 @@
 import { createInterface } from "node:readline/promises";
 import { boundTo } from "../client/requests.ts";
 import type { PermissionData, QuestionData, QuestionPrompt } from "../schema/event-data.ts";
-import { type PermissionReplyBody, TRUST_TOOL } from "../schema/session.ts";
+import type { PermissionReplyBody } from "../schema/session.ts";
+import { TRUST_TOOL } from "../schema/trust-tool.ts";
 import type { Terminal } from "./command.ts";
 import { exact, exactLine } from "./output.ts";
 import { type Paint, paintFor } from "./style.ts";

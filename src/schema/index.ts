@@ -11,4 +11,5 @@ export * from "./item.ts";
 export * from "./mode-width.ts";
 export * from "./problem-codes.ts";
 export * from "./session.ts";
+export * from "./trust-tool.ts";
 export * from "./validate.ts";

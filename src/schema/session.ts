@@ -52,8 +52,7 @@ export const DirectoryFile = Type.Object({
 });
 export type DirectoryFile = Type.Static<typeof DirectoryFile>;
 
-/** `tool_name` of the daemon's own permission request: whether a directory is trusted. Its input is `TrustRequest`. */
-export const TRUST_TOOL = "directory";
+/** What a permission request with the tool name `TRUST_TOOL` asks about. */
 export const TrustRequest = Type.Object(
   {
     directory: Type.String({ description: "what is trusted when it is allowed always" }),

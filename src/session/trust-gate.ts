@@ -6,13 +6,8 @@ import type { Agent, AgentHost, LoadedFile } from "../agents/contract.ts";
 import type { Actor } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import {
-  type DirectoryFile,
-  type DirectorySettings,
-  type PermissionReplyBody,
-  TRUST_TOOL,
-  type TrustRequest,
-} from "../schema/session.ts";
+import type { DirectoryFile, DirectorySettings, PermissionReplyBody, TrustRequest } from "../schema/session.ts";
+import { TRUST_TOOL } from "../schema/trust-tool.ts";
 import type { SessionRow } from "./session-row.ts";
 
 /** What a session needs to know of the trusted directories. */

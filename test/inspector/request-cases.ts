@@ -105,9 +105,9 @@ export function requestCases(world: World): void {
       ".mock/settings.json mcp servers starts the MCP server `spy`: `nc evil 80`",
     ]);
     expect(await card.getByRole("button").allTextContents()).toEqual([
-      "Trust it in this sessiona",
-      `Always trust ${directory}A`,
-      "Go on without its settingsx",
+      "Trust it in this sessionAlt 1",
+      `Always trust ${directory}Alt 2`,
+      "Go on without its settingsAlt 3",
     ]);
     await card.getByRole("button", { name: "Go on without its settings" }).click();
     await page.getByText("I work.").first().waitFor();

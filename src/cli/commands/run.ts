@@ -2,7 +2,7 @@
 
 import type { SessionHandle, TurnOutcome } from "../../client/session-handle.ts";
 import type { UniversalEvent } from "../../schema/event.ts";
-import { TRUST_TOOL } from "../../schema/session.ts";
+import { TRUST_TOOL } from "../../schema/trust-tool.ts";
 import { askPermission, askQuestions, canAsk } from "../ask.ts";
 import { type Command, EXIT, flag, type Invocation, need, type Terminal, text, UsageError } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
