@@ -62,6 +62,9 @@ export class AgentLine {
   }
 
   async #connect({ config, resume }: LineTarget): Promise<Connection> {
+    // Asked again at every start: files on the machine, and whether the directory is trusted, may have changed since the session was made.
+    const refusal = await this.#agent.refusal?.(config, this.#host);
+    if (refusal) throw new AgentError("unsupported", refusal);
     const connection = await this.#agent.connect({ config, resume, port: this.#port, host: this.#host });
     this.#connection = connection;
     if (this.#paused) this.#setPaused(connection, true);

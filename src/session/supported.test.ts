@@ -18,6 +18,7 @@ let starts: Launch["config"][] = [];
 let changes: ConfigPatch[] = [];
 let answer: (patch: ConfigPatch) => Promise<"done" | "restart">;
 let beforeStart: Promise<void>;
+let refuseAll = false;
 
 /** The mock agent, with less ability and a configuration that can be refused. */
 const narrow: Agent = {
@@ -29,7 +30,7 @@ const narrow: Agent = {
     permission_modes: ["default", "plan", "bypass"],
   },
   refusal: async ({ permission_mode, directory }) =>
-    permission_mode === "bypass" && directory.endsWith("careful") ? "Not here." : null,
+    refuseAll || (permission_mode === "bypass" && directory.endsWith("careful")) ? "Not here." : null,
   async connect(launch): Promise<Connection> {
     await beforeStart;
     starts.push(launch.config);
@@ -82,6 +83,15 @@ describe("what the agent cannot honour", () => {
     const session = await create({ directory: careful });
     await expect(session.configure({ permission_mode: "bypass" })).rejects.toMatchObject({ code: "unsupported" });
     expect(session.view().permission_mode).toBe("default");
+  });
+
+  it("[M2] is refused at every start, because the machine may have changed", async () => {
+    const session = await create({ permission_mode: "bypass" });
+    refuseAll = true;
+    expect(await play(session, "say hello")).toMatchObject({ data: { stop_reason: "error" } });
+    expect(starts).toEqual([]);
+    refuseAll = false;
+    expect(await play(session, "say hello")).toMatchObject({ data: { stop_reason: "end_turn" } });
   });
 });
 

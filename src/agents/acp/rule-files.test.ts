@@ -17,9 +17,12 @@ const write = (path: string, text: string): void => {
   mkdirSync(dirname(join(dir, path)), { recursive: true });
   writeFileSync(join(dir, path), text);
 };
-const refused = (rules: RuleFiles, permission_mode: PermissionMode): boolean =>
-  rulesRefusal(rules, { permission_mode, directory: join(dir, "repo") } as SessionConfig, { HOME: join(dir, "home") }) !== null;
-const modes = (rules: RuleFiles) => (["plan", "default", "accept_edits", "bypass"] as const).map((mode) => refused(rules, mode));
+const refused = (rules: RuleFiles, permission_mode: PermissionMode, trusted: boolean): boolean => {
+  const config = { permission_mode, directory: join(dir, "repo"), trusted } as SessionConfig;
+  return rulesRefusal(rules, config, { HOME: join(dir, "home") }) !== null;
+};
+const modes = (rules: RuleFiles, trusted = true) =>
+  (["plan", "default", "accept_edits", "bypass"] as const).map((mode) => refused(rules, mode, trusted));
 
 describe("rules in files", () => {
   it.each([
@@ -33,6 +36,7 @@ describe("rules in files", () => {
     expect(modes(rules)).toEqual([false, false, false, false]);
     write(join("repo", path), text);
     expect(modes(rules)).toEqual([true, true, true, false]);
+    expect(modes(rules, false)).toEqual([false, false, false, false]);
   });
 
   it("[M5] of the person refuse plan, where the agent would let them count", () => {

@@ -6,7 +6,7 @@ import { ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { str } from "../json.ts";
 import { modelsOf } from "./config.ts";
-import { connect, rulePlaces } from "./connection.ts";
+import { connect } from "./connection.ts";
 import { codexFiles } from "./directory-files.ts";
 import { codexHome, rulesRefusal } from "./exec-rules.ts";
 import { ServerPool } from "./server-pool.ts";
@@ -45,7 +45,7 @@ export const codexAgent: Agent = {
   npmPackage: { name: "@openai/codex", version: "0.166.0", bin: "codex" },
   createTranslator: () => new CodexTranslator(),
   inspect,
-  refusal: async (config, host) => rulesRefusal(config.permission_mode, rulePlaces(config, host)),
+  refusal: async (config, host) => rulesRefusal(config, codexHome(str(host.settings.home), host.environment(config.env))),
   models,
   modes: async () => [
     { id: "default", name: "Default" },

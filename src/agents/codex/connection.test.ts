@@ -208,8 +208,10 @@ describe("commands", () => {
     await expect(session.configure({ permission_mode: "plan" })).rejects.toMatchObject({ code: "unsupported" });
     mkdirSync(join(dir, ".codex", "rules"), { recursive: true });
     writeFileSync(join(dir, ".codex", "rules", "x.rules"), 'prefix_rule(pattern = ["touch"])\n');
-    await expect(start()).rejects.toMatchObject({ message: expect.stringContaining("x.rules") });
-    await expect(start({ permission_mode: "bypass" })).resolves.toBeDefined();
+    await expect(start({ trust: "trusted" })).rejects.toMatchObject({ message: expect.stringContaining("x.rules") });
+    await expect(start({ trust: "trusted", permission_mode: "bypass" })).resolves.toBeDefined();
+    // Codex does not read the rules of a directory that is not trusted.
+    await expect(start({ trust: "restricted" })).resolves.toBeDefined();
   });
 
   it("a rule that asks or forbids widens nothing", () => {

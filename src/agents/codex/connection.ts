@@ -12,7 +12,6 @@ import {
 import { isInside } from "../inside-directory.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../json.ts";
 import { type AppServer, MCP_STATUS, type ThreadWatch } from "./app-server.ts";
-import { codexHome, type RulePlaces, rulesRefusal } from "./exec-rules.ts";
 import { type Actual, needsMode, settingsParams, threadParams, turnParams } from "./launch-params.ts";
 import { changePaths } from "./parts.ts";
 import { ACCEPT, type NativePermission, permissionResult } from "./permissions.ts";
@@ -29,8 +28,6 @@ const CLOSE_TIMEOUT_MS = 2_000;
 const MCP_TIMEOUT_MS = 20_000;
 
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
-  const refusal = rulesRefusal(launch.config.permission_mode, rulePlaces(launch.config, launch.host));
-  if (refusal) throw new AgentError("unsupported", refusal);
   const lease = await pool.acquire(launch.host, launch.config.env);
   try {
     const line = new CodexConnection(lease, launch);
@@ -41,11 +38,6 @@ export async function connect(pool: ServerPool, launch: Launch): Promise<Connect
     throw error;
   }
 }
-
-export const rulePlaces = ({ directory, env }: SessionConfig, host: AgentHost): RulePlaces => ({
-  home: codexHome(str(host.settings.home), host.environment(env)),
-  directory,
-});
 
 /** codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost. */
 const unused = new Set<string>();

@@ -5,24 +5,22 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { PermissionMode } from "../../schema/event-data.ts";
+import type { SessionConfig } from "../contract.ts";
 import { foldersAbove } from "../inside-directory.ts";
 
 const RULE = /\bprefix_rule\s*\(/g;
 /** Without a decision a rule allows. */
 const NARROWS = /\bdecision\s*=\s*["'](?:prompt|forbidden)["']/;
 
-export type RulePlaces = { home: string; directory: string };
+type Place = Pick<SessionConfig, "permission_mode" | "directory" | "trusted">;
 
-/** The person's own rules count in every mode but plan; a repository's in none but bypass. */
-export function rulesRefusal(mode: PermissionMode, { home, directory }: RulePlaces): string | null {
+/** The person's own rules count in every mode but plan; a repository's in none but bypass. One that is not trusted is not read by Codex. */
+export function rulesRefusal({ permission_mode: mode, directory, trusted }: Place, home: string): string | null {
   if (mode === "bypass") return null;
   const own = mode === "plan" ? allowing(join(home, "rules")) : undefined;
   const file =
     own ??
-    foldersAbove(directory)
-      .map((folder) => allowing(join(folder, ".codex", "rules")))
-      .find((found) => found);
+    (trusted ? foldersAbove(directory) : []).map((folder) => allowing(join(folder, ".codex", "rules"))).find((found) => found);
   if (file === undefined) return null;
   return `${file} allows commands that Codex would run without asking, also in permission mode ${mode}. Remove its allow rules, or choose ${own ? "another mode" : "bypass"}.`;
 }
