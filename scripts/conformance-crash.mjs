@@ -57,7 +57,7 @@ async function crashOnce(agent, env, root, agentToo) {
     const client = new Dragoman({ url: daemon.url, token: daemon.token });
     const request = { agent, directory, permission_mode: "bypass", model: profile.models.first, ...own };
     const session = await client.createSession(request);
-    session.on("permission", (permission) => void permission.allow());
+    session.on("permission", (permission) => void permission.allow().catch(() => {}));
     await session.send(profile.marks ? promptFor(scenario, 0, directory) : scenario.turns[0].prompt);
     const pids = await escaped(directory);
     await stopped(daemon.child, "SIGKILL");

@@ -211,7 +211,7 @@ describe.runIf(linux)("memory by a few bytes", () => {
 
   it("an agent that reads no answer", { timeout }, async () => {
     writeFileSync(join(dataDir, "large.txt"), "x".repeat(4 * MB));
-    const session = await daemon.client.createSession({ agent: "wild", directory: dataDir });
+    const session = await daemon.client.createSession({ agent: "wild", directory: dataDir, trust: "trusted" });
     const seen = await during(async () => {
       await session.send(`read ${join(dataDir, "large.txt")} ${full(240)}`);
       await untilQuiet();
@@ -221,13 +221,13 @@ describe.runIf(linux)("memory by a few bytes", () => {
   });
 
   it("an agent that talks for sessions nobody knows", { timeout }, async () => {
-    const session = await daemon.client.createSession({ agent: "wild", directory: dataDir });
+    const session = await daemon.client.createSession({ agent: "wild", directory: dataDir, trust: "trusted" });
     const seen = await during(async () => void (await session.prompt(`strangers ${full(1_200) * MB}`)));
     expectHarmless(seen);
   });
 
   it("an agent that wants all output of a command kept", { timeout }, async () => {
-    const session = await daemon.client.createSession({ agent: "wild", directory: dataDir });
+    const session = await daemon.client.createSession({ agent: "wild", directory: dataDir, trust: "trusted" });
     const seen = await during(async () => {
       await session.send(`terminal ${full(600) * MB}`);
       await untilQuiet();
