@@ -344,6 +344,17 @@ describe("settings", () => {
     await expect(line.configure({ variant: "high" })).rejects.toMatchObject({ code: "unsupported" });
   });
 
+  it("[M4] a mode is set even when the agent's last word says that it is set", async () => {
+    const stale = { id: "mode", name: "Mode", category: "mode", currentValue: "a", options: [{ value: "a" }, { value: "b" }] };
+    const line = await start({ opened: { ...opened, configOptions: [stale] } });
+    await line.configure({ agent_mode: "b" });
+    await line.configure({ agent_mode: "a" });
+    const modes = witness.drafts.flatMap((draft) =>
+      draft.do === "event" && draft.type === "config.changed" && draft.data.agent_mode ? [draft.data.agent_mode] : [],
+    );
+    expect(modes.slice(-2)).toEqual(["b", "a"]);
+  });
+
   it("[M3] what was changed before a refusal is changed back", async () => {
     const line = await start({ opened });
     await expect(line.configure({ model: "m2", agent_mode: "broken" })).rejects.toMatchObject({ code: "agent_refused" });

@@ -79,8 +79,8 @@ export class LiveSettings {
     await this.#setOption("model", model, `model ${model}`);
   }
 
+  /** Always sent: what an agent last said of its mode may be old (qwen 0.24 keeps an option of that name as it was), and a mode must hold. */
   async setMode(mode: string): Promise<void> {
-    if (mode === this.mode) return;
     if (records(this.#modes.availableModes).length === 0) return this.#setOption("mode", mode, `mode ${mode}`);
     await this.#change("session/set_mode", { modeId: mode }, `mode ${mode}`, this.modeIds());
     this.#modes = { ...this.#modes, currentModeId: mode };
