@@ -15,8 +15,14 @@ export type PlayedSession = { handle: SessionHandle; watch: EventWatch };
 
 type PendingAction = { action: Action; cancel: AbortController; done: Promise<void>; state: "waiting" | "acting" | "done" };
 
-/** Answers that came too late are no fault: the turn was over before they could arrive. */
-const TOO_LATE = new Set(["permission_not_found", "question_not_found", "already_answered", "session_ended"]);
+/** Answers that came too late are no fault: the turn was over before they could arrive, or the request was asked again with another input. */
+const TOO_LATE = new Set([
+  "permission_not_found",
+  "question_not_found",
+  "already_answered",
+  "session_ended",
+  "precondition_failed",
+]);
 
 export class Performance {
   readonly sessions: PlayedSession[] = [];
