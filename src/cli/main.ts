@@ -33,6 +33,8 @@ process.stdout.on("error", onReaderGone);
 process.stderr.on("error", onReaderGone);
 
 process.on("uncaughtException", (error) => {
+  // A command with a net of its own (serve) decides for itself.
+  if (process.listenerCount("uncaughtException") > 1) return;
   stderr.write(`dragoman: ${error.stack ?? error.message}\n`);
   process.exit(1);
 });

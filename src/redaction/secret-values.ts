@@ -36,6 +36,32 @@ export function addressSecrets(address: string): string[] {
   }
 }
 
+/** All of these in a stored row, wherever they stand: a row that is no session any more keeps its secrets too. */
+export function placedSecrets(row: string): string[] {
+  try {
+    return placedIn(JSON.parse(row));
+  } catch {
+    return [];
+  }
+}
+
+function placedIn(value: Json): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]: [string, Json]) => {
+    if (name === "env") return secretVariables(stringsOf(each));
+    if (name === "headers") return secretHeaders(stringsOf(each));
+    if (name === "url" && typeof each === "string") return addressSecrets(each);
+    return placedIn(each);
+  });
+}
+
+const stringsOf = (value: Json): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(typeof value === "object" && value !== null ? value : {}).filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string",
+    ),
+  );
+
 /** The address without user, password, query and fragment: what of it may be shown. */
 export function shownAddress(address: string): string {
   try {

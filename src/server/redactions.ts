@@ -7,9 +7,8 @@ import type { Log } from "../log/contract.ts";
 import { EventRedactor } from "../redaction/event-redactor.ts";
 import { PieceRedactor } from "../redaction/piece-redactor.ts";
 import { Redactor } from "../redaction/redactor.ts";
-import { addressSecrets, secretHeaders, secretVariables } from "../redaction/secret-values.ts";
+import { placedSecrets } from "../redaction/secret-values.ts";
 import { type Role, reaches } from "../schema/actor.ts";
-import { parseRow } from "../session/session-row.ts";
 
 export type RedactionOptions = {
   /** `off`: every reader gets everything. Default `known`. */
@@ -62,15 +61,7 @@ export class Redactions {
     if (known) return known;
     const stream = id === undefined ? undefined : this.#log.stream("session", id);
     if (id === undefined || !stream) return this.#general;
-    const { env, mcp_servers } = parseRow(stream.state());
-    const values = [
-      ...secretVariables(env),
-      ...mcp_servers.flatMap((server) =>
-        server.type === "stdio"
-          ? secretVariables(server.env ?? {})
-          : [...secretHeaders(server.headers ?? {}), ...addressSecrets(server.url)],
-      ),
-    ];
+    const values = placedSecrets(stream.state());
     const redactor = values.length === 0 ? this.#general : this.#redactor(values);
     this.#ofSessions.set(id, redactor);
     if (this.#ofSessions.size > MAX_SESSIONS) for (const oldest of this.#ofSessions.keys()) return this.#forget(oldest, redactor);

@@ -106,6 +106,7 @@ describe("dragoman attach", { timeout: 60_000 }, () => {
     await screen.sees("moved");
     await session.send("ask rm \u202egnp.\u001b]52;c;eA==\u0007");
     await screen.sees("⟦U+202E⟧gnp.␛]52;c;eA==␇");
+    await screen.sees("or type why not:");
     screen.type("n\r");
     await screen.sees("You said no.");
     screen.type(LEAVE);

@@ -39,6 +39,7 @@ const REACHED: Record<string, string | null> = {
   updateSession: "set",
   deleteSession: "rm",
   interruptSession: "interrupt",
+  resumeSession: "resume",
   terminateSession: "stop",
   forkSession: "fork",
   exportSession: "export",

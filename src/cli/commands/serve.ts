@@ -1,7 +1,6 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
 import { DEFAULT_PORT } from "../../client/discover.ts";
 import { escapedJson } from "../../schema/visible-text.ts";
-import { descriptorAdvice } from "../../server/descriptors.ts";
 import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
 import { givenToken, typedToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
@@ -33,6 +32,7 @@ export const serve: Command = {
     const level = text(values, "log-level") ?? "warn";
     if (!["trace", "debug", "info", "warn", "error", "silent"].includes(level))
       throw new UsageError(`--log-level does not know ${level}`);
+    const { descriptorAdvice } = await import("../../server/descriptors.ts");
     const tooFew = descriptorAdvice();
     if (tooFew !== null) throw Object.assign(new Error(tooFew), { name: "DaemonError", code: "too_few_descriptors" });
     const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;

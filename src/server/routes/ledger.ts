@@ -16,7 +16,7 @@ const NativeQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, description: "at most so many; default all" })),
 });
 
-export function ledgerRoutes(app: App, { log }: ServerContext): void {
+export function ledgerRoutes(app: App, { log, redactions }: ServerContext): void {
   const transcripts = new Transcripts();
   app.get(
     "/v1/sessions/:id/coverage",
@@ -74,9 +74,11 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
         problems: ["session_not_found"],
       },
     },
-    async ({ params }, reply) => {
+    async ({ params, caller }, reply) => {
       const transcript = await transcripts.of(sessionStream(log, params.id));
-      return reply.type("application/json; charset=utf-8").send(Readable.from(paced(listJson(transcript)), { highWaterMark: 1 }));
+      const redactor = redactions.applyTo(caller) ? redactions.ofSession(params.id) : null;
+      const pieces = listJson(transcript, (json) => redactor?.text(json) ?? json);
+      return reply.type("application/json; charset=utf-8").send(Readable.from(paced(pieces), { highWaterMark: 1 }));
     },
   );
 }
@@ -104,8 +106,8 @@ const nativeLine = ({ native_seq, t_ms, dir, type, disposition, body }: NativeRo
   `{"native_seq":${native_seq},"t_ms":${t_ms},"dir":"${dir}","type":${JSON.stringify(type)},"disposition":"${disposition}","data":${nativeJson(body)}}\n`;
 
 /** The same text as JSON.stringify would make, item by item. */
-function* listJson({ items, last_sequence }: ItemList): Generator<string> {
+function* listJson({ items, last_sequence }: ItemList, shown: (json: string) => string): Generator<string> {
   yield '{"items":[';
-  for (const [index, item] of items.entries()) yield `${index === 0 ? "" : ","}${JSON.stringify(item)}`;
+  for (const [index, item] of items.entries()) yield `${index === 0 ? "" : ","}${shown(JSON.stringify(item))}`;
   yield `],"last_sequence":${last_sequence}}`;
 }
