@@ -29,7 +29,7 @@ it.runIf(linux)(
     writeFileSync(config, JSON.stringify({ agents: { acp: { killer: { command: killer } } } }));
     const start = () => startDaemonProcess(dataDir, ["--config", config]);
     const first = await start();
-    const { id } = await first.client.createSession({ agent: "killer", directory: dataDir });
+    const { id } = await first.client.createSession({ agent: "killer", directory: dataDir, trust: "trusted" });
     await first.client
       .session(id)
       .send("hello")
