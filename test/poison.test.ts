@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openLog } from "../src/log/log.ts";
+import { openLog } from "../src/log/sqlite/log.ts";
 import { cli, type DaemonProcess, linux, removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 
 let dataDir: string;

@@ -1,6 +1,6 @@
 // [D1] What a client reads of sessions and requests is in the log, also after kill -9: nobody ever saw a sequence, a title or a permission that is gone.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openLog } from "../src/log/log.ts";
+import { openLog } from "../src/log/sqlite/log.ts";
 import { removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 import { random } from "./random.ts";
 

@@ -1,8 +1,10 @@
 /**
- * What a log is: the types that the rest of the daemon builds on. Streams of events, each gapless from 1, beside a ledger of native messages;
- * nothing here knows about SQLite, and nothing here knows what an event means.
+ * What a log is: the types that the rest of the daemon builds on. Streams of events, each gapless from 1, beside a ledger of native messages. Reading,
+ * stating and listing are asynchronous. Appending is an enqueue by the one writer of a stream: it is durable when `committed()` resolves, and nobody sees it
+ * before. Nothing here knows an engine, the layout of an event, or how events are sent. `log.suite.ts` is this contract as tests.
  */
 import type { Readable } from "node:stream";
+import type { EventText } from "../schema/envelope.ts";
 import type { LogError } from "./log-error.ts";
 
 export type StreamKind = "session" | "task" | "thread" | "artifact";
@@ -11,24 +13,15 @@ export type StreamKind = "session" | "task" | "thread" | "artifact";
 export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
 export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
 
-/** What many events in a row have in common. Compared by identity: keep the object as long as it holds. */
-export type Shape = { before: string; after: string };
-
-/**
- * An event as it is sent, on one line, with `"raw":null`: in full, or as the parts of
- * `{"event_id":"${head}${counter}","sequence":${sequence},"time":"${time}${before}${value}${after}`. JSON as `JSON.stringify` writes it: without tabs and
- * line ends.
- */
-export type EventText = string | { head: string; counter: string; time: string; shape: Shape; value: string };
-
 export type EventEntry = {
+  /** One line of JSON. */
   text: EventText;
   /** Must be the stream's `last` + 1. */
   sequence: number;
   type: string;
   /** The ledger entry this event was made from. */
   native: number | null;
-  /** True: the transaction that carries this event is fsynced before anybody sees it. For commands, permissions and ends. */
+  /** True: durable also when the power fails, before anybody sees it. For commands, permissions and ends. */
   sync?: boolean;
 };
 
@@ -54,17 +47,18 @@ export type NativeRow = {
 
 /** A run of events of one stream, shared by all who receive it. Everything is computed at most once, on first use. */
 export interface Batch {
+  readonly kind: StreamKind;
   readonly stream_id: string;
   readonly first: number;
   readonly last: number;
   readonly events: readonly string[];
   readonly types: readonly string[];
   readonly natives: readonly (number | null)[];
-  /** `id: <sequence>\ndata: <json>\n\n` for every event. One Buffer for all subscribers: never write into it. */
-  sse(): Buffer;
+  /** All events in one Buffer, each between these texts. Keep the result for the others who get this batch; never write into it. */
+  framed(before: (index: number) => string, after: string): Buffer;
 }
 
-/** The same in the stream of all sessions; `sse()` carries cursors as ids. */
+/** The same in the stream of all streams. */
 export interface GlobalBatch extends Batch {
   /** Cursor of the last event: pass it as `after` to go on behind this batch. */
   readonly cursor: string;
@@ -120,6 +114,7 @@ export type NativePage = { messages: NativeRow[]; next: number; has_more: boolea
 
 export type CoverageRow = { type: string; disposition: Disposition; count: number };
 
+/** What is known of a stream without reading its events. */
 export type StreamRow = {
   kind: StreamKind;
   id: string;
@@ -131,38 +126,68 @@ export type StreamRow = {
   state: string;
 };
 
+/** A stream for its readers. They see what is committed, and nothing else. */
 export interface Stream {
   readonly kind: StreamKind;
   readonly id: string;
   readonly created_at: number;
-  /** Sequence of the last appended event, committed or not; 0 when there is none. */
-  readonly last: number;
+  /** Sequence of the last committed event, as far as this process knows; 0 when there is none. */
   readonly lastCommitted: number;
   /** When its last committed event was written; when it was created, as long as there is none. */
   readonly updatedAt: number;
-  readonly lastNative: number;
 
-  /** Throws `sequence_gap`, `invalid_entry`, `stream_deleted`, `disk_full` (too much is waiting), `log_closed`; then nothing was appended. */
+  /** Rejects with `stream_deleted` when there is no such stream any more. */
+  row(): Promise<StreamRow>;
+  read(options?: ReadOptions): Promise<ReadPage>;
+  readRaw(nativeSeqs: Iterable<number>): Promise<Map<number, NativeRow>>;
+  readNative(options?: { after?: number; limit?: number; maxBytes?: number }): Promise<NativePage>;
+  coverage(): Promise<CoverageRow[]>;
+  /**
+   * Rejects with `log_changed` unless the event was written in this epoch of the log or before: a restored backup, or a log that lost its end, is not
+   * mistaken for the history that the cursor comes from.
+   */
+  assertCursor(cursor: { sequence: number; epoch: string }): Promise<void>;
+  subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription;
+}
+
+/**
+ * The one writer of a stream. Whoever takes the writer next gets a higher epoch, and this one is refused with `fenced` from then on. Its own newest values
+ * are at hand, committed or not. Every method but `committed` throws `fenced`, `stream_deleted`, `log_closed`, and `disk_full` when too much is waiting; then
+ * nothing was enqueued.
+ */
+export interface StreamWriter extends Stream {
+  readonly epoch: number;
+  /** Sequence of the last appended event, committed or not. */
+  readonly last: number;
+  readonly lastNative: number;
+  /** Commits of this stream so far. What was enqueued before this number grew is committed. */
+  readonly commits: number;
+
+  /** Throws `sequence_gap` and `invalid_entry` too. */
   append(entry: EventEntry): void;
   /** Returns the native_seq: 1, 2, 3 … */
   appendNative(entry: NativeEntry): number;
-  /** The newest state, committed or not. */
   state(): string;
   setState(json: string, options?: { sync?: boolean }): void;
   openSince(): number | null;
   setOpenSince(sequence: number | null): void;
-
-  read(options?: ReadOptions): ReadPage;
-  readRaw(nativeSeqs: Iterable<number>): Map<number, NativeRow>;
-  readNative(options?: { after?: number; limit?: number; maxBytes?: number }): NativePage;
+  /** Documents of this stream. They commit with what is enqueued in the same tick, and go with the stream. */
+  readonly documents: StreamDocuments;
+  readonly artifacts: ArtifactWriter;
   /**
-   * Throws `log_changed` unless the event was written in this epoch or before: a restored backup, or a log that lost its end, is not mistaken for the
-   * history that the cursor comes from.
+   * Resolves when everything enqueued so far is committed. Rejects with `disk_full` or `write_failed` when the log could not write for about a second: what
+   * was enqueued is kept and tried again, but it is not durable yet. With `bounded: false` it waits for as long as that takes. Rejects with `fenced` or
+   * `log_closed` when it will never be committed.
    */
-  assertCursor(cursor: { sequence: number; epoch: string }): void;
-  /** Committed counts only. */
-  coverage(): CoverageRow[];
-  subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription;
+  committed(options?: { bounded?: boolean }): Promise<void>;
+}
+
+/** Small JSON documents of one stream, as its writer has them: enqueued changes included. */
+export interface StreamDocuments {
+  /** In order of id. */
+  list(kind: string): { id: string; body: string }[];
+  put(kind: string, id: string, body: string, options?: { sync?: boolean }): void;
+  delete(kind: string, id: string): void;
 }
 
 export type ListOptions = {
@@ -178,16 +203,16 @@ export type ListOptions = {
 /** `damaged`: ids of streams of this page whose rows cannot be read; they are not among `streams`. */
 export type StreamPage = { streams: StreamRow[]; damaged: string[]; next: string | null };
 
-export type GlobalEvent = { cursor: string; stream_id: string; type: string; native: number | null; json: string };
-export type GlobalPage = { events: GlobalEvent[]; next: string; has_more: boolean };
-
-/** Small JSON documents that commit together with the events of the same tick. */
+/** Small JSON documents of the daemon, such as keys of requests and records of who did what. Reading shows what is enqueued too. */
 export interface Documents {
-  get(kind: string, id: string): string | undefined;
+  get(kind: string, id: string): Promise<string | undefined>;
+  /** Enqueues; throws like a writer. Wait for `committed()` where it matters. */
   put(kind: string, id: string, body: string, options?: { expiresAt?: number; sync?: boolean }): void;
   delete(kind: string, id: string): void;
-  /** In order of id, behind `after`. Expired ones are not there. */
-  list(kind: string, options?: { prefix?: string; after?: string; limit?: number }): { id: string; body: string }[];
+  /** In order of id, behind `after`. Expired ones are not there. Documents of streams have ids that begin with `<stream id>/`. */
+  list(kind: string, options?: { prefix?: string; after?: string; limit?: number }): Promise<{ id: string; body: string }[]>;
+  /** Like the writer's. */
+  committed(): Promise<void>;
 }
 
 export type ArtifactInfo = {
@@ -202,24 +227,23 @@ export type ArtifactInfo = {
   created_at: number;
 };
 
-/** Stores artifacts for one stream. */
+/** Stores artifacts for one stream: they belong to the streams that stored them, and go with the last of those. */
 export interface ArtifactWriter {
-  /** The file is on the disk (fsynced) when this returns; its description commits with the tick. Throws `disk_full`. */
-  put(bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo & { existed: boolean };
+  /** The bytes are durable before anything that is enqueued later commits. Throws like the writer. */
+  put(bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo;
 }
 
 /** Content-addressed: the same bytes have the same id. The first description (mime, kind, name) of some bytes stays. */
 export interface Artifacts {
-  /** Artifacts belong to the streams that stored them, and go with the last of those. */
-  of(stream: Stream): ArtifactWriter;
-  stat(artifactId: string): ArtifactInfo | undefined;
+  /** Rejects with `invalid_artifact_id`. */
+  stat(artifactId: string): Promise<ArtifactInfo | undefined>;
   /**
-   * `end` is inclusive, as in HTTP ranges. Undefined when there is no such artifact. Rejects with `corrupt_artifact` when the file is not what its id says.
+   * `end` is inclusive, as in HTTP ranges. Undefined when there is no such artifact. Rejects with `corrupt_artifact` when the bytes are not what the id says.
    */
   openRead(artifactId: string, range?: { start?: number; end?: number }): Promise<Readable | undefined>;
 }
 
-/** What was found damaged on the disk since the log was opened: in how many places, in which streams, and the first message about it. */
+/** What was found damaged since the log was opened: in how many places, in which streams, and the first message about it. */
 export type DamageReport = { places: number; streams: string[]; message: string | null };
 
 export type LogHealth = { pending_bytes: number; damage: DamageReport } & (
@@ -230,70 +254,48 @@ export type LogHealth = { pending_bytes: number; damage: DamageReport } & (
 export type LogStats = { commits: number; failed_commits: number; events: number; subscribers: number; pending_bytes: number };
 
 export interface Log {
-  readonly dataDir: string;
   /** Of this log, made once. A copy has the same. */
   readonly id: string;
   /** Of this opening of it. Every event belongs to the epoch it was written in; cursors carry it. */
   readonly epoch: string;
   readonly documents: Documents;
   readonly artifacts: Artifacts;
-  /** Transactions committed since the log was opened. What was written before this number grew is committed. */
-  readonly commits: number;
 
-  createStream(kind: StreamKind, id: string, state: string): Stream;
-  stream(kind: StreamKind, id: string): Stream | undefined;
-  listStreams(kind: StreamKind, options?: ListOptions): StreamPage;
+  /** A new stream and its first writer. Rejects with `stream_exists`. */
+  create(kind: StreamKind, id: string, state: string): Promise<StreamWriter>;
+  /** Takes the writer of a stream; the one before is refused from now on. Nothing is written by that alone. Undefined when there is no such stream. */
+  writer(kind: StreamKind, id: string): Promise<StreamWriter | undefined>;
+  stream(kind: StreamKind, id: string): Promise<Stream | undefined>;
   /** What the list says about one stream, without opening it. */
-  streamRow(kind: StreamKind, id: string): StreamRow | undefined;
+  row(kind: StreamKind, id: string): Promise<StreamRow | undefined>;
+  list(kind: StreamKind, options?: ListOptions): Promise<StreamPage>;
   /**
-   * False when there is none. Gone for readers at once; its rows are removed in the background. Documents whose ids begin with `<id>/` go too, and of the
-   * kinds in `documents` those that name it.
+   * False when there is none. Gone for readers at once; what it left is removed in the background. Its documents go too, and of the kinds in `documents`
+   * those that name it.
    */
-  deleteStream(kind: StreamKind, id: string, options?: { documents?: readonly string[] }): boolean;
-  /** Resolves when nothing of what was deleted is left on the disk: no row, no free page, no artifact that only it had. Rejects like `committed()`. */
+  delete(kind: StreamKind, id: string, options?: { documents?: readonly string[] }): Promise<boolean>;
+  /** Resolves when nothing of what was deleted is left: no row, no free page, no artifact that only it had. Rejects like `committed()`. */
   erased(): Promise<void>;
 
-  /**
-   * Events of all sessions, in the order of their commit. `after` is a cursor; absent means from the beginning. Throws `log_changed` for a cursor of another
-   * history.
-   */
-  readGlobal(options?: { after?: string; limit?: number }): GlobalPage;
-  /** Cursor of the last committed event. */
-  globalCursor(): string;
-  /** Throws `log_changed` for a cursor of another history. */
-  assertCursor(cursor: string): void;
+  /** Cursor of the last committed event of all streams. Cursors are opaque: only the log compares them. */
+  end(): Promise<string>;
+  /** Cursor before the first event. */
+  readonly beginning: string;
+  /** Rejects with `invalid_cursor`, with `cursor_too_large` for one beyond the end, and with `log_changed` for one of another history. */
+  assertCursor(cursor: string): Promise<void>;
+  /** Events of all streams, in the order of their commit. `after` must be a cursor that `assertCursor` takes; absent means from the beginning. */
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription;
 
-  /** Commits now. Throws when that fails; then everything is kept and tried again. */
-  flush(): void;
-  /**
-   * Resolves when everything appended so far is committed. Rejects with `disk_full` or `write_failed` when the log could not write for about a second: what
-   * was appended is kept and tried again, but it is not durable yet. With `bounded: false` it waits for as long as that takes. Rejects with `fenced` or
-   * `log_closed` when it will never be committed.
-   */
-  committed(options?: { bounded?: boolean }): Promise<void>;
   /** Throws while commits fail. For commands that promise to be durable: refuse them before they have any effect. */
   assertWritable(): void;
   /**
-   * Calls the listener with true when agents should be paused (more than a quarter of `maxPendingBytes` waits for its commit, or commits fail) and with
-   * false when all of it is committed. Called at once with true when that is so already. Returns the function that removes the listener.
+   * Calls the listener with true when writers should pause (much waits for its commit, or commits fail) and with false when all of it is committed. Called
+   * at once with true when that is so already. Returns the function that removes the listener.
    */
   onPressure(listener: (paused: boolean) => void): () => void;
   health(): LogHealth;
   /** For metrics: since the log was opened. */
   stats(): LogStats;
-  /** Commits, ends subscriptions, gives the lock back. */
+  /** Commits, ends subscriptions, gives the log back. */
   close(): Promise<void>;
 }
-
-export type OpenLogOptions = {
-  dataDir: string;
-  /** Failed commits, and subscribers that threw. Called once per change of the failing code, and with null when it works again. */
-  onError?(error: LogError | null): void;
-  /** Appends are refused with `disk_full` once this much waits for a disk that does not take it. Default 64 MB. */
-  maxPendingBytes?: number;
-  /** When the log that is there is damaged: keep it under another name and begin an empty one. Without this it is refused with `database_corrupt`. */
-  acceptEmpty?: boolean;
-  /** Only for those who know that WAL works there. */
-  allowNetworkFileSystem?: boolean;
-};

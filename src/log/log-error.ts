@@ -17,12 +17,15 @@ export type LogErrorCode =
   | "invalid_entry"
   | "invalid_artifact_id"
   | "write_failed"
-  /** Another process took the log over: nothing of this one will ever be committed again. */
+  /** Another took over the stream, or the whole log: nothing of this writer will ever be committed again. */
   | "fenced"
   | "corrupt_chunk"
   | "corrupt_artifact"
   /** A cursor of another history: of a log that was replaced, or of an end that was lost. */
   | "log_changed"
+  /** Not a cursor at all, or one that lies beyond the end. */
+  | "invalid_cursor"
+  | "cursor_too_large"
   | "log_closed";
 
 export class LogError extends Error {

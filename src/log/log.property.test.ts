@@ -4,7 +4,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seedOf } from "../test-seed.ts";
-import { type Log, openLog, type Subscription } from "./log.ts";
+import type { Log, StreamWriter, Subscription } from "./contract.ts";
+import { readAll } from "./log.suite.ts";
+import { openMemoryLog } from "./memory/log.ts";
+import { openSqliteLog } from "./sqlite/log.ts";
 
 const SEED = seedOf(4_711);
 const TYPES = ["item.delta", "item.completed", "turn.started"];
@@ -17,14 +20,21 @@ class Model {
   readonly appended = new Map<string, { json: string; type: string }[]>(IDS.map((id) => [id, []]));
   readonly followers: Follower[] = [];
   log: Log;
-  readonly dataDir: string;
-  constructor(log: Log, dataDir: string) {
+  readonly #streams = new Map<string, StreamWriter>();
+  readonly #again: (log: Log) => Promise<Log>;
+
+  /** `again`: closes the log and opens the same data. */
+  constructor(log: Log, again: (log: Log) => Promise<Log>) {
     this.log = log;
-    this.dataDir = dataDir;
+    this.#again = again;
   }
 
-  stream(id: string) {
-    return this.log.stream("session", id)!;
+  async create(): Promise<void> {
+    for (const id of IDS) this.#streams.set(id, await this.log.create("session", id, "{}"));
+  }
+
+  stream(id: string): StreamWriter {
+    return this.#streams.get(id)!;
   }
 
   append(id: string, count: number, type: string, width: number): void {
@@ -51,12 +61,12 @@ class Model {
     this.followers.push(Object.assign(follower, { subscription }));
   }
 
-  read(id: string, options: { after: number; span: number; limit: number; reverse: boolean; type: string | null }): void {
+  async read(id: string, options: { after: number; span: number; limit: number; reverse: boolean; type: string | null }): Promise<void> {
     const stream = this.stream(id);
     const { after, limit, reverse, type } = options;
     const before = after + options.span;
-    const page = stream.read({ after, before, limit, reverse, ...(type === null ? {} : { types: [type] }) });
-    const visible = this.appended.get(id)!.slice(0, stream.lastCommitted);
+    const page = await stream.read({ after, before, limit, reverse, ...(type === null ? {} : { types: [type] }) });
+    const visible = this.appended.get(id)!.slice(0, page.last);
     const wanted = visible
       .map((event, index) => ({ ...event, sequence: index + 1 }))
       .filter((event) => event.sequence > after && event.sequence < before && (type === null || event.type === type));
@@ -68,8 +78,9 @@ class Model {
 
   async reopen(): Promise<void> {
     this.settleFollowers();
-    await this.log.close();
-    this.log = await openLog({ dataDir: this.dataDir });
+    await this.stream("a").committed();
+    this.log = await this.#again(this.log);
+    for (const id of IDS) this.#streams.set(id, (await this.log.writer("session", id))!);
     for (const id of IDS) expect(this.stream(id).last).toBe(this.appended.get(id)!.length);
   }
 
@@ -87,7 +98,7 @@ class Model {
   }
 
   async finish(): Promise<void> {
-    await this.log.committed();
+    for (const id of IDS) await this.stream(id).committed();
     for (const follower of this.followers) {
       while (follower.got.length < this.stream(follower.id).last - follower.after) {
         follower.subscription.resume();
@@ -96,7 +107,7 @@ class Model {
       expect(follower.got.length).toBe(this.stream(follower.id).last - follower.after);
     }
     this.settleFollowers();
-    const all = this.log.readGlobal({ limit: 100_000 }).events;
+    const all = await readAll(this.log);
     for (const id of IDS) {
       expect(all.filter((entry) => entry.stream_id === id).map((entry) => entry.json)).toEqual(
         this.appended.get(id)!.map((event) => event.json),
@@ -159,7 +170,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("resume" as const), which: fc.nat(5) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("flush" as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("commit" as const) }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("tick" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("reopen" as const) }) },
 );
@@ -175,8 +186,8 @@ async function perform(model: Model, action: Step): Promise<void> {
       return model.read(action.id, action);
     case "resume":
       return model.followers[action.which]?.subscription.resume();
-    case "flush":
-      return model.log.flush();
+    case "commit":
+      return model.stream("a").committed();
     case "tick":
       return new Promise((resolve) => setImmediate(resolve));
     case "reopen":
@@ -186,22 +197,38 @@ async function perform(model: Model, action: Step): Promise<void> {
   }
 }
 
+async function check(steps: Step[], log: Log, again: (log: Log) => Promise<Log>): Promise<void> {
+  const model = new Model(log, again);
+  try {
+    await model.create();
+    for (const action of steps) await perform(model, action);
+    await model.finish();
+  } finally {
+    await model.log.close();
+  }
+}
+
 describe("the log against plain arrays", () => {
-  it(`agrees after any sequence of steps (seed ${SEED})`, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const dataDir = mkdtempSync(join(tmpdir(), "dragoman-property-"));
-        const model = new Model(await openLog({ dataDir }), dataDir);
-        try {
-          for (const name of IDS) model.log.createStream("session", name, "{}");
-          for (const action of steps) await perform(model, action);
-          await model.finish();
-        } finally {
-          await model.log.close();
-          rmSync(dataDir, { recursive: true, force: true });
-        }
-      }),
-      { seed: SEED, numRuns: 60 },
-    );
+  const runs = (numRuns: number) => ({ seed: SEED, numRuns });
+  const steps = fc.array(step, { minLength: 5, maxLength: 40 });
+
+  it(`agrees after any sequence of steps, in SQLite (seed ${SEED})`, async () => {
+    const onDisk = async (some: Step[]): Promise<void> => {
+      const dataDir = mkdtempSync(join(tmpdir(), "dragoman-property-"));
+      try {
+        await check(some, await openSqliteLog({ dataDir }), async (log) => {
+          await log.close();
+          return openSqliteLog({ dataDir });
+        });
+      } finally {
+        rmSync(dataDir, { recursive: true, force: true });
+      }
+    };
+    await fc.assert(fc.asyncProperty(steps, onDisk), runs(60));
+  }, 120_000);
+
+  it(`agrees after any sequence of steps, in memory (seed ${SEED})`, async () => {
+    const inMemory = async (some: Step[]): Promise<void> => check(some, await openMemoryLog(), async (log) => log);
+    await fc.assert(fc.asyncProperty(steps, inMemory), runs(200));
   }, 120_000);
 });

@@ -8,8 +8,8 @@ import type { SubscribeOptions, Subscription } from "./contract.ts";
 export interface Source<B> {
   /** The last position that is committed. */
   end(): number;
-  /** The next batch behind a position, undefined when there is none. */
-  next(after: number): B | undefined;
+  /** The next batch behind a position, undefined when there is none. A promise where reading takes time: the others go on meanwhile. */
+  next(after: number): B | undefined | Promise<B | undefined>;
   from(batch: B): number;
   to(batch: B): number;
 }
@@ -68,13 +68,29 @@ export class Tail<B> {
     if (subscriber.state !== "catching_up") return false;
     if (subscriber.position < this.#source.end()) {
       const batch = this.#read(subscriber);
-      if (batch !== undefined) return this.#deliver(subscriber, batch);
-      if (subscriber.state !== "catching_up") return false;
+      if (batch instanceof Promise) {
+        void batch.then((read) => {
+          if (subscriber.state === "catching_up" && this.#took(subscriber, read)) this.#pump.add(subscriber);
+        });
+        return false;
+      }
+      return this.#took(subscriber, batch);
     }
+    this.#follow(subscriber);
+    return false;
+  }
+
+  /** True when it wants another turn. */
+  #took(subscriber: Subscriber<B>, batch: B | undefined): boolean {
+    if (batch !== undefined) return this.#deliver(subscriber, batch);
+    if (subscriber.state === "catching_up") this.#follow(subscriber);
+    return false;
+  }
+
+  #follow(subscriber: Subscriber<B>): void {
     subscriber.state = "live";
     this.#live.push(subscriber);
     this.#guard(subscriber, () => subscriber.options.onLive?.());
-    return false;
   }
 
   remove(subscriber: Subscriber<B>): void {
@@ -86,13 +102,16 @@ export class Tail<B> {
     for (const subscriber of [...this.#all]) this.#finish(subscriber, reason);
   }
 
-  #read(subscriber: Subscriber<B>): B | undefined {
-    try {
-      return this.#source.next(subscriber.position);
-    } catch (error) {
+  #read(subscriber: Subscriber<B>): B | undefined | Promise<B | undefined> {
+    const failed = (error: unknown): undefined => {
       this.#onThrow(error);
       this.#finish(subscriber, "failed", error);
-      return undefined;
+    };
+    try {
+      const read = this.#source.next(subscriber.position);
+      return read instanceof Promise ? read.catch(failed) : read;
+    } catch (error) {
+      return failed(error);
     }
   }
 

@@ -1,6 +1,6 @@
 // What Prometheus reads. Counts only; the text is made when it is asked for.
 import type { Log, Subscription } from "../log/contract.ts";
-import { setAsideLogs } from "../log/refusal.ts";
+import { setAsideLogs } from "../log/sqlite/refusal.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { OpenStreams } from "./open-streams.ts";
 

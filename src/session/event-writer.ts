@@ -1,6 +1,6 @@
 // Gives an event its envelope and its place in the sequence, serializes it once and hands it to the sink. Knows nothing of what events mean.
 import type { EventText, Shape } from "../log/contract.ts";
-import { eventJson } from "../log/packed-events.ts";
+import { eventJson } from "../log/sqlite/packing/packed-events.ts";
 import type { EventDataOf, EventType } from "../schema/event-data.ts";
 import type { IdSource } from "./ids.ts";
 

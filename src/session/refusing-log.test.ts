@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAgentHost } from "../daemon/agent-host.ts";
-import { type Log, LogError, openLog, type Stream } from "../log/log.ts";
+import { type Log, LogError, openLog, type Stream } from "../log/sqlite/log.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { isoClock, timeOrderedIds } from "./ids.ts";
 import type { Session } from "./session.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mockAgent } from "../agents/mock/agent.ts";
 import { type Core, openCore } from "../daemon/core.ts";
-import { type Log, openLog } from "../log/log.ts";
+import { type Log, openLog } from "../log/sqlite/log.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { parseRow, RowError } from "./session-row.ts";
 import { TestAgent } from "./test-agent.ts";

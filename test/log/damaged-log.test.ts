@@ -2,7 +2,7 @@
 import { closeSync, copyFileSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { openDatabase } from "../../src/log/driver.ts";
+import { openDatabase } from "../../src/log/sqlite/driver.ts";
 import { cli, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
 
 const dirs: string[] = [];

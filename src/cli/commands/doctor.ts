@@ -68,7 +68,7 @@ function dataDirectory({ values, terminal }: Invocation, { defaultDataDir }: typ
 
 /** A log that is refused, and logs that were set aside: both stay until somebody does something about them. */
 async function log({ values, terminal }: Invocation, { defaultDataDir }: typeof Configuration): Promise<Finding[]> {
-  const { readRefusal, setAsideLogs } = await import("../../log/refusal.ts");
+  const { readRefusal, setAsideLogs } = await import("../../log/sqlite/refusal.ts");
   const dataDir = text(values, "data-dir") ?? defaultDataDir(terminal.env);
   const refusal = readRefusal(dataDir);
   const findings: Finding[] = [];

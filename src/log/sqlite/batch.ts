@@ -1,0 +1,172 @@
+/**
+ * A run of events of one stream as subscribers get it: what was written to the log, or read from it. Texts and columns are computed on first use and shared
+ * by all who receive the batch.
+ */
+import type { Batch, GlobalBatch, StreamKind } from "../contract.ts";
+import type { PackedEvents } from "./packing/packed-events.ts";
+import { numbersOf, wordsOf } from "./packing/run-length.ts";
+
+/** Parts of a chunk row, or of several in a row. See `run-length.ts` for the columns. */
+export type StoredEvents = {
+  types: string;
+  natives: string;
+  /** Bytes of the events in full, about. */
+  size: number;
+  /** Asked for only if somebody wants them. */
+  events: readonly (() => PackedEvents)[];
+  /** The same, from less memory: thousands of strings that wait for someone to want them are work for the garbage collector. */
+  eventsLater?: readonly (() => PackedEvents)[];
+};
+
+export type StreamKey = { kind: StreamKind; id: string };
+
+export class EventBatch implements Batch {
+  readonly kind: StreamKind;
+  readonly stream_id: string;
+  readonly first: number;
+  readonly last: number;
+  readonly size: number;
+  readonly #columns: { types: string; natives: string };
+  readonly #eventsLater: StoredEvents["eventsLater"];
+  #packed: StoredEvents["events"];
+  /** Events at the beginning of what is packed that are not in this batch. */
+  #skip = 0;
+  #events: readonly string[] | undefined;
+  #types: readonly string[] | undefined;
+  #natives: readonly (number | null)[] | undefined;
+
+  constructor({ kind, id }: StreamKey, first: number, last: number, stored: StoredEvents) {
+    this.kind = kind;
+    this.stream_id = id;
+    this.first = first;
+    this.last = last;
+    this.size = stored.size;
+    this.#columns = stored;
+    this.#packed = stored.events;
+    this.#eventsLater = stored.eventsLater;
+  }
+
+  get events(): readonly string[] {
+    if (this.#events === undefined) {
+      const lines = this.framed(() => "", "\n").toString("utf8").split("\n");
+      lines.pop();
+      this.#events = lines;
+    }
+    return this.#events;
+  }
+
+  get types(): readonly string[] {
+    this.#types ??= wordsOf(this.#columns.types);
+    return this.#types;
+  }
+
+  get natives(): readonly (number | null)[] {
+    this.#natives ??= numbersOf(this.#columns.natives);
+    return this.#natives;
+  }
+
+  framed(before: (index: number) => string, after: string): Buffer {
+    const buffers: Buffer[] = [];
+    let from = -this.#skip;
+    for (const read of this.#packed) {
+      const packed = read();
+      const start = from;
+      if (from + packed.count > 0) buffers.push(packed.framed(Math.max(0, -start), (index) => before(start + index), after));
+      from += packed.count;
+    }
+    const [only] = buffers;
+    return buffers.length === 1 && only !== undefined ? only : Buffer.concat(buffers);
+  }
+
+  /** Live subscribers were served: for late readers the compact form is kept. */
+  settle(): void {
+    if (this.#eventsLater !== undefined) this.#packed = this.#eventsLater;
+  }
+
+  /** The part with sequence > after. */
+  tail(after: number): EventBatch {
+    if (after < this.first) return this;
+    const skip = after - this.first + 1;
+    const size = Math.ceil((this.size * (this.last - after)) / (this.last - this.first + 1));
+    const key = { kind: this.kind, id: this.stream_id };
+    const batch = new EventBatch(key, after + 1, this.last, { ...this.#columns, size, events: this.#packed });
+    batch.#skip = this.#skip + skip;
+    batch.#types = this.types.slice(skip);
+    batch.#natives = this.natives.slice(skip);
+    return batch;
+  }
+}
+
+/** A global cursor as one number, so that it can be compared: chunks hold at most 1000 events. */
+export const POSITION_STEP = 1024;
+
+/** A batch in the stream of all streams. */
+export class PlacedBatch implements GlobalBatch {
+  readonly #batch: EventBatch;
+  readonly #position: number;
+  /** Index in the chunk of the first event here. */
+  readonly #offset: number;
+  /** In which cursors are given out. */
+  readonly #epoch: string;
+
+  constructor(batch: EventBatch, position: number, epoch: string, offset = 0) {
+    this.#batch = batch;
+    this.#position = position;
+    this.#epoch = epoch;
+    this.#offset = offset;
+  }
+
+  get kind(): StreamKind {
+    return this.#batch.kind;
+  }
+  get stream_id(): string {
+    return this.#batch.stream_id;
+  }
+  get first(): number {
+    return this.#batch.first;
+  }
+  get last(): number {
+    return this.#batch.last;
+  }
+  get events(): readonly string[] {
+    return this.#batch.events;
+  }
+  get types(): readonly string[] {
+    return this.#batch.types;
+  }
+  get natives(): readonly (number | null)[] {
+    return this.#batch.natives;
+  }
+  get cursor(): string {
+    return this.cursorOf(this.last - this.first);
+  }
+  /** Numbers of the first and the last event, for the tail. */
+  get from(): number {
+    return this.#position * POSITION_STEP + this.#offset + 1;
+  }
+  get to(): number {
+    return this.from + this.last - this.first;
+  }
+
+  cursorOf(index: number): string {
+    return `${this.#position}.${this.#offset + index + 1}@${this.#epoch}`;
+  }
+
+  framed(before: (index: number) => string, after: string): Buffer {
+    return this.#batch.framed(before, after);
+  }
+}
+
+const CURSOR = /^([0-9]{1,12})\.([0-9]{1,4})(?:@([0-9a-f]{1,32}))?$/;
+
+/** `12.3@4f6a…` means: behind the third event of chunk 12, as it was in that epoch. Undefined: this is no cursor. */
+export function parseCursor(cursor: string): { at: number; epoch: string | null } | undefined {
+  const match = CURSOR.exec(cursor);
+  if (match === null) return undefined;
+  return { at: Number(match[1]) * POSITION_STEP + Math.min(Number(match[2]), POSITION_STEP - 1), epoch: match[3] ?? null };
+}
+
+export function splitCursor(cursor: number): { position: number; index: number } {
+  const position = Math.floor(cursor / POSITION_STEP);
+  return { position, index: cursor - position * POSITION_STEP };
+}

@@ -1,0 +1,49 @@
+/**
+ * The victim of the crash test: appends at random and tells on stdout what it was told is committed. Test helper, started as a process of its own.
+ */
+import { writeSync } from "node:fs";
+import { openSqliteLog } from "./log.ts";
+
+/** The same for the same stream and sequence, so that the survivor can check every byte. */
+export function crashEvent(stream: string, sequence: number): string {
+  return JSON.stringify({ stream, sequence, text: "é".repeat((sequence * 7) % 300) });
+}
+
+/** Small and repeatable (mulberry32). */
+export function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export async function appendUntilKilled(dataDir: string, seed: number): Promise<never> {
+  const next = random(seed);
+  const log = await openSqliteLog({ dataDir });
+  const streams = ["a", "b", "c"].map((id) => log.stream("session", id) ?? await log.create("session", id, "{}"));
+  for (const stream of streams) {
+    stream.subscribe({ after: stream.last, onBatch: (batch) => void writeSync(1, `${stream.id} ${batch.last}\n`) });
+  }
+  for (;;) {
+    for (const stream of streams) {
+      const count = Math.floor(next() * (next() < 0.02 ? 3000 : 8));
+      for (let done = 0; done < count; done++) {
+        const sequence = stream.last + 1;
+        const native = stream.appendNative({
+          dir: "out",
+          t_ms: 0,
+          type: "line",
+          disposition: "mapped",
+          raw: crashEvent(stream.id, sequence),
+        });
+        stream.append({ text: crashEvent(stream.id, sequence), sequence, type: "x", native, sync: next() < 0.01 });
+      }
+    }
+    await log.documents.committed();
+    for (const stream of streams) writeSync(1, `${stream.id} ${stream.lastCommitted}\n`);
+    await new Promise(setImmediate);
+  }
+}

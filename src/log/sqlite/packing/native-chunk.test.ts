@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seedOf } from "../../../test-seed.ts";
+import type { NativeEntry } from "../../contract.ts";
+import { NativeChunk, readNativeChunk } from "./native-chunk.ts";
+
+const SEED = seedOf(20_261_118);
+
+const raw = fc.oneof(
+  fc.string({ unit: "grapheme" }),
+  fc.constantFrom("", "\n", "a\n\nb\n", "\r", "\x1d", "\x1e[]", "\x1fa", "\x1e\n\x1f"),
+  fc.constantFrom("\x1d", "\x1e", "\x1f\x8b", "\n\x1f").map((text) => Buffer.from(text, "latin1")),
+  // Lines of one kind: what differs may begin or end inside a character, be empty, or overlap with what is common.
+  fc
+    .constantFrom("", "a", "aa", "👩", "👨", '"}', "{", "x".repeat(40))
+    .map((text) => `{"type":"text","session":"0123456789","text":"${text}"}`),
+  fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+);
+const entry: fc.Arbitrary<NativeEntry> = fc.record({
+  dir: fc.constantFrom("in", "out", "sse"),
+  t_ms: fc.constantFrom(0, 1, 5),
+  type: fc.constantFrom("text", "done"),
+  disposition: fc.constantFrom("mapped", "unparsed"),
+  raw,
+});
+
+describe(`native chunks (seed ${SEED})`, () => {
+  it("give back every message as it was", () => {
+    fc.assert(
+      fc.property(fc.array(entry, { minLength: 1, maxLength: 40 }), (entries) => {
+        const chunk = new NativeChunk(12);
+        for (const each of entries) chunk.add(each);
+        expect(chunk.last).toBe(12 + entries.length - 1);
+        const rows = readNativeChunk(12, chunk.head(), chunk.body());
+        expect(rows).toEqual(
+          entries.map(({ raw: bytes, ...about }, index) => ({ native_seq: 12 + index, ...about, body: Buffer.from(bytes) })),
+        );
+        const counted = [...chunk.counts().values()].flatMap((counts) => [...counts.values()]).reduce((sum, n) => sum + n, 0);
+        expect(counted).toBe(entries.length);
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+  });
+
+  it("take long texts among short ones", () => {
+    const texts = ["short", "a".repeat(70_000), "short", `\x1e${"ü".repeat(70_000)}`, "", "short"];
+    const chunk = new NativeChunk(1);
+    for (const text of texts) chunk.add({ dir: "out", t_ms: 0, type: "text", disposition: "mapped", raw: text });
+    expect(readNativeChunk(1, chunk.head(), chunk.body()).map(({ body }) => body.toString())).toEqual(texts);
+  });
+
+  it("of the first version are read", () => {
+    const head = JSON.stringify([
+      ["out", 3, "text", "mapped", 2],
+      ["in", 4, "in:x", "noted", 1],
+    ]);
+    expect(readNativeChunk(5, head, Buffer.from("a\nb"))).toEqual([
+      { native_seq: 5, dir: "out", t_ms: 3, type: "text", disposition: "mapped", body: Buffer.from("a\n") },
+      { native_seq: 6, dir: "in", t_ms: 4, type: "in:x", disposition: "noted", body: Buffer.from("b") },
+    ]);
+  });
+});

@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { seedOf } from "../../../test-seed.ts";
+import type { EventText, Shape } from "../../contract.ts";
+import { eventsOf, offsetOf, withIds } from "./frames.ts";
+import { eventJson, PackedEvents } from "./packed-events.ts";
+
+const SEED = seedOf(20_261_116);
+
+/** A few shapes, so that runs of one are met as well as changes. */
+const shapes: Shape[] = [
+  { before: '","type":"item.delta","data":{"delta":', after: '},"raw":null}' },
+  { before: '","type":"x","native":"ü\\t\\n日本","data":', after: ',"raw":null}' },
+];
+const value = fc
+  .oneof(fc.string({ unit: "binary" }), fc.constant("*2 [\n\t"), fc.string({ maxLength: 3000 }))
+  .map((text) => JSON.stringify(text));
+const anyText: fc.Arbitrary<EventText> = fc.oneof(
+  value.map((json) => `{"whole":${json}}`),
+  fc.record({
+    head: fc.constantFrom("evt_a", "evt_b", "e"),
+    counter: fc.constantFrom("", "0", "zz", "1234"),
+    time: fc.constantFrom("2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.001Z"),
+    shape: fc.constantFrom(...shapes),
+    value,
+  }),
+);
+
+function packed(texts: readonly EventText[], first: number): PackedEvents {
+  const events = new PackedEvents(first);
+  for (const text of texts) events.add(text);
+  return events;
+}
+
+const framesOf = (texts: readonly EventText[], first: number): string =>
+  texts.map((text, index) => `id: ${first + index}\ndata: ${eventJson(text, first + index)}\n\n`).join("");
+
+describe(`packed events (seed ${SEED})`, () => {
+  it("give back from the disk, to the byte, what went in", () => {
+    fc.assert(
+      fc.property(fc.array(anyText, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 1e9 }), (texts, first) => {
+        const events = packed(texts, first);
+        const expected = framesOf(texts, first);
+        expect(events.frames().toString()).toBe(expected);
+        const again = PackedEvents.read(events.body(), first);
+        expect(again.frames().toString()).toBe(expected);
+        expect(eventsOf(again.frames())).toEqual(texts.map((text, index) => eventJson(text, first + index)));
+        expect(PackedEvents.read(again.body(), first).frames().toString()).toBe(expected);
+      }),
+      { seed: SEED, numRuns: 200 },
+    );
+  });
+
+  it("read chunks of the first version, one event a line", () => {
+    const lines = ['{"a":"ü"}', '{"b":"id: 3"}'];
+    expect(
+      PackedEvents.read(Buffer.from(lines.join("\n")), 7)
+        .frames()
+        .toString(),
+    ).toBe(framesOf(lines, 7));
+  });
+
+  it("cost a delta little more than its text", () => {
+    const delta = (counter: number): EventText => ({
+      head: "evt_0123456789abcdef",
+      counter: String(counter),
+      time: "2026-01-01T00:00:00.000Z",
+      shape: shapes[0] ?? { before: "", after: "" },
+      value: '"word "',
+    });
+    const texts = Array.from({ length: 1000 }, (_, index) => delta(index));
+    expect(packed(texts, 1).body().length).toBeLessThan(1000 * 16);
+  });
+
+  it("have frames that can be cut and renamed", () => {
+    const frames = packed(['{"n":"id: 2"}', '{"n":"ü"}', "{}"], 1).frames();
+    expect(frames.subarray(offsetOf(frames, 2)).toString()).toBe(framesOf(['{"n":"ü"}', "{}"], 2));
+    expect(withIds(frames, (index) => `9.${index}`).toString()).toBe(
+      'id: 9.0\ndata: {"n":"id: 2"}\n\nid: 9.1\ndata: {"n":"ü"}\n\nid: 9.2\ndata: {}\n\n',
+    );
+  });
+});

@@ -1,0 +1,78 @@
+/**
+ * What is checked each time a log is opened: that the schema is ours, that the small tables are whole, and that every row of them is the one that was
+ * written. After this, what is not found does not exist. Chunks are not read here; they are checked when they are read.
+ */
+import { checksumOf, matches } from "./checksum.ts";
+import { int, text } from "./row-readers.ts";
+import type { Damage } from "./damage.ts";
+import { type Database, openDatabase, type SqlRow } from "./driver.ts";
+import { LogError } from "../log-error.ts";
+import { runSteps, type Step } from "./migrations.ts";
+import { isIntact as isStreamIntact, keyChecksum as streamKey } from "./stream-store.ts";
+
+type SmallTable = {
+  name: string;
+  key(row: SqlRow): number;
+  /** The row as errors name it, when its content does not match. */
+  content?: { intact(row: SqlRow): boolean; place(row: SqlRow): string };
+};
+
+const SMALL_TABLES: readonly SmallTable[] = [
+  {
+    name: "streams",
+    key: (row) => streamKey(int(row, "no"), text(row, "kind"), row.id === null ? null : text(row, "id"), int(row, "deleted")),
+    content: { intact: isStreamIntact, place: (row) => `The row of ${String(row.kind)} ${String(row.id)}` },
+  },
+  {
+    name: "documents",
+    key: (row) => checksumOf(text(row, "kind"), text(row, "id")),
+    content: { intact: isDocumentIntact, place: (row) => `The document ${String(row.kind)}/${String(row.id)}` },
+  },
+  { name: "coverage", key: (row) => checksumOf(int(row, "stream"), text(row, "type"), text(row, "disposition")) },
+  { name: "artifacts", key: (row) => checksumOf(text(row, "artifact_id")) },
+  { name: "artifact_streams", key: (row) => checksumOf(text(row, "artifact_id"), int(row, "stream")) },
+  { name: "log", key: () => 0 },
+  { name: "epochs", key: () => 0 },
+];
+
+/** Throws `database_corrupt` when it is not certain which rows there are. Content that does not match is reported, and refused when it is read. */
+export async function verifyTables(db: Database, damage: Damage, steps: readonly Step[]): Promise<void> {
+  await verifySchema(db, steps);
+  for (const { name, key, content } of SMALL_TABLES) {
+    // Compares indexes with their table, which quick_check does not.
+    const found = db.prepare(`PRAGMA integrity_check('${name}')`).get()?.integrity_check;
+    if (found !== "ok") throw corrupt(`${name}: ${String(found)}`);
+    for (const row of db.prepare(`SELECT * FROM ${name}`).iterate()) {
+      if ("key_checksum" in row && !matches(row, "key_checksum", key(row))) throw corrupt(`a key of ${name} does not match`);
+      if (content !== undefined && !content.intact(row)) damage.found(content.place(row));
+    }
+  }
+}
+
+export function isDocumentIntact(row: SqlRow): boolean {
+  const { expires_at } = row;
+  if (typeof row.body !== "string" || (typeof expires_at !== "number" && expires_at !== null)) return false;
+  return matches(row, "row_checksum", documentChecksum(text(row, "kind"), text(row, "id"), row.body, expires_at));
+}
+
+export const documentChecksum = (kind: string, id: string, body: string, expiresAt: number | null): number =>
+  checksumOf(kind, id, body, expiresAt);
+
+/** A table whose definition changed by accident would be read, or written, in another way. */
+async function verifySchema(db: Database, steps: readonly Step[]): Promise<void> {
+  const expected = await openDatabase(":memory:");
+  runSteps(expected, steps);
+  const [own, other] = [schemaOf(db), schemaOf(expected)];
+  expected.close();
+  const odd = other.find((text, index) => text !== own[index]);
+  if (odd !== undefined || own.length !== other.length)
+    throw corrupt(`its schema is not that of this version (${odd ?? own.at(-1)})`);
+}
+
+const schemaOf = (db: Database): string[] =>
+  db
+    .prepare("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
+    .all()
+    .map((row) => [row.type, row.name, row.tbl_name, row.sql].join(" "));
+
+const corrupt = (what: string): LogError => new LogError("database_corrupt", `The database is damaged: ${what}.`);
