@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openLog } from "../src/log/sqlite/log.ts";
+import { openSqliteLog } from "../src/log/sqlite/log.ts";
 import { cli, type DaemonProcess, linux, removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 
 let dataDir: string;
@@ -53,8 +53,8 @@ it("[S8] sessions that cannot be read are named by list, ready, metrics and doct
   const before = await startDaemonProcess(dataDir);
   for (const session_id of ["good", "bad"]) await before.client.createSession({ agent: "mock", session_id });
   await before.kill("SIGTERM");
-  const log = await openLog({ dataDir });
-  log.stream("session", "bad")?.setState('{"title":5}');
+  const log = await openSqliteLog({ dataDir });
+  (await log.writer("session", "bad"))?.setState('{"title":5}');
   await log.close();
   daemon = await startDaemonProcess(dataDir);
   const headers = { authorization: `Bearer ${daemon.token}` };

@@ -1,6 +1,6 @@
 // [D1] What a client reads of sessions and requests is in the log, also after kill -9: nobody ever saw a sequence, a title or a permission that is gone.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openLog } from "../src/log/sqlite/log.ts";
+import { openSqliteLog } from "../src/log/sqlite/log.ts";
 import { removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 import { random } from "./random.ts";
 
@@ -49,11 +49,11 @@ it(`shows only what outlives ${ROUNDS} kills (seed ${SEED})`, { timeout: 60_000 
 
 /** With the log as the killed daemon left it. */
 async function compare(seen: Map<string, { last: number; permissions: Set<string> }>): Promise<void> {
-  const log = await openLog({ dataDir });
+  const log = await openSqliteLog({ dataDir });
   for (const [id, { last, permissions }] of seen) {
-    const stream = log.stream("session", id);
+    const stream = await log.stream("session", id);
     expect(stream?.lastCommitted ?? 0, `${id}: the last sequence a client saw`).toBeGreaterThanOrEqual(last);
-    const { events } = stream?.read({ types: ["permission.requested"], limit: 10_000 }) ?? { events: [] };
+    const { events } = (await stream?.read({ types: ["permission.requested"], limit: 10_000 })) ?? { events: [] };
     for (const permission of permissions)
       expect(
         events.some((json) => json.includes(permission)),

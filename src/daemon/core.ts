@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log, LogError } from "../log/sqlite/log.ts";
-import { atStart, openLog } from "../log/sqlite/log.ts";
+import { atStart, openSqliteLog } from "../log/sqlite/log.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
@@ -48,7 +48,7 @@ export type Core = {
 /** In this order: the lock, the orphans of a crashed daemon, the sessions it left open. Only then may anything new begin. */
 export async function openCore(options: CoreOptions): Promise<Core> {
   let stopAgents = (): void => {};
-  const log = await openLog({
+  const log = await openSqliteLog({
     dataDir: options.dataDir,
     acceptEmpty: options.acceptEmpty ?? false,
     onError: (error) => {
@@ -100,7 +100,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
   onFenced(() => void manager.shutdown().catch(() => undefined));
-  const { recovered } = manager.recover();
+  const { recovered } = await manager.recover();
   const stop = async (): Promise<void> => {
     await manager
       .shutdown()

@@ -15,7 +15,6 @@ import type { RedactionOptions } from "../server/redactions.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { trustRoutes } from "../server/routes/trust.ts";
 import { createServer } from "../server/server.ts";
-import { directoryOf } from "../server/session-place.ts";
 import { TokenStore } from "../server/token-store.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { instanceId, knowsUnixPeers } from "../transports/index.ts";
@@ -106,12 +105,12 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     const tokens = TokenStore.open({
       dataDir,
       files,
-      directoryOf: (id) => directoryOf(core.log, id),
       pageLifetimeMs: config.times?.page_token_ms ?? defaults.times.page_token_ms,
       ...(options.token === undefined ? {} : { token: options.token }),
     });
     const server = await createServer({
       log: core.log,
+      dataDir,
       manager: core.manager,
       agents: core.directory,
       tokens,
@@ -200,7 +199,7 @@ function agentVariables(
   access: AgentAccess,
 ): Record<string, string> {
   for (const { kind, session_id, id } of tokens.list()) if (kind === "agent" && session_id === sessionId) tokens.revoke(id);
-  const directory = manager.rowOf(sessionId)?.directory;
+  const directory = manager.held(sessionId)?.directory;
   const delegates = access === "delegate" && directory !== undefined;
   const scope = { sessions: [sessionId], ...(delegates ? { directories: [directory] } : {}) };
   const { secret } = tokens.issueForAgent(sessionId, { role: delegates ? "operate" : "observe", scope });

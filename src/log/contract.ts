@@ -5,9 +5,10 @@
  */
 import type { Readable } from "node:stream";
 import type { EventText } from "../schema/envelope.ts";
+import type { StreamKind } from "../schema/stream-kind.ts";
 import type { LogError } from "./log-error.ts";
 
-export type StreamKind = "session" | "task" | "thread" | "artifact";
+export type { StreamKind } from "../schema/stream-kind.ts";
 
 /** The words of recorded traces. */
 export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";

@@ -61,7 +61,10 @@ class Model {
     this.followers.push(Object.assign(follower, { subscription }));
   }
 
-  async read(id: string, options: { after: number; span: number; limit: number; reverse: boolean; type: string | null }): Promise<void> {
+  async read(
+    id: string,
+    options: { after: number; span: number; limit: number; reverse: boolean; type: string | null },
+  ): Promise<void> {
     const stream = this.stream(id);
     const { after, limit, reverse, type } = options;
     const before = after + options.span;

@@ -289,7 +289,9 @@ function readsContract(open: () => Promise<OpenedLog>): void {
       { type: "even", disposition: "unparsed", count: 1 },
       { type: "odd", disposition: "mapped", count: 1150 },
     ]);
-    const rows = [...((await again?.readRaw([2300, 1, 1001, 1002, 1, 99_999])) ?? [])].sort(([a], [b]) => a - b).map(([seq, row]) => [seq, row.body.toString()]);
+    const rows = [...((await again?.readRaw([2300, 1, 1001, 1002, 1, 99_999])) ?? [])]
+      .sort(([a], [b]) => a - b)
+      .map(([seq, row]) => [seq, row.body.toString()]);
     expect(rows).toEqual([1, 1001, 1002, 2300].map((n) => [n, `line ${n}\r\n\u0000`]));
     const first = await again?.readNative({ limit: 1500 });
     const second = await again?.readNative({ after: first?.next ?? 0, limit: 1500 });
@@ -342,7 +344,9 @@ function readsContract(open: () => Promise<OpenedLog>): void {
     expect(await codeOfLater(log.assertCursor("what?"))).toBe("invalid_cursor");
     const beyond = (await log.end()).replace(/^[0-9]+/, "99999999");
     expect(["cursor_too_large", "log_changed"]).toContain(await codeOfLater(log.assertCursor(beyond)));
-    expect(["cursor_too_large", "log_changed"]).toContain(codeOf(() => log.subscribeAll({ after: beyond, onBatch: () => undefined })));
+    expect(["cursor_too_large", "log_changed"]).toContain(
+      codeOf(() => log.subscribeAll({ after: beyond, onBatch: () => undefined })),
+    );
     await stream.assertCursor({ sequence: 3, epoch: log.epoch });
     expect(await codeOfLater(stream.assertCursor({ sequence: 4, epoch: log.epoch }))).toBe("log_changed");
     expect(await codeOfLater(stream.assertCursor({ sequence: 1, epoch: "abc" }))).toBe("log_changed");

@@ -2,6 +2,7 @@
  * Events on their way to a reader who may not see secrets. One for each reader, because a secret can be divided over several deltas. Events keep their number,
  * their order and their form; what a delta holds back comes with the next delta of the same part, or with the completed item.
  */
+import { mayBeOfType, sessionIdOf } from "../schema/envelope.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { PieceRedactor } from "./piece-redactor.ts";
 import type { Redactor } from "./redactor.ts";
@@ -11,33 +12,31 @@ const LOOK_BACK = 200;
 /** Items whose deltas are followed; the oldest is given up for a new one. */
 const MAX_ITEMS = 2_000;
 
-const SESSION = /"session_id":"([^"]*)"/;
-
 export type EventHistory = {
   /** The events of a session before this one, newest first. */
-  before(sessionId: string, sequence: number, limit: number): string[];
+  before(sessionId: string, sequence: number, limit: number): Promise<string[]>;
 };
 
 type Parts = Map<number, PieceRedactor>;
 
 export class EventRedactor {
-  readonly #redactorOf: (sessionId: string) => Redactor;
+  readonly #redactorOf: (sessionId: string) => Promise<Redactor>;
   readonly #history: EventHistory;
   readonly #items = new Map<string, Parts>();
 
-  constructor(redactorOf: (sessionId: string) => Redactor, history: EventHistory) {
+  constructor(redactorOf: (sessionId: string) => Promise<Redactor>, history: EventHistory) {
     this.#redactorOf = redactorOf;
     this.#history = history;
   }
 
-  event(json: string): string {
-    const sessionId = SESSION.exec(json)?.[1] ?? "";
-    const redactor = this.#redactorOf(sessionId);
-    if (!json.includes('"type":"item.')) return redactor.text(json);
+  /** In the order of the stream, one after the other. */
+  async event(json: string): Promise<string> {
+    const redactor = await this.#redactorOf(sessionIdOf(json));
+    if (!mayBeOfType(json, "item.")) return redactor.text(json);
     const event = JSON.parse(json) as UniversalEvent;
     switch (event.type) {
       case "item.delta":
-        return JSON.stringify({ ...event, data: { ...event.data, delta: this.#delta(event, redactor) } });
+        return JSON.stringify({ ...event, data: { ...event.data, delta: await this.#delta(event, redactor) } });
       case "item.started":
       case "item.updated":
         this.#follow(event.data.item.item_id, new Map());
@@ -53,16 +52,19 @@ export class EventRedactor {
     }
   }
 
-  #delta(event: Extract<UniversalEvent, { type: "item.delta" }>, redactor: Redactor): string {
-    const parts = this.#items.get(event.data.item_id) ?? this.#lookBack(event, redactor);
+  async #delta(event: Extract<UniversalEvent, { type: "item.delta" }>, redactor: Redactor): Promise<string> {
+    const parts = this.#items.get(event.data.item_id) ?? (await this.#lookBack(event, redactor));
     return grow(parts, event, redactor);
   }
 
   /** What the item's text was when this reader came in. */
-  #lookBack({ session_id, sequence, data }: Extract<UniversalEvent, { type: "item.delta" }>, redactor: Redactor): Parts {
+  async #lookBack(
+    { session_id, sequence, data }: Extract<UniversalEvent, { type: "item.delta" }>,
+    redactor: Redactor,
+  ): Promise<Parts> {
     const parts: Parts = new Map();
     const deltas: Extract<UniversalEvent, { type: "item.delta" }>[] = [];
-    for (const json of this.#history.before(session_id, sequence, LOOK_BACK)) {
+    for (const json of await this.#history.before(session_id, sequence, LOOK_BACK)) {
       if (!json.includes(data.item_id)) continue;
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "item.delta" && event.data.item_id === data.item_id) deltas.push(event);

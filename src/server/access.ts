@@ -27,7 +27,7 @@ export type AccessOptions = {
   limits: RequestLimits;
   defaultDirectory?: string;
   /** True when an agent of the second session, or one it created, created the first. */
-  descends(sessionId: string, ancestor: string): boolean;
+  descends(sessionId: string, ancestor: string): Promise<boolean>;
 };
 
 export type RouteAccess = { role: Role; reach: Reach };
@@ -50,13 +50,13 @@ export class Access {
   }
 
   /** Role and path, before the body is read. */
-  check(caller: Caller, { role, reach }: RouteAccess, params: unknown): void {
+  async check(caller: Caller, { role, reach }: RouteAccess, params: unknown): Promise<void> {
     mustHaveRole(caller, role);
     if (caller.scope === null) return;
     if (reach === "all")
       throw new ProblemError("forbidden", "This token reaches some sessions only, and the route answers for all of them.");
-    if (reach === "session" || reach === "branch") this.mustSee(caller, sessionIdOf(params));
-    if (reach === "branch" && !mayCreateIn(caller.scope, directoryOf(this.#options.log, sessionIdOf(params)) ?? ""))
+    if (reach === "session" || reach === "branch") await this.mustSee(caller, sessionIdOf(params));
+    if (reach === "branch" && !mayCreateIn(caller.scope, (await directoryOf(this.#options.log, sessionIdOf(params))) ?? ""))
       throw new ProblemError("forbidden", "This token creates no sessions in that directory.");
   }
 
@@ -73,16 +73,16 @@ export class Access {
   }
 
   /** Throws `session_not_found`: a session outside the scope is not there. */
-  mustSee(caller: Caller, sessionId: string): void {
-    if (!this.sees(caller, sessionId)) throw new ProblemError("session_not_found");
+  async mustSee(caller: Caller, sessionId: string): Promise<void> {
+    if (!(await this.sees(caller, sessionId))) throw new ProblemError("session_not_found");
   }
 
-  sees(caller: Caller, sessionId: string): boolean {
+  async sees(caller: Caller, sessionId: string): Promise<boolean> {
     if (caller.scope === null) return true;
     // The directories in an agent's scope are for sessions it creates, not for others that work there.
     if (caller.kind === "agent")
       return caller.session_id === sessionId || this.#options.descends(sessionId, caller.session_id ?? "");
-    const directory = directoryOf(this.#options.log, sessionId);
+    const directory = await directoryOf(this.#options.log, sessionId);
     return directory !== undefined && inScope(caller.scope, { session_id: sessionId, directory });
   }
 }

@@ -49,7 +49,7 @@ const overWebSocket = async (id: string): Promise<Command> => {
 describe("[A1] events name the actor of the command that caused them", () => {
   it.each(["http", "websocket"] as const)("over %s", async (surface) => {
     const { session_id: id, created_by } = await server.createSession();
-    const session = server.core.manager.get(id);
+    const session = await server.core.manager.get(id);
     const token_id = server.tokens.find(server.token)?.id;
     const actor = { token_id, role: "admin", surface };
     expect(created_by).toEqual({ ...actor, surface: "http" });

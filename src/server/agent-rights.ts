@@ -26,12 +26,12 @@ export class AgentRights {
   }
 
   /** Before a permission or a question is answered. */
-  mustMayAnswer({ agent, actor }: Caller, sessionId: string): void {
+  async mustMayAnswer({ agent, actor }: Caller, sessionId: string): Promise<void> {
     const people = `A person answers it: \`dragoman allow ${sessionId}\` or \`dragoman deny ${sessionId}\` in a terminal of their own, or the inspector.`;
     if (agent)
       throw new ProblemError("own_request", `This call comes from ${nameOf(agent)}, and agents answer no requests. ${people}`);
     // Who starts agents through MCP is an agent, too, if not one of this daemon: it must not be the one who lets them out.
-    if (actor.surface === "mcp" && this.#rowOf(sessionId)?.created_by?.surface === "mcp")
+    if (actor.surface === "mcp" && (await this.#rowOf(sessionId))?.created_by?.surface === "mcp")
       throw new ProblemError(
         "own_request",
         `This session was created through MCP, so MCP does not answer its requests. ${people}`,
@@ -54,9 +54,9 @@ export class AgentRights {
   }
 
   /** The request as it may be carried out: an agent's session works in its creator's directory, or below. */
-  mustMayCreate({ agent }: Caller, request: CreateSession): CreateSession {
+  async mustMayCreate({ agent }: Caller, request: CreateSession): Promise<CreateSession> {
     if (!agent) return request;
-    const own = this.#ownSession(agent);
+    const own = await this.#ownSession(agent);
     if (request.env !== undefined || request.mcp_servers !== undefined || request.resume_native !== undefined)
       throw refusal(agent, "gives no env, mcp_servers or resume_native to a session it creates");
     if (request.trust === "trusted") throw refusal(agent, "trusts no directory");
@@ -69,11 +69,11 @@ export class AgentRights {
   }
 
   /** Send, steer, interrupt, configure, fork, terminate, remove. */
-  mustMayDrive({ agent }: Caller, sessionId: string, patch: UpdateSession = {}): void {
+  async mustMayDrive({ agent }: Caller, sessionId: string, patch: UpdateSession = {}): Promise<void> {
     if (!agent) return;
-    const own = this.#ownSession(agent);
-    const driven = this.#rowOf(sessionId);
-    if (!driven || !this.descends(sessionId, own.session_id)) throw refusal(agent, "drives only the sessions it created");
+    const own = await this.#ownSession(agent);
+    const driven = await this.#rowOf(sessionId);
+    if (!driven || !(await this.descends(sessionId, own.session_id))) throw refusal(agent, "drives only the sessions it created");
     if (isWider(driven.permission_mode, own.permission_mode))
       throw refusal(agent, `works in the permission mode ${own.permission_mode}, and this session in a wider one`);
     if (patch.trust !== undefined) throw refusal(agent, "changes no trust");
@@ -92,26 +92,26 @@ export class AgentRights {
   }
 
   /** True when an agent of `ancestor`, or an agent it created, created the session. */
-  descends(sessionId: string, ancestor: string): boolean {
+  async descends(sessionId: string, ancestor: string): Promise<boolean> {
     const seen = new Set<string>();
     for (let at: string | undefined = sessionId; at !== undefined && !seen.has(at); ) {
       seen.add(at);
-      at = this.#rowOf(at)?.created_by?.session_id;
+      at = (await this.#rowOf(at))?.created_by?.session_id;
       if (at === ancestor) return true;
     }
     return false;
   }
 
   /** The session of an agent that may delegate. Throws for all others. */
-  #ownSession(agent: AgentCaller): Readonly<SessionRow> {
+  async #ownSession(agent: AgentCaller): Promise<Readonly<SessionRow>> {
     if (this.#access !== "delegate")
       throw refusal(agent, 'only reads its own session. Set agent_access to "delegate" to let agents create and drive sessions');
-    const own = agent.session_id === null || agent.known_by === "mark" ? undefined : this.#rowOf(agent.session_id);
+    const own = agent.session_id === null || agent.known_by === "mark" ? undefined : await this.#rowOf(agent.session_id);
     if (!own) throw refusal(agent, "serves several sessions, or left its own, so it is not known for which one it calls");
     return own;
   }
 
-  #rowOf(sessionId: string): Readonly<SessionRow> | undefined {
+  #rowOf(sessionId: string): Promise<Readonly<SessionRow> | undefined> {
     return this.#manager.rowOf(sessionId);
   }
 }

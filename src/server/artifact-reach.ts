@@ -3,7 +3,7 @@
  * session, so the events are searched. Tokens without a scope never come here.
  */
 import { setImmediate } from "node:timers/promises";
-import type { Log, Stream } from "../log/contract.ts";
+import type { Log, Stream, StreamPage } from "../log/contract.ts";
 import { directoryOf } from "./session-place.ts";
 import { inScope, type Scope } from "./token.ts";
 
@@ -19,9 +19,9 @@ export class ArtifactReach {
   }
 
   async reaches(scope: Scope, artifactId: string): Promise<boolean> {
-    for (const id of this.#known.get(artifactId) ?? []) if (this.#sees(scope, id)) return true;
-    for (const id of this.#sessions(scope)) {
-      const stream = this.#log.stream("session", id);
+    for (const id of this.#known.get(artifactId) ?? []) if (await this.#sees(scope, id)) return true;
+    for await (const id of this.#sessions(scope)) {
+      const stream = await this.#log.stream("session", id);
       if (!stream || !(await mentions(stream, artifactId))) continue;
       this.#remember(artifactId, id);
       return true;
@@ -29,15 +29,15 @@ export class ArtifactReach {
     return false;
   }
 
-  #sees(scope: Scope, id: string): boolean {
-    const directory = directoryOf(this.#log, id);
+  async #sees(scope: Scope, id: string): Promise<boolean> {
+    const directory = await directoryOf(this.#log, id);
     return directory !== undefined && inScope(scope, { session_id: id, directory });
   }
 
-  *#sessions(scope: Scope): Generator<string> {
+  async *#sessions(scope: Scope): AsyncGenerator<string> {
     for (let before: string | undefined; ; ) {
-      const page = this.#log.listStreams("session", { limit: 500, ...(before === undefined ? {} : { before }) });
-      for (const { id } of page.streams) if (this.#sees(scope, id)) yield id;
+      const page: StreamPage = await this.#log.list("session", { limit: 500, ...(before === undefined ? {} : { before }) });
+      for (const { id } of page.streams) if (await this.#sees(scope, id)) yield id;
       if (page.next === null) return;
       before = page.next;
     }
@@ -53,7 +53,7 @@ export class ArtifactReach {
 /** Page by page, and others get their turn in between. */
 async function mentions(stream: Stream, artifactId: string): Promise<boolean> {
   for (let after = 0; ; ) {
-    const page = stream.read({ after, limit: 2_000, maxBytes: 2 * 1024 * 1024 });
+    const page = await stream.read({ after, limit: 2_000, maxBytes: 2 * 1024 * 1024 });
     if (page.events.some((json) => json.includes(artifactId))) return true;
     if (!page.has_more) return false;
     after = page.next;

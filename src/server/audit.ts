@@ -61,8 +61,8 @@ export class Audit {
   }
 
   /** The newest first. */
-  list({ limit, after }: { limit: number; after?: string }): AuditList {
-    const found = this.#log.documents.list(KIND, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
+  async list({ limit, after }: { limit: number; after?: string }): Promise<AuditList> {
+    const found = await this.#log.documents.list(KIND, { limit: limit + 1, ...(after === undefined ? {} : { after }) });
     const page = found.slice(0, limit);
     return {
       records: page.map(({ body }) => JSON.parse(body) as AuditRecord),

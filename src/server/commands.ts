@@ -20,8 +20,8 @@ import type { Caller } from "./token.ts";
 
 type Context = Pick<ServerContext, "log" | "limits" | "manager" | "rights">;
 
-export function createSession({ manager, rights }: Context, caller: Caller, request: CreateSession): Promise<SessionView> {
-  return manager.create(rights.mustMayCreate(caller, request), caller.actor);
+export async function createSession({ manager, rights }: Context, caller: Caller, request: CreateSession): Promise<SessionView> {
+  return manager.create(await rights.mustMayCreate(caller, request), caller.actor);
 }
 
 export async function importSession(
@@ -32,24 +32,24 @@ export async function importSession(
 ): Promise<SessionView> {
   context.rights.mustBePerson(caller);
   const { id } = await importFile(context.log, ndjson, { ...options, actor: caller.actor });
-  return context.manager.get(id).view();
+  return (await context.manager.get(id)).view();
 }
 
 export async function sendMessage(
-  { log, limits, manager, rights }: Context,
+  { limits, manager, rights }: Context,
   caller: Caller,
   sessionId: string,
   { message, command = false, attachments = [], when_busy = "queue" }: SendMessage,
 ): Promise<MessageAccepted> {
-  rights.mustMayDrive(caller, sessionId);
+  await rights.mustMayDrive(caller, sessionId);
   if (command && readCommand(message) === null)
     throw new ProblemError("unsupported", "A command is written as /name, with its arguments behind it.");
-  const session = manager.get(sessionId);
+  const session = await manager.get(sessionId);
   const stored =
     attachments.length === 0
       ? []
       : await storeAttachments(attachments, {
-          artifacts: log.artifacts.of(session.stream),
+          artifacts: session.stream.artifacts,
           directory: session.directory,
           maxBytes: limits.body_bytes,
         });
@@ -57,26 +57,26 @@ export async function sendMessage(
 }
 
 export async function interrupt({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
-  rights.mustMayDrive(caller, sessionId);
-  const session = manager.get(sessionId);
+  await rights.mustMayDrive(caller, sessionId);
+  const session = await manager.get(sessionId);
   await session.interrupt(caller.actor);
 }
 
 export async function terminate({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
-  rights.mustMayDrive(caller, sessionId);
-  const session = manager.get(sessionId);
+  await rights.mustMayDrive(caller, sessionId);
+  const session = await manager.get(sessionId);
   await session.terminate(caller.actor);
 }
 
 export async function resume({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<SessionView> {
-  rights.mustMayDrive(caller, sessionId);
-  const session = manager.get(sessionId);
+  await rights.mustMayDrive(caller, sessionId);
+  const session = await manager.get(sessionId);
   await session.resume();
   return session.view();
 }
 
 export async function removeSession({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {
-  rights.mustMayDrive(caller, sessionId);
+  await rights.mustMayDrive(caller, sessionId);
   await manager.remove(sessionId, caller.actor);
 }
 
@@ -86,22 +86,20 @@ export async function configure(
   sessionId: string,
   patch: UpdateSession,
 ): Promise<SessionView> {
-  rights.mustMayDrive(caller, sessionId, patch);
-  const session = manager.get(sessionId);
+  await rights.mustMayDrive(caller, sessionId, patch);
+  const session = await manager.get(sessionId);
   await session.configure(patch, caller.actor);
   return session.view();
 }
 
 export async function forkSession(
-  { manager, rights, log }: Context,
+  { manager, rights }: Context,
   caller: Caller,
   sessionId: string,
   request: ForkSession,
 ): Promise<SessionView> {
-  rights.mustMayDrive(caller, sessionId);
-  const fork = await manager.fork(sessionId, request, caller.actor);
-  await log.committed();
-  return fork;
+  await rights.mustMayDrive(caller, sessionId);
+  return manager.fork(sessionId, request, caller.actor);
 }
 
 export async function replyPermission(
@@ -111,8 +109,8 @@ export async function replyPermission(
   requestId: string,
   reply: PermissionReplyBody,
 ): Promise<void> {
-  rights.mustMayAnswer(caller, sessionId);
-  const session = manager.get(sessionId);
+  await rights.mustMayAnswer(caller, sessionId);
+  const session = await manager.get(sessionId);
   if (reply.reply !== "reject" && session.asksForTrust(requestId)) rights.mustMayTrust(caller, reply.reply === "always");
   await session.replyPermission(requestId, reply, caller.actor);
 }
@@ -125,7 +123,7 @@ export async function replyQuestion(
   requestId: string,
   answers: string[][] | null,
 ): Promise<void> {
-  rights.mustMayAnswer(caller, sessionId);
-  const session = manager.get(sessionId);
+  await rights.mustMayAnswer(caller, sessionId);
+  const session = await manager.get(sessionId);
   await session.replyQuestion(requestId, answers, caller.actor);
 }

@@ -2,8 +2,9 @@
  * Events on their way to a client that asked for more than the stored bytes: only some types, with the native message, or in another dialect. Knows
  * nothing of sockets; the plain case never comes here.
  */
-import type { Batch, NativeRow, Stream } from "../log/contract.ts";
+import type { Batch, Stream } from "../log/contract.ts";
 import type { EventRedactor } from "../redaction/event-redactor.ts";
+import { withRaw } from "../schema/envelope.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { Dialect } from "./server-context.ts";
 
@@ -43,29 +44,50 @@ export const listOf = (value: string | string[] | undefined): string[] | null =>
 export const isPlain = ({ types, includeRaw, dialect, redact }: Encoding): boolean =>
   types === null && !includeRaw && dialect === null && redact === null;
 
-type Run = Pick<Batch, "events" | "types" | "natives">;
+export type Run = Pick<Batch, "events" | "types" | "natives">;
+export type EncodedEvent = { index: number; lines: string[] };
 
-/** Lines for one event each, oldest first; none when it was filtered out. `stream` is where the native messages lie. */
-export function encodeRun(run: Run, encoding: Encoding, stream: Stream | undefined): { index: number; lines: string[] }[] {
+/**
+ * Lines for one event each, oldest first; none when it was filtered out. `stream` is where the native messages lie. A promise only when something must be
+ * read for it: native messages, or what an event's reader may not see.
+ */
+export function encodeRun(
+  run: Run,
+  encoding: Encoding,
+  stream: Stream | undefined | Promise<Stream | undefined>,
+): EncodedEvent[] | Promise<EncodedEvent[]> {
   const { types, includeRaw, dialect, redact } = encoding;
   const chosen = run.events.flatMap((json, index) =>
     types === null || types.has(run.types[index] ?? "") ? [{ json, index }] : [],
   );
-  const natives = includeRaw ? chosen.flatMap(({ index }) => run.natives[index] ?? []) : [];
-  const raws = natives.length > 0 ? stream?.readRaw(natives) : undefined;
-  return chosen.map(({ json, index }) => {
-    const native = run.natives[index];
-    const raw = native == null ? undefined : raws?.get(native);
-    const full = redact ? redact.event(json) : raw ? withRaw(json, raw) : json;
-    return { index, lines: dialect ? dialect(full) : [full] };
-  });
+  const lines = (json: string): string[] => (dialect ? dialect(json) : [json]);
+  if (redact) return redacted(chosen, redact, lines);
+  if (includeRaw) return withNatives(chosen, run.natives, stream, lines);
+  return chosen.map(({ json, index }) => ({ index, lines: lines(json) }));
 }
 
-const NO_RAW = '"raw":null}';
+type Chosen = { json: string; index: number };
 
-/** The envelope ends with an empty `raw`; the native message takes its place. */
-export const withRaw = (json: string, row: NativeRow): string =>
-  json.endsWith(NO_RAW) ? `${json.slice(0, -NO_RAW.length)}"raw":${nativeJson(row.body)}}` : json;
+/** One after the other: what a redactor holds back of one event comes with the next. */
+async function redacted(chosen: Chosen[], redact: EventRedactor, lines: (json: string) => string[]): Promise<EncodedEvent[]> {
+  const encoded: EncodedEvent[] = [];
+  for (const { json, index } of chosen) encoded.push({ index, lines: lines(await redact.event(json)) });
+  return encoded;
+}
+
+async function withNatives(
+  chosen: Chosen[],
+  natives: Run["natives"],
+  stream: Stream | undefined | Promise<Stream | undefined>,
+  lines: (json: string) => string[],
+): Promise<EncodedEvent[]> {
+  const wanted = chosen.flatMap(({ index }) => natives[index] ?? []);
+  const raws = wanted.length > 0 ? await (await stream)?.readRaw(wanted) : undefined;
+  return chosen.map(({ json, index }) => {
+    const raw = raws?.get(natives[index] ?? 0);
+    return { index, lines: lines(raw ? withRaw(json, nativeJson(raw.body)) : json) };
+  });
+}
 
 /** The message as one line of JSON: verbatim when it is that already, a JSON string when it is not JSON at all. */
 export function nativeJson(body: Buffer): string {

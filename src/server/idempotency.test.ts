@@ -49,10 +49,10 @@ describe("Idempotency-Key", () => {
     const path = `/v1/sessions/${id}/messages`;
     const body = { message: "say one" };
     const { documents } = server.core.log;
-    const before = new Set(documents.list("idempotency").map(({ id: known }) => known));
+    const before = new Set((await documents.list("idempotency")).map(({ id: known }) => known));
     await server.call("POST", path, body, key("died"));
     // What the log holds when the daemon dies after the command and before its reply is kept.
-    for (const { id: document, body: noted } of documents.list("idempotency")) {
+    for (const { id: document, body: noted } of await documents.list("idempotency")) {
       const { request } = JSON.parse(noted) as { request: string };
       if (!before.has(document)) documents.put("idempotency", document, JSON.stringify({ request }));
     }

@@ -39,7 +39,7 @@ export class Idempotency {
   /** The kept reply, or null: then the caller must `keep` or `release`. Throws `idempotency_conflict`. */
   async begin(id: string, requestHash: string): Promise<Kept | null> {
     for (;;) {
-      const body = this.#log.documents.get(KIND, id);
+      const body = await this.#log.documents.get(KIND, id);
       const noted = body === undefined ? null : (JSON.parse(body) as Noted);
       if (noted && noted.request !== requestHash) throw new ProblemError("idempotency_conflict");
       if (noted && noted.status !== undefined) return noted;
@@ -62,7 +62,7 @@ export class Idempotency {
     try {
       if (kept.status < 500 && kept.body.length <= MAX_KEPT_BYTES) {
         this.#note(id, kept);
-        await this.#log.committed();
+        await this.#log.documents.committed();
       } else this.#log.documents.delete(KIND, id);
     } finally {
       this.#end(id);

@@ -1,28 +1,19 @@
 // What Prometheus reads. Counts only; the text is made when it is asked for.
-import type { Log, Subscription } from "../log/contract.ts";
+import type { Log, StreamPage } from "../log/contract.ts";
 import { setAsideLogs } from "../log/sqlite/refusal.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
-type Sources = { log: Log; manager: SessionManager; streams: OpenStreams; version: string };
+type Sources = { log: Log; manager: SessionManager; streams: OpenStreams; version: string; dataDir: string };
 
 export class Metrics {
   readonly #sources: Sources;
   readonly #requests = new Map<string, number>();
   readonly #natives = new NativeCounts();
-  readonly #subscription: Subscription;
   readonly #startedAt = Date.now();
-  #events = 0;
 
   constructor(sources: Sources) {
     this.#sources = sources;
-    this.#subscription = sources.log.subscribeAll({
-      after: sources.log.globalCursor(),
-      onBatch: (batch) => {
-        this.#events += batch.last - batch.first + 1;
-        return true;
-      },
-    });
   }
 
   /** `route` is the pattern, never the path: the number of series stays bounded. */
@@ -31,12 +22,8 @@ export class Metrics {
     this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
   }
 
-  close(): void {
-    this.#subscription.close();
-  }
-
-  text(): string {
-    const { log, manager, streams, version } = this.#sources;
+  async text(): Promise<string> {
+    const { log, manager, streams, version, dataDir } = this.#sources;
     const sessions = manager.counts();
     const health = log.health();
     return [
@@ -48,22 +35,22 @@ export class Metrics {
       ]),
       family("dragoman_unreadable", "gauge", "What was set aside because it cannot be read.", [
         [labels({ what: "session" }), manager.unreadable().length],
-        [labels({ what: "queued_message" }), manager.unreadableMessages()],
+        [labels({ what: "queued_message" }), await manager.unreadableMessages()],
       ]),
       family("dragoman_subscribers", "gauge", "Open SSE streams and WebSockets.", [["", streams.size]]),
       family("dragoman_subscriber_buffered_bytes", "gauge", "Bytes that slow subscribers have not taken yet.", [
         ["", streams.buffered],
       ]),
-      family("dragoman_events_total", "counter", "Events committed since start.", [["", this.#events]]),
+      family("dragoman_events_total", "counter", "Events committed since start.", [["", log.stats().events]]),
       family("dragoman_native_messages_total", "counter", "Native messages of the sessions active since start.", [
-        ...this.#natives.read(log, this.#startedAt),
+        ...(await this.#natives.read(log, this.#startedAt)),
       ]),
       family("dragoman_log_healthy", "gauge", "1 while commits succeed.", [["", health.state === "ok" ? 1 : 0]]),
       family("dragoman_log_damaged_places", "gauge", "Places of the log found damaged since start.", [
         ["", health.damage.places],
       ]),
       family("dragoman_log_set_aside", "gauge", "Damaged logs kept aside in the data directory.", [
-        ["", setAsideLogs(log.dataDir).length],
+        ["", setAsideLogs(dataDir).length],
       ]),
       family("dragoman_log_pending_bytes", "gauge", "Bytes that wait for their commit.", [["", health.pending_bytes]]),
       family("dragoman_http_requests_total", "counter", "Finished HTTP requests.", [...this.#requests]),
@@ -81,13 +68,17 @@ export class Metrics {
 class NativeCounts {
   readonly #bySession = new Map<string, { seen: number; counts: Map<string, number> }>();
 
-  read(log: Log, since: number): Map<string, number> {
+  async read(log: Log, since: number): Promise<Map<string, number>> {
     let before: string | undefined;
     scan: for (;;) {
-      const page = log.listStreams("session", { order: "updated", limit: 200, ...(before === undefined ? {} : { before }) });
+      const page: StreamPage = await log.list("session", {
+        order: "updated",
+        limit: 200,
+        ...(before === undefined ? {} : { before }),
+      });
       for (const { id, updated_at, last_native } of page.streams) {
         if (updated_at < since) break scan;
-        if (this.#bySession.get(id)?.seen !== last_native) this.#load(log, id, last_native);
+        if (this.#bySession.get(id)?.seen !== last_native) await this.#load(log, id, last_native);
       }
       if (page.next === null) break;
       before = page.next;
@@ -98,9 +89,9 @@ class NativeCounts {
     return sums;
   }
 
-  #load(log: Log, id: string, seen: number): void {
+  async #load(log: Log, id: string, seen: number): Promise<void> {
     const counts = new Map<string, number>();
-    for (const { disposition, count } of log.stream("session", id)?.coverage() ?? []) {
+    for (const { disposition, count } of (await (await log.stream("session", id))?.coverage()) ?? []) {
       const key = labels({ disposition });
       counts.set(key, (counts.get(key) ?? 0) + count);
     }

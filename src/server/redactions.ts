@@ -50,18 +50,21 @@ export class Redactions {
   reader(caller: { role: Role } | null): EventRedactor | null {
     if (!this.applyTo(caller)) return null;
     return new EventRedactor((id) => this.ofSession(id), {
-      before: (id, sequence, limit) =>
-        this.#log.stream("session", id)?.read({ before: sequence, limit, reverse: true, types: HISTORY_TYPES }).events ?? [],
+      before: async (id, sequence, limit) => {
+        const stream = await this.#log.stream("session", id);
+        const page = await stream?.read({ before: sequence, limit, reverse: true, types: HISTORY_TYPES });
+        return page?.events ?? [];
+      },
     });
   }
 
   /** Known shapes, and what this session was given: its variables, and those and the headers of its MCP servers. */
-  ofSession(id: string | undefined): Redactor {
+  async ofSession(id: string | undefined): Promise<Redactor> {
     const known = id === undefined ? this.#general : this.#ofSessions.get(id);
     if (known) return known;
-    const stream = id === undefined ? undefined : this.#log.stream("session", id);
-    if (id === undefined || !stream) return this.#general;
-    const values = placedSecrets(stream.state());
+    const row = id === undefined ? undefined : await this.#log.row("session", id);
+    if (id === undefined || !row) return this.#general;
+    const values = placedSecrets(row.state);
     const redactor = values.length === 0 ? this.#general : this.#redactor(values);
     this.#ofSessions.set(id, redactor);
     if (this.#ofSessions.size > MAX_SESSIONS) for (const oldest of this.#ofSessions.keys()) return this.#forget(oldest, redactor);
@@ -69,13 +72,13 @@ export class Redactions {
   }
 
   /** Switched off, only environment and headers are left out. */
-  ofExport(id: string): Pick<Redactor, "text" | "find"> {
+  async ofExport(id: string): Promise<Pick<Redactor, "text" | "find">> {
     return this.enabled ? this.ofSession(id) : { text: (text) => text, find: () => [] };
   }
 
   /** Text that comes in chunks, such as a file. */
-  transform(sessionId?: string): Transform {
-    const text = new PieceRedactor(this.ofSession(sessionId));
+  transform(): Transform {
+    const text = new PieceRedactor(this.#general);
     const decoder = new StringDecoder("utf8");
     return new Transform({
       transform: (chunk: Buffer, _, done) => done(null, text.add(decoder.write(chunk))),

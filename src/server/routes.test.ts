@@ -110,13 +110,14 @@ describe("behind the events", () => {
 describe("artifacts", () => {
   it("are given whole, by range, and never run in a browser", async () => {
     const text = "<script>alert(1)</script>0123456789";
-    const { artifact_id } = server.core.log.artifacts
-      .of(server.core.manager.get((await server.createSession()).session_id).stream)
-      .put(Buffer.from(text), {
+    const { artifact_id } = (await server.core.manager.get((await server.createSession()).session_id)).stream.artifacts.put(
+      Buffer.from(text),
+      {
         kind: "file",
         mime: "text/html",
         name: "ä b.html",
-      });
+      },
+    );
     const path = `/v1/artifacts/${artifact_id}`;
     const whole = await server.call("GET", path);
     expect([whole.status, whole.text]).toEqual([200, text]);

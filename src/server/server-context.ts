@@ -41,6 +41,8 @@ export type ServerLimits = {
 
 export type ServerOptions = {
   log: Log;
+  /** Where the daemon keeps what it writes: links for browsers, logs that were set aside. */
+  dataDir: string;
   manager: SessionManager;
   agents: AgentDirectory;
   tokens: TokenStore;

@@ -74,7 +74,13 @@ const CLOSE_GRACE_MS = 2_000;
 
 export async function createServer(options: ServerOptions): Promise<Server> {
   const streams = new OpenStreams(options.limits.subscribers, options.tokens, options.limits.heartbeat_ms);
-  const metrics = new Metrics({ log: options.log, manager: options.manager, streams, version: options.version });
+  const metrics = new Metrics({
+    log: options.log,
+    manager: options.manager,
+    streams,
+    version: options.version,
+    dataDir: options.dataDir,
+  });
   const redactions = new Redactions(options.redaction ?? {}, options.log, (word) => options.tokens.find(word) !== undefined);
   const guard = new OriginGuard({ allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] });
   const audit = new Audit(options.log, options.logger);
@@ -85,7 +91,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const descends = rights.descends.bind(rights);
   const access = new Access({ ...options, authenticator, limits: requestLimits(options), descends });
   let url = "";
-  const links = new LinkPages(options.log.dataDir, options.tokens, () => url);
+  const links = new LinkPages(options.dataDir, options.tokens, () => url);
   const recognition = options.agentInstance === undefined ? null : new AgentRecognition(options.agentInstance);
   const dialects = options.dialects ?? new Map();
   const context: ServerContext = {
@@ -150,7 +156,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async close() {
       streams.closeAll();
       links.removeAll();
-      metrics.close();
       const cut = (): void => [http, local].forEach((each) => void each?.closeAllConnections());
       const timer = setTimeout(cut, CLOSE_GRACE_MS).unref();
       await Promise.all([app.close(), closed(local)]);
@@ -251,7 +256,7 @@ function addAccessControl(app: App, context: ServerContext, origins: WeakMap<Inc
     request.settle = settling(request, access.enter(caller), context);
     reply.raw.once("close", () => request.settle?.(reply.statusCode));
     context.rights.mustReach(caller, needs.role);
-    access.check(caller, needs, request.params);
+    await access.check(caller, needs, request.params);
     if (!config.agents) context.rights.mustBePerson(caller);
   });
   app.addHook("preHandler", async (request) => {
@@ -299,7 +304,7 @@ function addRedaction(app: App, { redactions }: ServerContext): void {
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
     if (!/json/.test(String(reply.getHeader("content-type") ?? ""))) return payload;
     const { id } = typeof request.params === "object" && request.params !== null ? { id: undefined, ...request.params } : {};
-    const text = redactions.ofSession(typeof id === "string" ? id : undefined).text(payload.toString());
+    const text = (await redactions.ofSession(typeof id === "string" ? id : undefined)).text(payload.toString());
     reply.removeHeader("content-length");
     return Buffer.isBuffer(payload) ? Buffer.from(text) : text;
   });

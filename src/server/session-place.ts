@@ -2,11 +2,17 @@
 import type { Log } from "../log/contract.ts";
 import { parseRow } from "../session/session-row.ts";
 
+/** Those that are there. */
+export async function directoriesOf(log: Log, sessionIds: readonly string[] = []): Promise<Map<string, string>> {
+  const found = await Promise.all(sessionIds.map(async (id) => [id, await directoryOf(log, id)] as const));
+  return new Map(found.flatMap(([id, directory]) => (directory === undefined ? [] : [[id, directory] as const])));
+}
+
 /** Undefined when there is no such session, or its row cannot be read: then no scope reaches it. */
-export function directoryOf(log: Log, sessionId: string): string | undefined {
+export async function directoryOf(log: Log, sessionId: string): Promise<string | undefined> {
   try {
-    const stream = log.stream("session", sessionId);
-    return stream && parseRow(stream.state()).directory;
+    const row = await log.row("session", sessionId);
+    return row && parseRow(row.state).directory;
   } catch {
     return undefined;
   }

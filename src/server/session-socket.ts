@@ -5,18 +5,19 @@
 import type { IncomingMessage } from "node:http";
 import type { RawData, WebSocket } from "ws";
 import type { Batch, Stream, Subscription } from "../log/contract.ts";
+import type { Redactor } from "../redaction/redactor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { Session } from "../session/session.ts";
 import { mustHaveRole } from "./access.ts";
 import { withAgent } from "./agent-caller.ts";
 import { configure, interrupt, replyPermission, replyQuestion, sendMessage, terminate } from "./commands.ts";
-import { type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
-import { hasEnded } from "./event-stream.ts";
+import { type EncodedEvent, type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
 import type { OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import { mustReach } from "./routes/events.ts";
 import type { ServerContext } from "./server-context.ts";
 import { type ClientMessage, type Following, LOGGED_OPS, OP_ACCESS, parseClientMessage } from "./socket-messages.ts";
+import { hasEnded } from "./sse/follow.ts";
 import type { Caller } from "./token.ts";
 
 /** Bytes a socket may hold before its client counts as slow. */
@@ -36,6 +37,9 @@ const NORMAL = 1000;
 const GOING_AWAY = 1001;
 const POLICY = 1008;
 
+/** Who is connected to what. `redactor`: for a caller who may not see secrets. */
+export type Connected = { session: Session; caller: Caller; request: IncomingMessage; redactor: Redactor | null };
+
 export class SessionSocket implements OpenStream {
   readonly tokenId: string;
   readonly #ws: WebSocket;
@@ -44,9 +48,13 @@ export class SessionSocket implements OpenStream {
   readonly #caller: Caller;
   readonly #request: IncomingMessage;
   readonly #context: ServerContext;
+  /** For a caller who may not see secrets. */
+  readonly #redactor: Redactor | null;
   /** The caller with the agent it is, if it is one: looked for with the first command. */
   #recognised: Promise<Caller> | null = null;
   #subscription: Subscription | null = null;
+  /** A batch is being read for: what comes next waits for it. */
+  #encoding = false;
   #unanswered = 0;
   #running = 0;
   #runningBytes = 0;
@@ -56,13 +64,14 @@ export class SessionSocket implements OpenStream {
   /** Messages are sent to the agent in the order they came, whatever their attachments take. */
   #sending: Promise<unknown> = Promise.resolve();
 
-  constructor(ws: WebSocket, session: Session, caller: Caller, request: IncomingMessage, context: ServerContext) {
+  constructor(ws: WebSocket, { session, caller, request, redactor }: Connected, context: ServerContext) {
     this.tokenId = caller.id;
     this.#ws = ws;
     this.#sessionId = session.session_id;
     this.#stream = session.stream;
     this.#caller = caller;
     this.#request = request;
+    this.#redactor = redactor;
     this.#context = context;
   }
 
@@ -112,21 +121,42 @@ export class SessionSocket implements OpenStream {
   #follow(following: Following): void {
     this.#subscription?.close();
     this.#subscription = null;
+    this.#encoding = false;
     if (!following) return;
     const { after, encoding } = following;
     const stream = this.#stream;
     this.#subscription = stream.subscribe({
       after,
-      onBatch: (batch) => this.#sendBatch(batch, encoding),
+      onBatch: (batch) => this.#takeBatch(batch, encoding),
       onLive: () => {
-        if (hasEnded(stream)) this.#ws.close(NORMAL, "the session has ended");
+        hasEnded(stream).then((over) => over && this.#ws.close(NORMAL, "the session has ended"), this.#failed);
       },
       onEnd: (reason) => this.#ws.close(reason === "deleted" ? NORMAL : GOING_AWAY, `the log is ${reason}`),
     });
   }
 
-  #sendBatch(batch: Batch, encoding: Encoding): boolean {
-    const frames = isPlain(encoding) ? framesOf(batch) : this.#encoded(batch, encoding);
+  /** At once where nothing must be read for it; else the subscription waits until it was. */
+  #takeBatch(batch: Batch, encoding: Encoding): boolean {
+    if (isPlain(encoding)) return this.#sendFrames(batch, framesOf(batch));
+    const events = encodeRun(batch, encoding, this.#stream);
+    const frames = (all: EncodedEvent[]): Buffer[] => all.flatMap(({ lines }) => lines.map(frameOf));
+    if (!(events instanceof Promise)) return this.#sendFrames(batch, frames(events));
+    const subscription = this.#subscription;
+    this.#encoding = true;
+    events.then((all) => {
+      this.#encoding = false;
+      // Meanwhile the client may have asked for another place.
+      if (subscription === this.#subscription && this.#sendFrames(batch, frames(all))) subscription?.resume();
+    }, this.#failed);
+    return false;
+  }
+
+  readonly #failed = (error: unknown): void => {
+    this.#context.logger.error({ err: error }, "events for a WebSocket could not be read");
+    this.#ws.close(GOING_AWAY, "the log is failed");
+  };
+
+  #sendFrames(batch: Batch, frames: Buffer[]): boolean {
     const last = frames.length - 1;
     for (let i = 0; i < last; i++) this.#ws.send(frames[i] ?? "", TEXT);
     if (last >= 0) this.#ws.send(frames[last] ?? "", TEXT, () => this.#drained());
@@ -135,20 +165,14 @@ export class SessionSocket implements OpenStream {
   }
 
   #drained(): void {
-    this.#subscription?.resume();
+    if (!this.#encoding) this.#subscription?.resume();
     this.#work();
-  }
-
-  #encoded(batch: Batch, encoding: Encoding): Buffer[] {
-    return encodeRun(batch, encoding, this.#stream).flatMap(({ lines }) => lines.map(frameOf));
   }
 
   #push(message: object): void {
     if (this.#ws.readyState !== this.#ws.OPEN) return;
-    const { redactions } = this.#context;
     const text = JSON.stringify(message);
-    const shown = redactions.applyTo(this.#caller) ? redactions.ofSession(this.#sessionId).text(text) : text;
-    this.#ws.send(shown, () => this.#work());
+    this.#ws.send(this.#redactor?.text(text) ?? text, () => this.#work());
   }
 
   /** Takes as many commands as may run now; the socket is read only while none waits. */
@@ -262,13 +286,13 @@ export class SessionSocket implements OpenStream {
       case "reject_question":
         return replyQuestion(context, caller, id, message.question_id, null);
       case "pending":
-        return context.manager.get(id).pending();
+        return (await context.manager.get(id)).pending();
       case "session":
-        return context.manager.get(id).view();
+        return (await context.manager.get(id)).view();
       case "subscribe": {
         const { dialects, redactions } = this.#context;
         const after = message.after ?? 0;
-        mustReach(this.#stream, after, message.epoch);
+        await mustReach(this.#stream, after, message.epoch);
         return this.#follow({ after, encoding: encodingOf(message, dialects, redactions.reader(this.#caller)) });
       }
       case "unsubscribe":

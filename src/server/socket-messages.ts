@@ -95,19 +95,19 @@ function checked(fields: Record<string, unknown>): ClientMessage {
 export type Following = { after: number; encoding: Encoding } | null;
 
 /** The query of the upgrade request. Throws problems. */
-export function readSubscribeQuery(
+export async function readSubscribeQuery(
   query: URLSearchParams,
   stream: Stream,
   dialects: ReadonlyMap<string, Dialect>,
   redact: EventRedactor | null,
-): Following {
+): Promise<Following> {
   if (query.get("subscribe") === "false") return null;
   const after = query.get("after") ?? query.get("offset") ?? "0";
   if (!/^[0-9]{1,15}$/.test(after))
     throw new ProblemError("invalid_request", "after must be a sequence number.", {
       errors: [{ path: "querystring/after", message: "must be integer" }],
     });
-  mustReach(stream, Number(after), query.get("epoch") ?? undefined);
+  await mustReach(stream, Number(after), query.get("epoch") ?? undefined);
   const dialect = query.get("dialect");
   const encoding = encodingOf(
     {

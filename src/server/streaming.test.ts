@@ -42,7 +42,7 @@ describe("a session's stream", () => {
     const id = await played("say one two three");
     const path = `/v1/sessions/${id}/events/sse`;
     const firstOf = async (query: string, headers: Record<string, string> = {}): Promise<number | undefined> =>
-      eventsOf(await readSse(server, path + query, (blocks) => eventsOf(blocks).length > 0, headers))[0]?.sequence;
+      (await eventsOf(await readSse(server, path + query, (blocks) => eventsOf(blocks).length > 0, headers)))[0]?.sequence;
     expect(await firstOf("?after=3")).toBe(4);
     expect(await firstOf("?offset=2")).toBe(3);
     expect(await firstOf("?after=1", { "last-event-id": "5" })).toBe(6);
@@ -71,7 +71,7 @@ describe("a session's stream", () => {
   it("filters by type, keeping the sequence, live and in pages alike", async () => {
     const id = await played("say one two");
     const wanted = new Set(["turn.started", "turn.ended"]);
-    const live = eventsOf(
+    const live = await eventsOf(
       await readSse(server, `/v1/sessions/${id}/events/sse?types=turn.started,turn.ended`, has("turn.ended")),
     );
     const page = await server.json<{ events: UniversalEvent[] }>(
@@ -89,7 +89,7 @@ describe("a session's stream", () => {
     const page = await server.json<{ events: UniversalEvent[] }>("GET", `/v1/sessions/${id}/events?include_raw=true`);
     const delta = page.events.find(({ type, source }) => type === "item.delta" && source === "agent");
     expect(delta?.raw).toMatchObject({ type: "text", d: "one" });
-    const live = eventsOf(await readSse(server, `/v1/sessions/${id}/events/sse?include_raw=true`, has("turn.ended")));
+    const live = await eventsOf(await readSse(server, `/v1/sessions/${id}/events/sse?include_raw=true`, has("turn.ended")));
     expect(live).toEqual(page.events.slice(0, live.length));
     const plain = await server.json<{ events: UniversalEvent[] }>("GET", `/v1/sessions/${id}/events`);
     expect(plain.events.every(({ raw }) => raw === null)).toBe(true);

@@ -105,9 +105,9 @@ describe("tokens made from others", () => {
   });
 
   it("never exceed their minter in role, scope or lifetime", () => {
-    const store = open({ directoryOf: (id) => (id === "sess_in" ? "/work/app/sub" : undefined) });
+    const store = open();
     const mint = (by: Token, role: Token["role"], scope: Token["scope"] = null, lifetimeMs = 10_000) =>
-      store.mint(by, { role, scope, lifetimeMs });
+      store.mint(by, { role, scope, lifetimeMs, directories: new Map([["sess_in", "/work/app/sub"]]) });
     const parent = mint(rootOf(store), "operate", { directories: ["/work/app"], sessions: ["sess_a"] }).token;
     expect(() => mint(parent, "admin")).toThrow(/role operate cannot make/);
     expect(mint(parent, "observe").token.scope).toEqual(parent.scope);

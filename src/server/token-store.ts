@@ -35,8 +35,6 @@ export type TokenStoreOptions = {
   token?: string;
   /** False: no root token lies on the disk; `token` must be given. */
   files?: boolean;
-  /** The directory a session works in, to compare it with a scope. */
-  directoryOf?: (sessionId: string) => string | undefined;
   pageLifetimeMs?: number;
   now?: () => number;
 };
@@ -45,6 +43,8 @@ export type MintSpec = {
   role: Role;
   lifetimeMs: number;
   scope?: Scope | null;
+  /** Where the sessions of its scope work, to compare them with the scope of its maker. */
+  directories?: ReadonlyMap<string, string>;
   label?: string;
   surface?: Surface;
   /** It may prolong itself by the same time again and again: short-lived when its holder is gone. */
@@ -206,7 +206,7 @@ export class TokenStore {
     if (!reaches(by.role, spec.role))
       throw new ProblemError("forbidden", `A token of the role ${by.role} cannot make one of the role ${spec.role}.`);
     const scope = spec.scope ?? by.scope;
-    if (scope !== null && !isWithin(scope, by.scope, this.#options.directoryOf ?? (() => undefined)))
+    if (scope !== null && !isWithin(scope, by.scope, spec.directories ?? new Map()))
       throw new ProblemError("forbidden", "A token cannot reach more sessions or directories than the one it is made by.");
     this.#prune();
     this.#mustHaveRoom(by);

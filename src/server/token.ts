@@ -67,10 +67,10 @@ export const mayCreateIn = (scope: Scope | null, directory: string): boolean =>
   scope === null || (scope.directories?.some((outer) => contains(outer, directory)) ?? false);
 
 /** True when `inner` reaches nothing that `outer` does not. */
-export function isWithin(inner: Scope, outer: Scope | null, directoryOf: (sessionId: string) => string | undefined): boolean {
+export function isWithin(inner: Scope, outer: Scope | null, directories: ReadonlyMap<string, string>): boolean {
   if (outer === null) return true;
   const sessions = (inner.sessions ?? []).every((session_id) =>
-    inScope(outer, { session_id, directory: directoryOf(session_id) ?? "" }),
+    inScope(outer, { session_id, directory: directories.get(session_id) ?? "" }),
   );
   return sessions && (inner.directories ?? []).every((directory) => mayCreateIn(outer, directory));
 }

@@ -39,7 +39,7 @@ export class Transcripts {
 async function fold(stream: Stream): Promise<ItemList> {
   const items = new ItemFold();
   for (let after = 0; ; ) {
-    const page = stream.read({ after, limit: 1_000, types: ITEM_TYPES, maxBytes: PAGE_BYTES });
+    const page = await stream.read({ after, limit: 1_000, types: ITEM_TYPES, maxBytes: PAGE_BYTES });
     for (const json of page.events) items.apply(JSON.parse(json) as UniversalEvent);
     if (!page.has_more) return { items: items.items(), last_sequence: page.last };
     after = page.next;

@@ -46,16 +46,22 @@ export function createUpgradeHandler(
       const session_id = decode(id);
       const caller = await context.access.authenticate(request, origin);
       context.access.enter(caller)();
-      context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
-      const session = context.manager.get(session_id);
-      const query = readSubscribeQuery(url.searchParams, session.stream, context.dialects, context.redactions.reader(caller));
+      await context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
+      const session = await context.manager.get(session_id);
+      const query = await readSubscribeQuery(
+        url.searchParams,
+        session.stream,
+        context.dialects,
+        context.redactions.reader(caller),
+      );
+      const redactor = context.redactions.applyTo(caller) ? await context.redactions.ofSession(session_id) : null;
       context.streams.mustHaveRoom();
       onAccepted(request.socket);
       const server = caller.role === "observe" ? looking : acting;
       server.handleUpgrade(request, socket, head, (ws) => {
         socket.off("error", onError);
         context.metrics.countRequest("GET", "/v1/sessions/:id/ws", 101);
-        new SessionSocket(ws, session, caller, request, context).start(query);
+        new SessionSocket(ws, { session, caller, request, redactor }, context).start(query);
       });
     } catch (error) {
       refuse(socket, toProblemError(error), context);

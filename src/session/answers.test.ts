@@ -49,7 +49,7 @@ const start = async (agent = "mock", by?: Actor): Promise<Session> => {
   // An agent that cannot ask has no mode in which it would.
   const modes = builtInAgents.find(({ id }) => id === agent)?.capabilities.permission_modes ?? [];
   const permission_mode = modes.includes("default") ? "default" : (modes[0] ?? "default");
-  return core.manager.get((await core.manager.create({ agent, directory: dataDir, permission_mode }, by)).session_id);
+  return await core.manager.get((await core.manager.create({ agent, directory: dataDir, permission_mode }, by)).session_id);
 };
 
 async function asked(session: Session, after = 0): Promise<PermissionData> {
@@ -58,8 +58,8 @@ async function asked(session: Session, after = 0): Promise<PermissionData> {
   return event.data;
 }
 
-const resolved = (session: Session): PermissionData[] =>
-  eventsOf(session).flatMap((event) => (event.type === "permission.resolved" ? [event.data] : []));
+const resolved = async (session: Session): Promise<PermissionData[]> =>
+  (await eventsOf(session)).flatMap((event) => (event.type === "permission.resolved" ? [event.data] : []));
 
 describe("[A3] an answer with the hash of its input", () => {
   it("counts for that input only", async () => {
@@ -69,7 +69,7 @@ describe("[A3] an answer with the hash of its input", () => {
     expect(metadata.input_hash).toBe(inputHash({ command: "touch a.txt" }));
     const other = session.replyPermission(permission_id, { reply: "once", input_hash: inputHash({ command: "rm" }) });
     await expect(other).rejects.toMatchObject({ code: "precondition_failed" });
-    expect(resolved(session)).toEqual([]);
+    expect(await resolved(session)).toEqual([]);
     await session.replyPermission(permission_id, { reply: "once", input_hash: metadata.input_hash ?? "" });
     await session.replyPermission(permission_id, { reply: "once" });
     await turnEnd(session, turn_id);
@@ -89,9 +89,9 @@ describe("[A3] an answer with the hash of its input", () => {
     });
     await session.replyPermission(second.permission_id, { reply: "reject" });
     await turnEnd(session, turn_id);
-    expect(textsOf(session, "assistant").join("")).toContain("p2");
-    expect(resolved(session).map(({ status }) => status)).toEqual(["denied", "denied"]);
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect((await textsOf(session, "assistant")).join("")).toContain("p2");
+    expect((await resolved(session)).map(({ status }) => status)).toEqual(["denied", "denied"]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 });
 
@@ -107,14 +107,14 @@ describe("[A5] an edited input", () => {
     if (can) await session.replyPermission(permission_id, edited);
     else {
       await expect(session.replyPermission(permission_id, edited)).rejects.toMatchObject({ code: "unsupported" });
-      expect(resolved(session)).toEqual([]);
+      expect(await resolved(session)).toEqual([]);
       expect(session.pending().permissions).toHaveLength(1);
       await session.replyPermission(permission_id, { reply: "once" });
     }
     await turnEnd(session, turn_id);
-    const [shown] = resolved(session);
+    const [shown] = await resolved(session);
     expect(shown?.metadata.updated_input).toEqual(can ? edited.updated_input : undefined);
-    const ran = JSON.stringify(eventsOf(session).filter((event) => event.type === "item.completed"));
+    const ran = JSON.stringify((await eventsOf(session)).filter((event) => event.type === "item.completed"));
     expect(ran).toContain(can ? "ran {" : "ran touch a.txt");
   });
 
@@ -125,42 +125,43 @@ describe("[A5] an edited input", () => {
     const rejection = session.replyPermission(permission_id, { reply: "reject", updated_input: { command: "x" } });
     await expect(rejection).rejects.toMatchObject({ code: "invalid_request" });
     await session.replyPermission(permission_id, { reply: "once", updated_input: null });
-    expect(resolved(session)[0]?.metadata).not.toHaveProperty("updated_input");
+    expect((await resolved(session))[0]?.metadata).not.toHaveProperty("updated_input");
   });
 });
 
 describe("[A1] every effect names its actor", () => {
-  const find = (session: Session, type: UniversalEvent["type"]) => eventsOf(session).findLast((event) => event.type === type);
+  const find = async (session: Session, type: UniversalEvent["type"]) =>
+    (await eventsOf(session)).findLast((event) => event.type === type);
 
   it("of a command to a session", async () => {
     const session = await start("mock", actor("cli"));
-    expect(find(session, "session.started")?.data).toMatchObject({ metadata: { created_by: actor("cli") } });
+    expect((await find(session, "session.started"))?.data).toMatchObject({ metadata: { created_by: actor("cli") } });
     expect(session.view().created_by).toEqual(actor("cli"));
     await session.configure({ model: "mock-2", title: "x" }, actor("http"));
-    expect(find(session, "config.changed")?.data).toMatchObject({ model: "mock-2", actor: actor("http") });
-    expect(find(session, "session.updated")?.data).toMatchObject({ title: "x", actor: actor("http") });
+    expect((await find(session, "config.changed"))?.data).toMatchObject({ model: "mock-2", actor: actor("http") });
+    expect((await find(session, "session.updated"))?.data).toMatchObject({ title: "x", actor: actor("http") });
     const { turn_id } = await session.send("ask\nquestion\nhang", [], "queue", actor("sdk"));
     const { permission_id } = await asked(session);
-    expect(find(session, "turn.started")?.data).toEqual({ turn_id, initiator: "client", actor: actor("sdk") });
+    expect((await find(session, "turn.started"))?.data).toEqual({ turn_id, initiator: "client", actor: actor("sdk") });
     await session.replyPermission(permission_id, { reply: "once" }, actor("inspector"));
-    expect(resolved(session)[0]?.metadata).toMatchObject({ resolved_by: "client", actor: actor("inspector") });
+    expect((await resolved(session))[0]?.metadata).toMatchObject({ resolved_by: "client", actor: actor("inspector") });
     const question = await until(session, (event) => event.type === "question.requested");
     if (question.type !== "question.requested") throw new Error("no question");
     await session.replyQuestion(question.data.question_id, [["Red"], ["Basil"]], actor("websocket"));
-    expect(find(session, "question.resolved")?.data).toMatchObject({ resolved_by: "client", actor: actor("websocket") });
+    expect((await find(session, "question.resolved"))?.data).toMatchObject({ resolved_by: "client", actor: actor("websocket") });
     await session.send("left", [], "steer", actor("mcp"));
-    expect(find(session, "session.updated")?.data).toMatchObject({
+    expect((await find(session, "session.updated"))?.data).toMatchObject({
       metadata: { steered_turn_id: turn_id },
       actor: actor("mcp"),
     });
     await until(session, ({ type, data }) => type === "item.completed" && JSON.stringify(data).includes("Steered: left"));
     await session.interrupt(actor("cli"));
     expect((await turnEnd(session, turn_id)).data).toMatchObject({ stop_reason: "interrupted", actor: actor("cli") });
-    const fork = core.manager.get((await core.manager.fork(session.session_id, {}, actor("http"))).session_id);
-    expect(find(fork, "session.started")?.data).toMatchObject({ metadata: { created_by: actor("http") } });
+    const fork = await core.manager.get((await core.manager.fork(session.session_id, {}, actor("http"))).session_id);
+    expect((await find(fork, "session.started"))?.data).toMatchObject({ metadata: { created_by: actor("http") } });
     await session.terminate(actor("mcp"));
-    expect(find(session, "session.ended")?.data).toMatchObject({ reason: "terminated", actor: actor("mcp") });
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect((await find(session, "session.ended"))?.data).toMatchObject({ reason: "terminated", actor: actor("mcp") });
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("of an end that leaves requests and a turn open", async () => {
@@ -168,28 +169,28 @@ describe("[A1] every effect names its actor", () => {
     await session.send("ask", [], "queue");
     await asked(session);
     await session.terminate(actor("cli"));
-    expect(resolved(session)[0]?.metadata).toMatchObject({ resolved_by: "session_end", actor: actor("cli") });
-    expect(find(session, "turn.ended")?.data).toMatchObject({ stop_reason: "interrupted", actor: actor("cli") });
+    expect((await resolved(session))[0]?.metadata).toMatchObject({ resolved_by: "session_end", actor: actor("cli") });
+    expect((await find(session, "turn.ended"))?.data).toMatchObject({ stop_reason: "interrupted", actor: actor("cli") });
   });
 
   it("of a message that waits, also after a restart; what the daemon does is its own, what the agent does is nobody's", async () => {
     const session = await start();
     await play(session, "say before");
-    const ended = find(session, "turn.ended");
+    const ended = await find(session, "turn.ended");
     expect(ended?.data).not.toHaveProperty("actor");
     const { turn_id } = await session.send("ask", [], "queue", actor("http"));
     await asked(session);
     const waiting = await session.send("say after", [], "queue", actor("cli"));
     await core.close();
     core = await open();
-    const again = core.manager.get(session.session_id);
+    const again = await core.manager.get(session.session_id);
     await turnEnd(again, waiting.turn_id);
-    const all = eventsOf(again);
+    const all = await eventsOf(again);
     const daemon = { token_id: null, role: null, surface: "daemon" };
     expect(all.find((event) => event.type === "turn.ended" && event.data.turn_id === turn_id)?.data).toMatchObject({
       actor: daemon,
     });
-    expect(resolved(again)[0]?.metadata).toMatchObject({ resolved_by: "session_end", actor: daemon });
+    expect((await resolved(again))[0]?.metadata).toMatchObject({ resolved_by: "session_end", actor: daemon });
     const started = all.find((event) => event.type === "turn.started" && event.data.turn_id === waiting.turn_id);
     expect(started?.data).toMatchObject({ actor: actor("cli") });
     const own = all.filter((event) => event.type === "config.changed" || event.type === "session.updated");

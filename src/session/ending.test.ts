@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 const start = async (): Promise<Session> =>
-  core.manager.get((await core.manager.create({ agent: "test", directory: dataDir })).session_id);
+  await core.manager.get((await core.manager.create({ agent: "test", directory: dataDir })).session_id);
 
 const ended = { code: "session_ended" };
 
@@ -53,7 +53,7 @@ describe("a session that is being ended", () => {
     await Promise.all([ending, again]);
     expect([test.alive, test.starts, session.alive]).toEqual([0, 1, false]);
     expect(session.view().status).toBe("ended");
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("[S7] ends an agent that is just starting, and does not give it the message", async () => {
@@ -66,7 +66,7 @@ describe("a session that is being ended", () => {
     test.starting.open();
     await ending;
     expect([test.alive, test.starts, test.prompts.length]).toEqual([0, 1, 0]);
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("[S7] refuses a message whose commit was awaited when the end began", async () => {
@@ -84,11 +84,11 @@ describe("a session that is being ended", () => {
     test.closing.shut();
     const removals = [core.manager.remove(session.session_id), core.manager.remove(session.session_id)];
     await test.closing.arrival();
-    await expect(core.manager.get(session.session_id).send("more", [], "queue")).rejects.toMatchObject(ended);
+    await expect((await core.manager.get(session.session_id)).send("more", [], "queue")).rejects.toMatchObject(ended);
     test.closing.open();
     await Promise.all(removals);
     expect([test.alive, test.starts]).toEqual([0, 1]);
-    expect(() => core.manager.get(session.session_id)).toThrow(/no session/);
+    await expect(core.manager.get(session.session_id)).rejects.toThrow(/no session/);
   });
 });
 
@@ -105,7 +105,7 @@ describe("a session that is put to rest", () => {
     await resting;
     await turnEnd(session, turn_id);
     expect([test.starts, test.most, test.alive]).toEqual([2, 1, 1]);
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("is suspended with the daemon: nothing is started any more, and the message stays queued for the next start", async () => {
@@ -125,7 +125,7 @@ describe("a session that is put to rest", () => {
       defaultDirectory: dataDir,
       log: () => {},
     });
-    await turnEnd(core.manager.get(session.session_id), turn_id);
+    await turnEnd(await core.manager.get(session.session_id), turn_id);
     expect(test.prompts).toEqual(["hello"]);
   });
 });
@@ -140,13 +140,13 @@ describe("a session whose object was given up", () => {
     test.launch?.port.say([{ do: "event", type: "no such\ntype" as never, data: {} as never }]);
     await test.closing.arrival();
     await expect(session.send("x", [], "queue")).rejects.toThrow();
-    const again = core.manager.get(session.session_id);
+    const again = await core.manager.get(session.session_id);
     expect(again).not.toBe(session);
     const { turn_id } = await again.send("hello", [], "queue");
     expect(test.starts).toBe(1);
     test.closing.open();
     await turnEnd(again, turn_id);
     expect([test.starts, test.most]).toEqual([2, 1]);
-    expect(checkGrammar(eventsOf(again))).toEqual([]);
+    expect(checkGrammar(await eventsOf(again))).toEqual([]);
   });
 });

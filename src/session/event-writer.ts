@@ -1,6 +1,5 @@
 // Gives an event its envelope and its place in the sequence, serializes it once and hands it to the sink. Knows nothing of what events mean.
-import type { EventText, Shape } from "../log/contract.ts";
-import { eventJson } from "../log/sqlite/packing/packed-events.ts";
+import { type EnvelopeFacts, type EventText, eventJson, type Shape, shapeOf } from "../schema/envelope.ts";
 import type { EventDataOf, EventType } from "../schema/event-data.ts";
 import type { IdSource } from "./ids.ts";
 
@@ -32,13 +31,11 @@ const SYNCED: ReadonlySet<EventType> = new Set<EventType>([
 
 export class EventWriter {
   readonly #sessionId: string;
-  readonly #sessionIdJson: string;
   readonly #sink: EventSink;
   readonly #ids: IdSource;
   readonly #clock: () => string;
   #sequence: number;
   #nativeSessionId: string | null = null;
-  #nativeJson = "null";
   /** The shapes of the last events: the same for thousands in a row. */
   #plain: { type: EventType; source: Origin["source"]; shape: Shape } | null = null;
   #delta: { head: string; source: Origin["source"]; shape: Shape } | null = null;
@@ -52,7 +49,6 @@ export class EventWriter {
     nativeSessionId?: string | null;
   }) {
     this.#sessionId = options.sessionId;
-    this.#sessionIdJson = JSON.stringify(options.sessionId);
     this.#sink = options.sink;
     this.#ids = options.ids;
     this.#clock = options.clock;
@@ -74,7 +70,6 @@ export class EventWriter {
 
   set nativeSessionId(id: string | null) {
     this.#nativeSessionId = id;
-    this.#nativeJson = JSON.stringify(id);
     this.#plain = null;
     this.#delta = null;
   }
@@ -91,7 +86,7 @@ export class EventWriter {
     const { source } = origin;
     let known = this.#plain;
     if (known?.type !== type || known.source !== source) {
-      known = { type, source, shape: { before: this.#middle(type, source), after: ',"raw":null}' } };
+      known = { type, source, shape: shapeOf(this.#facts(type, source)) };
       this.#plain = known;
     }
     return this.#append(type, known.shape, JSON.stringify(data), origin);
@@ -102,7 +97,7 @@ export class EventWriter {
     const { source } = origin;
     let known = this.#delta;
     if (known?.head !== head || known.source !== source) {
-      known = { head, source, shape: { before: this.#middle("item.delta", source) + head, after: '},"raw":null}' } };
+      known = { head, source, shape: shapeOf(this.#facts("item.delta", source), head) };
       this.#delta = known;
     }
     return this.#append("item.delta", known.shape, JSON.stringify(delta), origin);
@@ -117,8 +112,7 @@ export class EventWriter {
     return sequence;
   }
 
-  /** What stands between the time and the data. */
-  #middle(type: EventType, source: Origin["source"]): string {
-    return `","session_id":${this.#sessionIdJson},"native_session_id":${this.#nativeJson},"synthetic":${source === "daemon"},"source":"${source}","type":"${type}","data":`;
+  #facts(type: EventType, source: Origin["source"]): EnvelopeFacts {
+    return { sessionId: this.#sessionId, nativeSessionId: this.#nativeSessionId, source, type };
   }
 }

@@ -34,7 +34,7 @@ export class ExportRedaction {
     const redaction = new ExportRedaction(redactor);
     const open = new Map<string, Map<number, Growing>>();
     for (let after = 0, more = true; more; ) {
-      const page = stream.read({ after, limit: 1_000, types: ITEM_TYPES });
+      const page = await stream.read({ after, limit: 1_000, types: ITEM_TYPES });
       for (const [index, json] of page.events.entries())
         redaction.#survey(JSON.parse(json) as UniversalEvent, page.natives[index] ?? null, open);
       more = page.has_more;

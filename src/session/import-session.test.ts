@@ -24,7 +24,7 @@ const open = () =>
   openCore({ dataDir, config: {}, agents: [mockAgent], env: process.env, defaultDirectory: dataDir, log: () => {} });
 
 const exportOf = async (id: string): Promise<string> => {
-  const stream = core.log.stream("session", id);
+  const stream = await core.log.stream("session", id);
   if (!stream) throw new Error(`no session ${id}`);
   let text = "";
   for await (const line of exportLines(core.log, stream, null)) text += line;
@@ -45,7 +45,7 @@ beforeAll(async () => {
       metadata: { created_by: "mcp:1", colour: "red" },
     })
   ).session_id;
-  const session = core.manager.get(sessionId);
+  const session = await core.manager.get(sessionId);
   for (const text of ["all", "garbage", "big 300000", "say ünïcödé \u2028 \u{1f600}"]) await play(session, text);
   exported = await exportOf(sessionId);
 });
@@ -82,15 +82,15 @@ const withLine = (kind: string, change: (line: Json) => Json): { file: string; n
 
 describe("an import", () => {
   it("has the same events, byte for byte, and the same native messages", async () => {
-    const origin = core.log.stream("session", sessionId);
-    const before = origin?.read({ limit: 100_000, maxBytes: 1e9 }).events;
-    const natives = origin?.readNative({ limit: 100_000 }).messages;
+    const origin = await core.log.stream("session", sessionId);
+    const before = (await origin?.read({ limit: 100_000, maxBytes: 1e9 }))?.events;
+    const natives = (await origin?.readNative({ limit: 100_000 }))?.messages;
     const file = await exportOf(sessionId);
     await core.manager.remove(sessionId);
     const copy = await importSession(core.log, file);
     expect(copy.id).toBe(sessionId);
-    expect(copy.read({ limit: 100_000, maxBytes: 1e9 }).events).toEqual(before);
-    expect(copy.readNative({ limit: 100_000 }).messages).toEqual(natives);
+    expect((await copy.read({ limit: 100_000, maxBytes: 1e9 })).events).toEqual(before);
+    expect((await copy.readNative({ limit: 100_000 })).messages).toEqual(natives);
     expect((await exportOf(sessionId)).split("\n").slice(1)).toEqual(file.split("\n").slice(1));
   });
 
@@ -105,7 +105,7 @@ describe("an import", () => {
       metadata: { created_by: "mcp:1", colour: "red" },
       created_by: { token_id: "root", role: "admin", surface: "http" },
     });
-    const session = core.manager.get((await take(hostile)).id);
+    const session = await core.manager.get((await take(hostile)).id);
     const { row } = session;
     expect(row).toMatchObject({ permission_mode: "default", mcp_servers: [], env: {}, system_prompt: null, fork: false });
     expect(row).toMatchObject({ native_session_id: null, metadata: { colour: "red" }, status: "dormant" });
@@ -114,12 +114,12 @@ describe("an import", () => {
     expect(exported).not.toContain("hunter");
     // It is usable: the next message starts a conversation of its own.
     await play(session, "remember");
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("[S9] goes on with the native conversation only when it is asked to, and never with a path", async () => {
     const { native_session_id } = (lines()[0] as { row: { native_session_id: string } }).row;
-    expect(core.manager.get((await take(exported, { resume: true })).id).nativeSessionId).toBe(native_session_id);
+    expect((await core.manager.get((await take(exported, { resume: true })).id)).nativeSessionId).toBe(native_session_id);
     for (const path of ["../../etc/passwd", "/tmp/a.jsonl", "a.jsonl"])
       await expect(take(withRow({ native_session_id: path }), { resume: true })).rejects.toMatchObject({ code: "not_resumable" });
   });
@@ -184,16 +184,16 @@ describe("an import", () => {
   });
 
   it("closes what was open when it was exported", async () => {
-    const session = core.manager.get((await core.manager.create({ agent: "mock", directory: dataDir })).session_id);
+    const session = await core.manager.get((await core.manager.create({ agent: "mock", directory: dataDir })).session_id);
     await session.send("ask", [], "queue");
     await until(session, (event) => event.type === "permission.requested");
     const file = await exportOf(session.session_id);
     await session.terminate();
-    const copy = core.manager.get((await take(file)).id);
-    await core.log.committed();
+    const copy = await core.manager.get((await take(file)).id);
+    await core.log.documents.committed();
     expect(copy.pending()).toEqual({ permissions: [], questions: [] });
     await play(copy, "say on");
-    const events = eventsOf(copy);
+    const events = await eventsOf(copy);
     expect(checkGrammar(events)).toEqual([]);
     expect(events.filter((event) => event.type === "permission.resolved")).toHaveLength(1);
   });
@@ -249,7 +249,7 @@ describe("a changed file", () => {
         try {
           const { id } = await take(text(all));
           imported++;
-          const session = core.manager.get(id);
+          const session = await core.manager.get(id);
           expect(session.view().session_id).toBe(id);
           for await (const _ of exportLines(core.log, session.stream, null)) {
             // read to the end
@@ -257,14 +257,14 @@ describe("a changed file", () => {
         } catch (error) {
           expect(toProblemError(error)).toMatchObject({ code: "invalid_request" });
         }
-        for (const search of ["a", "5", "--"]) core.manager.list({ limit: 500, search });
+        for (const search of ["a", "5", "--"]) await core.manager.list({ limit: 500, search });
       }),
       { seed: SEED, numRuns: 150 },
     );
     expect(imported).toBeGreaterThan(0);
     await core.close();
     core = await open();
-    const { sessions, unreadable } = core.manager.list({ limit: 500, search: "mock" });
+    const { sessions, unreadable } = await core.manager.list({ limit: 500, search: "mock" });
     expect([sessions.length > imported, unreadable]).toEqual([true, []]);
   });
 });

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import type { Log, Stream } from "../log/contract.ts";
+import type { Log, Stream, StreamWriter } from "../log/contract.ts";
 import { withdrawn } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { UniversalEvent } from "../schema/event.ts";
@@ -53,22 +53,21 @@ export async function importSession(log: Log, ndjson: string, options: ImportOpt
   const checked = await check(ndjson, options);
   log.assertWritable();
   const id = checked.row.session_id;
-  if (log.stream("session", id))
+  if (await log.stream("session", id))
     throw new ProblemError("session_exists", `There is a session ${id} already. Import it under another session_id.`);
-  const stream = log.createStream("session", id, JSON.stringify(checked.row));
+  const stream = await log.create("session", id, JSON.stringify(checked.row));
   try {
-    const artifacts = log.artifacts.of(stream);
-    for (const { bytes, kind, mime } of checked.artifacts) artifacts.put(bytes, { kind, mime });
+    for (const { bytes, kind, mime } of checked.artifacts) stream.artifacts.put(bytes, { kind, mime });
     write(stream, checked);
-    await log.committed();
+    await stream.committed();
     return stream;
   } catch (error) {
-    log.deleteStream("session", id);
+    await log.delete("session", id);
     throw withdrawn(error);
   }
 }
 
-function write(stream: Stream, { natives, events, open }: Checked): void {
+function write(stream: StreamWriter, { natives, events, open }: Checked): void {
   for (const native of natives) stream.appendNative(native);
   for (const { json, event, native } of events) stream.append({ text: json, sequence: event.sequence, type: event.type, native });
   // It was exported in the middle of something: the first to load it closes that, as after a crash.

@@ -6,7 +6,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { ChosenCommand, Prompt } from "../agents/contract.ts";
-import type { Artifacts, Documents } from "../log/contract.ts";
+import type { Artifacts, StreamDocuments } from "../log/contract.ts";
 import { Actor } from "../schema/actor.ts";
 
 const StoredAttachment = Type.Object({
@@ -41,18 +41,16 @@ const validator = Compile(QueuedMessage);
 type Entry = { id: string; message: QueuedMessage; trying: boolean };
 
 export class MessageQueue {
-  readonly #documents: Documents;
-  readonly #sessionId: string;
+  readonly #documents: StreamDocuments;
   #entries: Entry[] = [];
   #unreadable: string[] = [];
   #version = 0;
 
-  constructor(documents: Documents, sessionId: string) {
+  constructor(documents: StreamDocuments) {
     this.#documents = documents;
-    this.#sessionId = sessionId;
-    for (const { id, body } of documents.list(QUEUED, { prefix: `${sessionId}/` })) {
+    for (const { id, body } of documents.list(QUEUED)) {
       const message = readMessage(body);
-      if (message && id === `${sessionId}/${message.turn_id}`) this.#entries.push({ id, message, trying: false });
+      if (message && id === message.turn_id) this.#entries.push({ id, message, trying: false });
       else this.#setAside(id, body);
     }
   }
@@ -73,7 +71,7 @@ export class MessageQueue {
   /** `atOnce`: it will be delivered right away, so its first try is counted with it. */
   push(message: QueuedMessage, { atOnce }: { atOnce: boolean }): void {
     // Turn ids are time-ordered, so the order of ids is the order of arrival.
-    const entry: Entry = { id: `${this.#sessionId}/${message.turn_id}`, message: { ...message, tries: 0 }, trying: atOnce };
+    const entry: Entry = { id: message.turn_id, message: { ...message, tries: 0 }, trying: atOnce };
     this.#put(entry, atOnce ? 1 : 0, true);
     this.#entries.push(entry);
   }

@@ -16,7 +16,7 @@ export type OpenState = {
   ended: boolean;
 };
 
-export function readOpenState(stream: Stream, openSince: number): OpenState {
+export async function readOpenState(stream: Stream, openSince: number): Promise<OpenState> {
   const fold = new ItemFold();
   const open = new Set<string>();
   const permissions = new Map<string, PermissionData>();
@@ -26,7 +26,7 @@ export function readOpenState(stream: Stream, openSince: number): OpenState {
   let status: SessionStatusName | null = null;
   let ended = false;
 
-  for (const event of eventsAfter(stream, openSince - 1)) {
+  for await (const event of eventsAfter(stream, openSince - 1)) {
     fold.apply(event);
     switch (event.type) {
       case "item.started":
@@ -83,10 +83,10 @@ export function readOpenState(stream: Stream, openSince: number): OpenState {
   };
 }
 
-function* eventsAfter(stream: Stream, after: number): Generator<UniversalEvent> {
+async function* eventsAfter(stream: Stream, after: number): AsyncGenerator<UniversalEvent> {
   let cursor = after;
   for (;;) {
-    const page = stream.read({ after: cursor, limit: 1_000 });
+    const page = await stream.read({ after: cursor, limit: 1_000 });
     for (const json of page.events) yield JSON.parse(json) as UniversalEvent;
     if (!page.has_more) return;
     cursor = page.next;

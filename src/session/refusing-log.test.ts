@@ -4,7 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createAgentHost } from "../daemon/agent-host.ts";
-import { type Log, LogError, openLog, type Stream } from "../log/sqlite/log.ts";
+import type { Log, StreamWriter } from "../log/contract.ts";
+import { LogError } from "../log/log-error.ts";
+import { openSqliteLog } from "../log/sqlite/log.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { isoClock, timeOrderedIds } from "./ids.ts";
 import type { Session } from "./session.ts";
@@ -26,12 +28,6 @@ class FlakyLog {
 
   constructor(real: Log) {
     const over: Partial<Log> = {
-      committed: async (options) => {
-        await Promise.resolve();
-        if (this.failing && options?.bounded !== false) throw fullDisk();
-        if (this.failing) await new Promise<void>((resolve) => this.#healed.push(resolve));
-        return real.committed();
-      },
       assertWritable: () => {
         if (this.failing) throw fullDisk();
       },
@@ -39,10 +35,10 @@ class FlakyLog {
         this.#pressure.add(listener);
         return () => void this.#pressure.delete(listener);
       },
-      createStream: (...args) => this.#stream(real.createStream(...args)),
-      stream: (...args) => {
-        const stream = real.stream(...args);
-        return stream && this.#stream(stream);
+      create: async (...args) => this.#writer(await real.create(...args)),
+      writer: async (...args) => {
+        const writer = await real.writer(...args);
+        return writer && this.#writer(writer);
       },
     };
     this.log = overlay(real, over);
@@ -54,11 +50,17 @@ class FlakyLog {
     if (!paused) for (const healed of this.#healed.splice(0)) healed();
   }
 
-  #stream(real: Stream): Stream {
+  #writer(real: StreamWriter): StreamWriter {
     const refuse = (): void => {
       if (this.refusing) throw fullDisk();
     };
     return overlay(real, {
+      committed: async (options) => {
+        await Promise.resolve();
+        if (this.failing && options?.bounded !== false) throw fullDisk();
+        if (this.failing) await new Promise<void>((resolve) => this.#healed.push(resolve));
+        return real.committed();
+      },
       append: (entry) => {
         refuse();
         real.append(entry);
@@ -94,7 +96,7 @@ let test: TestAgent;
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "dragoman-refusing-"));
-  real = await openLog({ dataDir });
+  real = await openSqliteLog({ dataDir });
   flaky = new FlakyLog(real);
   test = new TestAgent();
   const host = createAgentHost({
@@ -131,7 +133,7 @@ afterEach(async () => {
 
 const full = { code: "disk_full" };
 const start = async (): Promise<Session> =>
-  manager.get((await manager.create({ agent: "test", session_id: "s", directory: dataDir })).session_id);
+  await manager.get((await manager.create({ agent: "test", session_id: "s", directory: dataDir })).session_id);
 const running = async (): Promise<Session> => {
   const session = await start();
   await session.send("hang", [], "queue");
@@ -152,9 +154,9 @@ describe("while the log cannot write", () => {
     flaky.failing = true;
     await expect(sent).rejects.toMatchObject(full);
     flaky.press(false);
-    await real.committed();
+    await real.documents.committed();
     expect([session.queued, session.view().title]).toEqual([0, null]);
-    expect(() => manager.get("other")).toThrow(/no session/);
+    await expect(manager.get("other")).rejects.toThrow(/no session/);
     await session.interrupt();
     await play(session, "hello");
     expect(test.prompts).toEqual(["hang", "hello"]);
@@ -222,10 +224,10 @@ describe("when the log takes nothing at all", () => {
     await expect(session.send("x", [], "queue")).rejects.toMatchObject(full);
     flaky.refusing = false;
     flaky.press(false);
-    const again = manager.get("s");
+    const again = await manager.get("s");
     expect(again).not.toBe(session);
     const { turn_id } = await again.send("hello", [], "queue");
     await turnEnd(again, turn_id);
-    expect(checkGrammar(eventsOf(again))).toEqual([]);
+    expect(checkGrammar(await eventsOf(again))).toEqual([]);
   });
 });

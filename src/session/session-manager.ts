@@ -5,7 +5,7 @@
 import { realpath, stat } from "node:fs/promises";
 import type { Agent, AgentHost, AgentInspection, SessionPort, Translator } from "../agents/contract.ts";
 import { OWN_PREFIX } from "../agents/own-environment.ts";
-import type { Log, Stream, StreamRow } from "../log/contract.ts";
+import type { Log, StreamPage, StreamRow, StreamWriter } from "../log/contract.ts";
 import { LogError, withdrawn } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -45,7 +45,7 @@ export type ListFilter = {
   directory?: string;
   search?: string;
   /** Only those it is true for. */
-  only?(view: SessionView): boolean;
+  only?(view: SessionView): Promise<boolean>;
 };
 
 /** How often sessions are looked at for silence and rest. */
@@ -63,6 +63,10 @@ const MAX_DOCUMENTS = 1_000_000;
 export class SessionManager {
   readonly #options: ManagerOptions;
   readonly #sessions = new Map<string, Session>();
+  /** Those that are being read from the log. */
+  readonly #loading = new Map<string, Promise<Session | undefined>>();
+  /** Ids of those that are being created. */
+  readonly #creating = new Set<string>();
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   /** Why each of them cannot be read. */
@@ -81,44 +85,47 @@ export class SessionManager {
   }
 
   /** Closes what was open when the last daemon died, and takes up messages that were accepted and not yet sent. */
-  recover(): { recovered: number; resumed: number } {
+  async recover(): Promise<{ recovered: number; resumed: number }> {
     let recovered = 0;
     let resumed = 0;
-    for (const row of this.#openRows()) {
+    const idle: string[] = [];
+    for await (const row of this.#openRows()) {
       try {
-        const session = this.#load(row.id, { recover: true });
+        const session = await this.#load(row.id, { recover: true });
         if (!session) continue;
         recovered++;
         if (session.queued > 0) resumed++;
-        else this.#sessions.delete(row.id);
+        else idle.push(row.id);
       } catch (error) {
         this.#setAside(row.id, error);
       }
     }
     try {
-      this.#options.log.flush();
+      await this.#options.log.documents.committed();
+      // Not before it is written: what is read again must be what was recovered.
+      for (const id of idle) this.#sessions.delete(id);
     } catch (error) {
       // The daemon can be asked why, and goes on when the log can write: a start that fails helps nobody.
       this.#options.warn("what was recovered could not be written yet", { error: String(error) });
     }
     for (const session of this.#sessions.values()) session.pump();
-    void this.#sweep();
+    this.#sweep().catch((error: unknown) => this.#options.warn("sessions could not be looked through", { error: String(error) }));
     return { recovered, resumed };
   }
 
   /** What was open when the last daemon stopped, and what has messages to deliver. However many sessions there are, only these are read. */
-  *#openRows(): Generator<StreamRow> {
+  async *#openRows(): AsyncGenerator<StreamRow> {
     const { log } = this.#options;
     const seen = new Set<string>();
-    for (const row of this.#rows({ onlyOpen: true })) {
+    for await (const row of this.#rows({ onlyOpen: true })) {
       seen.add(row.id);
       yield row;
     }
     const waiting = new Set(
-      log.documents.list(QUEUED, { limit: MAX_DOCUMENTS }).map(({ id }) => id.slice(0, id.lastIndexOf("/"))),
+      (await log.documents.list(QUEUED, { limit: MAX_DOCUMENTS })).map(({ id }) => id.slice(0, id.lastIndexOf("/"))),
     );
     for (const id of waiting) {
-      const row = seen.has(id) ? undefined : log.streamRow("session", id);
+      const row = seen.has(id) ? undefined : await log.row("session", id);
       if (row) yield row;
     }
   }
@@ -126,7 +133,7 @@ export class SessionManager {
   /** Finds the sessions that cannot be read, little by little: a start does not wait for it. */
   async #sweep(): Promise<void> {
     let count = 0;
-    for (const row of this.#rows({})) {
+    for await (const row of this.#rows({})) {
       if (this.#closed) return;
       if (!this.#sessions.has(row.id)) this.#viewOf(row);
       if (++count % SWEEP_ROWS === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -182,7 +189,7 @@ export class SessionManager {
   }
 
   async fork(id: string, request: ForkSession, actor: Actor = EMBEDDED): Promise<SessionView> {
-    const origin = this.get(id);
+    const origin = await this.get(id);
     const { agent } = this.#agentOf(origin.agentId);
     if (!agent.capabilities.fork) throw new ProblemError("fork_unsupported");
     if (origin.nativeSessionId === null)
@@ -208,56 +215,67 @@ export class SessionManager {
   async #add(row: SessionRow): Promise<SessionView> {
     const { log, limits } = this.#options;
     log.assertWritable();
-    if (log.stream("session", row.session_id)) throw new ProblemError("session_exists");
+    if (this.#creating.has(row.session_id) || (await log.row("session", row.session_id)))
+      throw new ProblemError("session_exists");
     const live = [...this.#sessions.values()].filter((session) => session.alive).length;
     if (live >= limits.sessions) throw new ProblemError("too_many_sessions");
-    const session = this.#hold(log.createStream("session", row.session_id, JSON.stringify(row)));
+    this.#creating.add(row.session_id);
     try {
-      session.begin();
-      await log.committed();
-    } catch (error) {
-      // Refused means not done.
-      this.#sessions.delete(row.session_id);
-      log.deleteStream("session", row.session_id);
-      throw withdrawn(error);
+      const session = this.#hold(await log.create("session", row.session_id, JSON.stringify(row)));
+      try {
+        session.begin();
+        await session.stream.committed();
+      } catch (error) {
+        // Refused means not done.
+        this.#sessions.delete(row.session_id);
+        await log.delete("session", row.session_id);
+        throw withdrawn(error);
+      }
+      return session.view();
+    } finally {
+      this.#creating.delete(row.session_id);
     }
-    return session.view();
   }
 
   /** The session as it is committed. */
   async view(id: string): Promise<SessionView> {
-    const session = this.get(id);
+    const session = await this.get(id);
     // It is being created right now.
-    if (session.stream.lastCommitted === 0) await this.#options.log.committed();
+    if (session.stream.lastCommitted === 0) await session.stream.committed();
     return session.view();
   }
 
   /** Throws session_not_found or session_unreadable. */
-  get(id: string): Session {
-    const session = this.#load(id);
+  async get(id: string): Promise<Session> {
+    const session = await this.#load(id);
     if (!session)
       throw new ProblemError("session_not_found", `There is no session ${JSON.stringify(id)}. List them with GET /v1/sessions.`);
     return session;
   }
 
   /** What is stored of a session, without loading it. Undefined when there is none, or when it cannot be read. */
-  rowOf(id: string): Readonly<SessionRow> | undefined {
+  async rowOf(id: string): Promise<Readonly<SessionRow> | undefined> {
     const loaded = this.#sessions.get(id);
     if (loaded) return loaded.row;
-    const stream = this.#options.log.stream("session", id);
     try {
-      return stream && parseRow(stream.state());
+      const row = await this.#options.log.row("session", id);
+      return row && parseRow(row.state);
     } catch {
       return undefined;
     }
   }
 
+  /** The session, if it is in memory. */
+  held(id: string): Session | undefined {
+    return this.#sessions.get(id);
+  }
+
   /** The unreadable ones are in every answer: no filter can say anything about them. */
-  list(filter: ListFilter): { sessions: SessionView[]; unreadable: UnreadableSession[]; next: string | null } {
+  async list(filter: ListFilter): Promise<{ sessions: SessionView[]; unreadable: UnreadableSession[]; next: string | null }> {
     const sessions: SessionView[] = [];
     let before = filter.before;
     for (;;) {
-      const page = this.#options.log.listStreams("session", {
+      const page: StreamPage = await this.#options.log.list("session", {
         limit: filter.limit,
         order: "created",
         ...(before === undefined ? {} : { before }),
@@ -265,7 +283,7 @@ export class SessionManager {
       for (const id of page.damaged) this.#setAside(id, new RowError("the stored row is damaged"));
       for (const row of page.streams) {
         const view = this.#viewOf(row);
-        if (view && matches(view, filter)) sessions.push(view);
+        if (view && matches(view, filter) && (await filter.only?.(view)) !== false) sessions.push(view);
       }
       if (page.next === null || sessions.length >= filter.limit)
         return { sessions, unreadable: this.unreadable(), next: page.next };
@@ -279,8 +297,8 @@ export class SessionManager {
   }
 
   /** Queued messages that were set aside. */
-  unreadableMessages(): number {
-    return this.#options.log.documents.list(UNREADABLE).length;
+  async unreadableMessages(): Promise<number> {
+    return (await this.#options.log.documents.list(UNREADABLE)).length;
   }
 
   /** Removes the session and all it left in the log. Its agent is ended first. */
@@ -289,11 +307,11 @@ export class SessionManager {
     await this.#terminateForRemoval(id, actor);
     log.assertWritable();
     for (const kind of [QUEUED, UNREADABLE])
-      for (const document of log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
+      for (const document of await log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
     this.#sessions.delete(id);
     this.#unreadable.delete(id);
     // A kept reply can hold what the session was created with.
-    log.deleteStream("session", id, { documents: ["idempotency"] });
+    await log.delete("session", id, { documents: ["idempotency"] });
     await log.erased();
   }
 
@@ -301,7 +319,7 @@ export class SessionManager {
   async #terminateForRemoval(id: string, actor: Actor): Promise<void> {
     if (this.#unreadable.has(id)) return;
     try {
-      await this.get(id).terminate(actor);
+      await (await this.get(id)).terminate(actor);
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== "corrupt_chunk") throw error;
     }
@@ -309,7 +327,6 @@ export class SessionManager {
 
   /** A channel that hands native messages to sessions of this manager. */
   openChannel(translator: Translator, options?: { keys: "process" | "session" }): NativeChannel {
-    const intakeOf = (port: SessionPort) => (port instanceof Session ? port : this.get(port.session_id));
     return new NativeChannel(translator, intakeOf, options);
   }
 
@@ -320,7 +337,7 @@ export class SessionManager {
     this.#stopListening();
     await Promise.allSettled([...this.#sessions.values()].map((session) => session.suspend()));
     await Promise.allSettled(this.#leaving.values());
-    await this.#options.log.committed();
+    await this.#options.log.documents.committed();
   }
 
   counts(): { live: number; loaded: number } {
@@ -340,19 +357,29 @@ export class SessionManager {
     return found;
   }
 
-  #load(id: string, { recover = false } = {}): Session | undefined {
+  async #load(id: string, { recover = false } = {}): Promise<Session | undefined> {
     const loaded = this.#sessions.get(id);
     if (loaded) return this.#used(id, loaded);
     this.#mustBeReadable(id);
-    const stream = this.#options.log.stream("session", id);
-    if (!stream) return undefined;
+    // Those who ask at the same time get the same object: a stream has one writer.
+    const loading = this.#loading.get(id) ?? this.#read(id, recover);
+    this.#loading.set(id, loading);
     try {
-      const session = this.#hold(stream);
+      return await loading;
+    } finally {
+      if (this.#loading.get(id) === loading) this.#loading.delete(id);
+    }
+  }
+
+  async #read(id: string, recover: boolean): Promise<Session | undefined> {
+    try {
+      const stream = await this.#options.log.writer("session", id);
+      if (!stream) return undefined;
+      const session = this.#make(stream);
       // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
-      if (recover || stream.openSince() !== null) session.recover();
-      return session;
+      if (recover || stream.openSince() !== null) await session.recover();
+      return this.#keep(session);
     } catch (error) {
-      this.#sessions.delete(id);
       this.#setAside(id, error);
       throw error instanceof LogError ? error : unreadableProblem(id, String(error));
     }
@@ -391,17 +418,24 @@ export class SessionManager {
     this.#options.warn("a session cannot be read and was set aside", { session_id: id, reason });
   }
 
-  #hold(stream: Stream): Session {
+  #hold(stream: StreamWriter): Session {
+    return this.#keep(this.#make(stream));
+  }
+
+  #keep(session: Session): Session {
+    this.#sessions.set(session.session_id, session);
+    if (this.#paused) session.setPaused(true);
+    return session;
+  }
+
+  #make(stream: StreamWriter): Session {
     const { log, ids, clock, now, times, limits, directories, agentEnvironment } = this.#options;
     const id = rowOf({ id: stream.id, state: stream.state() }).agent;
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
     const lost = (session: Session, closed: Promise<void>) => this.#lost(session, closed);
     const predecessor = this.#leaving.get(stream.id);
     const context = { log, ids, clock, now, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
-    const session = new Session(stream, context);
-    this.#sessions.set(stream.id, session);
-    if (this.#paused) session.setPaused(true);
-    return session;
+    return new Session(stream, context);
   }
 
   #lost(session: Session, closed: Promise<void>): void {
@@ -418,16 +452,16 @@ export class SessionManager {
   #setPaused(paused: boolean): void {
     this.#paused = paused;
     for (const session of this.#sessions.values()) session.setPaused(paused);
-    if (!paused && this.#refused.size > 0) setImmediate(() => this.#readAgain());
+    if (!paused && this.#refused.size > 0) setImmediate(() => void this.#readAgain());
   }
 
   /** Sessions that were given up: what was open in them is closed, and their queued messages are delivered. */
-  #readAgain(): void {
+  async #readAgain(): Promise<void> {
     if (this.#paused) return;
     for (const id of [...this.#refused]) {
       this.#refused.delete(id);
       try {
-        this.#load(id)?.pump();
+        (await this.#load(id))?.pump();
       } catch (error) {
         this.#options.warn("a session could not be read again", { session_id: id, error: String(error) });
       }
@@ -449,10 +483,10 @@ export class SessionManager {
     }
   }
 
-  *#rows(options: { onlyOpen?: boolean }): Generator<StreamRow> {
+  async *#rows(options: { onlyOpen?: boolean }): AsyncGenerator<StreamRow> {
     let before: string | undefined;
     for (;;) {
-      const page = this.#options.log.listStreams("session", {
+      const page: StreamPage = await this.#options.log.list("session", {
         limit: 500,
         ...options,
         ...(before === undefined ? {} : { before }),
@@ -463,6 +497,12 @@ export class SessionManager {
       before = page.next;
     }
   }
+}
+
+/** The port that a connection was given is its session. */
+function intakeOf(port: SessionPort): Session {
+  if (port instanceof Session) return port;
+  throw new Error(`${port.session_id} is no session of this daemon`);
 }
 
 /** The daemon recognises its agents by these: who could set them could pass for another, or for nobody. */
@@ -504,7 +544,6 @@ function matches(view: SessionView, filter: ListFilter): boolean {
   if (filter.agent !== undefined && view.agent !== filter.agent) return false;
   if (filter.status !== undefined && view.status !== filter.status) return false;
   if (filter.directory !== undefined && view.directory !== filter.directory) return false;
-  if (filter.only?.(view) === false) return false;
   const text = filter.search?.toLowerCase();
   return !text || [view.title, view.session_id, view.directory, view.agent].some((field) => field?.toLowerCase().includes(text));
 }

@@ -21,7 +21,7 @@ beforeEach(async () => {
     defaultDirectory: dataDir,
     log: () => {},
   });
-  session = core.manager.get((await core.manager.create({ agent: "mock", directory: dataDir })).session_id);
+  session = await core.manager.get((await core.manager.create({ agent: "mock", directory: dataDir })).session_id);
 });
 afterEach(async () => {
   await core.close();
@@ -70,7 +70,7 @@ it("[D3] asks for an fsync for what decides, and for nothing else", async () => 
 
 it("[D5] keeps every event small, whatever a tool writes", async () => {
   await play(session, "big 1000000");
-  const all = eventsOf(session);
+  const all = await eventsOf(session);
   expect(all.some((event) => event.type === "artifact.written" && event.data.bytes === 1_000_000)).toBe(true);
   expect(Math.max(...all.map((event) => JSON.stringify(event).length))).toBeLessThan(20_000);
 });

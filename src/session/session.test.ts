@@ -38,11 +38,11 @@ afterEach(async () => {
 });
 
 const start = async ({ agent = "mock" } = {}): Promise<Session> =>
-  core.manager.get((await core.manager.create({ agent, directory: dataDir })).session_id);
+  await core.manager.get((await core.manager.create({ agent, directory: dataDir })).session_id);
 
 const play = async (session: Session, text: string): Promise<UniversalEvent[]> => {
   await playTurn(session, text);
-  return eventsOf(session);
+  return await eventsOf(session);
 };
 
 const answer = (all: UniversalEvent[]): string => textsIn(all, "assistant").at(-1) ?? "";
@@ -52,7 +52,7 @@ describe("a session with the mock agent", () => {
     const session = await start();
     await play(session, "say Hello there.");
     await until(session, (event) => event.type === "session.status" && event.data.status === "idle");
-    const all = eventsOf(session);
+    const all = await eventsOf(session);
     expect(checkGrammar(all)).toEqual([]);
     expect(all.map((event) => event.type)).toEqual([
       "session.started",
@@ -87,7 +87,7 @@ describe("a session with the mock agent", () => {
     await session.replyQuestion(question.data.question_id, [["Blue"], ["Cheese", "Basil"]]);
     await turnEnd(session, turn_id);
     await session.terminate();
-    const all = eventsOf(session);
+    const all = await eventsOf(session);
     expect(checkGrammar(all)).toEqual([]);
     expect(answer(all)).toBe("You chose Blue; Cheese and Basil.");
     const seen = new Set<EventType>(all.map((event) => event.type));
@@ -100,7 +100,7 @@ describe("a session with the mock agent", () => {
     const second = await session.send("say second", [], "queue");
     expect([first.queued, second.queued]).toEqual([false, true]);
     await turnEnd(session, second.turn_id);
-    const turns = eventsOf(session).filter((event) => event.type === "turn.started");
+    const turns = (await eventsOf(session)).filter((event) => event.type === "turn.started");
     expect(turns.map((event) => event.data.turn_id)).toEqual([first.turn_id, second.turn_id]);
   });
 
@@ -113,7 +113,7 @@ describe("a session with the mock agent", () => {
     await session.interrupt();
     const end = await turnEnd(session, turn_id);
     expect(end.data).toMatchObject({ stop_reason: "interrupted" });
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("[G6] [S4] takes the first answer, the same again, and refuses another", async () => {
@@ -131,7 +131,7 @@ describe("a session with the mock agent", () => {
     await expect(session.replyPermission(id, { reply: "once" })).rejects.toMatchObject({ code: "already_answered" });
     await expect(session.replyPermission("prm_none", { reply: "once" })).rejects.toMatchObject({ code: "permission_not_found" });
     await turnEnd(session, turn_id);
-    expect(answer(eventsOf(session))).toBe("You said no: not now.");
+    expect(answer(await eventsOf(session))).toBe("You said no: not now.");
   });
 
   it("[S1] outlives the death of an agent that can resume: the turn fails, the next message goes on", async () => {
@@ -139,7 +139,7 @@ describe("a session with the mock agent", () => {
     await play(session, "say the word is heron");
     await session.send("crash 7", [], "queue");
     const rest = await until(session, (event) => event.type === "session.status" && event.data.status === "dormant");
-    const before = eventsOf(session).slice(0, rest.sequence);
+    const before = (await eventsOf(session)).slice(0, rest.sequence);
     expect(before.findLast((event) => event.type === "turn.ended")?.data).toMatchObject({ stop_reason: "error" });
     expect(before.filter((event) => event.type === "error").map(({ data }) => data)).toMatchObject([
       { details: { exit_code: 7, signal: null, stderr: { head: "mock: crashing as told", truncated: false } } },
@@ -156,7 +156,7 @@ describe("a session with the mock agent", () => {
     await session.resume();
     expect(session.view().status).toBe("idle");
     expect(session.alive).toBe(true);
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("[G8] ends with the agent's stderr when an agent that cannot resume crashes, everything closed", async () => {
@@ -169,7 +169,7 @@ describe("a session with the mock agent", () => {
       exit_code: 7,
       stderr: { head: "mock: crashing as told", truncated: false },
     });
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
     await expect(session.send("x", [], "queue")).rejects.toMatchObject({ code: "session_ended" });
   });
 
@@ -192,21 +192,21 @@ describe("a session with the mock agent", () => {
     const session = await start();
     await play(session, "say hi");
     await session.rest();
-    await core.log.committed();
+    await core.log.documents.committed();
     const { updated_at } = session.view();
-    expect(updated_at >= (eventsOf(session).at(-1)?.time ?? "")).toBe(true);
+    expect(updated_at >= ((await eventsOf(session)).at(-1)?.time ?? "")).toBe(true);
     while (Date.now() <= Date.parse(updated_at) + 1) await new Promise(setImmediate);
     expect(session.view().updated_at).toBe(updated_at);
-    expect(core.manager.list({ limit: 10 }).sessions.find((row) => row.session_id === session.session_id)?.updated_at).toBe(
-      updated_at,
-    );
+    expect(
+      (await core.manager.list({ limit: 10 })).sessions.find((row) => row.session_id === session.session_id)?.updated_at,
+    ).toBe(updated_at);
   });
 
   it("[S1] resumes natively after rest, with the conversation intact", async () => {
     const session = await start();
     await play(session, "say the word is owl");
     await session.rest();
-    await core.log.committed();
+    await core.log.documents.committed();
     expect(session.view().status).toBe("dormant");
     const all = await play(session, "remember");
     expect(answer(all)).toContain("say the word is owl");
@@ -221,9 +221,9 @@ describe("a session with the mock agent", () => {
     const waiting = await session.send("remember", [], "queue");
     await core.close();
     core = await open();
-    const again = core.manager.get(session.session_id);
+    const again = await core.manager.get(session.session_id);
     await turnEnd(again, waiting.turn_id);
-    const all = eventsOf(again);
+    const all = await eventsOf(again);
     expect(checkGrammar(all)).toEqual([]);
     expect(answer(all)).toContain("say before");
   });
@@ -240,7 +240,7 @@ describe("a session with the mock agent", () => {
     const session = await start();
     const all = await play(session, "garbage");
     expect(all.filter((event) => event.type === "agent.unparsed")).toHaveLength(4);
-    const natives = session.stream.readNative({ limit: 1000 }).messages;
+    const natives = (await session.stream.readNative({ limit: 1000 })).messages;
     expect(natives.some(({ body }) => body.equals(Buffer.from([0xff, 0xfe, 0x00])))).toBe(true);
     expect(answer(all)).toBe("That was garbage.");
   });
@@ -250,19 +250,19 @@ describe("a session with the mock agent", () => {
     await play(session, "say hello");
     await core.close();
     core = await openCore({ dataDir, config: {}, agents: [], env: process.env, defaultDirectory: dataDir, log: () => {} });
-    const orphan = core.manager.get(session.session_id);
+    const orphan = await core.manager.get(session.session_id);
     expect(orphan.view()).toMatchObject({ agent: "mock", status: "dormant" });
     const { turn_id } = await orphan.send("hello?", [], "queue");
     await turnEnd(orphan, turn_id);
-    expect(checkGrammar(eventsOf(orphan))).toEqual([]);
+    expect(checkGrammar(await eventsOf(orphan))).toEqual([]);
     await core.manager.remove(session.session_id);
-    expect(core.manager.list({ limit: 10 }).sessions).toEqual([]);
+    expect((await core.manager.list({ limit: 10 })).sessions).toEqual([]);
   });
 
   it("forks a conversation into a session of its own", async () => {
     const session = await start();
     await play(session, "say the word is owl");
-    const fork = core.manager.get((await core.manager.fork(session.session_id, {})).session_id);
+    const fork = await core.manager.get((await core.manager.fork(session.session_id, {})).session_id);
     const all = await play(fork, "remember");
     expect(answer(all)).toContain("owl");
     expect(fork.nativeSessionId).not.toBe(session.nativeSessionId);

@@ -12,7 +12,7 @@ import {
   type SessionPort,
   type Translation,
 } from "../agents/contract.ts";
-import type { Log, Stream } from "../log/contract.ts";
+import type { Log, StreamWriter } from "../log/contract.ts";
 import { withdrawn } from "../log/log-error.ts";
 import { type Actor, BY_THE_DAEMON, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
@@ -85,7 +85,7 @@ function keepTitle(translation: Translation): Translation {
 }
 
 export class Session implements SessionPort, Intake {
-  readonly stream: Stream;
+  readonly stream: StreamWriter;
   readonly #context: SessionContext;
   readonly #row: SessionRow;
   readonly #scribe: Scribe;
@@ -117,11 +117,11 @@ export class Session implements SessionPort, Intake {
   #lastSign: number;
   #forcing: NodeJS.Timeout | null = null;
 
-  constructor(stream: Stream, context: SessionContext) {
+  constructor(stream: StreamWriter, context: SessionContext) {
     this.stream = stream;
     this.#context = context;
     this.#row = parseRow(stream.state());
-    this.#queue = new MessageQueue(context.log.documents, this.#row.session_id);
+    this.#queue = new MessageQueue(stream.documents);
     this.#lastSign = context.now();
     this.#line = new AgentLine(context.agent, context.host, this, context.predecessor);
     this.#gate = new TrustGate({
@@ -140,7 +140,7 @@ export class Session implements SessionPort, Intake {
       sequence: stream.last,
       nativeSessionId: this.#row.native_session_id,
     });
-    this.#scribe = new Scribe(writer, context.log.artifacts.of(stream), {
+    this.#scribe = new Scribe(writer, stream.artifacts, {
       turnStarted: ({ turn_id }) => void this.#queue.remove(turn_id),
       turnEnded: (_, data) => this.#turnEnded(data),
       nativeSession: (id) => this.#save({ native_session_id: id, fork: false }),
@@ -158,9 +158,9 @@ export class Session implements SessionPort, Intake {
           work();
           this.#scribe.settle();
         }),
-      committed: (options) => context.log.committed(options),
+      committed: (options) => stream.committed(options),
     });
-    this.#visible = new CommittedValue<Visible>(context.log, this.#state());
+    this.#visible = new CommittedValue<Visible>(stream, this.#state());
     this.#queueVersion = this.#queue.version;
   }
 
@@ -249,10 +249,10 @@ export class Session implements SessionPort, Intake {
   }
 
   /** [S2] After a daemon's death: closes what was open then, and leaves the session dormant, ready to be resumed. */
-  recover(): void {
+  async recover(): Promise<void> {
     const since = this.stream.openSince();
     if (since !== null) {
-      const state = readOpenState(this.stream, since);
+      const state = await readOpenState(this.stream, since);
       this.#scribe.restore({ status: state.status ?? "running", turn: state.turn, steps: state.steps, ended: state.ended });
       for (const item of state.items) this.#scribe.items.restore(item);
       for (const data of state.permissions) this.#scribe.requests.restore({ kind: "permission", data });
@@ -293,7 +293,7 @@ export class Session implements SessionPort, Intake {
     this.#queue.push(message, { atOnce: !busy });
     this.#settled(this.stream.last);
     try {
-      await this.#context.log.committed();
+      await this.stream.committed();
     } catch (error) {
       // Refused means not done: it must not run when the log is well again.
       this.#guard(() => void this.#queue.remove(turn_id));
@@ -314,7 +314,7 @@ export class Session implements SessionPort, Intake {
     const { actor } = message;
     if (actor)
       this.#emit([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turn.turn_id }, actor } }]);
-    await this.#context.log.committed();
+    await this.stream.committed();
     return { turn_id: turn.turn_id, queued: false };
   }
 
@@ -343,7 +343,7 @@ export class Session implements SessionPort, Intake {
       if (tries >= MAX_TRIES) throw parkedMessage(tries);
       await this.#configuring;
       // The count is on disk before the delivery begins; while the log cannot write, nothing is delivered.
-      await this.#context.log.committed({ bounded: false });
+      await this.stream.committed({ bounded: false });
       const connection = await this.#line.open(() => this.#target());
       const prompt = await promptOf(message, this.#context.log.artifacts);
       // Meanwhile the agent may have begun a turn of its own, or the message may have been dropped: then it waits, or is gone.
@@ -414,7 +414,7 @@ export class Session implements SessionPort, Intake {
     await this.#line.end();
     if (this.#lost) throw this.#lost.error;
     if (!this.#scribe.ended) this.#write(() => this.#end({ reason: "terminated", terminated_by: "daemon", actor }));
-    await this.#context.log.committed();
+    await this.stream.committed();
   }
 
   /** One change after the other, so that what is stored and what the agent has are the same. */
@@ -434,7 +434,7 @@ export class Session implements SessionPort, Intake {
       this.#emit([{ do: "event", type: "session.updated", data: { title, actor } }]);
       this.#write(() => this.#save({ named: true }));
     }
-    await this.#context.log.committed();
+    await this.stream.committed();
   }
 
   /** All of it or nothing. Live where the agent can; else between turns, with a new start for the next one. Stored when the agent has agreed. */
@@ -491,7 +491,7 @@ export class Session implements SessionPort, Intake {
     await agentCall(this.#line.open(() => this.#target()));
     this.#mustLive();
     this.#write(() => this.#scribe.settle());
-    await this.#context.log.committed();
+    await this.stream.committed();
   }
 
   /** Puts the agent to rest; the session becomes dormant and the next message resumes it. A message that comes meanwhile waits for that. */

@@ -57,7 +57,7 @@ afterEach(async () => {
 });
 
 const create = async (more: Partial<CreateSession> = {}) =>
-  core.manager.get((await core.manager.create({ agent: "mock", ...more })).session_id);
+  await core.manager.get((await core.manager.create({ agent: "mock", ...more })).session_id);
 
 describe("what the agent cannot honour", () => {
   it("[M2] is refused at creation and at a change, and null takes it back", async () => {

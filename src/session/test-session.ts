@@ -3,8 +3,8 @@ import type { UniversalEvent } from "../schema/event.ts";
 import { foldItems } from "../schema/fold-items.ts";
 import type { Session } from "./session.ts";
 
-export const eventsOf = (session: Session): UniversalEvent[] =>
-  session.stream.read({ limit: 1_000_000, maxBytes: 1e9 }).events.map((json) => JSON.parse(json) as UniversalEvent);
+export const eventsOf = async (session: Pick<Session, "stream">): Promise<UniversalEvent[]> =>
+  (await session.stream.read({ limit: 1_000_000, maxBytes: 1e9 })).events.map((json) => JSON.parse(json) as UniversalEvent);
 
 /** Waits until a committed event fits, and returns it. */
 export const until = (session: Session, fits: (event: UniversalEvent) => boolean, after = 0): Promise<UniversalEvent> =>
@@ -37,4 +37,5 @@ export const textsIn = (events: UniversalEvent[], role?: "assistant" | "user"): 
       : [],
   );
 
-export const textsOf = (session: Session, role?: "assistant" | "user"): string[] => textsIn(eventsOf(session), role);
+export const textsOf = async (session: Session, role?: "assistant" | "user"): Promise<string[]> =>
+  textsIn(await eventsOf(session), role);

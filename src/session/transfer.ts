@@ -23,7 +23,7 @@ const line = (value: HeadLine | NativeLine | ArtifactLine | (Omit<EventLine, "ev
 export async function* exportLines(log: Log, stream: Stream, redaction: ExportRedaction | null): AsyncGenerator<string> {
   // Events up to here, whatever is written meanwhile: each native message they name is exported before them.
   const before = stream.lastCommitted + 1;
-  const { row, ...rest } = rowOf(stream);
+  const { row, ...rest } = await rowOf(stream);
   yield line({
     kind: "session",
     format: FORMAT,
@@ -32,7 +32,7 @@ export async function* exportLines(log: Log, stream: Stream, redaction: ExportRe
     ...rest,
   });
   for (let after = 0, more = true; more; ) {
-    const page = stream.readNative({ after, limit: 500, maxBytes: NATIVE_PAGE_BYTES });
+    const page = await stream.readNative({ after, limit: 500, maxBytes: NATIVE_PAGE_BYTES });
     for (const { native_seq, t_ms, dir, type, disposition, body } of page.messages) {
       const bytes = redaction?.native(native_seq, body) ?? body;
       yield line({ kind: "native", t_ms, dir, type, disposition, base64: bytes.toString("base64") });
@@ -42,7 +42,7 @@ export async function* exportLines(log: Log, stream: Stream, redaction: ExportRe
   }
   const shipped = new Set<string>();
   for (let after = 0, more = true; more; ) {
-    const page = stream.read({ after, before, limit: 1_000, maxBytes: EVENT_PAGE_BYTES });
+    const page = await stream.read({ after, before, limit: 1_000, maxBytes: EVENT_PAGE_BYTES });
     for (const [index, json] of page.events.entries()) {
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "artifact.written" && !shipped.has(event.data.artifact_id)) {
@@ -57,7 +57,7 @@ export async function* exportLines(log: Log, stream: Stream, redaction: ExportRe
 }
 
 async function* artifactLine(log: Log, artifactId: string, redaction: ExportRedaction | null): AsyncGenerator<string> {
-  const info = log.artifacts.stat(artifactId);
+  const info = await log.artifacts.stat(artifactId);
   if (!info) return;
   const chunks: Buffer[] = [];
   for await (const chunk of (await log.artifacts.openRead(artifactId)) ?? []) chunks.push(chunk as Buffer);
@@ -67,9 +67,9 @@ async function* artifactLine(log: Log, artifactId: string, redaction: ExportReda
   yield line({ kind: "artifact", artifact_id: id, mime, artifact_kind, base64: bytes.toString("base64") });
 }
 
-function rowOf(stream: Stream): Pick<HeadLine, "row" | "unreadable"> {
+async function rowOf(stream: Stream): Promise<Pick<HeadLine, "row" | "unreadable">> {
   try {
-    return { row: { ...parseRow(stream.state()), env: {}, mcp_servers: [] } };
+    return { row: { ...parseRow((await stream.row()).state), env: {}, mcp_servers: [] } };
   } catch (error) {
     if (error instanceof RowError) return { row: null, unreadable: error.message };
     throw error;

@@ -46,13 +46,13 @@ const hostile = (): void =>
   );
 
 const start = async (more: Partial<CreateSession> = {}): Promise<Session> =>
-  core.manager.get((await core.manager.create({ agent: "mock", directory: repo, ...more })).session_id);
+  await core.manager.get((await core.manager.create({ agent: "mock", directory: repo, ...more })).session_id);
 
 /** What the mock says when it has loaded the directory's settings. */
-const loaded = (session: Session): boolean =>
-  session.stream
-    .readNative({ after: 0, limit: 1_000 })
-    .messages.some(({ dir, body }) => dir === "err" && body.toString().includes("loaded .mock/settings.json"));
+const loaded = async (session: Session): Promise<boolean> =>
+  (await session.stream.readNative({ after: 0, limit: 1_000 })).messages.some(
+    ({ dir, body }) => dir === "err" && body.toString().includes("loaded .mock/settings.json"),
+  );
 
 const asked = async (session: Session): Promise<PermissionData> => {
   const event = await until(session, ({ type }) => type === "permission.requested");
@@ -60,7 +60,8 @@ const asked = async (session: Session): Promise<PermissionData> => {
   return event.data;
 };
 
-const questions = (session: Session): number => eventsOf(session).filter(({ type }) => type === "permission.requested").length;
+const questions = async (session: Session): Promise<number> =>
+  (await eventsOf(session)).filter(({ type }) => type === "permission.requested").length;
 
 describe("the first message in a directory that is not trusted", () => {
   it("[T2] asks as a permission that says what would be loaded, and waits", async () => {
@@ -90,11 +91,11 @@ describe("the first message in a directory that is not trusted", () => {
     expect(session.alive).toBe(false);
     await session.replyPermission(data.permission_id, { reply: "reject" });
     await turnEnd(session, turn_id);
-    expect(loaded(session)).toBe(false);
+    expect(await loaded(session)).toBe(false);
     expect(session.view().trust).toBe("restricted");
     await play(session, "say again");
-    expect(questions(session)).toBe(1);
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(await questions(session)).toBe(1);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("[T2] allowed once: this session is trusted, the next one asks again", async () => {
@@ -102,7 +103,7 @@ describe("the first message in a directory that is not trusted", () => {
     const { turn_id } = await session.send("say hello", [], "queue");
     await session.replyPermission((await asked(session)).permission_id, { reply: "once" });
     await turnEnd(session, turn_id);
-    expect(loaded(session)).toBe(true);
+    expect(await loaded(session)).toBe(true);
     expect(session.view().trust).toBe("trusted");
     expect((await start()).view().trust).toBe("restricted");
     expect(core.trust.list()).toEqual([]);
@@ -112,7 +113,7 @@ describe("the first message in a directory that is not trusted", () => {
     const session = await start({ directory: join(repo, "sub") });
     // Nothing of the mock's lies in the subdirectory.
     await play(session, "say hello");
-    expect(questions(session)).toBe(0);
+    expect(await questions(session)).toBe(0);
     const first = await start();
     const { turn_id } = await first.send("say hello", [], "queue");
     await first.replyPermission((await asked(first)).permission_id, { reply: "always" });
@@ -120,8 +121,8 @@ describe("the first message in a directory that is not trusted", () => {
     expect(core.trust.list()).toMatchObject([{ directory: repo, scope: "tree" }]);
     const second = await start();
     await play(second, "say hello");
-    expect(questions(second)).toBe(0);
-    expect(loaded(second)).toBe(true);
+    expect(await questions(second)).toBe(0);
+    expect(await loaded(second)).toBe(true);
   });
 
   it("[T2] an edited input is refused: the question is answered as it stands", async () => {
@@ -145,7 +146,7 @@ describe("the first message in a directory that is not trusted", () => {
       code: "permission_not_found",
     });
     expect(session.view()).toMatchObject({ status: "idle", queued: 0 });
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
     await session.terminate();
   });
 
@@ -154,8 +155,8 @@ describe("the first message in a directory that is not trusted", () => {
     await session.send("say hello", [], "queue");
     await asked(session);
     await session.terminate();
-    expect(eventsOf(session).at(-1)?.type).toBe("session.ended");
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect((await eventsOf(session)).at(-1)?.type).toBe("session.ended");
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("[T2] [S3] after a restart of the daemon the message still waits, and the question is asked again", async () => {
@@ -164,12 +165,12 @@ describe("the first message in a directory that is not trusted", () => {
     const { permission_id } = await asked(session);
     await core.close();
     core = await open();
-    const again = core.manager.get(session.session_id);
+    const again = await core.manager.get(session.session_id);
     const event = await until(again, (each) => each.type === "permission.requested" && each.data.permission_id !== permission_id);
     if (event.type !== "permission.requested") throw new Error("not asked");
     await again.replyPermission(event.data.permission_id, { reply: "once" });
     expect(await turnEnd(again, turn_id)).toMatchObject({ data: { stop_reason: "end_turn" } });
-    expect(loaded(again)).toBe(true);
+    expect(await loaded(again)).toBe(true);
   });
 });
 
@@ -178,10 +179,10 @@ describe("trust of a session", () => {
     rmSync(join(repo, ".mock/settings.json"));
     const session = await start();
     await play(session, "say hello");
-    expect(questions(session)).toBe(0);
+    expect(await questions(session)).toBe(0);
     hostile();
     await play(session, "say again");
-    expect(loaded(session)).toBe(false);
+    expect(await loaded(session)).toBe(false);
     // Its next start asks.
     await session.rest();
     await session.send("say third", [], "queue");
@@ -193,11 +194,11 @@ describe("trust of a session", () => {
     const [restricted, trusted] = [await start({ trust: "restricted" }), await start({ trust: "trusted" })];
     await play(restricted, "say hello");
     await play(trusted, "say hello");
-    expect([loaded(restricted), loaded(trusted)]).toEqual([false, true]);
+    expect([await loaded(restricted), await loaded(trusted)]).toEqual([false, true]);
     core.trust.add(repo);
     const again = await start({ trust: "restricted" });
     await play(again, "say hello");
-    expect(loaded(again)).toBe(false);
+    expect(await loaded(again)).toBe(false);
   });
 
   it("[T3] refuse: fails with directory_untrusted and says what to do", async () => {
@@ -209,7 +210,7 @@ describe("trust of a session", () => {
     const session = await start({ trust: "refuse" });
     hostile();
     await play(session, "say hello");
-    expect([questions(session), loaded(session)]).toEqual([0, false]);
+    expect([await questions(session), await loaded(session)]).toEqual([0, false]);
   });
 
   it("[T3] a change counts from the agent's next start, which comes at once between turns", async () => {
@@ -218,18 +219,18 @@ describe("trust of a session", () => {
     await session.configure({ trust: "trusted" });
     expect(session.view().trust).toBe("trusted");
     await play(session, "say again");
-    expect(loaded(session)).toBe(true);
+    expect(await loaded(session)).toBe(true);
   });
 
   it("[T3] a fork keeps what was decided; an import is asked anew", async () => {
     const session = await start({ trust: "trusted" });
     await play(session, "say hello");
-    const fork = core.manager.get((await core.manager.fork(session.session_id, {})).session_id);
+    const fork = await core.manager.get((await core.manager.fork(session.session_id, {})).session_id);
     expect(fork.view().trust).toBe("trusted");
     let ndjson = "";
     for await (const line of exportLines(core.log, session.stream, null)) ndjson += line;
     await importSession(core.log, ndjson, { session_id: "imported" });
-    const imported = core.manager.get("imported");
+    const imported = await core.manager.get("imported");
     expect(imported.view().trust).toBe("restricted");
     await imported.send("say hello", [], "queue");
     await asked(imported);

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mockAgent } from "../agents/mock/agent.ts";
 import { type Core, openCore } from "../daemon/core.ts";
-import { type Log, openLog } from "../log/sqlite/log.ts";
+import { type Log, openSqliteLog } from "../log/sqlite/log.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { parseRow, RowError } from "./session-row.ts";
 import { TestAgent } from "./test-agent.ts";
@@ -44,7 +44,7 @@ const create = async (session_id: string, agent = "mock"): Promise<void> =>
 /** Stops the daemon, changes its log as damage would, and starts it again. */
 async function damage(change: (log: Log) => void): Promise<void> {
   await core.close();
-  const log = await openLog({ dataDir });
+  const log = await openSqliteLog({ dataDir });
   change(log);
   await log.close();
   core = await open();
@@ -66,23 +66,23 @@ describe("a session that cannot be read", () => {
   it("[S8] is set aside, whatever is wrong with its row; it can be exported and removed, and the others are recovered", async () => {
     const bad = Object.keys(BAD_ROWS);
     for (const id of ["good", ...bad]) await create(id);
-    await play(core.manager.get("good"), "say hello");
-    await play(core.manager.get("title"), "say hello");
-    await damage((log) => {
+    await play(await core.manager.get("good"), "say hello");
+    await play(await core.manager.get("title"), "say hello");
+    await damage(async (log) => {
       for (const [id, change] of Object.entries(BAD_ROWS)) {
-        const stream = log.stream("session", id);
+        const stream = await log.writer("session", id);
         stream?.setState(change(JSON.parse(stream.state()) as object));
       }
     });
-    const { sessions, unreadable } = core.manager.list({ limit: 50, search: "o" });
+    const { sessions, unreadable } = await core.manager.list({ limit: 50, search: "o" });
     expect(sessions.map(({ session_id }) => session_id)).toEqual(["good"]);
     expect(unreadable.map(({ session_id }) => session_id).sort()).toEqual(bad.sort());
     expect(unreadable.find(({ session_id }) => session_id === "title")?.reason).toMatch(/title must/);
     expect(warnings.filter((text) => text === "a session cannot be read and was set aside")).toHaveLength(bad.length);
-    await play(core.manager.get("good"), "say on");
+    await play(await core.manager.get("good"), "say on");
     for (const id of bad) {
-      expect(() => core.manager.get(id)).toThrow(expect.objectContaining({ code: "session_unreadable", status: 409 }));
-      const stream = core.log.stream("session", id);
+      await expect(core.manager.get(id)).rejects.toThrow(expect.objectContaining({ code: "session_unreadable", status: 409 }));
+      const stream = await core.log.stream("session", id);
       const lines: string[] = [];
       if (stream) for await (const line of exportLines(core.log, stream, null)) lines.push(line);
       expect(JSON.parse(lines[0] ?? "")).toMatchObject(
@@ -91,33 +91,33 @@ describe("a session that cannot be read", () => {
       expect(lines.length).toBeGreaterThan(id === "title" ? 10 : 1);
       await core.manager.remove(id);
     }
-    expect(core.manager.list({ limit: 50 }).unreadable).toEqual([]);
+    expect((await core.manager.list({ limit: 50 })).unreadable).toEqual([]);
     await create("title");
   });
 
   it("[S8] is set aside when what was open in it cannot be read", async () => {
     await create("good");
     await create("bad");
-    await damage((log) => {
-      const stream = log.stream("session", "bad");
+    await damage(async (log) => {
+      const stream = await log.writer("session", "bad");
       if (!stream) throw new Error("no stream");
       stream.append({ text: "not an event", sequence: stream.last + 1, type: "item.started", native: null });
       stream.setOpenSince(stream.last);
     });
     expect(core.manager.unreadable()).toEqual([{ session_id: "bad", reason: expect.any(String) }]);
-    await play(core.manager.get("good"), "say on");
+    await play(await core.manager.get("good"), "say on");
   });
 
   it("is noticed while the daemon runs, too: by lists and by its name", async () => {
     await create("bad");
     await create("also-bad");
-    await play(core.manager.get("bad"), "say hello");
+    await play(await core.manager.get("bad"), "say hello");
     await core.close();
     core = await open();
-    for (const id of ["bad", "also-bad"]) core.log.stream("session", id)?.setState("7");
-    core.log.flush();
-    expect(() => core.manager.get("bad")).toThrow(/cannot be read/);
-    expect(core.manager.list({ limit: 10, search: "x" }).unreadable.map(({ session_id }) => session_id)).toEqual([
+    for (const id of ["bad", "also-bad"]) (await core.log.writer("session", id))?.setState("7");
+    await core.log.documents.committed();
+    await expect(core.manager.get("bad")).rejects.toThrow(/cannot be read/);
+    expect((await core.manager.list({ limit: 10, search: "x" })).unreadable.map(({ session_id }) => session_id)).toEqual([
       "bad",
       "also-bad",
     ]);
@@ -146,51 +146,52 @@ describe("a queued message", () => {
 
   it("[S8] that cannot be read is set aside, and said; the session goes on", async () => {
     await create("s");
-    await damage((log) => {
+    await damage(async (log) => {
       log.documents.put("queued_message", "s/turn_1", "{");
       log.documents.put("queued_message", "s/turn_2", JSON.stringify({ turn_id: 5 }));
       log.documents.put("queued_message", "s/turn_3", message("turn_3", 0));
     });
-    const session = core.manager.get("s");
+    const session = await core.manager.get("s");
     await turnEnd(session, "turn_3");
-    expect(core.manager.unreadableMessages()).toBe(2);
-    const errors = eventsOf(session).filter((event) => event.type === "error");
+    expect(await core.manager.unreadableMessages()).toBe(2);
+    const errors = (await eventsOf(session)).filter((event) => event.type === "error");
     expect(errors.map((event) => event.data.details?.native_code)).toEqual(["unreadable_message"]);
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
     await core.close();
     core = await open();
-    expect(eventsOf(core.manager.get("s")).filter((event) => event.type === "error")).toHaveLength(1);
+    expect((await eventsOf(await core.manager.get("s"))).filter((event) => event.type === "error")).toHaveLength(1);
     await core.manager.remove("s");
-    expect(core.manager.unreadableMessages()).toBe(0);
+    expect(await core.manager.unreadableMessages()).toBe(0);
   });
 
   it("[S3] whose delivery stopped the daemon once is tried again; twice, it is told as failed and the session goes on", async () => {
     await create("once");
     await create("twice");
-    await damage((log) => {
+    await damage(async (log) => {
       log.documents.put("queued_message", "once/turn_1", message("turn_1", 1));
       log.documents.put("queued_message", "twice/turn_2", message("turn_2", 2));
     });
-    const [once, twice] = [core.manager.get("once"), core.manager.get("twice")];
+    const [once, twice] = [await core.manager.get("once"), await core.manager.get("twice")];
     expect((await turnEnd(once, "turn_1")).data).toMatchObject({ stop_reason: "end_turn" });
     expect((await turnEnd(twice, "turn_2")).data).toMatchObject({ stop_reason: "error" });
-    expect(eventsOf(twice).find((event) => event.type === "error")?.data.message).toMatch(/stopped 2 times/);
-    expect(textsOf(twice, "user")).toEqual(["say turn_2"]);
+    expect((await eventsOf(twice)).find((event) => event.type === "error")?.data.message).toMatch(/stopped 2 times/);
+    expect(await textsOf(twice, "user")).toEqual(["say turn_2"]);
     await play(twice, "say on");
-    expect(textsOf(twice, "assistant").at(-1)).toBe("on");
-    expect(checkGrammar(eventsOf(twice))).toEqual([]);
+    expect((await textsOf(twice, "assistant")).at(-1)).toBe("on");
+    expect(checkGrammar(await eventsOf(twice))).toEqual([]);
   });
 
   it("counts a try before the agent is started, on disk", async () => {
     await create("s", "test");
-    const session = core.manager.get("s");
+    const session = await core.manager.get("s");
     test.starting.shut();
     await session.send("hang", [], "queue");
     await test.starting.arrival();
-    const stored = () => core.log.documents.list("queued_message").map(({ body }) => JSON.parse(body) as { tries: number });
-    expect(stored()).toMatchObject([{ tries: 1 }]);
+    const stored = async () =>
+      (await core.log.documents.list("queued_message")).map(({ body }) => JSON.parse(body) as { tries: number });
+    expect(await stored()).toMatchObject([{ tries: 1 }]);
     test.starting.open();
     await session.send("later", [], "queue");
-    expect(stored().at(-1)).toMatchObject({ tries: 0 });
+    expect((await stored()).at(-1)).toMatchObject({ tries: 0 });
   });
 });

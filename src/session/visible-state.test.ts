@@ -24,7 +24,9 @@ beforeEach(async () => {
     defaultDirectory: dataDir,
     log: () => {},
   });
-  session = core.manager.get((await core.manager.create({ agent: "test", session_id: "s", directory: dataDir })).session_id);
+  session = await core.manager.get(
+    (await core.manager.create({ agent: "test", session_id: "s", directory: dataDir })).session_id,
+  );
 });
 
 afterEach(async () => {
@@ -32,9 +34,9 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const shown = () => {
-  const { status, title, last_sequence, queued, pending, usage } = core.manager.get("s").view();
-  const listed = core.manager.list({ limit: 1 }).sessions[0];
+const shown = async () => {
+  const { status, title, last_sequence, queued, pending, usage } = (await core.manager.get("s")).view();
+  const listed = (await core.manager.list({ limit: 1 })).sessions[0];
   expect(listed).toMatchObject({ status, title, last_sequence, queued, pending, usage });
   return { status, title, last_sequence, queued, pending, open: session.pending().permissions.length };
 };
@@ -42,32 +44,32 @@ const shown = () => {
 it("[D1] shows a title, a status, a sequence, a usage and a permission when they are committed", async () => {
   await session.send("hang", [], "queue");
   await until(session, (event) => event.type === "session.status" && event.data.status === "running");
-  const before = shown();
+  const before = await shown();
   expect(before).toMatchObject({ status: "running", title: null, open: 0 });
   test.emit({ type: "event", event: { type: "session.updated", data: { title: "New" } } });
   test.emit({ type: "event", event: { type: "usage.updated", data: { scope: "session", input_tokens: 1, output_tokens: 2 } } });
   test.emit({ type: "call", c: "c1", name: "shell", kind: "shell", title: "ls", input: {} });
   test.emit({ type: "ask", id: "a1", c: "c1", action: "Run: ls", name: "shell", input: {}, options: [] });
   expect(session.stream.last).toBeGreaterThan(before.last_sequence);
-  expect(shown()).toEqual(before);
-  await core.log.committed();
-  expect(shown()).toMatchObject({ status: "waiting", title: "New", open: 1, last_sequence: session.stream.last });
+  expect(await shown()).toEqual(before);
+  await core.log.documents.committed();
+  expect(await shown()).toMatchObject({ status: "waiting", title: "New", open: 1, last_sequence: session.stream.last });
   test.emit({ type: "withdrawn", id: "a1" });
-  expect(shown()).toMatchObject({ status: "waiting", open: 1 });
-  await core.log.committed();
-  expect(shown()).toMatchObject({ status: "running", open: 0 });
+  expect(await shown()).toMatchObject({ status: "waiting", open: 1 });
+  await core.log.documents.committed();
+  expect(await shown()).toMatchObject({ status: "running", open: 0 });
 });
 
 it("[D1] shows a queued message, and an end, when they are committed", async () => {
   await session.send("hang", [], "queue");
   await until(session, (event) => event.type === "turn.started");
   const sent = session.send("later", [], "queue");
-  expect(shown().queued).toBe(0);
+  expect((await shown()).queued).toBe(0);
   await sent;
-  expect(shown().queued).toBe(1);
+  expect((await shown()).queued).toBe(1);
   const ended = session.terminate();
   while (session.stream.last === session.stream.lastCommitted) await Promise.resolve();
-  expect(shown()).toMatchObject({ status: "running", queued: 1 });
+  expect(await shown()).toMatchObject({ status: "running", queued: 1 });
   await ended;
-  expect(shown()).toMatchObject({ status: "ended", queued: 0 });
+  expect(await shown()).toMatchObject({ status: "ended", queued: 0 });
 });

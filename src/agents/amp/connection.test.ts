@@ -69,9 +69,10 @@ afterEach(async () => {
 });
 
 const start = async (env: Record<string, string> = {}): Promise<Session> =>
-  core.manager.get((await core.manager.create({ agent: "amp", permission_mode: "bypass", env })).session_id);
+  await core.manager.get((await core.manager.create({ agent: "amp", permission_mode: "bypass", env })).session_id);
 
-const errors = (session: Session) => eventsOf(session).flatMap((event) => (event.type === "error" ? event.data : []));
+const errors = async (session: Session) =>
+  (await eventsOf(session)).flatMap((event) => (event.type === "error" ? event.data : []));
 
 describe("Amp in a session", { timeout: 30_000 }, () => {
   it("is one conversation of one process a turn, over dormancy too", async () => {
@@ -80,8 +81,8 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await play(session, "two");
     await session.rest();
     await play(session, "three");
-    expect(textsOf(session)).toEqual(["one", "new: one", "two", "continued: two", "three", "continued: three"]);
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect(await textsOf(session)).toEqual(["one", "new: one", "two", "continued: two", "three", "continued: three"]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("is interrupted by SIGINT, and what was said in a first turn without an answer goes along with the next", async () => {
@@ -90,23 +91,23 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await until(session, (event) => event.type === "item.completed");
     await session.interrupt();
     expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
-    expect(errors(session)).toEqual([]);
+    expect(await errors(session)).toEqual([]);
     await play(session, "and now");
-    expect(textsOf(session)).toEqual(["hang on", "and now", "new: hang on|and now"]);
+    expect(await textsOf(session)).toEqual(["hang on", "and now", "new: hang on|and now"]);
   });
 
   it("that hangs after an incomplete answer is reported and stopped", async () => {
     const session = await start();
     expect(await play(session, "cut")).toMatchObject({ data: { stop_reason: "error", error_code: "output_length" } });
     await play(session, "next");
-    expect(errors(session)).toHaveLength(1);
-    expect(textsOf(session).at(-1)).toContain("next");
+    expect(await errors(session)).toHaveLength(1);
+    expect((await textsOf(session)).at(-1)).toContain("next");
   });
 
   it("that says nothing any more is reported and stopped", async () => {
     const session = await start();
     expect(await play(session, "hang")).toMatchObject({ data: { stop_reason: "error", error_code: "api_error" } });
-    expect(errors(session)).toMatchObject([{ details: { native_code: "silence", error_source: "transport" } }]);
+    expect(await errors(session)).toMatchObject([{ details: { native_code: "silence", error_source: "transport" } }]);
   });
 
   it("with an empty answer is asked whether it is done", async () => {
@@ -117,20 +118,18 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
   it("that asks for a login is stopped, and says how to sign in", async () => {
     const session = await start();
     expect(await play(session, "login")).toMatchObject({ data: { stop_reason: "error", error_code: "provider_auth" } });
-    expect(
-      eventsOf(session)
-        .filter(({ type }) => type === "auth.status")
-        .at(-1),
-    ).toMatchObject({ data: { status: "required", url: expect.stringContaining("/auth/cli-login") } });
-    expect(textsOf(session)).toEqual(["login"]);
+    expect((await eventsOf(session)).filter(({ type }) => type === "auth.status").at(-1)).toMatchObject({
+      data: { status: "required", url: expect.stringContaining("/auth/cli-login") },
+    });
+    expect(await textsOf(session)).toEqual(["login"]);
   });
 
   it("that is killed ends its turn; the session goes on", async () => {
     const session = await start();
     expect(await play(session, "die")).toMatchObject({ data: { stop_reason: "error", error_code: "execution_error" } });
     await play(session, "again");
-    expect(textsOf(session).at(-1)).toContain("again");
-    expect(checkGrammar(eventsOf(session))).toEqual([]);
+    expect((await textsOf(session)).at(-1)).toContain("again");
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("that is killed after its answer, before it stored the thread, has forgotten nothing", async () => {
@@ -138,7 +137,7 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await play(session, "early");
     await session.rest();
     await play(session, "which word");
-    expect(textsOf(session).at(-1)).toBe("new: early|which word");
+    expect((await textsOf(session)).at(-1)).toBe("new: early|which word");
   });
 
   it("leaves no process when it is terminated at work", async () => {
@@ -147,6 +146,6 @@ describe("Amp in a session", { timeout: 30_000 }, () => {
     await until(session, (event) => event.type === "item.completed");
     await session.terminate();
     expect(readdirSync(join(dir, "data", "processes")).filter((name) => name.endsWith(".json"))).toEqual([]);
-    expect(eventsOf(session).at(-1)).toMatchObject({ type: "session.ended", data: { reason: "terminated" } });
+    expect((await eventsOf(session)).at(-1)).toMatchObject({ type: "session.ended", data: { reason: "terminated" } });
   });
 });

@@ -34,9 +34,9 @@ afterEach(async () => {
 });
 
 const start = async (more: object = {}): Promise<Session> =>
-  core.manager.get((await core.manager.create({ agent: "codex", directory: dir, ...more })).session_id);
+  await core.manager.get((await core.manager.create({ agent: "codex", directory: dir, ...more })).session_id);
 
-const lastText = (session: Session): string => textsOf(session, "assistant").at(-1) ?? "";
+const lastText = async (session: Session): Promise<string> => (await textsOf(session, "assistant")).at(-1) ?? "";
 
 const play = async (session: Session, text: string): Promise<string> => {
   await playTurn(session, text);
@@ -63,7 +63,7 @@ describe("one app-server for all sessions of a configuration", () => {
     expect(pids()).toHaveLength(1);
     await b.terminate();
     expect(pids()).toHaveLength(0);
-    for (const session of [a, b]) expect(checkGrammar(eventsOf(session))).toEqual([]);
+    for (const session of [a, b]) expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("another environment gets another one", async () => {
@@ -80,7 +80,7 @@ describe("one app-server for all sessions of a configuration", () => {
     await b.replyPermission(forB, { reply: "reject" });
     await a.replyPermission(forA, { reply: "once" });
     await Promise.all([turnEnd(a, turns[0]?.turn_id ?? ""), turnEnd(b, turns[1]?.turn_id ?? "")]);
-    expect([lastText(a), lastText(b)]).toEqual(['decision "accept"', 'decision "decline"']);
+    expect([await lastText(a), await lastText(b)]).toEqual(['decision "accept"', 'decision "decline"']);
   });
 
   it("a kill -9 in mid-turn ends no session: both go on with their history", async () => {
@@ -98,7 +98,7 @@ describe("one app-server for all sessions of a configuration", () => {
     expect(await play(a, "hello")).toMatch(/^turn 3 /);
     expect(await play(b, "hello")).toMatch(/^turn 2 /);
     for (const session of [a, b]) {
-      const all = eventsOf(session);
+      const all = await eventsOf(session);
       expect(checkGrammar(all)).toEqual([]);
       expect(all.filter(({ type }) => type === "error")).toHaveLength(1);
       expect(all.some(({ type }) => type === "session.ended")).toBe(false);
@@ -110,7 +110,7 @@ describe("requests of the server", () => {
   it("one nobody knows is answered with method not found, and is visible", async () => {
     const session = await start();
     expect(await play(session, "odd")).toBe("error -32601");
-    expect(eventsOf(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
+    expect((await eventsOf(session)).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
   });
 
   it("the time is told without asking anybody", async () => {
@@ -125,7 +125,7 @@ describe("commands", () => {
     await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
     await session.send("a hint", [], "steer");
     await turnEnd(session, turn_id);
-    expect(lastText(session)).toBe("steered by a hint");
+    expect(await lastText(session)).toBe("steered by a hint");
   });
 
   it("a turn is interrupted", async () => {
@@ -140,14 +140,16 @@ describe("commands", () => {
     const session = await start();
     const { turn_id } = await session.send("refuse", [], "queue");
     expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
-    expect(eventsOf(session).find(({ type }) => type === "error")).toMatchObject({ data: { message: "not in the mood" } });
+    expect((await eventsOf(session)).find(({ type }) => type === "error")).toMatchObject({
+      data: { message: "not in the mood" },
+    });
     expect(await play(session, "hello")).toMatch(/^turn 1 /);
   });
 
   it("a line that is no JSON is unparsed and stops nothing", async () => {
     const session = await start();
     expect(await play(session, "garbage")).toBe("after garbage");
-    expect(eventsOf(session).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
+    expect((await eventsOf(session)).filter(({ type }) => type === "agent.unparsed")).toHaveLength(1);
   });
 
   it("the permission mode changes live, and holds in the next turn", async () => {
@@ -181,7 +183,7 @@ describe("commands", () => {
   it("[M1] accept_edits accepts edits inside the directory, and asks for others and for commands", async () => {
     const session = await start({ permission_mode: "accept_edits" });
     expect(await play(session, `edit ${join(dir, "new", "file.txt")}`)).toBe('decision "accept"');
-    const resolved = eventsOf(session).find(({ type }) => type === "permission.resolved");
+    const resolved = (await eventsOf(session)).find(({ type }) => type === "permission.resolved");
     expect(resolved).toMatchObject({ data: { metadata: { resolved_by: "policy" } } });
     for (const text of ["edit /etc/passwd", "ask"]) {
       const seen = session.stream.last;
@@ -190,7 +192,7 @@ describe("commands", () => {
       if (asked.type !== "permission.requested") throw new Error("no permission");
       await session.replyPermission(asked.data.permission_id, { reply: "reject" });
       await turnEnd(session, turn_id);
-      expect(lastText(session)).toBe('decision "decline"');
+      expect(await lastText(session)).toBe('decision "decline"');
     }
     expect(session.view().permission_mode).toBe("accept_edits");
   });
@@ -234,7 +236,7 @@ describe("commands", () => {
     const session = await start({ resume_native: "never-was" });
     const { turn_id } = await session.send("hello", [], "queue");
     expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "error" } });
-    expect(eventsOf(session).find(({ type }) => type === "error")).toMatchObject({
+    expect((await eventsOf(session)).find(({ type }) => type === "error")).toMatchObject({
       data: { message: expect.stringContaining("Create a new session") },
     });
   });
@@ -243,7 +245,7 @@ describe("commands", () => {
     const session = await start();
     await play(session, "hello");
     const view = await core.manager.fork(session.session_id, {});
-    const fork = core.manager.get(view.session_id);
+    const fork = await core.manager.get(view.session_id);
     expect(await play(fork, "hello")).toMatch(/^turn 2 /);
     expect(fork.nativeSessionId).not.toBe(session.nativeSessionId);
   });
@@ -262,10 +264,10 @@ describe("commands", () => {
     const session = await start();
     await play(session, "hello");
     const hosted = core.agents.get("codex");
-    await core.log.committed();
+    await core.log.documents.committed();
     const before = [session.stream.last, session.stream.lastNative];
     await hosted?.agent.models?.(hosted.host, { directory: dir, trusted: false });
-    await core.log.committed();
+    await core.log.documents.committed();
     expect([session.stream.last, session.stream.lastNative]).toEqual(before);
   });
 });

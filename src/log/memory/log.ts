@@ -241,7 +241,10 @@ export class MemoryLog implements Log {
     if (!/^[0-9]{1,15}$/.test(cursor))
       throw new LogError("invalid_cursor", "This is no cursor. Take one from an `id:` of the stream.");
     if (Number(cursor) <= this.#end) return Number(cursor);
-    throw new LogError("cursor_too_large", `The cursor ${cursor} lies beyond the end of this log: read again from the beginning.`);
+    throw new LogError(
+      "cursor_too_large",
+      `The cursor ${cursor} lies beyond the end of this log: read again from the beginning.`,
+    );
   }
 
   #next(after: number): PlacedMemoryBatch | undefined {

@@ -95,7 +95,15 @@ export class MemoryStream implements Stream {
     const before = Math.min(options.before ?? Number.POSITIVE_INFINITY, last + 1);
     const reverse = options.reverse === true;
     const types = options.types && new Set(options.types);
-    const page: ReadPage = { events: [], sequences: [], types: [], natives: [], next: reverse ? before : after, last, has_more: false };
+    const page: ReadPage = {
+      events: [],
+      sequences: [],
+      types: [],
+      natives: [],
+      next: reverse ? before : after,
+      last,
+      has_more: false,
+    };
     let bytes = 0;
     const step = reverse ? -1 : 1;
     for (let sequence = page.next + step, seen = 0; sequence > after && sequence < before; sequence += step, seen++) {
@@ -178,10 +186,16 @@ export class MemoryStream implements Stream {
   append({ text, sequence, type, native }: EventEntry): void {
     const expected = this.last + 1;
     if (sequence !== expected)
-      throw new LogError("sequence_gap", `Event ${sequence} of ${this.id} does not follow ${this.last}.`, { expected, got: sequence });
+      throw new LogError("sequence_gap", `Event ${sequence} of ${this.id} does not follow ${this.last}.`, {
+        expected,
+        got: sequence,
+      });
     const json = eventJson(text, sequence);
     if (json.includes("\n") || !/^[^\s*]+$/.test(type))
-      throw new LogError("invalid_entry", `Event ${sequence} of ${this.id}: an event is one line of JSON, and its type one word.`);
+      throw new LogError(
+        "invalid_entry",
+        `Event ${sequence} of ${this.id}: an event is one line of JSON, and its type one word.`,
+      );
     this.#events.push({ json, type, native });
     this.#log.enlist(this);
   }

@@ -2,13 +2,14 @@
  * The events of all streams in one, in the order of their commits: live tail and cursors. A cursor carries the epoch it was given out in; one
  * of another history is refused.
  */
-import { type EventBatch, POSITION_STEP, parseCursor, PlacedBatch, splitCursor } from "./batch.ts";
+
 import type { GlobalBatch, SubscribeOptions, Subscription } from "../contract.ts";
+import { LogError } from "../log-error.ts";
+import { type Pump, Tail } from "../tail.ts";
+import { type EventBatch, PlacedBatch, POSITION_STEP, parseCursor, splitCursor } from "./batch.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
 import type { StreamStore } from "./stream-store.ts";
-import { LogError } from "../log-error.ts";
-import { type Pump, Tail } from "../tail.ts";
 
 type Sources = { events: EventStore; streams: StreamStore; epochs: Epochs; pump: Pump; onThrow(error: unknown): void };
 

@@ -5,14 +5,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import type { ArtifactInfo, Artifacts } from "../contract.ts";
+import { LogError, toLogError } from "../log-error.ts";
 import { ArtifactFiles } from "./artifact-files.ts";
 import { checksumOf, matches } from "./checksum.ts";
-import { int, text, textOrNull } from "./row-readers.ts";
 import type { Committer, Writer } from "./committer.ts";
-import type { ArtifactInfo, Artifacts } from "../contract.ts";
 import type { Damage } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import { LogError, toLogError } from "../log-error.ts";
+import { int, text, textOrNull } from "./row-readers.ts";
 
 const ARTIFACT_ID = /^art_([0-9a-f]{64})$/;
 const COLUMNS = "artifact_id, kind, mime, name, bytes, created_at";
@@ -37,11 +37,7 @@ export class SqliteArtifacts implements Artifacts, Writer {
   #pending = new Map<string, ArtifactInfo>();
   #links = new Map<string, Link>();
 
-  constructor(
-    db: Database,
-    dataDir: string,
-    { committer, damage }: { committer: Committer; damage: Damage },
-  ) {
+  constructor(db: Database, dataDir: string, { committer, damage }: { committer: Committer; damage: Damage }) {
     this.#files = new ArtifactFiles(join(dataDir, "artifacts"));
     this.#committer = committer;
     this.#damage = damage;

@@ -48,7 +48,9 @@ export class EventBatch implements Batch {
 
   get events(): readonly string[] {
     if (this.#events === undefined) {
-      const lines = this.framed(() => "", "\n").toString("utf8").split("\n");
+      const lines = this.framed(() => "", "\n")
+        .toString("utf8")
+        .split("\n");
       lines.pop();
       this.#events = lines;
     }

@@ -8,8 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
+import { readAll } from "../log.suite.ts";
 import { random } from "./crash-child.ts";
-import { type Log, LogError, openSqliteLog, type ReadOptions, type Stream } from "./log.ts";
+import { type Batch, type Log, LogError, openSqliteLog, type ReadOptions, type Stream, type StreamWriter } from "./log.ts";
 
 const FLIPS = Number(process.env.DRAGOMAN_FLIPS ?? 30);
 const SEED = Number(process.env.DRAGOMAN_FLIP_SEED ?? 20_261_116);
@@ -26,12 +27,12 @@ async function fill(dataDir: string): Promise<void> {
   const log = await openSqliteLog({ dataDir });
   for (const id of [...SESSIONS, "ses_gone"]) {
     const stream = await log.create("session", id, JSON.stringify({ id, title: `the title of ${id}` }));
-    log.artifacts.of(stream).put(ARTIFACT, { kind: "file", mime: "text/plain", name: "notes.txt" });
+    stream.artifacts.put(ARTIFACT, { kind: "file", mime: "text/plain", name: "notes.txt" });
     for (let tick = 0; tick < 60; tick++) {
       for (let count = tick % 20 === 0 ? 300 : 2; count > 0; count--) appendOne(stream);
-      log.documents.put("queued_message", `${id}/${String(tick % 5)}`, JSON.stringify({ text: `message ${tick}` }));
+      stream.documents.put("queued_message", String(tick % 5), JSON.stringify({ text: `message ${tick}` }));
       if (tick % 10 === 0) stream.setState(JSON.stringify({ id, title: `the title of ${id}`, tick }));
-      await log.documents.committed();
+      await stream.committed();
     }
     stream.setOpenSince(id === "ses_b" ? 7 : null);
   }
@@ -41,7 +42,7 @@ async function fill(dataDir: string): Promise<void> {
   await log.close();
 }
 
-function appendOne(stream: Stream): void {
+function appendOne(stream: StreamWriter): void {
   const sequence = stream.last + 1;
   const type = sequence % 7 === 0 ? "item.completed" : "item.delta";
   const raw = `{"line":${sequence},"text":"${"native ".repeat(sequence % 9)}"}`;
@@ -63,7 +64,7 @@ async function ask(log: Log): Promise<Answers> {
       answers.set(question, `refused: ${error.code}`);
     }
   };
-  const list = (order: "created" | "updated", onlyOpen: boolean) => () => {
+  const list = (order: "created" | "updated", onlyOpen: boolean) => async () => {
     const { streams, damaged } = await log.list("session", { order, onlyOpen });
     if (damaged.length > 0) throw new LogError("corrupt_chunk", "named as damaged");
     return streams;
@@ -71,11 +72,11 @@ async function ask(log: Log): Promise<Answers> {
   await put("identity", () => log.id);
   for (const order of ["created", "updated"] as const) await put(`list ${order}`, list(order, false));
   await put("list open", list("created", true));
-  await put("other kind", () => await log.list("task").streams);
+  await put("other kind", async () => (await log.list("task")).streams);
   for (const id of [...SESSIONS, "ses_gone"]) await askStream(log, id, put);
-  await put("global", () => readGlobal(log));
+  await put("global", () => allEvents(log));
   await put("global followed", () => followGlobal(log));
-  await put("idempotency", () => [log.documents.get("idempotency", "k"), log.documents.get("idempotency", "other")]);
+  await put("idempotency", () => Promise.all([log.documents.get("idempotency", "k"), log.documents.get("idempotency", "other")]));
   const artifactId = `art_${createHash("sha256").update(ARTIFACT).digest("hex")}`;
   await put("artifact", () => log.artifacts.stat(artifactId));
   await put("artifact bytes", async () => {
@@ -86,24 +87,40 @@ async function ask(log: Log): Promise<Answers> {
 }
 
 async function askStream(log: Log, id: string, put: (question: string, answer: () => unknown) => Promise<void>): Promise<void> {
-  const stream = (): Stream | undefined => log.stream("session", id);
-  await put(`${id} is there`, () => stream() !== undefined);
+  const stream = (): Promise<Stream | undefined> => log.stream("session", id);
+  const writer = (): Promise<StreamWriter | undefined> => log.writer("session", id);
+  await put(`${id} is there`, async () => (await stream()) !== undefined);
   await put(`${id} documents`, () => log.documents.list("queued_message", { prefix: `${id}/` }));
   for (let n = 0; n < 6; n++) await put(`${id} document ${n}`, () => log.documents.get("queued_message", `${id}/${n}`));
-  await put(`${id} row`, () => [stream()?.last, stream()?.lastNative, stream()?.created_at, stream()?.openSince()]);
-  await put(`${id} state`, () => stream()?.state());
-  await put(`${id} coverage`, () => stream()?.coverage());
+  await put(`${id} row`, async () => {
+    const found = await writer();
+    return [found?.last, found?.lastNative, found?.created_at, found?.openSince()];
+  });
+  await put(`${id} state`, async () => (await writer())?.state());
+  await put(`${id} own documents`, async () => (await writer())?.documents.list("queued_message"));
+  await put(`${id} reader`, async () => {
+    const found = await stream();
+    return [found?.lastCommitted, found?.updatedAt];
+  });
+  await put(`${id} stated`, async () => [await log.row("session", id), await (await stream())?.row()]);
+  await put(`${id} coverage`, async () => (await stream())?.coverage());
   for (const after of [0, 150, 500, 900]) {
     for (const reverse of [false, true]) {
       const options: ReadOptions = { limit: 120, reverse, ...(reverse ? { before: after + 121 } : { after }) };
-      await put(`${id} page ${after} ${reverse}`, () => stream()?.read(options));
-      await put(`${id} types ${after} ${reverse}`, () => stream()?.read({ ...options, types: ["item.completed"] }));
+      await put(`${id} page ${after} ${reverse}`, async () => (await stream())?.read(options));
+      await put(`${id} types ${after} ${reverse}`, async () => (await stream())?.read({ ...options, types: ["item.completed"] }));
     }
-    await put(`${id} natives ${after}`, () => stream()?.readNative({ after, limit: 150 }));
-    await put(`${id} raw ${after}`, () => [...(stream()?.readRaw([after + 1, after + 40]) ?? [])]);
-    await put(`${id} followed ${after}`, () => follow(stream(), after));
+    await put(`${id} natives ${after}`, async () => (await stream())?.readNative({ after, limit: 150 }));
+    await put(`${id} raw ${after}`, async () => [...((await (await stream())?.readRaw([after + 1, after + 40])) ?? [])]);
+    await put(`${id} followed ${after}`, async () => follow(await stream(), after));
   }
 }
+
+const framedBy = (batch: Batch, name: (index: number) => string): string =>
+  batch.framed((index) => `id: ${name(index)}\ndata: `, "\n\n").toString();
+
+/** Without the epoch, which is another one at each opening. */
+const placeOfCursor = (cursor: string): string => cursor.replace(/@.*/, "");
 
 function follow(stream: Stream | undefined, after: number): Promise<string[]> | undefined {
   const got: string[] = [];
@@ -112,7 +129,12 @@ function follow(stream: Stream | undefined, after: number): Promise<string[]> | 
     new Promise((resolve, reject) => {
       const subscription = stream.subscribe({
         after,
-        onBatch: (batch) => void got.push(batch.sse().toString(), batch.types.join(), batch.natives.join()),
+        onBatch: (batch) =>
+          void got.push(
+            framedBy(batch, (index) => String(batch.first + index)),
+            batch.types.join(),
+            batch.natives.join(),
+          ),
         onLive: () => {
           subscription.close();
           // How the pages of a catch-up are cut is not part of the answer.
@@ -128,9 +150,9 @@ function followGlobal(log: Log): Promise<string> {
   let got = "";
   return new Promise((resolve, reject) => {
     const subscription = log.subscribeAll({
-      after: "0.0",
+      after: log.beginning,
       onBatch: (batch) => {
-        got += batch.sse().toString().replaceAll(`@${log.epoch}`, "");
+        got += framedBy(batch, (index) => placeOfCursor(batch.cursorOf(index)));
         return true;
       },
       onLive: () => {
@@ -142,9 +164,8 @@ function followGlobal(log: Log): Promise<string> {
   });
 }
 
-function readGlobal(log: Log): unknown {
-  const { events, has_more } = log.readGlobal({ limit: 100_000 });
-  return [events.map((event) => ({ ...event, cursor: event.cursor.split("@")[0] })), has_more];
+async function allEvents(log: Log): Promise<unknown> {
+  return (await readAll(log)).map((event) => ({ ...event, cursor: placeOfCursor(event.cursor) }));
 }
 
 async function answersOf(dataDir: string): Promise<Answers | string> {

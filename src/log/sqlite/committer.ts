@@ -3,8 +3,8 @@
  * of it is visible, everything is kept, and it is tried again until it works. It knows writers, not what they write.
  */
 import type { DamageReport, LogHealth } from "../contract.ts";
-import type { Database } from "./driver.ts";
 import { LogError, notDurableYet, toLogError } from "../log-error.ts";
+import type { Database } from "./driver.ts";
 import { rollback } from "./migrations.ts";
 
 type CommitterOptions = {

@@ -2,7 +2,7 @@
  * The victim of the crash test: appends at random and tells on stdout what it was told is committed. Test helper, started as a process of its own.
  */
 import { writeSync } from "node:fs";
-import { openSqliteLog } from "./log.ts";
+import { openSqliteLog, type StreamWriter } from "./log.ts";
 
 /** The same for the same stream and sequence, so that the survivor can check every byte. */
 export function crashEvent(stream: string, sequence: number): string {
@@ -23,7 +23,8 @@ export function random(seed: number): () => number {
 export async function appendUntilKilled(dataDir: string, seed: number): Promise<never> {
   const next = random(seed);
   const log = await openSqliteLog({ dataDir });
-  const streams = ["a", "b", "c"].map((id) => log.stream("session", id) ?? await log.create("session", id, "{}"));
+  const streams: StreamWriter[] = [];
+  for (const id of ["a", "b", "c"]) streams.push((await log.writer("session", id)) ?? (await log.create("session", id, "{}")));
   for (const stream of streams) {
     stream.subscribe({ after: stream.last, onBatch: (batch) => void writeSync(1, `${stream.id} ${batch.last}\n`) });
   }

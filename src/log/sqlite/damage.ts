@@ -2,8 +2,7 @@
  * What was found damaged since the log was opened. Whoever reads a row that does not match its checksum reports it here and throws the error it gets back:
  * damaged content is never handed on. Nothing is repaired and nothing is removed.
  */
-import type { StreamKind } from "../contract.ts";
-import type { DamageReport } from "../contract.ts";
+import type { DamageReport, StreamKind } from "../contract.ts";
 import { LogError, toLogError } from "../log-error.ts";
 
 /** A stream as errors name it. */

@@ -1,12 +1,13 @@
 /**
  * Small JSON documents beside the streams (queued messages, idempotency keys). Written with the tick, read with what is pending on top.
  */
-import { checksumOf } from "./checksum.ts";
-import { intOrNull, text } from "./row-readers.ts";
-import type { Committer, Writer } from "./committer.ts";
+
 import type { Documents } from "../contract.ts";
+import { checksumOf } from "./checksum.ts";
+import type { Committer, Writer } from "./committer.ts";
 import type { Damage } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
+import { intOrNull, text } from "./row-readers.ts";
 import { documentChecksum, isDocumentIntact } from "./verify-tables.ts";
 
 type Pending = { kind: string; id: string; body: string | null; expiresAt: number | null };
@@ -72,7 +73,7 @@ export class SqliteDocuments implements Documents, Writer {
     const prefix = options.prefix ?? "";
     const limit = options.limit ?? 1000;
     const { after = "" } = options;
-    const from = options.after ?? prefix;
+    const from = after > prefix ? after : prefix;
     const found = new Map<string, string>();
     for (const row of this.#list.iterate(kind, from)) {
       const id = text(row, "id");

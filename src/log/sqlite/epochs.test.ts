@@ -3,8 +3,8 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type Log, LogError, openSqliteLog } from "./log.ts";
-import { appendMany, codeOf } from "../log.suite.ts";
+import { appendMany, codeOf, codeOfLater, readAll } from "../log.suite.ts";
+import { type Log, LogError, openSqliteLog, type Stream } from "./log.ts";
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -26,12 +26,19 @@ async function open(dataDir: string): Promise<Log> {
 /** A log with a session of so many events, closed. */
 async function append(dataDir: string, count: number): Promise<{ id: string; epoch: string; cursor: string }> {
   const log = await openSqliteLog({ dataDir });
-  appendMany(log.stream("session", "ses_1") ?? await log.create("session", "ses_1", "{}"), count);
-  await log.documents.committed();
+  const stream = (await log.writer("session", "ses_1")) ?? (await log.create("session", "ses_1", "{}"));
+  appendMany(stream, count);
+  await stream.committed();
   const { id, epoch } = log;
   const cursor = await log.end();
   await log.close();
   return { id, epoch, cursor };
+}
+
+async function streamOf(log: Log): Promise<Stream> {
+  const stream = await log.stream("session", "ses_1");
+  if (stream === undefined) throw new Error("the session is gone");
+  return stream;
 }
 
 describe("cursors", () => {
@@ -42,7 +49,7 @@ describe("cursors", () => {
     const log = await open(dataDir);
     expect([first.id, second.id]).toEqual([log.id, log.id]);
     expect(new Set([first.epoch, second.epoch, log.epoch]).size).toBe(3);
-    const stream = log.stream("session", "ses_1");
+    const stream = await streamOf(log);
     for (const [epoch, sequence] of [
       [first.epoch, 0],
       [first.epoch, 10],
@@ -50,13 +57,13 @@ describe("cursors", () => {
       [second.epoch, 20],
       [log.epoch, 20],
     ] as const)
-      expect([epoch, sequence, codeOf(() => stream?.assertCursor({ epoch, sequence }))]).toEqual([
+      expect([epoch, sequence, await codeOfLater(stream.assertCursor({ epoch, sequence }))]).toEqual([
         epoch,
         sequence,
         "nothing was thrown",
       ]);
-    expect(log.readGlobal({ after: first.cursor }).events.length).toBe(10);
-    expect(log.readGlobal({ after: second.cursor }).events.length).toBe(0);
+    expect((await readAll(log, first.cursor)).length).toBe(10);
+    expect((await readAll(log, second.cursor)).length).toBe(0);
   });
 
   it("[D7] of what was lost by restoring a backup are refused, also when the log has grown past them", async () => {
@@ -69,17 +76,22 @@ describe("cursors", () => {
     cpSync(backup, dataDir, { recursive: true });
     await append(dataDir, 100);
     const log = await open(dataDir);
-    const stream = log.stream("session", "ses_1");
-    const code = (epoch: string, sequence: number) => codeOf(() => stream?.assertCursor({ epoch, sequence }));
-    expect(code(before.epoch, 10)).toBe("nothing was thrown");
+    const stream = await streamOf(log);
+    const code = (epoch: string, sequence: number) => codeOfLater(stream.assertCursor({ epoch, sequence }));
+    expect(await code(before.epoch, 10)).toBe("nothing was thrown");
     // Its epoch ended with ten events: the eleventh it means was another one.
-    expect(code(before.epoch, 11)).toBe("log_changed");
-    expect([code(lost.epoch, 40), code(lost.epoch, 5), code("0000", 0)]).toEqual(["log_changed", "log_changed", "log_changed"]);
-    expect(codeOf(() => log.readGlobal({ after: lost.cursor }))).toBe("log_changed");
+    expect(await code(before.epoch, 11)).toBe("log_changed");
+    expect([await code(lost.epoch, 40), await code(lost.epoch, 5), await code("0000", 0)]).toEqual([
+      "log_changed",
+      "log_changed",
+      "log_changed",
+    ]);
+    expect(await codeOfLater(log.assertCursor(lost.cursor))).toBe("log_changed");
     expect(codeOf(() => log.subscribeAll({ after: lost.cursor, onBatch: () => true }))).toBe("log_changed");
-    expect(log.readGlobal({ after: before.cursor }).events.length).toBe(100);
+    await log.assertCursor(before.cursor);
+    expect((await readAll(log, before.cursor)).length).toBe(100);
     // Who names no epoch is served as before.
-    expect(stream?.read({ after: 29, limit: 1 }).sequences).toEqual([30]);
+    expect((await stream.read({ after: 29, limit: 1 })).sequences).toEqual([30]);
   });
 });
 
@@ -89,28 +101,25 @@ describe("the owner", () => {
     const errors: (string | undefined)[] = [];
     const first = await openSqliteLog({ dataDir, onError: (error) => void errors.push(error?.code) });
     cleanups.push(() => first.close().catch(() => undefined));
-    const stream = first.createStream("session", "ses_1", "{}");
+    const stream = await first.create("session", "ses_1", "{}");
     appendMany(stream, 10);
-    await first.committed();
+    await stream.committed();
     rmSync(join(dataDir, "lock"));
     const second = await open(dataDir);
     appendMany(stream, 1);
-    await expect(first.committed({ bounded: false })).rejects.toMatchObject({ code: "fenced" });
+    await expect(stream.committed({ bounded: false })).rejects.toMatchObject({ code: "fenced" });
     expect(first.health()).toMatchObject({ state: "failing", code: "fenced" });
-    expect([codeOf(() => appendMany(stream, 1)), codeOf(() => first.assertWritable()), codeOf(() => first.flush())]).toEqual([
-      "fenced",
-      "fenced",
-      "fenced",
-    ]);
-    const other = second.stream("session", "ses_1");
+    expect([codeOf(() => appendMany(stream, 1)), codeOf(() => first.assertWritable())]).toEqual(["fenced", "fenced"]);
+    expect([await codeOfLater(stream.committed()), await codeOfLater(first.documents.committed())]).toEqual(["fenced", "fenced"]);
+    const other = await second.writer("session", "ses_1");
     if (other === undefined) throw new Error("the session is gone");
     appendMany(other, 5);
-    await second.committed();
-    expect(other.read().sequences.length).toBe(15);
-    expect(stream.read().sequences.length).toBe(10);
+    await other.committed();
+    expect((await other.read()).sequences.length).toBe(15);
+    expect((await stream.read()).sequences.length).toBe(10);
     expect(errors).toEqual(["fenced"]);
     await expect(first.close()).rejects.toBeInstanceOf(LogError);
     appendMany(other, 1);
-    await second.committed();
+    await other.committed();
   });
 });

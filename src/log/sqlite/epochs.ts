@@ -4,11 +4,11 @@
  * in, so a cursor of a history that this log does not contain is recognized.
  */
 import { randomBytes } from "node:crypto";
-import { checksumOf, matches } from "./checksum.ts";
-import { int, text } from "./row-readers.ts";
-import type { Database, Statement } from "./driver.ts";
 import { LogError } from "../log-error.ts";
+import { checksumOf, matches } from "./checksum.ts";
+import type { Database, Statement } from "./driver.ts";
 import { rollback } from "./migrations.ts";
+import { int, text } from "./row-readers.ts";
 
 type Epoch = { epoch: string; first_position: number };
 

@@ -2,16 +2,17 @@
  * The table of event chunks: writes the chunks of a tick, reads ranges of a stream in bounded pages. It knows rows, not who waits for them. A row that does
  * not match its checksums, and a row that is missing, are refused: what is returned is what was written, without a gap.
  */
+
+import type { ReadOptions, ReadPage, StreamKind } from "../contract.ts";
+import { LogError } from "../log-error.ts";
 import { EventBatch } from "./batch.ts";
 import { checksumBehind, checksumOf, sealed, unsealed } from "./checksum.ts";
-import { int, text, word } from "./row-readers.ts";
-import type { ReadOptions, ReadPage, StreamKind } from "../contract.ts";
 import type { Damage, StreamName } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, checkedRow, ENVELOPE, merge, type PendingChunk } from "./packing/event-chunk.ts";
-import { LogError } from "../log-error.ts";
 import { PackedEvents } from "./packing/packed-events.ts";
 import { numbersOf, someWord, wordsOf } from "./packing/run-length.ts";
+import { int, text, word } from "./row-readers.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows that one read with `types` looks at before it returns what it has. */

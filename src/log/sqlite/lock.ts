@@ -4,8 +4,8 @@
  */
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, openDatabase } from "./driver.ts";
 import { LogError, toLogError } from "../log-error.ts";
+import { type Database, openDatabase } from "./driver.ts";
 
 export interface Lock {
   release(): void;

@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { appendMany, logContract, numbers } from "../log.suite.ts";
 import { openDatabase } from "./driver.ts";
 import { type Log, openSqliteLog } from "./log.ts";
-import { appendMany, logContract, numbers } from "../log.suite.ts";
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -40,7 +40,7 @@ describe("the SQLite log", () => {
     const dir = dataDir();
     const log = await open(dir);
     const stream = await log.create("session", "ses_1", "{}");
-    log.artifacts.of(stream).put(Buffer.from("x"), { kind: "image", mime: "image/png" });
+    stream.artifacts.put(Buffer.from("x"), { kind: "image", mime: "image/png" });
     appendMany(stream, 1);
     await log.documents.committed();
     expect(statSync(dir).mode & 0o777).toBe(0o700);
@@ -50,22 +50,38 @@ describe("the SQLite log", () => {
     }
   });
 
+  it("lists documents behind any place, also one before those with the prefix", async () => {
+    const { documents } = await open(dataDir());
+    for (const id of ["a", "ses_1/1", "ses_1/2", "ses_2/1"]) documents.put("queue", id, "{}");
+    const listed = async (after: string) => (await documents.list("queue", { prefix: "ses_1/", after })).map(({ id }) => id);
+    for (const committed of [false, true]) {
+      if (committed) await documents.committed();
+      expect(await Promise.all(["", "a", "ses_1/1", "ses_1/2", "ses_2/1"].map(listed))).toEqual([
+        ["ses_1/1", "ses_1/2"],
+        ["ses_1/1", "ses_1/2"],
+        ["ses_1/2"],
+        [],
+        [],
+      ]);
+    }
+  });
+
   it("removes the rows of a deleted stream, also when a stop comes in between", async () => {
     const dir = dataDir();
     const first = await open(dir);
-    const stream = first.createStream("session", "ses_1", "{}");
+    const stream = await first.create("session", "ses_1", "{}");
     for (const _ of numbers(1, 300)) {
       appendMany(stream, 1);
-      first.flush();
+      await stream.committed();
     }
-    first.deleteStream("session", "ses_1");
+    expect(await first.delete("session", "ses_1")).toBe(true);
     await first.close();
     const left = await rowsIn(dir);
     expect(left).toMatchObject({ streams: 1 });
     expect(left.chunks).toBeGreaterThan(0);
     const second = await open(dir);
     for (let tick = 0; tick < 10; tick++) {
-      await second.committed();
+      await second.documents.committed();
       await new Promise(setImmediate);
     }
     await second.close();

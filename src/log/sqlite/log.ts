@@ -3,11 +3,6 @@
  * The only door to the database; other rooms see the types in `contract.ts`.
  */
 import { setImmediate } from "node:timers/promises";
-import { AllStreams } from "./all-streams.ts";
-import { SqliteArtifacts } from "./artifacts.ts";
-import type { EventBatch } from "./batch.ts";
-import { BatchCache } from "./batch-cache.ts";
-import { Committer } from "./committer.ts";
 import type {
   GlobalBatch,
   ListOptions,
@@ -22,6 +17,13 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
+import { atStart, LogError, toLogError } from "../log-error.ts";
+import { Pump } from "../tail.ts";
+import { AllStreams } from "./all-streams.ts";
+import { SqliteArtifacts } from "./artifacts.ts";
+import type { EventBatch } from "./batch.ts";
+import { BatchCache } from "./batch-cache.ts";
+import { Committer } from "./committer.ts";
 import { Damage } from "./damage.ts";
 import { prepareDataDir } from "./data-dir.ts";
 import { closeLogDatabase, eraseFreed, openLogDatabase, wasUnclean } from "./database.ts";
@@ -31,14 +33,12 @@ import { Epochs } from "./epochs.ts";
 import { Erasing } from "./erasing.ts";
 import { EventStore } from "./event-store.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { atStart, LogError, toLogError } from "../log-error.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { documentPrefix, SqliteWriter, type WriterContext } from "./sqlite-writer.ts";
 import { StreamStore } from "./stream-store.ts";
-import { Pump } from "../tail.ts";
 
 export type * from "../contract.ts";
 export { atStart, LogError, type LogErrorCode } from "../log-error.ts";
@@ -222,7 +222,7 @@ export class SqliteLog implements Log {
   }
 
   async list(kind: StreamKind, options: ListOptions = {}): Promise<StreamPage> {
-    return this.#context.streams.list(kind, options);
+    return this.#context.streams.list(kind, options, this.#removed);
   }
 
   async delete(kind: StreamKind, id: string, options: { documents?: readonly string[] } = {}): Promise<boolean> {

@@ -3,10 +3,10 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { checksumOf } from "./checksum.ts";
-import { blob, int } from "./row-readers.ts";
-import type { Database } from "./driver.ts";
 import { isIoError, LogError, toLogError } from "../log-error.ts";
+import { checksumOf } from "./checksum.ts";
+import type { Database } from "./driver.ts";
+import { blob, int } from "./row-readers.ts";
 
 /**
  * Events and native messages are stored as chunks: all that one stream got in one tick is one row, so a tick costs a few rows whatever its size.

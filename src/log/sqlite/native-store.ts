@@ -2,13 +2,14 @@
  * The native ledger: every message of an agent, verbatim, both ways, with its disposition; and the counts that make coverage cheap. A row that does not
  * match its checksum, and one that is missing, are refused.
  */
-import { checksumBehind, checksumOf, matches } from "./checksum.ts";
-import { blob, int, text, word } from "./row-readers.ts";
+
 import type { CoverageRow, Disposition, NativePage, NativeRow } from "../contract.ts";
+import type { LogError } from "../log-error.ts";
+import { checksumBehind, checksumOf, matches } from "./checksum.ts";
 import type { Damage, StreamName } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import type { LogError } from "../log-error.ts";
 import { type NativeChunk, readNativeChunk } from "./packing/native-chunk.ts";
+import { blob, int, text, word } from "./row-readers.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** An agent that invents types must not grow the table without bound. */

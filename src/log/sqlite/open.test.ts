@@ -18,12 +18,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { appendMany, codeOf, codeOfLater, readAll } from "../log.suite.ts";
 import { Damage } from "./damage.ts";
 import { networkFileSystem, prepareDataDir } from "./data-dir.ts";
-import { openSqliteLogDatabase } from "./database.ts";
+import { openLogDatabase } from "./database.ts";
 import { openDatabase } from "./driver.ts";
 import { LogError, openSqliteLog } from "./log.ts";
-import { appendMany, codeOf } from "../log.suite.ts";
 import { migrate, migrations } from "./migrations.ts";
 import { readRefusal, setAsideLogs } from "./refusal.ts";
 import { runModule } from "./run-module.ts";
@@ -180,7 +180,7 @@ describe("a damaged database", () => {
     await refusal(openSqliteLog({ dataDir }));
     copyFileSync(backup, join(dataDir, "dragoman.db"));
     const log = await openSqliteLog({ dataDir });
-    expect(log.stream("session", "ses_1")?.read({ limit: 5000 }).events.length).toBe(5000);
+    expect((await (await log.stream("session", "ses_1"))?.read({ limit: 5000 }))?.events.length).toBe(5000);
     expect(readRefusal(dataDir)).toBeUndefined();
     await log.close();
   });
@@ -192,7 +192,7 @@ describe("a damaged database", () => {
     const before = readFileSync(join(dataDir, "dragoman.db"));
     await refusal(openSqliteLog({ dataDir }));
     const log = await openSqliteLog({ dataDir, acceptEmpty: true });
-    expect(await log.list("session").streams).toEqual([]);
+    expect((await log.list("session")).streams).toEqual([]);
     await log.close();
     const [aside = ""] = setAsideLogs(dataDir);
     expect(readFileSync(join(dataDir, aside)).equals(before)).toBe(true);
@@ -224,13 +224,15 @@ describe("a damaged database", () => {
     const errors: (string | undefined)[] = [];
     const again = await openSqliteLog({ dataDir, onError: (error) => void errors.push(error?.code) });
     expect(await again.list("session")).toMatchObject({ streams: [{ id: "ses_3" }, { id: "ses_1" }], damaged: ["ses_2"] });
-    expect(codeOf(() => again.stream("session", "ses_2"))).toBe("corrupt_chunk");
-    const stream = again.stream("session", "ses_1");
-    expect(stream?.read({ after: 2000, limit: 3000 }).events.length).toBe(3000);
-    expect(codeOf(() => stream?.read({ after: 1400, limit: 200 }))).toBe("corrupt_chunk");
-    expect(codeOf(() => again.readGlobal({ limit: 10_000 }))).toBe("corrupt_chunk");
+    const damaged = [again.stream("session", "ses_2"), again.writer("session", "ses_2"), again.row("session", "ses_2")];
+    expect(await Promise.all(damaged.map(codeOfLater))).toEqual(["corrupt_chunk", "corrupt_chunk", "corrupt_chunk"]);
+    const stream = await again.stream("session", "ses_1");
+    if (stream === undefined) throw new Error("the whole session is gone");
+    expect((await stream.read({ after: 2000, limit: 3000 })).events.length).toBe(3000);
+    expect(await codeOfLater(stream.read({ after: 1400, limit: 200 }))).toBe("corrupt_chunk");
+    expect(await codeOfLater(readAll(again))).toBe("corrupt_chunk");
     const ended = await new Promise((resolve) =>
-      stream?.subscribe({ after: 1000, onBatch: () => true, onEnd: (reason, error) => resolve([reason, error]) }),
+      stream.subscribe({ after: 1000, onBatch: () => true, onEnd: (reason, error) => resolve([reason, error]) }),
     );
     expect(ended).toEqual(["failed", expect.objectContaining({ code: "corrupt_chunk" })]);
     expect(again.health().damage).toMatchObject({
@@ -238,9 +240,9 @@ describe("a damaged database", () => {
       streams: expect.arrayContaining(["ses_1", "ses_2"]),
     });
     expect(new Set(errors)).toEqual(new Set(["corrupt_chunk"]));
-    expect(again.deleteStream("session", "ses_2")).toBe(true);
+    expect(await again.delete("session", "ses_2")).toBe(true);
     await again.erased();
-    expect(again.stream("session", "ses_2")).toBeUndefined();
+    expect(await again.stream("session", "ses_2")).toBeUndefined();
     await again.close();
   });
 
@@ -262,7 +264,7 @@ describe("a damaged database", () => {
     const dataDir = await filled();
     expect(statSync(join(dataDir, "dragoman.db-wal"), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
     const log = await openSqliteLog({ dataDir });
-    expect(log.stream("session", "ses_1")?.last).toBe(5000);
+    expect((await log.writer("session", "ses_1"))?.last).toBe(5000);
     await log.close();
   });
 });
@@ -275,7 +277,7 @@ describe("migrations", () => {
     const log = await openSqliteLog({ dataDir });
     appendMany(await log.create("session", "ses_1", "{}"), 10);
     await log.close();
-    const db = await openSqliteLogDatabase(dataDir, { damage: new Damage(() => undefined), migrations: newer });
+    const db = await openLogDatabase(dataDir, { damage: new Damage(() => undefined), migrations: newer });
     expect({ ...db.prepare("SELECT id FROM added").get() }).toEqual({ id: 42 });
     db.close();
     const [snapshot] = readdirSync(join(dataDir, "backups"));
@@ -291,7 +293,7 @@ describe("migrations", () => {
     const dataDir = tempDir();
     await (await openSqliteLog({ dataDir })).close();
     const broken = [...newer, "CREATE TABLE half (id); INSERT INTO no_such_table VALUES (1)"];
-    expect((await refusal(openSqliteLogDatabase(dataDir, { damage: new Damage(() => undefined), migrations: broken }))).code).toBe(
+    expect((await refusal(openLogDatabase(dataDir, { damage: new Damage(() => undefined), migrations: broken }))).code).toBe(
       "migration_failed",
     );
     const log = await openSqliteLog({ dataDir });
@@ -340,22 +342,24 @@ describe("a full disk", () => {
     });
     const paused: boolean[] = [];
     log.onPressure((now) => void paused.push(now));
+    appendMany(await log.create("session", "ses_deleted", "{}"), 1);
     const stream = await log.create("session", "ses_1", "{}");
     const seen: number[] = [];
     stream.subscribe({ onBatch: (batch) => void seen.push(batch.first, batch.last) });
     while (log.health().state === "ok") {
       appendMany(stream, 100);
-      await Promise.race([log.documents.committed(), new Promise((resolve) => setTimeout(resolve, 20))]);
+      await Promise.race([stream.committed(), new Promise((resolve) => setTimeout(resolve, 20))]);
     }
     expect(log.health()).toMatchObject({ state: "failing", code: "disk_full" });
     expect(reports).toEqual(["disk_full"]);
     const stored = stream.lastCommitted;
     expect(stored).toBeGreaterThan(0);
-    expect(stream.read({ reverse: true, limit: 1 }).sequences).toEqual([stored]);
-    expect(codeOf(() => log.flush())).toBe("disk_full");
-    expect(codeOf(() => log.artifacts.of(stream).put(Buffer.alloc(1_500_000), { kind: "image", mime: "image/png" }))).toBe(
-      "disk_full",
-    );
+    expect((await stream.read({ reverse: true, limit: 1 })).sequences).toEqual([stored]);
+    expect(await codeOfLater(stream.committed())).toBe("disk_full");
+    expect(codeOf(() => stream.artifacts.put(Buffer.alloc(1_500_000), { kind: "image", mime: "image/png" }))).toBe("disk_full");
+    expect(await log.delete("session", "ses_deleted")).toBe(true);
+    expect([await log.stream("session", "ses_deleted"), await log.row("session", "ses_deleted")]).toEqual([undefined, undefined]);
+    expect((await log.list("session")).streams.map(({ id }) => id)).toEqual(["ses_1"]);
     expect(codeOf(() => appendMany(stream, 100_000))).toBe("disk_full");
     expect(seen.at(-1) ?? 0).toBeLessThanOrEqual(stored);
     const { last } = stream;
@@ -366,11 +370,13 @@ describe("a full disk", () => {
     });
     expect(paused).toEqual([true]);
     rmSync(ballast);
-    await log.committed({ bounded: false });
+    await stream.committed({ bounded: false });
     expect(paused).toEqual([true, false]);
     expect([stream.lastCommitted, log.health().state, reports.at(-1)]).toEqual([last, "ok", undefined]);
     await new Promise(setImmediate);
     expect(seen.at(-1)).toBe(last);
+    await log.erased();
+    expect((await log.list("session")).streams.map(({ id }) => id)).toEqual(["ses_1"]);
     appendMany(stream, 1);
     await log.close();
   });

@@ -3,11 +3,12 @@
  * the others. At the end nothing of it is left in the files: artifacts that only it had are unlinked, and the WAL, which still has the old pages, is
  * emptied. A removal that a stop interrupted goes on at the next start.
  */
+
+import type { StreamKind } from "../contract.ts";
+import type { LogError } from "../log-error.ts";
 import type { SqliteArtifacts } from "./artifacts.ts";
 import type { Committer, Writer } from "./committer.ts";
-import type { StreamKind } from "../contract.ts";
 import type { EventStore } from "./event-store.ts";
-import type { LogError } from "../log-error.ts";
 import type { NativeStore } from "./native-store.ts";
 import type { StreamStore } from "./stream-store.ts";
 

@@ -1,8 +1,9 @@
 /**
  * Reads values of a row with their types checked: a row that is not what the schema says is a damaged database, not a type error further on.
  */
-import type { SqlRow } from "./driver.ts";
+
 import { LogError } from "../log-error.ts";
+import type { SqlRow } from "./driver.ts";
 
 export function int(row: SqlRow, column: string): number {
   const value = row[column];

@@ -17,7 +17,7 @@ export function runModule(
     const module = await server.ssrLoadModule(${JSON.stringify(fileURLToPath(module))});
     await module[${JSON.stringify(call)}](...${JSON.stringify(args)});
     await server.close();`;
-  const root = fileURLToPath(new URL("../..", import.meta.url));
+  const root = fileURLToPath(new URL("../../..", import.meta.url));
   return spawn(process.execPath, ["--input-type=module", "-e", code], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],

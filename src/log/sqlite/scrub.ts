@@ -3,8 +3,8 @@
  * turn is short, and there is a pause between two.
  */
 import { setTimeout } from "node:timers/promises";
-import type { EventStore } from "./event-store.ts";
 import { LogError } from "../log-error.ts";
+import type { EventStore } from "./event-store.ts";
 import type { NativeStore } from "./native-store.ts";
 import type { StreamStore } from "./stream-store.ts";
 

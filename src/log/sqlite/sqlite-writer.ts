@@ -40,7 +40,9 @@ export class SqliteWriter implements StreamWriter {
     const own = documentPrefix(stream);
     this.documents = {
       list: (kind) =>
-        documents.listNow(kind, { prefix: own, limit: MAX_DOCUMENTS }).map(({ id, body }) => ({ id: id.slice(own.length), body })),
+        documents
+          .listNow(kind, { prefix: own, limit: MAX_DOCUMENTS })
+          .map(({ id, body }) => ({ id: id.slice(own.length), body })),
       put: (kind, id, body, options) => {
         stream.admit(epoch);
         documents.put(kind, own + id, body, options);

@@ -2,11 +2,12 @@
  * The table of streams: one row each, with what must be known without reading events. Lists are pages; deleted streams are not there for anybody. A row has
  * three checksums, because its parts change at different times: of its key, of its numbers, of its state.
  */
-import { checksumOf, matches } from "./checksum.ts";
-import { int, intOrNull, text, word } from "./row-readers.ts";
+
 import type { ListOptions, StreamKind, StreamPage, StreamRow } from "../contract.ts";
+import { checksumOf, matches } from "./checksum.ts";
 import type { Damage } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
+import { int, intOrNull, text, word } from "./row-readers.ts";
 
 export type NumberedRow = StreamRow & { no: number };
 
@@ -41,9 +42,7 @@ export class StreamStore {
     this.#setState = db.prepare("UPDATE streams SET state = ?, state_checksum = ? WHERE no = ?");
     this.#state = db.prepare("SELECT state, state_checksum FROM streams WHERE no = ?");
     this.#find = db.prepare(`SELECT ${COLUMNS}, ${CHECKSUMS} FROM streams WHERE kind = ? AND id = ?`);
-    this.#lasts = db.prepare(
-      "SELECT no, kind, id, last_sequence FROM streams WHERE deleted = 0 AND last_sequence > 0",
-    );
+    this.#lasts = db.prepare("SELECT no, kind, id, last_sequence FROM streams WHERE deleted = 0 AND last_sequence > 0");
     this.#page = db.prepare(`SELECT ${COLUMNS}, ${CHECKSUMS} FROM streams WHERE deleted = 0 AND no > ? ORDER BY no LIMIT ?`);
     this.#markDeleted = db.prepare(
       "UPDATE streams SET deleted = 1, id = NULL, state = '', open_since = NULL, key_checksum = ?, row_checksum = NULL, state_checksum = ? WHERE no = ?",
@@ -126,16 +125,17 @@ export class StreamStore {
     return this.#deleted.all().map((row) => ({ no: int(row, "no"), kind: word<StreamKind>(row, "kind") }));
   }
 
-  list(kind: StreamKind, options: ListOptions): StreamPage {
+  /** `hidden`: numbers of streams that are deleted, but perhaps not yet here. */
+  list(kind: StreamKind, options: ListOptions, hidden: ReadonlySet<number>): StreamPage {
     const limit = Math.max(1, options.limit ?? 50);
     const time = options.order === "updated" ? "updated_at" : "created_at";
     const [at, no] = (options.before ?? NEWEST).split(".").map(Number);
     const rows = this.#damage.guard(`The list of ${kind}s`, undefined, () =>
       this.#list(time, options.onlyOpen === true).all(kind, at || 0, at || 0, no || 0, limit + 1),
     );
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
+    const last = rows.slice(0, limit).at(-1);
     const next = rows.length > limit && last !== undefined ? `${int(last, time)}.${int(last, "no")}` : null;
+    const shown = rows.slice(0, limit).filter((row) => !hidden.has(int(row, "no")));
     const damaged = shown.filter((row) => !isIntact(row)).map((row) => ({ no: int(row, "no"), kind, id: text(row, "id") }));
     for (const stream of damaged) this.#damage.found("The row", stream);
     return { streams: shown.filter(isIntact).map(streamRow), damaged: damaged.map(({ id }) => id), next };

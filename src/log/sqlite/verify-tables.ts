@@ -2,12 +2,13 @@
  * What is checked each time a log is opened: that the schema is ours, that the small tables are whole, and that every row of them is the one that was
  * written. After this, what is not found does not exist. Chunks are not read here; they are checked when they are read.
  */
+
+import { LogError } from "../log-error.ts";
 import { checksumOf, matches } from "./checksum.ts";
-import { int, text } from "./row-readers.ts";
 import type { Damage } from "./damage.ts";
 import { type Database, openDatabase, type SqlRow } from "./driver.ts";
-import { LogError } from "../log-error.ts";
 import { runSteps, type Step } from "./migrations.ts";
+import { int, text } from "./row-readers.ts";
 import { isIntact as isStreamIntact, keyChecksum as streamKey } from "./stream-store.ts";
 
 type SmallTable = {

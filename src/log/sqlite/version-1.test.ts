@@ -4,10 +4,11 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
+import { appendMany, codeOfLater, numbers, readAll } from "../log.suite.ts";
 import { openDatabase } from "./driver.ts";
-import { type Log, openSqliteLog } from "./log.ts";
-import { appendMany, codeOf, numbers } from "../log.suite.ts";
+import { type Log, openSqliteLog, type StreamWriter } from "./log.ts";
 import { migrations, runSteps } from "./migrations.ts";
 import { NativeChunk } from "./packing/native-chunk.ts";
 import { PackedEvents } from "./packing/packed-events.ts";
@@ -72,37 +73,44 @@ async function open(dataDir: string): Promise<Log> {
   return log;
 }
 
+async function writerOf(log: Log): Promise<StreamWriter> {
+  const writer = await log.writer("session", "ses_1");
+  if (writer === undefined) throw new Error("the session is gone");
+  return writer;
+}
+
 describe("a database of version 1", () => {
   it("is updated beside a copy, and everything in it is still there", async () => {
     const dataDir = await version1();
     const log = await open(dataDir);
     expect(readdirSync(join(dataDir, "backups"))).toEqual([expect.stringMatching(/^dragoman-v1-/)]);
-    const stream = log.stream("session", "ses_1");
-    expect(stream?.state()).toBe('{"title":"old"}');
-    expect(stream?.read().events).toEqual(numbers(1, 20).map(event));
-    expect(stream?.read({ types: ["artifact.written"] }).sequences).toEqual([3]);
-    expect(stream?.readNative().messages.map(({ body }) => body.toString())).toEqual(numbers(1, 20).map((n) => `native ${n}`));
-    expect(stream?.coverage()).toEqual([{ type: "line", disposition: "mapped", count: 20 }]);
-    expect(log.documents.get("queued_message", "ses_1/t")).toBe('{"text":"wait"}');
-    expect(log.readGlobal().events.length).toBe(20);
+    const stream = await writerOf(log);
+    expect(stream.state()).toBe('{"title":"old"}');
+    expect((await stream.read()).events).toEqual(numbers(1, 20).map(event));
+    expect((await stream.read({ types: ["artifact.written"] })).sequences).toEqual([3]);
+    const { messages } = await stream.readNative();
+    expect(messages.map(({ body }) => body.toString())).toEqual(numbers(1, 20).map((n) => `native ${n}`));
+    expect(await stream.coverage()).toEqual([{ type: "line", disposition: "mapped", count: 20 }]);
+    expect(await log.documents.get("queued_message", "ses_1/t")).toBe('{"text":"wait"}');
+    expect((await readAll(log)).length).toBe(20);
     expect(log.health().damage.places).toBe(0);
   });
 
   it("grows with checksums, its artifacts belong to the sessions that name them, and go with them", async () => {
     const dataDir = await version1();
     const log = await open(dataDir);
-    const stream = log.stream("session", "ses_1");
-    if (stream === undefined) throw new Error("the session is gone");
+    const stream = await writerOf(log);
     stream.appendNative({ dir: "out", t_ms: 21, type: "line", disposition: "mapped", raw: "native 21" });
     appendMany(stream, 5);
-    await log.documents.committed();
-    expect(stream.read().sequences).toEqual(numbers(1, 25));
-    expect(stream.coverage()).toEqual([{ type: "line", disposition: "mapped", count: 21 }]);
-    expect(await log.artifacts.openRead(`art_${SHA}`)).toBeDefined();
+    await stream.committed();
+    expect((await stream.read()).sequences).toEqual(numbers(1, 25));
+    expect(await stream.coverage()).toEqual([{ type: "line", disposition: "mapped", count: 21 }]);
+    const artifact = await log.artifacts.openRead(`art_${SHA}`);
+    expect(artifact && (await buffer(artifact))).toEqual(BYTES);
     await log.delete("session", "ses_1");
     await log.erased();
-    expect(log.artifacts.stat(`art_${SHA}`)).toBeUndefined();
-    expect(log.documents.get("queued_message", "ses_1/t")).toBeUndefined();
+    expect(await log.artifacts.stat(`art_${SHA}`)).toBeUndefined();
+    expect(await log.documents.get("queued_message", "ses_1/t")).toBeUndefined();
   });
 
   it("does not serve what it can see is damaged, also where there is no checksum", async () => {
@@ -111,9 +119,9 @@ describe("a database of version 1", () => {
     db.exec("UPDATE event_chunks SET body = substr(body, 1, length(body) - 40) WHERE first = 1");
     db.exec("DELETE FROM native_chunks WHERE first = 1");
     db.close();
-    const stream = (await open(dataDir)).stream("session", "ses_1");
-    expect(codeOf(() => stream?.read())).toBe("corrupt_chunk");
-    expect(stream?.read({ after: 10 }).sequences).toEqual(numbers(11, 20));
-    expect(codeOf(() => stream?.readNative())).toBe("corrupt_chunk");
+    const stream = await writerOf(await open(dataDir));
+    expect(await codeOfLater(stream.read())).toBe("corrupt_chunk");
+    expect((await stream.read({ after: 10 })).sequences).toEqual(numbers(11, 20));
+    expect(await codeOfLater(stream.readNative())).toBe("corrupt_chunk");
   });
 });

@@ -5,7 +5,7 @@ import { ProblemError } from "../../schema/problem-codes.ts";
 import { AgentInfo, AgentList, ModeList, ModelList, VerifyReport } from "../../schema/session.ts";
 import { problemOf, toProblemError } from "../problems.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import { namedEvent, SseStream } from "../sse.ts";
+import { namedEvent, SseStream } from "../sse/stream.ts";
 import type { Caller } from "../token.ts";
 
 const tag = "agents";

@@ -32,7 +32,7 @@ export function artifactRoutes(app: App, { log, redactions }: ServerContext): vo
       },
     },
     async (request, reply) => {
-      const info = log.artifacts.stat(request.params.artifact);
+      const info = await log.artifacts.stat(request.params.artifact);
       const { scope } = callerOf(request);
       if (!info || (scope !== null && !(await reach.reaches(scope, info.artifact_id))))
         throw new ProblemError("artifact_not_found");

@@ -11,6 +11,7 @@ import { ProblemError } from "../../schema/problem-codes.ts";
 import { withAgent } from "../agent-caller.ts";
 import type { Authenticator } from "../auth.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { directoriesOf } from "../session-place.ts";
 import { type Caller, Scope, TOKEN_KINDS, type Token } from "../token.ts";
 
 const tag = "auth";
@@ -200,7 +201,12 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
     },
     async (request, reply) => {
       const { lifetime_ms, scope, ...rest } = request.body;
-      const spec = { ...rest, ...(scope === undefined ? {} : { scope: realScope(scope) }) };
+      const spec = {
+        ...rest,
+        ...(scope === undefined
+          ? {}
+          : { scope: realScope(scope), directories: await directoriesOf(context.log, scope.sessions) }),
+      };
       const { secret, token } = tokens.mint(callerOf(request), { ...spec, lifetimeMs: lifetime_ms ?? 24 * 60 * 60_000 });
       return reply.code(201).send({ token: secret, token_id: token.id, role: token.role, expires_at: isoOf(token) });
     },

@@ -3,11 +3,12 @@ import Type from "typebox";
 import type { Log, ReadPage, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
+import { STREAM_KINDS, type StreamKind } from "../../schema/stream-kind.ts";
 import type { Access } from "../access.ts";
-import { type Encoding, encodeRun, encodingOf, isPlain } from "../event-encoding.ts";
-import { followAll, followSession, hasEnded } from "../event-stream.ts";
+import { type Encoding, encodeRun, encodingOf, isPlain, listOf } from "../event-encoding.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import { SseStream } from "../sse.ts";
+import { followAll, followStream, hasEnded } from "../sse/follow.ts";
+import { SseStream } from "../sse/stream.ts";
 import type { Caller } from "../token.ts";
 import { callerOf } from "./auth.ts";
 import { EncodingQuery, Sequence, SessionPath, sessionStream } from "./parameters.ts";
@@ -40,11 +41,18 @@ const StreamQuery = Type.Object({
   ...EncodingQuery,
 });
 
-const CURSOR = "^[0-9]{1,12}\\.[0-9]{1,4}(@[0-9a-f]{1,32})?$";
+/** Only the log knows what is in it. */
+const CURSOR = "^[\\w.@:-]{1,128}$";
 const LAST_SEQUENCE = "^[0-9]{1,16}(@[0-9a-f]{1,32})?$";
 const AllQuery = Type.Object({
   after: Type.Optional(
     Type.String({ pattern: CURSOR, description: "an `id:` of this stream; 0.0 is the beginning, absent is now" }),
+  ),
+  kind: Type.Optional(
+    Type.String({
+      pattern: `^(${STREAM_KINDS.join("|")})(,(${STREAM_KINDS.join("|")}))*$`,
+      description: "only streams of these kinds, separated by commas; default all",
+    }),
   ),
   ...EncodingQuery,
 });
@@ -65,11 +73,11 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
       },
     },
     async ({ params, query, caller }, reply) => {
-      const stream = sessionStream(log, params.id);
+      const stream = await sessionStream(log, params.id);
       const encoding = encodingOf(query, dialects, redactions.reader(caller));
       const after = query.after ?? query.offset;
-      mustReach(stream, after ?? 0, query.epoch);
-      const page = stream.read({
+      await mustReach(stream, after ?? 0, query.epoch);
+      const page = await stream.read({
         limit: query.limit ?? 1_000,
         maxBytes: PAGE_BYTES,
         reverse: query.order === "desc",
@@ -77,7 +85,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
         ...(query.before === undefined ? {} : { before: query.before }),
         ...(encoding.types === null ? {} : { types: [...encoding.types] }),
       });
-      const lines = isPlain(encoding) ? page.events : encodedPage(page, encoding, stream, query.order === "desc");
+      const lines = isPlain(encoding) ? page.events : await encodedPage(page, encoding, stream, query.order === "desc");
       return reply
         .type("application/json; charset=utf-8")
         .headers(logHeaders(log))
@@ -100,19 +108,19 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
       },
     },
     async (request, reply) => {
-      const stream = sessionStream(log, request.params.id);
+      const stream = await sessionStream(log, request.params.id);
       const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
       const resumed = lastEventId(request.headers["last-event-id"], LAST_SEQUENCE);
       const { query } = request;
       const [sequence, epoch] = resumed?.split("@") ?? [String(query.after ?? query.offset ?? 0), query.epoch];
       const after = Number(sequence);
-      mustReach(stream, after, epoch);
+      await mustReach(stream, after, epoch);
       // A browser's EventSource connects again after every end; only 204 tells it to stop.
-      if (resumed !== undefined && after === stream.last && hasEnded(stream)) return reply.code(204).send();
+      if (resumed !== undefined && after === stream.lastCommitted && (await hasEnded(stream))) return reply.code(204).send();
       streams.mustHaveRoom();
       reply.headers(logHeaders(log));
       const sse = new SseStream(request, reply, streams, { id: String(after) });
-      followSession(sse, stream, after, encoding);
+      followStream(sse, stream, after, encoding);
     },
   );
 
@@ -124,7 +132,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
         tag,
         reach: "filtered",
         operation: "streamAllEvents",
-        summary: "The events of all sessions in one stream; with a scope, of those the token reaches.",
+        summary: "The events of all sessions and other streams in one; with a scope, of those the token reaches.",
         description: "`id:` is a cursor. Without one, the stream begins now.",
         replies: { 200: eventStream },
         problems: ["cursor_too_large", "log_changed", "too_many_subscribers"],
@@ -132,22 +140,22 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
     },
     async (request, reply) => {
       const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
-      const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? log.globalCursor();
-      // A cursor with an epoch that this log does not contain is refused by the log.
-      if (!after.includes("@") && isBehind(log.globalCursor(), after)) throw new ProblemError("cursor_too_large");
-      log.assertCursor(after);
+      const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? (await log.end());
+      await log.assertCursor(after);
       streams.mustHaveRoom();
       reply.headers(logHeaders(log));
       const sse = new SseStream(request, reply, streams, { id: after });
-      followAll(sse, log, after, encoding, seenBy(callerOf(request), access));
+      const kinds = listOf(request.query.kind) as StreamKind[] | null;
+      const sees = seenBy(callerOf(request), access);
+      followAll(sse, log, after, encoding, { kinds: kinds && new Set(kinds), sees });
     },
   );
 }
 
 /** Asked for every batch; a session's directory does not change, so an answer stays. Null: it sees all. */
-function seenBy(caller: Caller, access: Access): ((sessionId: string) => boolean) | null {
+function seenBy(caller: Caller, access: Access): ((sessionId: string) => Promise<boolean>) | null {
   if (caller.scope === null) return null;
-  const known = new Map<string, boolean>();
+  const known = new Map<string, Promise<boolean>>();
   return (id) => {
     const seen = known.get(id) ?? access.sees(caller, id);
     known.set(id, seen);
@@ -156,19 +164,17 @@ function seenBy(caller: Caller, access: Access): ((sessionId: string) => boolean
 }
 
 /** Events are encoded in the order they came, in whatever order they are asked for. */
-function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, newestFirst: boolean): string[] {
-  if (!newestFirst) return encodeRun(page, encoding, stream).flatMap((event) => event.lines);
+async function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, newestFirst: boolean): Promise<string[]> {
+  if (!newestFirst) return (await encodeRun(page, encoding, stream)).flatMap((event) => event.lines);
   const { events, types, natives } = page;
   const run = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
-  return encodeRun(run, encoding, stream)
-    .reverse()
-    .flatMap((event) => event.lines);
+  return [...(await encodeRun(run, encoding, stream))].reverse().flatMap((event) => event.lines);
 }
 
 /** Which log answers, and in which epoch: a client that keeps a cursor keeps the epoch with it. */
 export const logHeaders = (log: Log): Record<string, string> => ({ "dragoman-log-id": log.id, "dragoman-epoch": log.epoch });
 
-export function mustReach(stream: Stream, after: number, epoch?: string): void {
+export async function mustReach(stream: Stream, after: number, epoch?: string): Promise<void> {
   if (epoch !== undefined) return stream.assertCursor({ sequence: after, epoch });
   if (after > stream.lastCommitted)
     throw new ProblemError(
@@ -183,12 +189,6 @@ function lastEventId(header: string | string[] | undefined, pattern: string): st
   throw new ProblemError("invalid_request", "Last-Event-ID must be an `id:` of this stream.", {
     errors: [{ path: "headers/last-event-id", message: `must match ${pattern}` }],
   });
-}
-
-function isBehind(end: string, cursor: string): boolean {
-  const [endPosition = 0, endIndex = 0] = (end.split("@")[0] ?? "").split(".").map(Number);
-  const [position = 0, index = 0] = cursor.split(".").map(Number);
-  return position > endPosition || (position === endPosition && index > endIndex);
 }
 
 const pageJson = ({ has_more, next, last }: ReadPage, lines: readonly string[], epoch: string): string =>

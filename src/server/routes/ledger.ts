@@ -30,7 +30,7 @@ export function ledgerRoutes(app: App, { log, redactions }: ServerContext): void
         problems: ["session_not_found"],
       },
     },
-    async ({ params }) => coverageOf(sessionStream(log, params.id)),
+    async ({ params }) => coverageOf(await sessionStream(log, params.id)),
   );
 
   app.get(
@@ -54,7 +54,7 @@ export function ledgerRoutes(app: App, { log, redactions }: ServerContext): void
       },
     },
     async ({ params, query }, reply) => {
-      const stream = sessionStream(log, params.id);
+      const stream = await sessionStream(log, params.id);
       return reply
         .type("application/x-ndjson")
         .send(Readable.from(paced(nativeLines(stream, query.after ?? 0, query.limit)), { highWaterMark: 1 }));
@@ -75,26 +75,26 @@ export function ledgerRoutes(app: App, { log, redactions }: ServerContext): void
       },
     },
     async ({ params, caller }, reply) => {
-      const transcript = await transcripts.of(sessionStream(log, params.id));
-      const redactor = redactions.applyTo(caller) ? redactions.ofSession(params.id) : null;
+      const transcript = await transcripts.of(await sessionStream(log, params.id));
+      const redactor = redactions.applyTo(caller) ? await redactions.ofSession(params.id) : null;
       const pieces = listJson(transcript, (json) => redactor?.text(json) ?? json);
       return reply.type("application/json; charset=utf-8").send(Readable.from(paced(pieces), { highWaterMark: 1 }));
     },
   );
 }
 
-function coverageOf(stream: Stream): Coverage {
-  const types = stream.coverage();
+async function coverageOf(stream: Stream): Promise<Coverage> {
+  const types = await stream.coverage();
   const totals = { mapped: 0, noted: 0, heartbeat: 0, unparsed: 0 };
   for (const { disposition, count } of types) totals[disposition] += count;
   return { totals, types };
 }
 
 /** Pages of lines; the next page is read when the client has taken the last. */
-function* nativeLines(stream: Stream, after: number, limit = Number.POSITIVE_INFINITY): Generator<string> {
+async function* nativeLines(stream: Stream, after: number, limit = Number.POSITIVE_INFINITY): AsyncGenerator<string> {
   let left = limit;
   for (let at = after; left > 0; ) {
-    const page = stream.readNative({ after: at, limit: Math.min(left, 500), maxBytes: 64 * 1024 });
+    const page = await stream.readNative({ after: at, limit: Math.min(left, 500), maxBytes: 64 * 1024 });
     if (page.messages.length > 0) yield page.messages.map(nativeLine).join("");
     if (!page.has_more) return;
     left -= page.messages.length;

@@ -1,12 +1,13 @@
 // Messages to a session: accepted at once, or answered with the stream of their turn.
 import type { Stream } from "../../log/contract.ts";
+import { namesTurn } from "../../schema/envelope.ts";
 import { MessageAccepted, SendMessage } from "../../schema/session.ts";
 import { sendMessage } from "../commands.ts";
 import { encodingOf } from "../event-encoding.ts";
-import { followTurn } from "../event-stream.ts";
 import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import { SseStream } from "../sse.ts";
+import { followTurn } from "../sse/follow.ts";
+import { SseStream } from "../sse/stream.ts";
 import { callerOf } from "./auth.ts";
 import { logHeaders } from "./events.ts";
 import { SessionPath } from "./parameters.ts";
@@ -65,12 +66,12 @@ export function messageRoutes(app: App, context: ServerContext): void {
       },
     },
     async (request, reply) => {
-      const session = manager.get(request.params.id);
+      const session = await manager.get(request.params.id);
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {
         const after = session.stream.lastCommitted;
         const { turn_id } = await sendMessage(context, callerOf(request), session.session_id, request.body);
-        return { turn_id, after, begun: request.body.when_busy === "steer" && hasBegun(session.stream, turn_id, after) };
+        return { turn_id, after, begun: request.body.when_busy === "steer" && (await hasBegun(session.stream, turn_id, after)) };
       };
       const { turn_id, after, begun } = await once(idempotency, request, send);
       reply.headers(logHeaders(log));
@@ -81,9 +82,9 @@ export function messageRoutes(app: App, context: ServerContext): void {
 }
 
 /** True for a message that was steered into a turn that ran already: its start lies behind us. */
-function hasBegun(stream: Stream, turnId: string, after: number): boolean {
-  const { events, sequences } = stream.read({ types: ["turn.started"], reverse: true, limit: 1 });
-  return (sequences[0] ?? Number.POSITIVE_INFINITY) <= after && (events[0] ?? "").includes(`"turn_id":${JSON.stringify(turnId)}`);
+async function hasBegun(stream: Stream, turnId: string, after: number): Promise<boolean> {
+  const { events, sequences } = await stream.read({ types: ["turn.started"], reverse: true, limit: 1 });
+  return (sequences[0] ?? Number.POSITIVE_INFINITY) <= after && namesTurn(events[0] ?? "", turnId);
 }
 
 async function once(

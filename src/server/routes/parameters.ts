@@ -16,8 +16,8 @@ export const EncodingQuery = {
 export const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
 /** The stream of a session, without loading the session: history can be read whatever became of its agent. */
-export function sessionStream(log: Log, id: string): Stream {
-  const stream = log.stream("session", id);
+export async function sessionStream(log: Log, id: string): Promise<Stream> {
+  const stream = await log.stream("session", id);
   if (!stream)
     throw new ProblemError("session_not_found", `There is no session ${JSON.stringify(id)}. List them with GET /v1/sessions.`);
   return stream;

@@ -24,7 +24,7 @@ export function requestRoutes(app: App, context: ServerContext): void {
         problems: ["session_not_found"],
       },
     },
-    async ({ params }) => manager.get(params.id).pending(),
+    async ({ params }) => (await manager.get(params.id)).pending(),
   );
 
   app.post(

@@ -77,7 +77,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         limit: request.query.limit ?? 50,
         only: (view) => context.access.sees(caller, view.session_id),
       };
-      const list = manager.list(filter);
+      const list = await manager.list(filter);
       // Where an unreadable session works is not known: no scope reaches it.
       return caller.scope === null ? list : { ...list, unreadable: [] };
     },
@@ -110,7 +110,7 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         problems: ["session_not_found"],
       },
     },
-    async ({ params }) => manager.get(params.id).directorySettings(),
+    async ({ params }) => (await manager.get(params.id)).directorySettings(),
   );
 
   app.patch(

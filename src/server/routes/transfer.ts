@@ -54,10 +54,10 @@ export function transferRoutes(app: App, context: ServerContext): void {
       },
     },
     async ({ params, query, caller }, reply) => {
-      const stream = sessionStream(log, params.id);
+      const stream = await sessionStream(log, params.id);
       if (query.with_secrets && !(caller && reaches(caller.role, "admin")))
         throw new ProblemError("forbidden", "An export with secrets needs a token of role admin. Leave out with_secrets.");
-      const redaction = query.with_secrets ? null : await ExportRedaction.of(stream, redactions.ofExport(params.id));
+      const redaction = query.with_secrets ? null : await ExportRedaction.of(stream, await redactions.ofExport(params.id));
       return reply
         .type("application/x-ndjson")
         .send(Readable.from(paced(exportLines(log, stream, redaction)), { highWaterMark: 1 }));

@@ -3,9 +3,9 @@
  */
 import type { StoredEvents } from "../batch.ts";
 import { checksumBehind, checksumOf, unsealed } from "../checksum.ts";
-import { blob, int, text } from "../row-readers.ts";
 import type { Damage, StreamName } from "../damage.ts";
 import type { SqlRow } from "../driver.ts";
+import { blob, int, text } from "../row-readers.ts";
 import { PackedEvents } from "./packed-events.ts";
 import { NumberRuns, numbersOf, WordRuns, wordsOf } from "./run-length.ts";
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type EventText, eventJson, type Shape } from "../../../schema/envelope.ts";
 import { seedOf } from "../../../test-seed.ts";
-import type { EventText, Shape } from "../../contract.ts";
-import { eventsOf, offsetOf, withIds } from "./frames.ts";
-import { eventJson, PackedEvents } from "./packed-events.ts";
+import { PackedEvents } from "./packed-events.ts";
 
 const SEED = seedOf(20_261_116);
 
@@ -32,20 +31,22 @@ function packed(texts: readonly EventText[], first: number): PackedEvents {
   return events;
 }
 
-const framesOf = (texts: readonly EventText[], first: number): string =>
-  texts.map((text, index) => `id: ${first + index}\ndata: ${eventJson(text, first + index)}\n\n`).join("");
+const linesOf = (texts: readonly EventText[], first: number): string =>
+  texts.map((text, index) => `${first + index} ${eventJson(text, first + index)}\n`).join("");
+
+const framed = (events: PackedEvents, first: number): string => events.framed(0, (index) => `${first + index} `, "\n").toString();
 
 describe(`packed events (seed ${SEED})`, () => {
   it("give back from the disk, to the byte, what went in", () => {
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 1e9 }), (texts, first) => {
         const events = packed(texts, first);
-        const expected = framesOf(texts, first);
-        expect(events.frames().toString()).toBe(expected);
+        const expected = linesOf(texts, first);
+        expect(framed(events, first)).toBe(expected);
         const again = PackedEvents.read(events.body(), first);
-        expect(again.frames().toString()).toBe(expected);
-        expect(eventsOf(again.frames())).toEqual(texts.map((text, index) => eventJson(text, first + index)));
-        expect(PackedEvents.read(again.body(), first).frames().toString()).toBe(expected);
+        expect(framed(again, first)).toBe(expected);
+        expect(again.events()).toEqual(texts.map((text, index) => eventJson(text, first + index)));
+        expect(framed(PackedEvents.read(again.body(), first), first)).toBe(expected);
       }),
       { seed: SEED, numRuns: 200 },
     );
@@ -53,11 +54,7 @@ describe(`packed events (seed ${SEED})`, () => {
 
   it("read chunks of the first version, one event a line", () => {
     const lines = ['{"a":"ü"}', '{"b":"id: 3"}'];
-    expect(
-      PackedEvents.read(Buffer.from(lines.join("\n")), 7)
-        .frames()
-        .toString(),
-    ).toBe(framesOf(lines, 7));
+    expect(framed(PackedEvents.read(Buffer.from(lines.join("\n")), 7), 7)).toBe(linesOf(lines, 7));
   });
 
   it("cost a delta little more than its text", () => {
@@ -72,11 +69,12 @@ describe(`packed events (seed ${SEED})`, () => {
     expect(packed(texts, 1).body().length).toBeLessThan(1000 * 16);
   });
 
-  it("have frames that can be cut and renamed", () => {
-    const frames = packed(['{"n":"id: 2"}', '{"n":"ü"}', "{}"], 1).frames();
-    expect(frames.subarray(offsetOf(frames, 2)).toString()).toBe(framesOf(['{"n":"ü"}', "{}"], 2));
-    expect(withIds(frames, (index) => `9.${index}`).toString()).toBe(
-      'id: 9.0\ndata: {"n":"id: 2"}\n\nid: 9.1\ndata: {"n":"ü"}\n\nid: 9.2\ndata: {}\n\n',
-    );
+  it("have any text around them, also without the first ones", () => {
+    const events = packed(['{"n":"id: 2"}', '{"n":"ü"}', "{}"], 1);
+    for (const each of [events, PackedEvents.read(events.body(), 1)]) {
+      const after = (skip: number) => each.framed(skip, (index) => `id: 9.${index}\ndata: `, "\n\n").toString();
+      const [one, two, three] = ['id: 9.0\ndata: {"n":"id: 2"}\n\n', 'id: 9.1\ndata: {"n":"ü"}\n\n', "id: 9.2\ndata: {}\n\n"];
+      expect([0, 1, 2, 3].map(after)).toEqual([`${one}${two}${three}`, `${two}${three}`, three, ""]);
+    }
   });
 });

@@ -82,7 +82,9 @@ export class PackedEvents {
 
   /** The JSON of each event. */
   events(): string[] {
-    const lines = this.framed(0, () => "", "\n").toString("utf8").split("\n");
+    const lines = this.framed(0, () => "", "\n")
+      .toString("utf8")
+      .split("\n");
     lines.pop();
     return lines;
   }

@@ -4,7 +4,7 @@
  */
 import type { Writable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { OpenStream, OpenStreams } from "./open-streams.ts";
+import type { OpenStream, OpenStreams } from "../open-streams.ts";
 
 const RETRY_MS = 2_000;
 const BEAT = Buffer.from(": still here\n\n");
