@@ -46,13 +46,22 @@ const logCodes: Partial<Record<LogError["code"], ProblemCode>> = {
   corrupt_artifact: "data_damaged",
   database_corrupt: "data_damaged",
   log_changed: "log_changed",
+  cursor_too_large: "cursor_too_large",
+  invalid_cursor: "invalid_request",
   stream_exists: "session_exists",
   stream_deleted: "session_not_found",
   invalid_artifact_id: "artifact_not_found",
 };
 
 /** What the log says itself is clearer than the code's own sentence. */
-const toldByLog: ReadonlySet<LogError["code"]> = new Set(["fenced", "corrupt_chunk", "corrupt_artifact", "log_changed"]);
+const toldByLog: ReadonlySet<LogError["code"]> = new Set([
+  "fenced",
+  "corrupt_chunk",
+  "corrupt_artifact",
+  "log_changed",
+  "cursor_too_large",
+  "invalid_cursor",
+]);
 
 export function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;

@@ -210,7 +210,7 @@ describe("an import", () => {
     };
     const [head, ...rest] = lines();
     await take(text([head, artifact, ...rest]));
-    expect(core.log.artifacts.stat(id)).toMatchObject({ bytes: bytes.length, mime: "application/octet-stream" });
+    expect(await core.log.artifacts.stat(id)).toMatchObject({ bytes: bytes.length, mime: "application/octet-stream" });
   });
 });
 

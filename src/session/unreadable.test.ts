@@ -42,10 +42,10 @@ const create = async (session_id: string, agent = "mock"): Promise<void> =>
   void (await core.manager.create({ agent, session_id, directory: dataDir }));
 
 /** Stops the daemon, changes its log as damage would, and starts it again. */
-async function damage(change: (log: Log) => void): Promise<void> {
+async function damage(change: (log: Log) => Promise<void>): Promise<void> {
   await core.close();
   const log = await openSqliteLog({ dataDir });
-  change(log);
+  await change(log);
   await log.close();
   core = await open();
 }

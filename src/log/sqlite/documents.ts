@@ -73,11 +73,11 @@ export class SqliteDocuments implements Documents, Writer {
     const prefix = options.prefix ?? "";
     const limit = options.limit ?? 1000;
     const { after = "" } = options;
-    const from = after > prefix ? after : prefix;
+    const from = after.startsWith(prefix) ? after : prefix;
     const found = new Map<string, string>();
     for (const row of this.#list.iterate(kind, from)) {
       const id = text(row, "id");
-      if (id === after) continue;
+      if (id <= after) continue;
       if (!id.startsWith(prefix) || found.size >= limit + this.#pending.size) break;
       const body = this.#checked(row);
       if (body !== null) found.set(id, body);

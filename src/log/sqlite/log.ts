@@ -38,7 +38,7 @@ import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { documentPrefix, SqliteWriter, type WriterContext } from "./sqlite-writer.ts";
-import { StreamStore } from "./stream-store.ts";
+import { StreamStore, withoutNumber } from "./stream-store.ts";
 
 export type * from "../contract.ts";
 export { atStart, LogError, type LogErrorCode } from "../log-error.ts";
@@ -218,7 +218,7 @@ export class SqliteLog implements Log {
 
   async row(kind: StreamKind, id: string): Promise<StreamRow | undefined> {
     const row = this.#context.streams.find(kind, id);
-    return row === undefined || this.#removed.has(row.no) ? undefined : row;
+    return row === undefined || this.#removed.has(row.no) ? undefined : withoutNumber(row);
   }
 
   async list(kind: StreamKind, options: ListOptions = {}): Promise<StreamPage> {

@@ -28,7 +28,7 @@ import type { EventStore } from "./event-store.ts";
 import type { NativeStore } from "./native-store.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "./packing/event-chunk.ts";
 import { NativeChunk } from "./packing/native-chunk.ts";
-import type { NumberedRow, StreamStore } from "./stream-store.ts";
+import { type NumberedRow, type StreamStore, withoutNumber } from "./stream-store.ts";
 
 /** What all streams of a log share. */
 export type StreamContext = {
@@ -182,7 +182,7 @@ export class SqliteStream implements Stream, Writer {
   async row(): Promise<StreamRow> {
     const row = this.#deleted ? undefined : this.#context.streams.find(this.kind, this.id);
     if (row === undefined || row.no !== this.no) throw deleted(this);
-    return row;
+    return withoutNumber(row);
   }
 
   async read(options: ReadOptions = {}): Promise<ReadPage> {

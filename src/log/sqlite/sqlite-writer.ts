@@ -109,7 +109,6 @@ export class SqliteWriter implements StreamWriter {
   }
 
   setOpenSince(sequence: number | null): void {
-    if (sequence === this.#stream.openSince()) return;
     this.#stream.admit(this.epoch);
     this.#stream.setOpenSince(sequence);
   }

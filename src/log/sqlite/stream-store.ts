@@ -167,10 +167,10 @@ export function isIntact(row: SqlRow): boolean {
   return matches(row, "row_checksum", numbers) && matches(row, "state_checksum", checksumOf(no, row.state));
 }
 
-function streamRow(row: SqlRow): StreamRow {
-  const { no: _, ...rest } = numberedRow(row);
-  return rest;
-}
+const streamRow = (row: SqlRow): StreamRow => withoutNumber(numberedRow(row));
+
+/** As the log shows it: numbers of streams are the engine's own. */
+export const withoutNumber = ({ no: _, ...row }: NumberedRow): StreamRow => row;
 
 function numberedRow(row: SqlRow): NumberedRow {
   return {
