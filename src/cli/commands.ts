@@ -13,6 +13,7 @@ import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
 import { run } from "./commands/run.ts";
+import { search } from "./commands/search.ts";
 import { serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
 import { metrics, openapi, status } from "./commands/status.ts";
@@ -27,7 +28,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, resume, stop, rm] },
-  { title: "Behind the events", commands: [items, coverage, native, artifact, exportSession, importSession] },
+  { title: "Behind the events", commands: [search, items, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {
     title: "Configuration and access",

@@ -3,6 +3,7 @@ import type { Role, Surface } from "../schema/actor.ts";
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
+import type { SearchResult } from "../schema/search.ts";
 import type {
   AgentInfo,
   CreateSession,
@@ -88,6 +89,16 @@ export type MintOptions = {
   renewable?: boolean;
   signal?: AbortSignal;
 };
+/** `kind`: user, assistant, reasoning, tool, request, error; several with commas. */
+export type SearchFilter = {
+  agent?: string;
+  directory?: string;
+  session?: string;
+  kind?: string;
+  limit?: number;
+  before?: string;
+};
+
 export type AuditOptions = { limit?: number; after?: string };
 
 export class Dragoman {
@@ -158,6 +169,11 @@ export class Dragoman {
   /** Who changed what, the newest first. For admin tokens. */
   audit(options: AuditOptions = {}, signal?: AbortSignal): Promise<AuditList> {
     return this.http.json("GET", "/v1/audit", { query: { ...options }, signal });
+  }
+
+  /** What was said and done in all sessions, the newest first. `next` of the result is the `before` of the following page. */
+  search(q: string, options: SearchFilter = {}, signal?: AbortSignal): Promise<SearchResult> {
+    return this.http.json("GET", "/v1/search", { query: { q, ...options }, signal });
   }
 
   /** Ends the token this client uses, unless it is a root token. Open streams of it are closed. */

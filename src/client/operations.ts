@@ -16,6 +16,7 @@ export const operations = {
   makeLink: "Dragoman.makeLink",
   listTokens: "Dragoman.tokens",
   listAudit: "Dragoman.audit",
+  search: "Dragoman.search",
   mintToken: "Dragoman.mintToken",
   revokeToken: "Dragoman.revokeToken",
   listAgents: "Dragoman.agents",

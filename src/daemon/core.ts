@@ -5,8 +5,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log, LogError } from "../log/sqlite/log.ts";
 import { atStart, openSqliteLog } from "../log/sqlite/log.ts";
+import { Indexer } from "../search/indexer.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { SessionManager } from "../session/session-manager.ts";
+import { parseRow } from "../session/session-row.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { TrustStore } from "../trust/trust-store.ts";
 import { Directory } from "./agent-directory.ts";
@@ -39,6 +41,7 @@ export type Core = {
   agents: ReadonlyMap<string, HostedAgent>;
   directory: Directory;
   trust: TrustStore;
+  indexer: Indexer;
   reaped: Reaped[];
   recovered: number;
   /** Stops every agent, leaves every session resumable, closes the log. */
@@ -101,6 +104,13 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   }
   onFenced(() => void manager.shutdown().catch(() => undefined));
   const { recovered } = await manager.recover();
+  const indexer = new Indexer({
+    log,
+    factsOf: sessionFacts,
+    onError: (error) =>
+      options.log("error", "the search index cannot be kept; it is tried again at the next start", { error: String(error) }),
+  });
+  indexer.start();
   const stop = async (): Promise<void> => {
     await manager
       .shutdown()
@@ -112,7 +122,18 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     const stopped = stop().finally(() => late.abort());
     // An agent that starts just now, or one that does not end, must not keep the daemon.
     await Promise.race([stopped, delay(CLOSE_MS, undefined, { signal: late.signal }).catch(() => {})]);
+    await indexer.close();
     await log.close();
   };
-  return { log, manager, agents, directory, trust, reaped, recovered, close };
+  return { log, indexer, manager, agents, directory, trust, reaped, recovered, close };
+}
+
+/** What search knows of a session. Undefined when its row cannot be read. */
+function sessionFacts(state: string): { agent: string; directory: string; title: string | null } | undefined {
+  try {
+    const { agent, directory, title } = parseRow(state);
+    return { agent, directory, title };
+  } catch {
+    return undefined;
+  }
 }

@@ -110,6 +110,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     });
     const server = await createServer({
       log: core.log,
+      indexer: core.indexer,
       dataDir,
       manager: core.manager,
       agents: core.directory,

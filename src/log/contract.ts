@@ -244,6 +244,58 @@ export interface Artifacts {
   openRead(artifactId: string, range?: { start?: number; end?: number }): Promise<Readable | undefined>;
 }
 
+/** One text that can be found: something said or done in a stream. */
+export type SearchEntry = {
+  kind: StreamKind;
+  stream_id: string;
+  sequence: number;
+  item_id: string | null;
+  /** What sort of text it is: the words are the caller's. */
+  sort: string;
+  at: number;
+  text: string;
+};
+
+/** What is known of a stream beside its texts, to search in it and to filter by it. */
+export type SearchStream = { kind: StreamKind; stream_id: string; agent: string; directory: string; title: string | null };
+
+export type SearchOptions = {
+  /** Words that must all occur; the last may be the beginning of one. Words in double quotes must follow each other. Empty: nothing is found. */
+  query: string;
+  agent?: string;
+  directory?: string;
+  sorts?: readonly string[];
+  stream_id?: string;
+  limit?: number;
+  /** The `next` of the page before. */
+  before?: string;
+};
+
+export type SearchHit = SearchEntry & Omit<SearchStream, "kind" | "stream_id">;
+export type SearchPage = { hits: SearchHit[]; next: string | null };
+
+/**
+ * An index of texts beside the log, made from its events. It holds nothing that the log does not hold: it may lag behind, and can be thrown away and built
+ * anew. What of an event is a text is decided by who fills it.
+ */
+export interface SearchIndex {
+  /** Up to where events were taken in; null when it is empty, or belongs to another log. */
+  cursor(): Promise<string | null>;
+  /** All of it, and where that came from, or nothing. `removed`: items whose texts go. */
+  put(
+    change: { streams: readonly SearchStream[]; entries: readonly SearchEntry[]; removed: readonly RemovedItem[] },
+    cursor: string,
+  ): Promise<void>;
+  /** The newest first. */
+  find(options: SearchOptions): Promise<SearchPage>;
+  /** Streams whose id, title, directory or agent contain the text, whatever its case; the newest first. */
+  findStreams(text: string, options?: { limit?: number; before?: string }): Promise<{ ids: string[]; next: string | null }>;
+  /** Empties it: it is built anew from the beginning. */
+  reset(): Promise<void>;
+}
+
+export type RemovedItem = { kind: StreamKind; stream_id: string; item_id: string };
+
 /** What was found damaged since the log was opened: in how many places, in which streams, and the first message about it. */
 export type DamageReport = { places: number; streams: string[]; message: string | null };
 
@@ -261,6 +313,7 @@ export interface Log {
   readonly epoch: string;
   readonly documents: Documents;
   readonly artifacts: Artifacts;
+  readonly search: SearchIndex;
 
   /** A new stream and its first writer. Rejects with `stream_exists`. */
   create(kind: StreamKind, id: string, state: string): Promise<StreamWriter>;

@@ -2,7 +2,7 @@
  * The contract of a log, as a suite: any store that claims to be a `Log` must pass it. A test helper; it knows nothing about how a store keeps things.
  */
 import { expect, it } from "vitest";
-import type { Batch, GlobalBatch, Log, StreamPage, StreamWriter, Subscription } from "./contract.ts";
+import type { Batch, GlobalBatch, Log, SearchEntry, SearchStream, StreamPage, StreamWriter, Subscription } from "./contract.ts";
 import { LogError } from "./log-error.ts";
 
 export type OpenedLog = { log: Log /** Closes and opens the same data again. */; reopen(): Promise<Log> };
@@ -87,6 +87,7 @@ export function logContract(open: () => Promise<OpenedLog>): void {
   readsContract(open);
   tailContract(open);
   besideContract(open);
+  searchContract(open);
 }
 
 function streamsContract(open: () => Promise<OpenedLog>): void {
@@ -572,5 +573,101 @@ function besideContract(open: () => Promise<OpenedLog>): void {
     expect(await again.artifacts.stat(own.artifact_id)).toBeUndefined();
     expect(await read(info.artifact_id)).toBe("0123456789");
     expect(await codeOfLater(again.artifacts.stat("art_x"))).toBe("invalid_artifact_id");
+  });
+}
+
+function searchContract(open: () => Promise<OpenedLog>): void {
+  const stream = (id: string, more: Partial<SearchStream> = {}): SearchStream => ({
+    kind: "session",
+    stream_id: id,
+    agent: "mock",
+    directory: "/work/app",
+    title: null,
+    ...more,
+  });
+  const entry = (id: string, sequence: number, text: string, more: Partial<SearchEntry> = {}): SearchEntry => ({
+    kind: "session",
+    stream_id: id,
+    sequence,
+    item_id: `item_${sequence}`,
+    sort: "assistant",
+    at: 1_000 + sequence,
+    text,
+    ...more,
+  });
+
+  it("finds texts by words, phrases and beginnings, the newest first, in pages", async () => {
+    const { log, reopen } = await open();
+    expect(await log.search.cursor()).toBeNull();
+    const streams = [stream("a", { title: "First" }), stream("b", { agent: "codex", directory: "/work/other" })];
+    const entries = [
+      entry("a", 1, "The Müller function fails"),
+      entry("a", 2, "fix the function of mueller_helper", { sort: "user" }),
+      entry("b", 1, "function b() { return 'fails the function' }"),
+      entry("b", 2, '日本語のテキスト and "quotes" * - OR AND'),
+    ];
+    await log.search.put({ streams, entries, removed: [] }, "7");
+    const again = await reopen();
+    expect(await again.search.cursor()).toBe("7");
+    const found = async (query: string, more: object = {}) =>
+      (await again.search.find({ query, ...more })).hits.map(({ stream_id, sequence }) => `${stream_id}${sequence}`);
+    expect(await found("function")).toEqual(["b1", "a2", "a1"]);
+    expect(await found("muller")).toEqual(["a1"]);
+    expect(await found("FUNC")).toEqual(["b1", "a2", "a1"]);
+    expect(await found("func ")).toEqual([]);
+    expect(await found("function fails")).toEqual(["b1", "a1"]);
+    expect(await found('"function fails"')).toEqual(["a1"]);
+    expect(await found("mueller_hel")).toEqual(["a2"]);
+    expect(await found("function", { agent: "codex" })).toEqual(["b1"]);
+    expect(await found("function", { directory: "/work/app", sorts: ["user"] })).toEqual(["a2"]);
+    expect(await found("function", { stream_id: "a" })).toEqual(["a2", "a1"]);
+    expect(await found("日本語のテキスト")).toEqual(["b2"]);
+    for (const query of ["", "  ", "*", '"', "- (", "NOT"]) expect(await found(query)).toEqual([]);
+    expect(await found('OR AND "quotes')).toEqual(["b2"]);
+    expect(await found('"AND OR"')).toEqual([]);
+    expect(await found("or and quotes")).toEqual(["b2"]);
+    const page = await again.search.find({ query: "function", limit: 2 });
+    expect((await again.search.find({ query: "function", limit: 2, before: page.next ?? "" })).hits).toMatchObject([
+      { stream_id: "a", sequence: 1, title: "First", agent: "mock", directory: "/work/app", item_id: "item_1", at: 1_001 },
+    ]);
+  });
+
+  it("finds streams by any part of their names, forgets what was removed, and can begin again", async () => {
+    const { log } = await open();
+    await log.create("session", "sess_one", "{}");
+    const streams = [stream("sess_one", { title: "Größe ändern" }), stream("sess_two"), stream("sess_three", { agent: "codex" })];
+    const entries = [entry("sess_one", 1, "to be removed"), entry("sess_one", 2, "stays"), entry("sess_two", 1, "stays")];
+    await log.search.put({ streams, entries, removed: [] }, "1");
+    const named = async (text: string) => (await log.search.findStreams(text)).ids;
+    expect([await named("GRÖSSE"), await named("grosse"), await named("öße"), await named("ne")]).toEqual([
+      [],
+      [],
+      ["sess_one"],
+      ["sess_one"],
+    ]);
+    expect(await named("sess_")).toEqual(["sess_three", "sess_two", "sess_one"]);
+    expect(await named("dex")).toEqual(["sess_three"]);
+    const first = await log.search.findStreams("sess_", { limit: 2 });
+    expect((await log.search.findStreams("sess_", { before: first.next ?? "" })).ids).toEqual(["sess_one"]);
+    await log.search.put(
+      {
+        streams: [stream("sess_one", { title: "Renamed" })],
+        entries: [],
+        removed: [{ kind: "session", stream_id: "sess_one", item_id: "item_1" }],
+      },
+      "2",
+    );
+    expect([await named("größe"), await named("renamed")]).toEqual([[], ["sess_one"]]);
+    expect((await log.search.find({ query: "removed" })).hits).toEqual([]);
+    expect((await log.search.find({ query: "stays" })).hits.length).toBe(2);
+    await log.delete("session", "sess_one");
+    await log.erased();
+    expect([await named("renamed"), (await log.search.find({ query: "stays" })).hits.length]).toEqual([[], 1]);
+    await log.search.reset();
+    expect([await log.search.cursor(), await named("sess_"), (await log.search.find({ query: "stays" })).hits]).toEqual([
+      null,
+      [],
+      [],
+    ]);
   });
 }

@@ -66,6 +66,32 @@ export const tools: readonly Tool[] = [
     },
   }),
   tool({
+    name: "search_sessions",
+    description:
+      "Finds what was said and done in any session, the newest first: messages, thoughts, tool calls with their results, requests, errors. Read the place with read_session.",
+    readOnly: true,
+    input: Type.Object(
+      {
+        query: Type.String({ minLength: 1, description: 'words that must all occur; "in quotes": next to each other' }),
+        agent: optional(Type.String()),
+        directory: optional(Type.String()),
+        session_id: optional(SessionId),
+        kind: optional(Type.String({ description: "user, assistant, reasoning, tool, request, error; several with commas" })),
+        limit: optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+        before: optional(Type.String({ description: "`next` of the page before" })),
+      },
+      strict,
+    ),
+    run: async ({ query, session_id, ...filter }, { daemon, signal }) => {
+      const { hits, next, index } = await daemon.search(
+        query,
+        { ...filter, ...(session_id ? { session: session_id } : {}) },
+        signal,
+      );
+      return { hits: hits.map(({ highlights: _, ...hit }) => hit), next, index };
+    },
+  }),
+  tool({
     name: "create_session",
     description:
       "Starts a session with another coding agent and, if `message` is given, sends it. Then call wait_for_session. Permissions it asks for are a person's to answer, never yours.",

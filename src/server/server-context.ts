@@ -7,6 +7,7 @@ import type { TSchema } from "typebox";
 import type { Log } from "../log/contract.ts";
 import type { Role } from "../schema/actor.ts";
 import type { ProblemCode } from "../schema/problem-codes.ts";
+import type { Indexer } from "../search/indexer.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Access, Reach } from "./access.ts";
 import type { AgentRecognition } from "./agent-caller.ts";
@@ -64,6 +65,8 @@ export type ServerOptions = {
   inspectorDir?: string;
   /** Built documentation, served at /docs. */
   docsDir?: string;
+  /** Absent: search finds nothing. */
+  indexer?: Pick<Indexer, "status">;
   /** What readers below `operate`, and exports, do not get. */
   redaction?: RedactionOptions;
   /** Further rooms' routes. */

@@ -41,6 +41,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { requestRoutes } from "./routes/requests.ts";
+import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { socketRoutes } from "./routes/socket.ts";
 import { systemRoutes } from "./routes/system.ts";
@@ -362,6 +363,7 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   requestRoutes(app, context);
   ledgerRoutes(app, context);
   artifactRoutes(app, context);
+  searchRoutes(app, context);
   socketRoutes(app);
   uiRoutes(app, context);
   for (const add of context.routes ?? []) add(app, context);

@@ -86,6 +86,7 @@ export async function startTestServer(
   const logged: string[] = [];
   const server = await createServer({
     log: core.log,
+    indexer: core.indexer,
     dataDir,
     manager: core.manager,
     agents: directory,

@@ -18,6 +18,7 @@ const REACHED: Record<string, string | null> = {
   revokeToken: "token revoke",
   listTokens: "token ls",
   listAudit: "audit",
+  search: "search",
   makeLink: "open",
   tradeToken: null,
   renewToken: null,

@@ -49,6 +49,7 @@ it("offers the tools, each with a schema", async () => {
   expect(tools.map(({ name }) => name)).toEqual([
     "list_agents",
     "list_sessions",
+    "search_sessions",
     "create_session",
     "send_message",
     "wait_for_session",

@@ -25,6 +25,7 @@ import { LogError } from "../log-error.ts";
 import { Pump, Tail } from "../tail.ts";
 import { type MemoryBatch, PlacedMemoryBatch } from "./batch.ts";
 import { MemoryDocuments } from "./documents.ts";
+import { MemorySearch } from "./search.ts";
 import { MemoryStream } from "./stream.ts";
 import { MemoryWriter } from "./writer.ts";
 
@@ -45,6 +46,7 @@ export class MemoryLog implements Log {
   readonly beginning = "0";
   readonly documents: Documents;
   readonly artifacts: Artifacts;
+  readonly search = new MemorySearch();
   readonly pump = new Pump();
   readonly store = new MemoryDocuments();
   readonly #onError: (error: LogError | null) => void;
@@ -130,6 +132,7 @@ export class MemoryLog implements Log {
     this.#streams.delete(key(kind, id));
     this.#dirty.delete(stream);
     stream.delete();
+    this.search.forget(stream);
     this.store.forget(stream, options.documents ?? []);
     for (const [artifactId, { streams }] of this.#artifacts) {
       streams.delete(stream);

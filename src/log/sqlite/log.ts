@@ -36,6 +36,7 @@ import { acquireLock, type Lock } from "./lock.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
+import { SqliteSearch } from "./search.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { documentPrefix, SqliteWriter, type WriterContext } from "./sqlite-writer.ts";
 import { StreamStore, withoutNumber } from "./stream-store.ts";
@@ -96,6 +97,7 @@ export class SqliteLog implements Log {
   readonly beginning = "0.0";
   readonly documents: SqliteDocuments;
   readonly artifacts: SqliteArtifacts;
+  readonly search: SqliteSearch;
   readonly id: string;
   readonly epoch: string;
   readonly #db: Database;
@@ -119,6 +121,8 @@ export class SqliteLog implements Log {
   #events = 0;
   readonly #erasing: Erasing;
   readonly #writerContext: WriterContext;
+  /** Settles when the texts of deleted streams have left the search index. */
+  #unindexed: Promise<void> = Promise.resolve();
   /** Given out since the log was opened. */
   #writers = 0;
   #scrub: Scrub | undefined;
@@ -141,6 +145,7 @@ export class SqliteLog implements Log {
     this.#context = this.#makeContext();
     this.documents = new SqliteDocuments(db, this.#committer, damage);
     this.artifacts = new SqliteArtifacts(db, options.dataDir, { committer: this.#committer, damage });
+    this.search = new SqliteSearch(options.dataDir, epochs.logId);
     this.#writerContext = { committer: this.#committer, documents: this.documents, artifacts: this.artifacts };
     this.#erasing = new Erasing(() => eraseFreed(db));
     this.#lastNo = this.#context.streams.lastNo();
@@ -234,6 +239,8 @@ export class SqliteLog implements Log {
     this.#streams.delete(key(kind, id));
     this.documents.forget(id, documentPrefix({ kind, id }), options.documents ?? []);
     this.#remove({ no, kind });
+    this.#unindexed = Promise.all([this.#unindexed, this.search.forget({ kind, id })]).then(() => undefined);
+    this.#unindexed.catch((error: unknown) => this.#onError(toLogError(error, "Removing texts from the search index")));
     try {
       this.#committer.flush();
     } catch {
@@ -250,6 +257,7 @@ export class SqliteLog implements Log {
       await setImmediate();
     }
     await done;
+    await this.#unindexed;
   }
 
   async end(): Promise<string> {
@@ -297,6 +305,7 @@ export class SqliteLog implements Log {
     this.#pump.stop();
     this.#scrub?.stop();
     this.#erasing.stop(new LogError("log_closed", "The log was closed. What was deleted is erased at the next start."));
+    await this.search.close();
     closeLogDatabase(this.#db);
     this.#lock.release();
     if (failure !== undefined) throw failure;

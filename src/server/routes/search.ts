@@ -1,0 +1,86 @@
+// Full-text search over the sessions that the caller may see.
+import Type from "typebox";
+import type { SearchHit as FoundText } from "../../log/contract.ts";
+import { type SearchHit, SearchResult, SearchSort } from "../../schema/search.ts";
+import { snippetOf } from "../../search/snippet.ts";
+import { listOf } from "../event-encoding.ts";
+import type { App, ServerContext } from "../server-context.ts";
+import { callerOf } from "./auth.ts";
+
+const KINDS = SearchSort.enum.join("|");
+
+const SearchQuery = Type.Object({
+  q: Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    description: 'words that must all occur, in any order; "in quotes": next to each other; the last word may be a beginning',
+  }),
+  agent: Type.Optional(Type.String()),
+  directory: Type.Optional(Type.String()),
+  session: Type.Optional(Type.String({ description: "only in this session" })),
+  kind: Type.Optional(
+    Type.String({ pattern: `^(${KINDS})(,(${KINDS}))*$`, description: "only texts of these kinds, separated by commas" }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+  before: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$", description: "`next` of the page before" })),
+});
+
+/** Pages that are looked through for a caller who sees few sessions, before it gets what was found. */
+const MAX_PAGES = 20;
+
+export function searchRoutes(app: App, { log, access, redactions, indexer }: ServerContext): void {
+  app.get(
+    "/v1/search",
+    {
+      schema: { querystring: SearchQuery },
+      config: {
+        tag: "search",
+        reach: "filtered",
+        heavy: "page",
+        operation: "search",
+        summary: "Find what was said and done, in all sessions.",
+        description: "The newest first. Texts are found a moment after they were committed; `index` says when more is missing.",
+        replies: { 200: SearchResult },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      const { q, agent, directory, session, kind, limit = 20 } = request.query;
+      const sorts = listOf(kind);
+      const filter = {
+        query: q,
+        ...(agent === undefined ? {} : { agent }),
+        ...(directory === undefined ? {} : { directory }),
+        ...(session === undefined ? {} : { stream_id: session }),
+        ...(sorts === null ? {} : { sorts }),
+      };
+      const shown = async (hit: FoundText): Promise<SearchHit> => {
+        // The whole text first: a secret that the snippet cuts would not be recognised in it.
+        const redactor = redactions.applyTo(caller) ? await redactions.ofSession(hit.stream_id) : null;
+        return hitOf(hit, snippetOf(redactor?.text(hit.text) ?? hit.text, q));
+      };
+      const hits: SearchHit[] = [];
+      let next = request.query.before ?? null;
+      for (let pages = 0; pages < MAX_PAGES && hits.length < limit; pages++) {
+        const page = await log.search.find({ ...filter, limit: limit - hits.length, ...(next === null ? {} : { before: next }) });
+        for (const hit of page.hits) if (await access.sees(caller, hit.stream_id)) hits.push(await shown(hit));
+        next = page.next;
+        if (next === null) break;
+      }
+      return { hits, next, index: indexer?.status() ?? { state: "failed" as const, message: "This daemon keeps no index." } };
+    },
+  );
+}
+
+const hitOf = (hit: FoundText, { snippet, highlights }: ReturnType<typeof snippetOf>): SearchHit => ({
+  session_id: hit.stream_id,
+  sequence: hit.sequence,
+  item_id: hit.item_id,
+  kind: hit.sort as SearchHit["kind"],
+  time: new Date(hit.at).toISOString(),
+  title: hit.title,
+  agent: hit.agent,
+  directory: hit.directory,
+  snippet,
+  highlights,
+});
