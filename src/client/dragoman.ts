@@ -25,12 +25,16 @@ export type ListOptions = {
   agent?: string;
   status?: SessionState;
   directory?: string;
+  /** `created` (default): the newest first; `updated`: the last written first. */
+  order?: "created" | "updated";
   search?: string;
 };
 
 export type AllEventsOptions = {
   /** A `cursor` of this stream; absent, it begins now. */
   after?: string;
+  /** Only streams of these kinds; default all. */
+  kinds?: readonly ("session" | "task" | "thread" | "artifact")[];
   types?: EventType[];
   includeRaw?: boolean;
   signal?: AbortSignal | undefined;
@@ -287,10 +291,13 @@ export class Dragoman {
     for await (const { id, data } of this.#stream(options, name)) yield { cursor: id, line: JSON.parse(data) as unknown };
   }
 
-  #stream({ after, types, includeRaw, signal, onState }: AllEventsOptions, dialect?: string): AsyncIterable<StreamMessage> {
+  #stream(
+    { after, kinds, types, includeRaw, signal, onState }: AllEventsOptions,
+    dialect?: string,
+  ): AsyncIterable<StreamMessage> {
     return eventStream(this.http, {
       path: "/v1/events/sse",
-      query: { types, include_raw: includeRaw, dialect },
+      query: { kind: kinds?.join(","), types, include_raw: includeRaw, dialect },
       signal,
       onState,
       ...(after === undefined ? {} : { after }),

@@ -82,6 +82,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     onDamage: (message) => options.log("warn", message),
   });
   const directory = new Directory(agents, { ...options, trust });
+  let indexer: Indexer | null = null;
   const manager = new SessionManager({
     log,
     ids: timeOrderedIds(),
@@ -95,6 +96,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     defaultDirectory: options.defaultDirectory,
     agentEnvironment: (id) => ({ ...options.agentAccess?.(id), [SESSION_VARIABLE]: id }),
     warn: (message, fields) => options.log("warn", message, fields),
+    searchReady: () => indexer?.status().state === "ready",
   });
   const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
   for (const agent of options.agents) {
@@ -104,7 +106,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   }
   onFenced(() => void manager.shutdown().catch(() => undefined));
   const { recovered } = await manager.recover();
-  const indexer = new Indexer({
+  indexer = new Indexer({
     log,
     factsOf: sessionFacts,
     onError: (error) =>

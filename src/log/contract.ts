@@ -168,6 +168,7 @@ export interface StreamWriter extends Stream {
   append(entry: EventEntry): void;
   /** Returns the native_seq: 1, 2, 3 … */
   appendNative(entry: NativeEntry): number;
+  /** A JSON object, by whose fields lists can be filtered. */
   state(): string;
   setState(json: string, options?: { sync?: boolean }): void;
   openSince(): number | null;
@@ -191,8 +192,19 @@ export interface StreamDocuments {
   delete(kind: string, id: string): void;
 }
 
+/** Fields of a stream's state by which lists are filtered without a scan. States are JSON objects. */
+export const LIST_FIELDS = ["agent", "directory", "status"] as const;
+export type ListField = (typeof LIST_FIELDS)[number];
+
 export type ListOptions = {
   limit?: number;
+  /** Only streams whose state has these values. */
+  where?: Partial<Record<ListField, string>>;
+  /** Only streams whose state has this among its `tags`. */
+  tag?: string;
+  /** Only streams whose state says so, or does not. */
+  archived?: boolean;
+  pinned?: boolean;
   /** `created` (default): the newest created first. `updated`: the last written first. */
   order?: "created" | "updated";
   /** The `next` of the page before. */

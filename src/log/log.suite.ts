@@ -2,7 +2,17 @@
  * The contract of a log, as a suite: any store that claims to be a `Log` must pass it. A test helper; it knows nothing about how a store keeps things.
  */
 import { expect, it } from "vitest";
-import type { Batch, GlobalBatch, Log, SearchEntry, SearchStream, StreamPage, StreamWriter, Subscription } from "./contract.ts";
+import type {
+  Batch,
+  GlobalBatch,
+  ListOptions,
+  Log,
+  SearchEntry,
+  SearchStream,
+  StreamPage,
+  StreamWriter,
+  Subscription,
+} from "./contract.ts";
 import { LogError } from "./log-error.ts";
 
 export type OpenedLog = { log: Log /** Closes and opens the same data again. */; reopen(): Promise<Log> };
@@ -194,6 +204,32 @@ function streamsContract(open: () => Promise<OpenedLog>): void {
     );
     expect((await log.list("session", { onlyOpen: true })).streams.map((row) => row.open_since)).toEqual([6, 4, 2]);
     expect((await log.list("session", { order: "updated", limit: 1 })).streams[0]?.state).toBe('{"n":7}');
+  });
+
+  it("lists by fields of the state, tags, archive and pin, in both orders and in pages", async () => {
+    const { log, reopen } = await open();
+    for (const n of numbers(1, 12)) {
+      const marks = { ...(n % 4 === 0 ? { tags: ["four", `n${n}`] } : {}), archived: n === 12, pinned: n === 3 };
+      const state = { agent: n % 2 === 0 ? "even" : "odd", directory: `/d/${n % 3}`, status: "idle", ...marks };
+      appendMany(await log.create("session", `s${n}`, JSON.stringify(state)), 1);
+    }
+    await log.create("session", "broken", "{");
+    await (await log.create("task", "s1", '{"agent":"even"}')).committed();
+    const again = await reopen();
+    const ids = async (options: ListOptions) => (await again.list("session", options)).streams.map(({ id }) => id);
+    expect(await ids({ where: { agent: "even" } })).toEqual(["s12", "s10", "s8", "s6", "s4", "s2"]);
+    expect(await ids({ where: { agent: "even", directory: "/d/0" }, order: "updated" })).toEqual(["s12", "s6"]);
+    expect(await ids({ where: { agent: "even" }, archived: false, limit: 2 })).toEqual(["s10", "s8"]);
+    expect(await ids({ tag: "four", order: "created" })).toEqual(["s12", "s8", "s4"]);
+    expect([await ids({ tag: "n8" }), await ids({ tag: "none" }), await ids({ pinned: true })]).toEqual([["s8"], [], ["s3"]]);
+    expect(await ids({ where: { status: "running" } })).toEqual([]);
+    const page = await again.list("session", { where: { agent: "odd" }, limit: 4, order: "updated" });
+    const rest = await again.list("session", { where: { agent: "odd" }, before: page.next ?? "", order: "updated" });
+    expect([...page.streams, ...rest.streams].map(({ id }) => id)).toEqual(["s11", "s9", "s7", "s5", "s3", "s1"]);
+    (await again.writer("session", "s2"))?.setState('{"agent":"odd"}');
+    await again.documents.committed();
+    expect(await ids({ where: { agent: "odd" } })).toContain("s2");
+    expect((await ids({})).length).toBe(13);
   });
 
   it("forgets a deleted stream at once and for good, and frees its id", async () => {

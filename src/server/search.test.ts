@@ -37,7 +37,11 @@ describe("search", () => {
     const page = await server.json<object>("GET", `/v1/sessions/${session_id}/events?after=${(hit?.sequence ?? 0) - 1}&limit=1`);
     expect(page).toMatchObject({ events: [{ type: "item.completed", data: { item: { item_id: hit?.item_id } } }] });
     await settled("q=narwhal&kind=tool", 2);
-    expect((await found("q=narwhal&kind=user,assistant")).hits.map(({ kind }) => kind).sort()).toEqual(["assistant", "user", "user"]);
+    expect((await found("q=narwhal&kind=user,assistant")).hits.map(({ kind }) => kind).sort()).toEqual([
+      "assistant",
+      "user",
+      "user",
+    ]);
     expect((await found("q=narwhal&agent=codex")).hits).toEqual([]);
     expect((await found(`q=narwhal&session=${session_id}&limit=1`)).next).not.toBeNull();
     expect((await found("q=narwhal")).index).toEqual({ state: "ready" });

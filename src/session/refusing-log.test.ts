@@ -120,6 +120,7 @@ beforeEach(async () => {
     defaultDirectory: dataDir,
     agentEnvironment: () => ({}),
     warn: () => {},
+    searchReady: () => false,
   });
 });
 

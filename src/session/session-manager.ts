@@ -35,6 +35,8 @@ export type ManagerOptions = {
   /** See `SessionContext.agentEnvironment`. */
   agentEnvironment(sessionId: string): Record<string, string>;
   warn(message: string, fields: Record<string, unknown>): void;
+  /** True when the search index knows every session that is not in memory. */
+  searchReady(): boolean;
 };
 
 export type ListFilter = {
@@ -43,6 +45,11 @@ export type ListFilter = {
   agent?: string;
   status?: SessionState;
   directory?: string;
+  tag?: string;
+  archived?: boolean;
+  pinned?: boolean;
+  /** `created` (default): the newest first. `updated`: the last written first. With `search` the newest come first. */
+  order?: "created" | "updated";
   search?: string;
   /** Only those it is true for. */
   only?(view: SessionView): Promise<boolean>;
@@ -273,22 +280,49 @@ export class SessionManager {
   /** The unreadable ones are in every answer: no filter can say anything about them. */
   async list(filter: ListFilter): Promise<{ sessions: SessionView[]; unreadable: UnreadableSession[]; next: string | null }> {
     const sessions: SessionView[] = [];
-    let before = filter.before;
-    for (;;) {
-      const page: StreamPage = await this.#options.log.list("session", {
-        limit: filter.limit,
-        order: "created",
-        ...(before === undefined ? {} : { before }),
-      });
-      for (const id of page.damaged) this.#setAside(id, new RowError("the stored row is damaged"));
-      for (const row of page.streams) {
+    let next = filter.before ?? null;
+    do {
+      const page = await this.#page(filter, next);
+      for (const row of page.rows) {
         const view = this.#viewOf(row);
         if (view && matches(view, filter) && (await filter.only?.(view)) !== false) sessions.push(view);
       }
-      if (page.next === null || sessions.length >= filter.limit)
-        return { sessions, unreadable: this.unreadable(), next: page.next };
-      before = page.next;
-    }
+      next = page.next;
+    } while (next !== null && sessions.length < filter.limit);
+    return { sessions, unreadable: this.unreadable(), next };
+  }
+
+  /** Rows that may fit. Filters that the log knows are left to it, and words to the search index. */
+  async #page(filter: ListFilter, before: string | null): Promise<{ rows: StreamRow[]; next: string | null }> {
+    const { log, searchReady } = this.#options;
+    const { limit, order = "created", agent, directory, status, tag, archived, pinned, search } = filter;
+    const place = before === null ? {} : { before };
+    if (search && searchReady()) return this.#namedRows(search, limit, before);
+    const where = {
+      ...(agent === undefined ? {} : { agent }),
+      ...(directory === undefined ? {} : { directory }),
+      ...(status === undefined ? {} : { status }),
+    };
+    const marks = {
+      ...(tag === undefined ? {} : { tag }),
+      ...(archived === undefined ? {} : { archived }),
+      ...(pinned === undefined ? {} : { pinned }),
+    };
+    const page = await log.list("session", { limit, order, where, ...marks, ...place });
+    for (const id of page.damaged) this.#setAside(id, new RowError("the stored row is damaged"));
+    return { rows: page.streams, next: page.next };
+  }
+
+  async #namedRows(search: string, limit: number, before: string | null): Promise<{ rows: StreamRow[]; next: string | null }> {
+    const { log } = this.#options;
+    const found = await log.search.findStreams(search, { limit, ...(before === null ? {} : { before }) });
+    // What is in memory may be younger than the index.
+    const fresh = before === null ? [...this.#sessions.keys()].reverse() : [];
+    const ids = new Set([...fresh, ...found.ids]);
+    const rows = await Promise.all(
+      [...ids].map((id) => log.row("session", id).catch((error: unknown) => void this.#setAside(id, error))),
+    );
+    return { rows: rows.flatMap((row) => row ?? []), next: found.next };
   }
 
   /** Sessions that were set aside. */

@@ -80,9 +80,11 @@ const calls: Record<keyof typeof operations, Call> = {
   trustDirectory: (d) => d.trustDirectory("/"),
   distrustDirectory: (d) => d.distrustDirectory("/"),
   createSession: (d) => d.createSession({ agent: "mock" }, { idempotencyKey: "k1" }),
-  listSessions: (d) => d.sessions({ limit: 1, before: "zzz", agent: "mock", status: "idle", directory: dataDir, search: "x" }),
+  listSessions: (d) =>
+    d.sessions({ limit: 1, before: "zzz", agent: "mock", status: "idle", directory: dataDir, search: "x", order: "updated" }),
   importSession: (d) => d.importSession("not a session", {}, { idempotencyKey: "k2" }),
-  streamAllEvents: (d) => d.events({ ...everyType, after: "0.0" }),
+  streamAllEvents: (d) => d.events({ ...everyType, after: "0.0", kinds: ["session", "task"] }),
+  search: (d) => d.search("x", { agent: "mock", directory: dataDir, session: "s", kind: "user,tool", limit: 1, before: "1" }),
   readArtifact: (d) => d.artifact("none", { start: 1, end: 2 }),
   getSession: (_, s) => s.get(),
   getDirectorySettings: (_, s) => s.directorySettings(),

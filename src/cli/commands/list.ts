@@ -15,6 +15,7 @@ export const ls: Command = {
     agent: { type: "string", value: "<agent>", about: "only of this agent" },
     status: { type: "string", value: "<status>", about: `${STATES.slice(0, -1).join(", ")} or ${STATES.at(-1)}` },
     directory: { type: "string", short: "C", value: "<dir>", about: "only those that work there" },
+    order: { type: "string", value: "<order>", about: "created (default) or updated: the last written first" },
     search: { type: "string", value: "<text>", about: "in title, id, directory and agent" },
     limit: { type: "string", value: "<n>", about: "at most so many (default 50)" },
     before: { type: "string", value: "<cursor>", about: "the next page: `next` of the one before, said on stderr" },
@@ -45,12 +46,15 @@ export const ls: Command = {
 function filterOf(values: Values): ListOptions {
   const [agent, status, directory] = [text(values, "agent"), text(values, "status"), text(values, "directory")];
   const [search, before] = [text(values, "search"), text(values, "before")];
+  const order = text(values, "order");
+  if (order !== undefined && order !== "created" && order !== "updated") throw new UsageError("--order is created or updated");
   if (status !== undefined && !isState(status)) throw new UsageError(`--status is one of ${STATES.join(", ")}`);
   return {
     limit: wholeNumber(text(values, "limit"), "limit", 50),
     ...(agent ? { agent } : {}),
     ...(status ? { status } : {}),
     ...(directory ? { directory } : {}),
+    ...(order ? { order } : {}),
     ...(search ? { search } : {}),
     ...(before ? { before } : {}),
   };

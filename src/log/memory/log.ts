@@ -117,6 +117,7 @@ export class MemoryLog implements Log {
     const found = [...this.#streams.values()]
       .filter((stream) => stream.kind === kind && stream.isCommitted)
       .filter((stream) => !options.onlyOpen || stream.committedOpenSince !== null)
+      .filter((stream) => fits(stream.committedState, options))
       .filter((stream) => time(stream) < at || (time(stream) === at && stream.no < no))
       .sort((a, b) => time(b) - time(a) || b.no - a.no);
     const shown = found.slice(0, Math.max(1, options.limit ?? 50));
@@ -274,6 +275,19 @@ export class MemoryLog implements Log {
       committed: () => this.committed(),
     };
   }
+}
+
+function fits(state: string, { where = {}, tag, archived, pinned }: ListOptions): boolean {
+  let fields: Record<string, unknown> = {};
+  try {
+    fields = Object(JSON.parse(state));
+  } catch {
+    // A state that is no JSON has no fields.
+  }
+  if (Object.entries(where).some(([name, value]) => fields[name] !== value)) return false;
+  if (tag !== undefined && !(Array.isArray(fields.tags) && fields.tags.includes(tag))) return false;
+  if (archived !== undefined && (fields.archived === true) !== archived) return false;
+  return pinned === undefined || (fields.pinned === true) === pinned;
 }
 
 const key = (kind: StreamKind, id: string): string => `${kind}/${id}`;

@@ -77,6 +77,9 @@ export class MemoryStream implements Stream {
   get updatedAt(): number {
     return this.#updatedAt;
   }
+  get committedState(): string {
+    return this.#committed?.state ?? "";
+  }
   get committedOpenSince(): number | null {
     return this.#committed?.openSince ?? null;
   }

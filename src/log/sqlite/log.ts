@@ -159,6 +159,9 @@ export class SqliteLog implements Log {
     const { streams, events, natives } = this.#context;
     this.#scrub = new Scrub({ streams, events, natives });
     this.#scrub.start();
+    this.search
+      .keepOnly((kind, id) => this.#context.streams.numberOf(kind, id) !== undefined)
+      .catch((error: unknown) => this.#onError(toLogError(error, "Looking through the search index")));
   }
 
   async create(kind: StreamKind, id: string, state: string): Promise<StreamWriter> {

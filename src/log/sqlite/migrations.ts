@@ -7,6 +7,7 @@ import { isIoError, LogError, toLogError } from "../log-error.ts";
 import { checksumOf } from "./checksum.ts";
 import type { Database } from "./driver.ts";
 import { blob, int } from "./row-readers.ts";
+import { LIST_INDEXES } from "./stream-list.ts";
 
 /**
  * Events and native messages are stored as chunks: all that one stream got in one tick is one row, so a tick costs a few rows whatever its size.
@@ -143,7 +144,10 @@ const version2 = (db: Database): void => {
 
 export type Step = string | ((db: Database) => void);
 
-export const migrations: readonly Step[] = [version1, version2];
+/** Lists by fields of the state, and by the last change. */
+const version3 = LIST_INDEXES;
+
+export const migrations: readonly Step[] = [version1, version2, version3];
 
 export function runSteps(db: Database, steps: readonly Step[]): void {
   for (const step of steps) {

@@ -4,7 +4,7 @@
  */
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type {
   RemovedItem,
   SearchEntry,
@@ -25,6 +25,7 @@ const VERSION = 1;
 const FILES = ["search.db", "search.db-wal", "search.db-shm"];
 /** Rows removed in one transaction. */
 const PORTION = 500;
+const RETRY_MS = 1_000;
 
 const TABLES = `
   CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, log_id TEXT NOT NULL, cursor TEXT);
@@ -149,8 +150,41 @@ export class SqliteSearch implements SearchIndex {
     await this.#opening;
   }
 
+  /** Resolves when the texts of the stream are gone; while the disk does not take that, it is tried again. */
+  async forget(stream: { kind: StreamKind; id: string }): Promise<void> {
+    while (!this.#closed) {
+      try {
+        return await this.#forget(stream);
+      } catch {
+        await setTimeout(RETRY_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  /** After a stop that was not clean: texts of streams that the log has not any more. */
+  async keepOnly(exists: (kind: StreamKind, id: string) => boolean): Promise<void> {
+    if (!this.#isThere) return;
+    for (let after = 0; !this.#closed; ) {
+      const rows = (await this.#db())
+        .prepare(`SELECT no, kind, id FROM streams WHERE no > ? ORDER BY no LIMIT ${PORTION}`)
+        .all(after);
+      for (const row of rows) {
+        const stream = { kind: word<StreamKind>(row, "kind"), id: text(row, "id") };
+        if (!exists(stream.kind, stream.id)) await this.forget(stream);
+        after = int(row, "no");
+      }
+      if (rows.length < PORTION) return;
+      await setImmediate();
+    }
+  }
+
+  get #isThere(): boolean {
+    return this.#opening !== undefined || existsSync(join(this.#dataDir, "search.db"));
+  }
+
   /** In portions, so that a large session does not hold up the others. */
-  async forget({ kind, id }: { kind: StreamKind; id: string }): Promise<void> {
+  async #forget({ kind, id }: { kind: StreamKind; id: string }): Promise<void> {
+    if (!this.#isThere) return;
     const db = await this.#db();
     const row = db.prepare("SELECT no FROM streams WHERE kind = ? AND id = ?").get(kind, id);
     if (row === undefined) return;
@@ -173,8 +207,13 @@ export class SqliteSearch implements SearchIndex {
 
   #db(): Promise<Database> {
     if (this.#closed) throw new LogError("log_closed", "The log is closed: dragoman is stopping.");
-    this.#opening ??= this.#open(false);
-    return this.#opening;
+    const opening = this.#opening ?? this.#open(false);
+    this.#opening = opening;
+    opening.catch(() => {
+      // The next who asks tries again.
+      if (this.#opening === opening) this.#opening = undefined;
+    });
+    return opening;
   }
 
   async #open(anew: boolean): Promise<Database> {

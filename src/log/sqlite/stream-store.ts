@@ -8,12 +8,12 @@ import { checksumOf, matches } from "./checksum.ts";
 import type { Damage } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { int, intOrNull, text, word } from "./row-readers.ts";
+import { StreamList } from "./stream-list.ts";
 
 export type NumberedRow = StreamRow & { no: number };
 
 const COLUMNS = "no, kind, id, created_at, updated_at, last_sequence, last_native, open_since, state";
 const CHECKSUMS = "key_checksum, row_checksum, state_checksum";
-const NEWEST = `${Number.MAX_SAFE_INTEGER}.${Number.MAX_SAFE_INTEGER}`;
 
 const ALL_PAGE = 500;
 
@@ -30,11 +30,12 @@ export class StreamStore {
   readonly #markDeleted: Statement;
   readonly #remove: Statement;
   readonly #deleted: Statement;
-  readonly #lists = new Map<string, Statement>();
+  readonly #list: StreamList;
 
   constructor(db: Database, damage: Damage) {
     this.#db = db;
     this.#damage = damage;
+    this.#list = new StreamList(db, `${COLUMNS}, ${CHECKSUMS}`);
     this.#insert = db.prepare(`INSERT INTO streams (${COLUMNS}, ${CHECKSUMS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#update = db.prepare(
       "UPDATE streams SET updated_at = ?, last_sequence = ?, last_native = ?, open_since = ?, row_checksum = ? WHERE no = ?",
@@ -128,25 +129,13 @@ export class StreamStore {
   /** `hidden`: numbers of streams that are deleted, but perhaps not yet here. */
   list(kind: StreamKind, options: ListOptions, hidden: ReadonlySet<number>): StreamPage {
     const limit = Math.max(1, options.limit ?? 50);
-    const time = options.order === "updated" ? "updated_at" : "created_at";
-    const [at, no] = (options.before ?? NEWEST).split(".").map(Number);
-    const rows = this.#damage.guard(`The list of ${kind}s`, undefined, () =>
-      this.#list(time, options.onlyOpen === true).all(kind, at || 0, at || 0, no || 0, limit + 1),
-    );
+    const rows = this.#damage.guard(`The list of ${kind}s`, undefined, () => this.#list.rows(kind, options, limit));
     const last = rows.slice(0, limit).at(-1);
-    const next = rows.length > limit && last !== undefined ? `${int(last, time)}.${int(last, "no")}` : null;
+    const next = rows.length > limit && last !== undefined ? this.#list.next(last, options.order) : null;
     const shown = rows.slice(0, limit).filter((row) => !hidden.has(int(row, "no")));
     const damaged = shown.filter((row) => !isIntact(row)).map((row) => ({ no: int(row, "no"), kind, id: text(row, "id") }));
     for (const stream of damaged) this.#damage.found("The row", stream);
     return { streams: shown.filter(isIntact).map(streamRow), damaged: damaged.map(({ id }) => id), next };
-  }
-
-  #list(time: "created_at" | "updated_at", onlyOpen: boolean): Statement {
-    const sql = `SELECT ${COLUMNS}, ${CHECKSUMS} FROM streams WHERE kind = ? AND deleted = 0 ${onlyOpen ? "AND open_since IS NOT NULL" : ""}
-      AND (${time} < ? OR (${time} = ? AND no < ?)) ORDER BY ${time} DESC, no DESC LIMIT ?`;
-    const statement = this.#lists.get(sql) ?? this.#db.prepare(sql);
-    this.#lists.set(sql, statement);
-    return statement;
   }
 }
 

@@ -24,6 +24,9 @@ const ListQuery = Type.Object({
   agent: Type.Optional(Type.String()),
   status: Type.Optional(SessionState),
   directory: Type.Optional(Type.String()),
+  order: Type.Optional(
+    Type.Enum(["created", "updated"], { description: "created (default): the newest first; updated: the last written first" }),
+  ),
   search: Type.Optional(Type.String({ description: "in title, id, directory and agent" })),
 });
 
