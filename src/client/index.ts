@@ -1,8 +1,8 @@
 // dragoman/client: drive a daemon from Node, a browser, Bun or Deno. Needs fetch and nothing else of its surroundings.
 
 export type { UnifiedContent, UnifiedMessage, UnifiedMessageType } from "../dialects/unified-message.ts";
-export { foldItems, ItemFold } from "../schema/fold-items.ts";
 export type * from "../schema/index.ts";
+export { foldItems, ItemProjection, SessionProjection } from "../schema/projection/index.ts";
 export { choosesCommand } from "./chosen-command.ts";
 export {
   type AgentQuery,

@@ -4,7 +4,7 @@
  */
 import type { Stream } from "../log/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import { ItemFold } from "../schema/fold-items.ts";
+import { ItemProjection } from "../schema/projection/item-projection.ts";
 import type { ItemList } from "../schema/session.ts";
 import { ownTurn } from "./pacing.ts";
 
@@ -37,7 +37,7 @@ export class Transcripts {
 
 /** Reads page by page, each in a turn of its own. */
 async function fold(stream: Stream): Promise<ItemList> {
-  const items = new ItemFold();
+  const items = new ItemProjection();
   for (let after = 0; ; ) {
     const page = stream.read({ after, limit: 1_000, types: ITEM_TYPES, maxBytes: PAGE_BYTES });
     for (const json of page.events) items.apply(JSON.parse(json) as UniversalEvent);

@@ -3,7 +3,7 @@
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
 import type { DeltaPartType } from "../schema/event-data.ts";
-import { emptyPart } from "../schema/fold-items.ts";
+import { emptyPart } from "../schema/projection/parts.ts";
 import type { Item, ItemStatus } from "../schema/item.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";

@@ -2,7 +2,7 @@
 import type { Stream } from "../log/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { PermissionData, QuestionData, SessionStatusName } from "../schema/event-data.ts";
-import { ItemFold } from "../schema/fold-items.ts";
+import { ItemProjection } from "../schema/projection/item-projection.ts";
 import type { Item } from "../schema/item.ts";
 import type { Turn } from "./scribe.ts";
 
@@ -17,7 +17,7 @@ export type OpenState = {
 };
 
 export function readOpenState(stream: Stream, openSince: number): OpenState {
-  const fold = new ItemFold();
+  const fold = new ItemProjection();
   const open = new Set<string>();
   const permissions = new Map<string, PermissionData>();
   const questions = new Map<string, QuestionData>();

@@ -4,7 +4,7 @@ import { mapped } from "../agents/translation.ts";
 import type { ContentPart } from "../schema/content.ts";
 import type { Draft, DraftPart } from "../schema/draft.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import { foldItems } from "../schema/fold-items.ts";
+import { foldItems } from "../schema/projection/item-projection.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { seedOf } from "../test-seed.ts";
 import { EventWriter, jsonOf, type LogEntry } from "./event-writer.ts";

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolKind } from "../schema/content.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import { foldItems } from "../schema/fold-items.ts";
+import { foldItems } from "../schema/projection/item-projection.ts";
 import type { Item } from "../schema/item.ts";
 import type { RecordedRequest } from "./model-server/index.ts";
 import type { Expectation, LogicalTool } from "./scenario/index.ts";

@@ -1,7 +1,7 @@
 // Folds a run of events into what a transcript shows: entries in order, items in their present state. Runs can be put together: an older run before a newer one.
 import type { EventOf, UniversalEvent } from "../../../src/schema/event.ts";
 import type { ConfigChanged, EventDataOf, EventType, PermissionData, QuestionData } from "../../../src/schema/event-data.ts";
-import { ItemFold } from "../../../src/schema/fold-items.ts";
+import { ItemProjection } from "../../../src/schema/projection/item-projection.ts";
 import type { Item } from "../../../src/schema/item.ts";
 
 /** Events that stand in the transcript as they are. */
@@ -54,7 +54,7 @@ type EntryState =
 export type Entry = { key: string; sequence: number } & EntryState;
 
 export class TranscriptFold {
-  readonly #fold = new ItemFold();
+  readonly #fold = new ItemProjection();
   readonly #entries = new Map<string, Entry>();
   readonly turns = new Map<string, Turn>();
   /** By permission: the call it was asked for, and when it was asked and answered. A run may know only one of the times. */
