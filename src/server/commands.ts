@@ -13,7 +13,7 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import { type ImportOptions, importSession as importFile } from "../session/import-session.ts";
-import { readCommand } from "../session/message-queue.ts";
+import { readCommand } from "../session/prompt.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Caller } from "./token.ts";

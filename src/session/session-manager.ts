@@ -9,13 +9,16 @@ import type { Log, Stream, StreamRow } from "../log/contract.ts";
 import { LogError, withdrawn } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
+import { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
 import type { IdSource } from "./ids.ts";
-import { QUEUED, UNREADABLE } from "./message-queue.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
+import { projectionOf } from "./projection-reader.ts";
 import { Session, type SessionTimes } from "./session.ts";
 import { configOf, parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
+import { documentSnapshots, type Snapshots } from "./snapshots.ts";
+import { QUEUED, UNREADABLE } from "./stored-queue.ts";
 import { mustSupport } from "./supported.ts";
 import { isTrusted, mustNotHoldBack, type TrustedDirectories } from "./trust-gate.ts";
 
@@ -71,11 +74,15 @@ export class SessionManager {
   readonly #leaving = new Map<string, Promise<void>>();
   /** Sessions whose object was given up because the log refused: read again when it is well. */
   readonly #refused = new Set<string>();
+  /** Of sessions whose object was given up while not all of it was committed. */
+  readonly #projections = new Map<string, SessionProjection>();
+  readonly #snapshots: Snapshots;
   #paused = false;
   #closed = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.#snapshots = documentSnapshots(options.log.documents);
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
     this.#stopListening = options.log.onPressure((paused) => this.#setPaused(paused));
   }
@@ -211,7 +218,7 @@ export class SessionManager {
     if (log.stream("session", row.session_id)) throw new ProblemError("session_exists");
     const live = [...this.#sessions.values()].filter((session) => session.alive).length;
     if (live >= limits.sessions) throw new ProblemError("too_many_sessions");
-    const session = this.#hold(log.createStream("session", row.session_id, JSON.stringify(row)));
+    const session = this.#hold(log.createStream("session", row.session_id, JSON.stringify(row)), new SessionProjection());
     try {
       session.begin();
       await log.committed();
@@ -292,6 +299,7 @@ export class SessionManager {
       for (const document of log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
     this.#sessions.delete(id);
     this.#unreadable.delete(id);
+    this.#projections.delete(id);
     // A kept reply can hold what the session was created with.
     log.deleteStream("session", id, { documents: ["idempotency"] });
     await log.erased();
@@ -347,7 +355,7 @@ export class SessionManager {
     const stream = this.#options.log.stream("session", id);
     if (!stream) return undefined;
     try {
-      const session = this.#hold(stream);
+      const session = this.#hold(stream, this.#projectionOf(stream));
       // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
       if (recover || stream.openSince() !== null) session.recover();
       return session;
@@ -391,13 +399,25 @@ export class SessionManager {
     this.#options.warn("a session cannot be read and was set aside", { session_id: id, reason });
   }
 
-  #hold(stream: Stream): Session {
+  /** The state after all that is in the stream. What is not committed yet cannot be read: the object that wrote it knows. */
+  #projectionOf(stream: Stream): SessionProjection {
+    const left = this.#projections.get(stream.id);
+    this.#projections.delete(stream.id);
+    if (left?.sequence === stream.last) return left;
+    if (stream.last !== stream.lastCommitted) this.#options.log.flush();
+    const since = stream.openSince();
+    return projectionOf(stream, this.#snapshots, { quietUntil: since === null ? stream.last : since - 1 });
+  }
+
+  #hold(stream: Stream, projection: SessionProjection): Session {
     const { log, ids, clock, now, times, limits, directories, agentEnvironment } = this.#options;
     const id = rowOf({ id: stream.id, state: stream.state() }).agent;
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
     const lost = (session: Session, closed: Promise<void>) => this.#lost(session, closed);
     const predecessor = this.#leaving.get(stream.id);
-    const context = { log, ids, clock, now, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
+    const snapshots = this.#snapshots;
+    const state = { log, ids, clock, now, snapshots, projection };
+    const context = { ...state, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
     const session = new Session(stream, context);
     this.#sessions.set(stream.id, session);
     if (this.#paused) session.setPaused(true);
@@ -408,6 +428,7 @@ export class SessionManager {
     const id = session.session_id;
     if (this.#sessions.get(id) === session) this.#sessions.delete(id);
     this.#refused.add(id);
+    if (session.stream.last !== session.stream.lastCommitted) this.#projections.set(id, session.projection);
     const leaving = closed.finally(() => {
       if (this.#leaving.get(id) === leaving) this.#leaving.delete(id);
     });

@@ -45,6 +45,8 @@ export const SessionRow = Type.Object({
   forked_from: nullable(text),
   /** Who created, forked or imported it. Absent in sessions of an older daemon. */
   created_by: Type.Optional(Actor),
+  /** A file brought in messages that waited where it comes from: they are removed when it is first loaded. */
+  imported_queue: Type.Optional(Type.Boolean()),
   usage: nullable(Usage),
   /** The agent reports the session's usage itself; turns are not added up. */
   usage_told: Type.Optional(Type.Boolean()),
