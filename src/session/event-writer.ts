@@ -120,7 +120,7 @@ export class EventWriter {
       this.#plain = known;
     }
     const time = this.#clock();
-    const sequence = this.#append(type, known.shape, JSON.stringify(data), time, origin);
+    const sequence = this.#append(type, known.shape, JSON.stringify(data), time, origin.native, SYNCED.has(type));
     this.projection.apply({ type, data, sequence, time, native_session_id: this.#nativeSessionId } as ProjectedEvent);
     if (sequence % SNAPSHOT_EVERY === 0) this.#onMilestone?.();
     return sequence;
@@ -135,17 +135,17 @@ export class EventWriter {
       this.#delta = known;
     }
     const time = this.#clock();
-    const sequence = this.#append("item.delta", known.shape, JSON.stringify(delta), time, origin);
+    const sequence = this.#append("item.delta", known.shape, JSON.stringify(delta), time, origin.native, false);
     part.item.grow(part.index, part.type, delta);
     this.projection.grown(sequence, time);
     if (sequence % SNAPSHOT_EVERY === 0) this.#onMilestone?.();
     return sequence;
   }
 
-  #append(type: EventType, shape: Shape, value: string, time: string, { native }: Origin): number {
+  #append(type: EventType, shape: Shape, value: string, time: string, native: number | null, sync: boolean): number {
     const sequence = this.projection.sequence + 1;
     const { head, counter } = this.#ids.nextEvent();
-    this.#sink.append({ text: { head, counter, time, shape, value }, sequence, type, native, sync: SYNCED.has(type) });
+    this.#sink.append({ text: { head, counter, time, shape, value }, sequence, type, native, sync });
     return sequence;
   }
 

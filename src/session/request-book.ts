@@ -5,6 +5,7 @@
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { DraftOf } from "../schema/draft.ts";
 import type { PermissionData, QuestionData, ResolvedBy } from "../schema/event-data.ts";
+import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { canonicalJson } from "./input-hash.ts";
@@ -38,6 +39,7 @@ export type OpenRequest = OpenPermission | OpenQuestion;
 
 export class RequestBook {
   readonly #writer: EventWriter;
+  readonly #projection: SessionProjection;
   /** `kind key` → id. */
   readonly #ids = new Map<string, string>();
   readonly #sides = new Map<string, Side>();
@@ -48,19 +50,20 @@ export class RequestBook {
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
+    this.#projection = writer.projection;
   }
 
   get size(): number {
-    return this.#writer.projection.requests.size;
+    return this.#projection.requests.size;
   }
 
   open(): OpenRequest[] {
-    return Array.from(this.#writer.projection.requests.keys(), (id) => this.find(id)).filter((request) => request !== undefined);
+    return Array.from(this.#projection.requests.keys(), (id) => this.find(id)).filter((request) => request !== undefined);
   }
 
   /** One that was open when the daemon died has no agent that waits for it: its side is empty, and it can only be closed. */
   find(id: string): OpenRequest | undefined {
-    const request = this.#writer.projection.requests.get(id);
+    const request = this.#projection.requests.get(id);
     const side = this.#sides.get(id) ?? { key: `restored:${id}`, native: null, callHash: null };
     return request && { ...request, side };
   }

@@ -29,8 +29,14 @@ export interface ScribeListener {
 
 const silent: ScribeListener = {};
 
+const WAITING: SessionStatusData = { status: "waiting" };
+const RUNNING: SessionStatusData = { status: "running" };
+const IDLE: SessionStatusData = { status: "idle" };
+
 export class Scribe {
   readonly writer: EventWriter;
+  /** The session after everything that was written. */
+  readonly projection: SessionProjection;
   readonly items: ItemLedger;
   readonly requests: RequestBook;
   readonly #parts: PartStore;
@@ -48,15 +54,11 @@ export class Scribe {
 
   constructor(writer: EventWriter, artifacts: ArtifactWriter, listener: ScribeListener = silent) {
     this.writer = writer;
+    this.projection = writer.projection;
     this.#listener = listener;
     this.#parts = new PartStore(artifacts, (data) => this.writer.emit("artifact.written", data, BY_DAEMON));
     this.items = new ItemLedger(writer, this.#parts);
     this.requests = new RequestBook(writer);
-  }
-
-  /** The session after everything that was written. */
-  get projection(): SessionProjection {
-    return this.writer.projection;
   }
 
   get turn(): OpenTurn | null {
@@ -303,9 +305,9 @@ export class Scribe {
   /** Emits the session's status when it is another than before. Called after each native message, so that it is said once for all its drafts. */
   settle(): void {
     if (this.ended) return;
-    const status: SessionStatusData =
-      this.requests.size > 0 ? { status: "waiting" } : (this.#aside ?? { status: this.turn ? "running" : "idle" });
-    if (status.status !== this.status) this.#emitStatus(status);
+    const { requests, turn, facts } = this.projection;
+    const status = requests.size > 0 ? WAITING : (this.#aside ?? (turn ? RUNNING : IDLE));
+    if (status.status !== facts.status) this.#emitStatus(status);
   }
 
   #emitStatus(status: SessionStatusData): void {

@@ -121,6 +121,20 @@ export const configOf = (row: SessionRow, trusted: boolean): SessionConfig => ({
   metadata: row.metadata,
 });
 
+/** What the first event says of a new session. */
+export const startMetadata = (row: SessionRow): Record<string, unknown> => ({
+  agent: row.agent,
+  agent_version: row.agent_version,
+  directory: row.directory,
+  model: row.model,
+  variant: row.variant,
+  agent_mode: row.agent_mode,
+  permission_mode: row.permission_mode,
+  title: row.title,
+  forked_from: row.forked_from,
+  ...(row.created_by ? { created_by: row.created_by } : {}),
+});
+
 /** The session as clients see it. */
 export function sessionOf(
   row: SessionRow,

@@ -3,9 +3,9 @@
  * or a timer enters through `record.guard`, so that no fault of the log or of ours reaches an event emitter. What is written is in session-record.ts, messages
  * and their queue in message-delivery.ts, changes of the configuration in session-settings.ts.
  */
-import { type Agent, AgentError, type AgentHost, type ExitInfo, type SessionPort, type Translation } from "../agents/contract.ts";
-import type { Log, Stream } from "../log/contract.ts";
-import { type Actor, BY_THE_DAEMON, EMBEDDED } from "../schema/actor.ts";
+import type { ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
+import type { Stream } from "../log/contract.ts";
+import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded, StoredAttachment } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -20,59 +20,19 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import type { MessageQueueList, QueuedMessage } from "../schema/snapshot.ts";
-import { AgentLine, agentCall } from "./agent-line.ts";
-import { dispositionOf, type Intake, type NativeRecord, unparsedOf } from "./channel.ts";
-import { BY_DAEMON } from "./event-writer.ts";
-import type { IdSource } from "./ids.ts";
+import { writeLostAgent, writeNative } from "./agent-intake.ts";
+import { AgentLine, agentCall, type LineTarget } from "./agent-line.ts";
+import { mayStart, startTarget } from "./agent-start.ts";
+import type { Intake, NativeRecord } from "./channel.ts";
 import { MessageDelivery } from "./message-delivery.ts";
-import { endOf, lostAgent, unreadableMessages } from "./outcomes.ts";
+import { endOf } from "./outcomes.ts";
+import { recoverSession } from "./recover-session.ts";
 import { RequestDesk } from "./request-desk.ts";
+import type { SessionContext } from "./session-context.ts";
 import { SessionRecord } from "./session-record.ts";
-import { configOf, type SessionRow } from "./session-row.ts";
+import { type SessionRow, startMetadata } from "./session-row.ts";
 import { SessionSettings } from "./session-settings.ts";
-import type { Snapshots } from "./snapshots.ts";
-import { takeOverQueue } from "./stored-queue.ts";
-import { DaemonRequest, isTrusted, type TrustedDirectories, TrustGate } from "./trust-gate.ts";
-
-export type SessionTimes = {
-  /** An idle agent process is put to rest after this long; the next message resumes it. */
-  idle_ms: number;
-  /** A running turn without a sign of life for this long is called stalled. */
-  stall_ms: number;
-  /** An interrupt the agent does not confirm in this time ends the turn by force. */
-  interrupt_ms: number;
-};
-
-export type SessionContext = {
-  log: Log;
-  ids: IdSource;
-  clock: () => string;
-  now: () => number;
-  agent: Agent;
-  host: AgentHost;
-  directories: TrustedDirectories;
-  snapshots: Snapshots;
-  /** The state after all that is in the stream. */
-  projection: SessionProjection;
-  times: SessionTimes;
-  limits: { queued: number };
-  /** What tells a process that serves one session alone which one that is. */
-  agentEnvironment(sessionId: string): Record<string, string>;
-  /** The session's object is of no use any more; forget it. `closed` settles when no process of it is left. */
-  lost(session: Session, closed: Promise<void>): void;
-  /** Settles when no process of an earlier object of this session is left. */
-  predecessor?: Promise<void> | undefined;
-};
-
-/** What a person named stays named: the agent's own title is kept beside it. */
-function keepTitle(translation: Translation): Translation {
-  const drafts = translation.drafts.map((draft): Draft => {
-    if (draft.do !== "event" || draft.type !== "session.updated" || draft.data.title === undefined) return draft;
-    const { title, metadata, ...data } = draft.data;
-    return { ...draft, data: { ...data, metadata: { ...metadata, native_title: title } } };
-  });
-  return { ...translation, drafts };
-}
+import { DaemonRequest, isTrusted, TrustGate } from "./trust-gate.ts";
 
 export class Session implements SessionPort, Intake {
   readonly stream: Stream;
@@ -131,7 +91,7 @@ export class Session implements SessionPort, Intake {
       ...{ record, log, limit: context.limits.queued },
       newTurnId: () => ids.next("turn"),
       connection: () => this.#line.current,
-      permitted: () => this.#permitted(),
+      permitted: () => mayStart(this.#row, this.#gate, context),
       open: () => this.#line.open(() => this.#target()),
       settled: () => this.#settings.settled,
       stopped: () => this.#stopped,
@@ -219,43 +179,13 @@ export class Session implements SessionPort, Intake {
 
   /** First event of a new session. */
   begin(): void {
-    const { agent, agent_version, directory, model, variant, agent_mode, permission_mode, title, forked_from, created_by } =
-      this.#row;
-    this.#record.scribe.begin({
-      agent,
-      agent_version,
-      directory,
-      model,
-      variant,
-      agent_mode,
-      permission_mode,
-      title,
-      forked_from,
-      ...(created_by ? { created_by } : {}),
-    });
+    this.#record.scribe.begin(startMetadata(this.#row));
   }
 
   /** [S2] After a daemon's death: closes what was open then, and leaves the session dormant, ready to be resumed. */
   recover(): void {
-    const { scribe, row } = this.#record;
-    const ended = row.ended !== null || scribe.ended;
-    if (!ended && this.stream.openSince() !== null) scribe.cut("interrupted");
-    const unreadable = takeOverQueue(this.#context.log.documents, this.session_id, (message) => {
-      if (!ended) scribe.writer.emit("message.queued", message, BY_DAEMON);
-    });
-    if (ended) return this.#record.settled();
-    // [S9] A file is data: nothing that waited where it comes from is sent from here.
-    if (row.imported_queue) {
-      for (const { message_id } of this.projection.queue) this.#record.dequeue(message_id, "imported");
-      this.#record.save({ imported_queue: false });
-    }
-    if (unreadable > 0) scribe.say(unreadableMessages(unreadable));
-    if (this.#context.agent.capabilities.resume) scribe.dormant();
-    else {
-      const message = "The daemon was restarted, and this agent cannot resume a session.";
-      this.#end({ reason: "error", terminated_by: "daemon", message, actor: BY_THE_DAEMON });
-    }
-    this.#record.settled();
+    const { log, agent } = this.#context;
+    recoverSession(this.#record, { documents: log.documents, wasOpen: this.stream.openSince() !== null, agent });
   }
 
   // Every command names who gives it; without a name it is the program that embeds the session.
@@ -287,14 +217,6 @@ export class Session implements SessionPort, Intake {
 
   sendQueued(messageId: string, actor: Actor = EMBEDDED): Promise<MessageAccepted> {
     return this.#delivery.sendNow(messageId, actor);
-  }
-
-  /** Before an agent is started: a person may have to decide. What is loaded is known only then: a repository's rules may break the session's mode. */
-  async #permitted(): Promise<void> {
-    await this.#gate.pass();
-    const { agent, host } = this.#context;
-    const refusal = await agent.refusal?.(configOf(this.#row, this.#gate.trusted), host);
-    if (refusal) throw new AgentError("unsupported", refusal);
   }
 
   /** Stops the running turn, also one whose message is still on its way. Nothing runs: nothing happens. */
@@ -436,24 +358,9 @@ export class Session implements SessionPort, Intake {
     if (!this.projection.ended) this.#record.guard(() => this.#ingest(record, translations));
   }
 
-  #ingest(record: NativeRecord, translations: Translation[]): void {
-    const { dir, raw } = record;
-    const before = this.stream.last;
+  #ingest(native: NativeRecord, translations: Translation[]): void {
     this.#lastSign = this.#context.now();
-    const t_ms = this.#lastSign - this.stream.created_at;
-    const { type, disposition } = dispositionOf(translations);
-    const native = this.stream.appendNative({ dir, t_ms, type, disposition, raw });
-    const { scribe } = this.#record;
-    scribe.exit = record.exit ?? null;
-    for (const translation of translations)
-      scribe.translation(
-        this.#row.named ? keepTitle(translation) : translation,
-        native,
-        dir !== "in",
-        unparsedOf(translation, this.#row.agent, record),
-      );
-    scribe.exit = null;
-    this.#record.settled(before);
+    writeNative(this.#record, this.stream, native, translations, this.#lastSign - this.stream.created_at);
   }
 
   say(drafts: Draft[]): void {
@@ -466,16 +373,9 @@ export class Session implements SessionPort, Intake {
 
   /** [S1] An agent's death does not end a session that the agent can resume. */
   #disconnected(info: { exit: ExitInfo | null; message?: string }): void {
-    const { scribe } = this.#record;
-    if (scribe.ended) return;
+    if (this.projection.ended) return;
     if (!this.#context.agent.capabilities.resume) return this.#end(endOf(info));
-    const before = this.stream.last;
-    scribe.exit = info.exit;
-    if (scribe.turn) scribe.say([lostAgent(info.message)]);
-    scribe.exit = null;
-    scribe.cut("error", "execution_error");
-    scribe.dormant();
-    this.#record.settled(before);
+    writeLostAgent(this.#record, this.stream, info);
     setImmediate(() => this.pump());
   }
 
@@ -498,16 +398,9 @@ export class Session implements SessionPort, Intake {
     this.#context.lost(this, this.#line.end());
   }
 
-  #target() {
-    const { native_session_id, fork } = this.#row;
+  #target(): LineTarget {
     this.#startedTrusted = this.#gate.trusted;
-    const config = configOf(this.#row, this.#startedTrusted);
-    const own = this.#context.agent.sharesProcess ? {} : this.#context.agentEnvironment(this.session_id);
-    const answered = this.#row.answered !== false;
-    return {
-      config: { ...config, env: { ...config.env, ...own } },
-      resume: native_session_id === null ? null : { native_session_id, fork, answered },
-    };
+    return startTarget(this.#row, this.#startedTrusted, this.#context);
   }
 
   #turnEnded(data: EventDataOf["turn.ended"]): void {
