@@ -25,7 +25,14 @@ export { type ClientErrorCode, DragomanError } from "./error.ts";
 export type { StreamState } from "./event-stream.ts";
 export type { Call, HttpOptions } from "./http.ts";
 export type { PermissionRequest, QuestionRequest } from "./requests.ts";
-export { type EventsOptions, type EventsPage, type PageOptions, type SendOptions, SessionHandle } from "./session-handle.ts";
+export {
+  type EventsOptions,
+  type EventsPage,
+  type ItemsOptions,
+  type PageOptions,
+  type SendOptions,
+  SessionHandle,
+} from "./session-handle.ts";
 export { SessionSocket, type SocketOptions, type WebSocketConstructor, type WebSocketLike } from "./session-socket.ts";
 export type { SessionListeners } from "./session-watch.ts";
 export { type StartedDaemon, type StartOptions, start } from "./start.ts";

@@ -310,7 +310,17 @@ export const EventList = Type.Object(
   { title: "EventList" },
 );
 
-export const ItemList = Type.Object({ items: Type.Array(Item), last_sequence: Type.Integer() }, { title: "ItemList" });
+/** A page of the transcript. It can hold fewer items than asked for, even none, and still have more: go on with `next`. */
+export const ItemList = Type.Object(
+  {
+    items: Type.Array(Item),
+    sequences: Type.Array(Type.Integer(), { description: "Of each item: the sequence of its item.started." }),
+    has_more: Type.Boolean(),
+    next: Type.Integer({ description: "The `after` of the following page; with order=desc its `before`." }),
+    last_sequence: Type.Integer({ description: "The items are in the state they had after this event." }),
+  },
+  { title: "ItemList" },
+);
 export type ItemList = Type.Static<typeof ItemList>;
 
 export const AgentInfo = Type.Object(

@@ -79,6 +79,7 @@ export const SessionSnapshot = Type.Object(
     turn: nullable(OpenTurn),
     steps: Type.Array(Type.Object({ step_id: text, turn_id: text })),
     items: Type.Array(Item, { description: "Items in progress, with what was said so far. Finished ones: GET …/items." }),
+    withdrawn: Type.Array(text, { description: "Ids of items that were finished and taken back later." }),
     requests: Type.Array(RequestState, { description: "Open permissions and questions, the oldest first." }),
     queue: Type.Array(QueuedMessage, { description: "Messages that wait, the next one first." }),
   },

@@ -14,7 +14,7 @@ import type { MessageAccepted, UpdateQueuedMessage } from "../schema/session.ts"
 import type { QueuedMessage } from "../schema/snapshot.ts";
 import { agentCall } from "./agent-line.ts";
 import { parkedMessage, unsentTurn } from "./outcomes.ts";
-import { promptOf } from "./prompt.ts";
+import { promptOf, readCommand } from "./prompt.ts";
 import type { SessionRecord } from "./session-record.ts";
 
 /** A message whose delivery was begun this often and never came to an end is not tried again: it may be what stopped the daemon. */
@@ -123,7 +123,9 @@ export class MessageDelivery {
 
   /** Edits or moves a message that waits. */
   async update(messageId: string, change: UpdateQueuedMessage, actor: Actor): Promise<QueuedMessage> {
-    this.#changeable(messageId);
+    const { command } = this.#changeable(messageId);
+    if (command && change.text !== undefined && readCommand(change.text) === null)
+      throw new ProblemError("unsupported", "This message is a command: write it as /name, with its arguments behind it.");
     this.#options.record.append("message.updated", { message_id: messageId, ...change, actor });
     await this.#options.log.committed();
     this.pump();

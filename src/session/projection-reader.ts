@@ -10,7 +10,7 @@ import { SessionProjection } from "../schema/projection/session-projection.ts";
 import { SNAPSHOT_EVERY, type Snapshots, SnapshotTaker } from "./snapshots.ts";
 
 const PAGE_BYTES = 1_048_576;
-/** The events that change facts. A test holds this list against the projection. */
+/** The events that change what stays when nothing is open. A test holds this list against the projection. */
 export const FACT_TYPES: readonly EventType[] = [
   "session.started",
   "session.ended",
@@ -19,11 +19,14 @@ export const FACT_TYPES: readonly EventType[] = [
   "config.changed",
   "usage.updated",
   "turn.ended",
+  "item.removed",
 ];
 
 export type ReadAt = {
   /** The state after this event. Default: the last committed one. */
   at?: number;
+  /** Goes on from here instead of from a snapshot, and changes it. */
+  from?: SessionProjection;
   /** It is known that nothing was open after this event: of the events up to it only facts are read. */
   quietUntil?: number;
 };
@@ -50,13 +53,13 @@ export async function readProjection(stream: Stream, snapshots: Snapshots, optio
 function* reading(stream: Stream, snapshots: Snapshots, options: ReadAt): Generator<void, SessionProjection> {
   const at = Math.min(options.at ?? stream.lastCommitted, stream.lastCommitted);
   const quiet = Math.min(options.quietUntil ?? 0, at);
-  const snapshot = snapshots.floor(stream.id, at);
-  const projection = new SessionProjection(snapshot);
+  const snapshot = options.from ? undefined : snapshots.floor(stream.id, at);
+  const projection = options.from ?? new SessionProjection(snapshot);
   if (projection.sequence < quiet) {
     yield* apply(stream, projection, quiet, { types: FACT_TYPES });
     projection.forgetOpen(quiet);
   }
-  const taker = new SnapshotTaker(snapshots, stream.id, snapshot?.sequence);
+  const taker = new SnapshotTaker(snapshots, stream.id, options.from?.sequence ?? snapshot?.sequence);
   yield* apply(stream, projection, at, { taker });
   return projection;
 }

@@ -1,6 +1,6 @@
 /**
  * Stored snapshots: so that no reader of a session's state folds more than a bounded tail. One is due after every SNAPSHOT_EVERY events; while so much
- * text is open that copying it would cost more than the events themselves, after a multiple of that. The bound: a tail has at most
+ * text is open that copying it would cost more than the events themselves, after a multiple of that, or when that text has doubled. The bound: a tail has at most
  * SNAPSHOT_EVERY × (1 + open characters / OPEN_CHARS) events.
  */
 import type { Documents } from "../log/contract.ts";
@@ -52,6 +52,8 @@ export class SnapshotTaker {
   readonly #snapshots: Snapshots;
   readonly #sessionId: string;
   #last: number;
+  /** Open text that the last one holds. */
+  #lastChars = 0;
 
   /** `last`: the sequence of the newest one that is stored. */
   constructor(snapshots: Snapshots, sessionId: string, last = 0) {
@@ -62,11 +64,13 @@ export class SnapshotTaker {
 
   /** Call it after every event whose sequence is a multiple of SNAPSHOT_EVERY. */
   take(projection: SessionProjection): void {
-    const events = projection.sequence - this.#last;
-    if (projection.ended || openChars(projection) > (events / SNAPSHOT_EVERY) * OPEN_CHARS) return;
+    const [chars, events] = [openChars(projection), projection.sequence - this.#last];
+    const due = chars <= (events / SNAPSHOT_EVERY) * OPEN_CHARS || chars >= 2 * this.#lastChars;
+    if (projection.ended || !due) return;
     try {
       this.#snapshots.put(this.#sessionId, projection.toJSON());
       this.#last = projection.sequence;
+      this.#lastChars = chars;
     } catch {
       // A log that takes no more will be read without it.
     }

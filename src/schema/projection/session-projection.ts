@@ -15,6 +15,8 @@ export class SessionProjection {
   readonly items: ItemProjection;
   readonly #requests = new Map<string, RequestState>();
   readonly #steps = new Map<string, string>();
+  /** Ids only, and only of what an agent took back after it was finished: without them a transcript could not be read in pages. */
+  readonly #withdrawn = new Set<string>();
   #sequence = 0;
   #time: string | null = null;
   #facts: SessionFacts = NO_FACTS;
@@ -29,6 +31,7 @@ export class SessionProjection {
     this.#facts = snapshot.facts;
     this.#turn = snapshot.turn;
     this.#queue = snapshot.queue;
+    for (const id of snapshot.withdrawn) this.#withdrawn.add(id);
     for (const { step_id, turn_id } of snapshot.steps) this.#steps.set(step_id, turn_id);
     for (const request of snapshot.requests) this.#requests.set(requestId(request), request);
   }
@@ -62,6 +65,11 @@ export class SessionProjection {
   /** Open permissions and questions by id, the oldest first. */
   get requests(): ReadonlyMap<string, RequestState> {
     return this.#requests;
+  }
+
+  /** Ids of items that were finished and taken back later. */
+  get withdrawn(): ReadonlySet<string> {
+    return this.#withdrawn;
   }
 
   get ended(): boolean {
@@ -109,6 +117,10 @@ export class SessionProjection {
       case "question.resolved":
         this.#requests.delete(event.data.question_id);
         return;
+      case "item.removed":
+        if (!this.items.has(event.data.item_id)) this.#withdrawn.add(event.data.item_id);
+        this.items.apply(event);
+        return;
       default:
         this.items.apply(event);
     }
@@ -139,6 +151,7 @@ export class SessionProjection {
       turn: this.#turn,
       steps: Array.from(this.#steps, ([step_id, turn_id]) => ({ step_id, turn_id })),
       items: this.items.toJSON(),
+      withdrawn: [...this.#withdrawn],
       requests: [...this.#requests.values()],
       queue: [...this.#queue],
     };
