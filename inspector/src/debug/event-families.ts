@@ -51,7 +51,7 @@ const all: Record<EventType, true> = {
   "task.cancelled": true,
 };
 
-const allEventTypes = Object.keys(all) as EventType[];
+export const allEventTypes = Object.keys(all) as EventType[];
 
 export const eventFamilies: { name: string; types: EventType[] }[] = [
   ...new Set(allEventTypes.map((type) => type.split(".")[0] ?? type)),

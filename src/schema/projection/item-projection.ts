@@ -39,6 +39,11 @@ export class ItemProjection {
     }
   }
 
+  /** Puts in an item that was read as it is, behind the others. */
+  add(item: Item): void {
+    this.#put(item);
+  }
+
   #put(item: Item): string {
     const known = this.#items.get(item.item_id);
     if (known) known.replace(item);
