@@ -31,7 +31,8 @@ process.exit(stop_reason !== "end_turn" ? 1 : denied.length > 0 ? 3 : 0);
 
 /** The kind of a tool is the same word for every agent; its name is not. */
 async function decide(request: PermissionRequest): Promise<void> {
-  const transcript = (await session.items()).items;
+  const transcript = [];
+  for await (const item of session.transcript()) transcript.push(item);
   const item = transcript.find(({ item_id }) => item_id === request.metadata.item_id);
   const call = item?.content.find((part) => part.type === "tool_call");
   if (allowed.has(call?.tool_kind ?? "other")) return request.allow();

@@ -7,8 +7,8 @@ import { Dragoman, type SessionHandle } from "../src/client/index.ts";
 import type { Config } from "../src/daemon/config.ts";
 import { type Daemon, startDaemon } from "../src/daemon/daemon.ts";
 import type { UniversalEvent } from "../src/schema/event.ts";
-import { foldItems } from "../src/schema/fold-items.ts";
 import { checkGrammar } from "../src/schema/grammar.ts";
+import { foldItems } from "../src/schema/projection/item-projection.ts";
 
 const KEY = `sk-ant-api03-${"aB3".repeat(14)}`;
 const GITHUB = `ghp_${"x1Y2".repeat(9)}`;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { builtInAgents } from "../src/agents/registry.ts";
 import type { SessionHandle } from "../src/client/session-handle.ts";
 import type { UniversalEvent } from "../src/schema/event.ts";
-import { foldItems } from "../src/schema/fold-items.ts";
+import { foldItems } from "../src/schema/projection/item-projection.ts";
 import { replayFile } from "../src/verify/replay-command.ts";
 import { type DaemonProcess, linux, processesRunning, removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 

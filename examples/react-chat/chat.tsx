@@ -1,6 +1,6 @@
 // A chat with a coding agent in one file: messages as they stream, tools as lines, permissions as buttons.
 // The daemon is at this page's own address: vite.config.ts passes /v1 on and adds the token, which never reaches the browser.
-import { Dragoman, type Item, ItemFold, type PermissionRequest, type SessionHandle } from "dragoman/client";
+import { Dragoman, type Item, ItemProjection, type PermissionRequest, type SessionHandle } from "dragoman/client";
 import { type FormEvent, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
@@ -19,7 +19,7 @@ function Chat() {
       const opened = await dragoman.createSession({ agent: AGENT }, leaving.signal);
       setSession(opened);
       opened.on("permission", (request) => setRequests((all) => [...all, request]));
-      const fold = new ItemFold();
+      const fold = new ItemProjection();
       for await (const event of opened.events({ signal: leaving.signal })) {
         fold.apply(event);
         setItems(fold.items());

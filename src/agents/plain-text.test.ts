@@ -1,7 +1,7 @@
 /** Text that looks like a command, and commands that were chosen. */
 import { describe, expect, it } from "vitest";
 import { choosesCommand } from "../client/chosen-command.ts";
-import { readCommand } from "../session/message-queue.ts";
+import { readCommand } from "../session/prompt.ts";
 import { isInside } from "./inside-directory.ts";
 import { asText, withoutMark } from "./plain-text.ts";
 

@@ -10,8 +10,9 @@ import { configCheck, configPath, configSet, configShow, configUnset } from "./c
 import { doctor } from "./commands/doctor.ts";
 import { interrupt, resume, rm, stop } from "./commands/end.ts";
 import { ls, pending, show } from "./commands/list.ts";
-import { artifact, coverage, items, native } from "./commands/look.ts";
+import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
+import { queue, queueEdit, queueMove, queueRemove, queueSend } from "./commands/queue.ts";
 import { run } from "./commands/run.ts";
 import { search } from "./commands/search.ts";
 import { serve } from "./commands/serve.ts";
@@ -27,8 +28,9 @@ const completion = completionFor(() => commands);
 export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
+  { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, resume, stop, rm] },
-  { title: "Behind the events", commands: [search, items, coverage, native, artifact, exportSession, importSession] },
+  { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {
     title: "Configuration and access",

@@ -1,8 +1,8 @@
 // dragoman/client: drive a daemon from Node, a browser, Bun or Deno. Needs fetch and nothing else of its surroundings.
 
 export type { UnifiedContent, UnifiedMessage, UnifiedMessageType } from "../dialects/unified-message.ts";
-export { foldItems, ItemFold } from "../schema/fold-items.ts";
 export type * from "../schema/index.ts";
+export { foldItems, ItemProjection, SessionProjection } from "../schema/projection/index.ts";
 export { choosesCommand } from "./chosen-command.ts";
 export {
   type AgentQuery,
@@ -25,7 +25,14 @@ export { type ClientErrorCode, DragomanError } from "./error.ts";
 export type { StreamState } from "./event-stream.ts";
 export type { Call, HttpOptions } from "./http.ts";
 export type { PermissionRequest, QuestionRequest } from "./requests.ts";
-export { type EventsOptions, type EventsPage, type PageOptions, type SendOptions, SessionHandle } from "./session-handle.ts";
+export {
+  type EventsOptions,
+  type EventsPage,
+  type ItemsOptions,
+  type PageOptions,
+  type SendOptions,
+  SessionHandle,
+} from "./session-handle.ts";
 export { SessionSocket, type SocketOptions, type WebSocketConstructor, type WebSocketLike } from "./session-socket.ts";
 export type { SessionListeners } from "./session-watch.ts";
 export { type StartedDaemon, type StartOptions, start } from "./start.ts";

@@ -2,6 +2,7 @@
 import type { UnifiedMessage } from "../dialects/unified-message.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
+import type { Item } from "../schema/item.ts";
 import type {
   AttachmentInput,
   Coverage,
@@ -12,8 +13,10 @@ import type {
   Pending,
   PermissionReplyBody,
   Session,
+  UpdateQueuedMessage,
   UpdateSession,
 } from "../schema/session.ts";
+import type { MessageQueueList, QueuedMessage, SessionSnapshot } from "../schema/snapshot.ts";
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
@@ -56,6 +59,19 @@ export type PageOptions = {
   includeRaw?: boolean;
   /** Another wire format for the events: `messages`, `frames`. */
   dialect?: string;
+  signal?: AbortSignal | undefined;
+};
+
+export type ItemsOptions = {
+  /** Only items that started after, and before, these events. */
+  after?: number;
+  before?: number;
+  /** At most so many; default 100, at most 1000. */
+  limit?: number;
+  /** `desc`: the newest first. */
+  order?: "asc" | "desc";
+  /** As they were after this event. */
+  at?: number;
   signal?: AbortSignal | undefined;
 };
 
@@ -171,8 +187,45 @@ export class SessionHandle {
     return SessionSocket.open(this.#http, `${this.#path}/ws`, options);
   }
 
-  items(signal?: AbortSignal): Promise<ItemList> {
-    return this.#http.json("GET", `${this.#path}/items`, { signal });
+  /** One page of the transcript. `transcript` reads all of it. */
+  items(options: ItemsOptions = {}): Promise<ItemList> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/items`, { query, signal });
+  }
+
+  /** Every item, page by page, the oldest first. */
+  async *transcript(options: Pick<ItemsOptions, "after" | "at" | "signal"> = {}): AsyncGenerator<Item, void, undefined> {
+    for (let after = options.after ?? 0; ; ) {
+      const page = await this.items({ ...options, after, limit: 1_000 });
+      yield* page.items;
+      if (!page.has_more) return;
+      after = page.next;
+    }
+  }
+
+  /** The state of the session, or the one it had after an event. `SessionProjection` goes on from it. */
+  snapshot(options: { at?: number; signal?: AbortSignal | undefined } = {}): Promise<SessionSnapshot> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/snapshot`, { query, signal });
+  }
+
+  /** The messages that wait for their turn. */
+  queue(signal?: AbortSignal): Promise<MessageQueueList> {
+    return this.#http.json("GET", `${this.#path}/queue`, { signal });
+  }
+
+  /** Edits a message that waits, or moves it: position 0 is delivered next. */
+  updateQueued(messageId: string, change: UpdateQueuedMessage, signal?: AbortSignal): Promise<QueuedMessage> {
+    return this.#http.json("PATCH", `${this.#path}/queue/${encodeURIComponent(messageId)}`, { body: change, signal });
+  }
+
+  async removeQueued(messageId: string, signal?: AbortSignal): Promise<void> {
+    await this.#http.json("DELETE", `${this.#path}/queue/${encodeURIComponent(messageId)}`, { signal });
+  }
+
+  /** Sends a message before its time: into the running turn. `steer_unsupported`: this agent cannot take it there. */
+  sendQueued(messageId: string, signal?: AbortSignal): Promise<MessageAccepted> {
+    return this.#http.json("POST", `${this.#path}/queue/${encodeURIComponent(messageId)}/send`, { body: {}, signal });
   }
 
   pending(signal?: AbortSignal): Promise<Pending> {

@@ -11,8 +11,10 @@ import type {
   Problem,
   SendMessage,
   Session,
+  UpdateQueuedMessage,
   UpdateSession,
 } from "../schema/session.ts";
+import type { MessageQueueList, QueuedMessage } from "../schema/snapshot.ts";
 import { DragomanError } from "./error.ts";
 import type { Http } from "./http.ts";
 
@@ -111,6 +113,22 @@ export class SessionSocket {
 
   send(message: string, options: Omit<SendMessage, "message"> = {}): Promise<MessageAccepted> {
     return this.#ask("send", { message, ...options });
+  }
+
+  queue(): Promise<MessageQueueList> {
+    return this.#ask("queue");
+  }
+
+  updateQueued(messageId: string, change: UpdateQueuedMessage): Promise<QueuedMessage> {
+    return this.#ask("update_queued", { message_id: messageId, ...change });
+  }
+
+  async removeQueued(messageId: string): Promise<void> {
+    await this.#ask("remove_queued", { message_id: messageId });
+  }
+
+  sendQueued(messageId: string): Promise<MessageAccepted> {
+    return this.#ask("send_queued", { message_id: messageId });
   }
 
   async interrupt(): Promise<void> {

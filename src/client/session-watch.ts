@@ -1,6 +1,7 @@
 // Callbacks for what happens in a session: one stream for all listeners, opened with the first of them.
 import type { UniversalEvent } from "../schema/event.ts";
-import type { Pending, Session } from "../schema/session.ts";
+import type { PermissionData, QuestionData } from "../schema/event-data.ts";
+import type { SessionSnapshot } from "../schema/snapshot.ts";
 import { DragomanError } from "./error.ts";
 import { type Answering, type PermissionRequest, permissionRequest, type QuestionRequest, questionRequest } from "./requests.ts";
 
@@ -14,10 +15,11 @@ export type SessionListeners = {
 
 /** The part of a session that watching needs. */
 export type Watched = Answering & {
-  get(signal?: AbortSignal): Promise<Session>;
-  pending(signal?: AbortSignal): Promise<Pending>;
+  snapshot(options: { signal: AbortSignal }): Promise<SessionSnapshot>;
   events(options: { after: number; signal: AbortSignal }): AsyncIterable<UniversalEvent>;
 };
+
+type Asked = { kind: "permission"; data: PermissionData } | { kind: "question"; data: QuestionData };
 
 export class SessionWatch {
   readonly #session: Watched;
@@ -50,20 +52,13 @@ export class SessionWatch {
   async #watch(control: AbortController): Promise<void> {
     const { signal } = control;
     try {
-      const { last_sequence } = await this.#session.get(signal);
-      const { permissions, questions } = await this.#session.pending(signal);
-      // A request can stand in the answer and come as an event as well: it is told once.
-      const told = new Set<string>();
-      for (const data of permissions) this.#tell("permission", data.permission_id, told, permissionRequest(this.#session, data));
-      for (const data of questions) this.#tell("question", data.question_id, told, questionRequest(this.#session, data));
-      for await (const event of this.#session.events({ after: last_sequence, signal })) {
+      // What waits already, and the event it is true after: no request comes twice.
+      const { sequence, requests } = await this.#session.snapshot({ signal });
+      for (const request of requests) this.#tell(request);
+      for await (const event of this.#session.events({ after: sequence, signal })) {
         this.#call("event", event);
-        if (event.type === "permission.requested")
-          this.#tell("permission", event.data.permission_id, told, permissionRequest(this.#session, event.data));
-        else if (event.type === "question.requested")
-          this.#tell("question", event.data.question_id, told, questionRequest(this.#session, event.data));
-        else if (event.type === "permission.resolved") told.delete(event.data.permission_id);
-        else if (event.type === "question.resolved") told.delete(event.data.question_id);
+        if (event.type === "permission.requested") this.#tell({ kind: "permission", data: event.data });
+        else if (event.type === "question.requested") this.#tell({ kind: "question", data: event.data });
       }
     } catch (error) {
       if (!signal.aborted) this.#fault(error);
@@ -71,15 +66,9 @@ export class SessionWatch {
     if (this.#watching === control) this.#watching = null;
   }
 
-  #tell<K extends "permission" | "question">(
-    name: K,
-    id: string,
-    told: Set<string>,
-    request: Parameters<SessionListeners[K]>[0],
-  ): void {
-    if (told.has(id)) return;
-    told.add(id);
-    this.#call(name, request);
+  #tell(asked: Asked): void {
+    if (asked.kind === "permission") this.#call("permission", permissionRequest(this.#session, asked.data));
+    else this.#call("question", questionRequest(this.#session, asked.data));
   }
 
   #call<K extends keyof SessionListeners>(name: K, value: Parameters<SessionListeners[K]>[0]): void {

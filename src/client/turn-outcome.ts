@@ -1,8 +1,8 @@
 // What came of a turn: its end, its items, and the text a person would read. Folds events; asks the daemon nothing.
 import type { UniversalEvent } from "../schema/event.ts";
 import type { ErrorCode, StopReason, Usage } from "../schema/event-data.ts";
-import { ItemFold } from "../schema/fold-items.ts";
 import type { Item } from "../schema/item.ts";
+import { ItemProjection } from "../schema/projection/item-projection.ts";
 import { DragomanError } from "./error.ts";
 
 export type TurnOutcome = {
@@ -22,7 +22,7 @@ export async function turnOutcome(
   events: AsyncIterable<UniversalEvent>,
   onEvent: (event: UniversalEvent) => void = () => {},
 ): Promise<TurnOutcome> {
-  const fold = new ItemFold();
+  const fold = new ItemProjection();
   let error: string | null = null;
   for await (const event of events) {
     onEvent(event);

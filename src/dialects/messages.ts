@@ -103,6 +103,9 @@ type SaidAbove =
 
 /** Events whose data is the message as it is. A new event type does not compile until it stands here or above. */
 const plainTypes: Record<Exclude<EventType, SaidAbove>, UnifiedMessage["type"]> = {
+  "message.queued": "status_change",
+  "message.updated": "status_change",
+  "message.removed": "status_change",
   "turn.started": "status_change",
   "step.started": "status_change",
   "step.ended": "status_change",

@@ -152,33 +152,38 @@ export const tools: readonly Tool[] = [
       await settle(session, limit).catch((error: unknown) => {
         if (!limit.aborted) throw error;
       });
-      const [view, { items }, pending] = await Promise.all([session.get(signal), session.items(signal), session.pending(signal)]);
-      return { ...brief(view, ownership), timed_out: !isSettled(view), last_text: finalText(items), ...pending };
+      const [view, { items }, pending] = await Promise.all([
+        session.get(signal),
+        session.items({ order: "desc", signal }),
+        session.pending(signal),
+      ]);
+      return { ...brief(view, ownership), timed_out: !isSettled(view), last_text: finalText(items.toReversed()), ...pending };
     },
   }),
   tool({
     name: "read_session",
-    description: "Reads the transcript: messages, tool calls and results, the newest last. `before_item` goes further back.",
+    description: "Reads the transcript: messages, tool calls and results, the newest last. `before` goes further back.",
     readOnly: true,
     input: Type.Object(
       {
         session_id: SessionId,
         limit: optional(Type.Integer({ minimum: 1, maximum: 200, default: 20 })),
-        before_item: optional(Type.String({ description: "item_id of the first item of the page before" })),
+        before: optional(Type.Integer({ minimum: 1, description: "`earlier` of the page before" })),
         longest: optional(Type.Integer({ minimum: 100, maximum: 100_000, default: 2_000, description: "characters an item" })),
       },
       strict,
     ),
-    run: async ({ session_id, limit, before_item, longest }, { daemon, ownership, signal }) => {
+    run: async ({ session_id, limit, before, longest }, { daemon, ownership, signal }) => {
       const session = daemon.session(session_id);
-      const [view, { items }] = await Promise.all([session.get(signal), session.items(signal)]);
-      const at = before_item === undefined ? -1 : items.findIndex((item) => item.item_id === before_item);
-      const end = at < 0 ? items.length : at;
-      const start = Math.max(0, end - (limit ?? 20));
+      const range = before === undefined ? {} : { before };
+      const [view, page] = await Promise.all([
+        session.get(signal),
+        session.items({ order: "desc", limit: limit ?? 20, ...range, signal }),
+      ]);
       return {
         ...brief(view, ownership),
-        items: items.slice(start, end).map((item) => lineOf(item, longest ?? 2_000)),
-        earlier_items: start,
+        items: page.items.toReversed().map((item) => lineOf(item, longest ?? 2_000)),
+        earlier: page.has_more ? page.next : null,
       };
     },
   }),

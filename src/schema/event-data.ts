@@ -162,9 +162,64 @@ export type QuestionData = Type.Static<typeof QuestionData>;
 export const AgentUnparsed = Type.Object({ error: Text, location: Text, raw_hash: optional(Text) });
 export const AgentNotice = Type.Object({ name: Text, detail: optional(Type.Unknown()) });
 
+/** A file that came with a message. Its bytes are in the artifact store. */
+export const StoredAttachment = Type.Object({
+  name: Text,
+  mime: Text,
+  artifact_id: Type.String({ pattern: "^art_[0-9a-f]{64}$" }),
+  path: nullable(Text),
+});
+export type StoredAttachment = Type.Static<typeof StoredAttachment>;
+
+/** A message was accepted. It waits at the end of the queue until a turn names it, or it is removed. */
+export const MessageQueued = Type.Object({
+  message_id: Type.String({ minLength: 1 }),
+  /** The id that its turn will have. */
+  turn_id: Type.String({ minLength: 1 }),
+  text: Text,
+  /** The text is a command of the agent that the person chose. */
+  command: optional(Type.Boolean()),
+  attachments: optional(Type.Array(StoredAttachment)),
+  /** How many deliveries to the agent were begun. Absent: none. */
+  attempts: optional(Type.Integer({ minimum: 0 })),
+  /** Who sent it. */
+  actor: optional(Actor),
+});
+export type MessageQueued = Type.Static<typeof MessageQueued>;
+
+/** A queued message was changed: what is left out stays. */
+export const MessageUpdated = Type.Object({
+  message_id: Type.String({ minLength: 1 }),
+  text: optional(Text),
+  /** Its new place in the queue; 0 is delivered next. */
+  position: optional(Type.Integer({ minimum: 0 })),
+  /** How many deliveries to the agent were begun. */
+  attempts: optional(Type.Integer({ minimum: 0 })),
+  /** Who changed it; absent when the daemon counts a delivery. */
+  actor: optional(Actor),
+});
+export type MessageUpdated = Type.Static<typeof MessageUpdated>;
+
+/** `steered`: it went into the running turn. `refused`: its sender was told that it was not accepted. `imported`: a file brought it in. */
+export const MessageRemovedReason = Type.Enum(["client", "steered", "refused", "imported", "session_ended"]);
+export type MessageRemovedReason = Type.Static<typeof MessageRemovedReason>;
+
+/** A queued message will have no turn of its own. */
+export const MessageRemoved = Type.Object({
+  message_id: Type.String({ minLength: 1 }),
+  reason: MessageRemovedReason,
+  /** The turn it went into, when it was steered. */
+  turn_id: optional(Text),
+  /** Who removed it, when somebody did. */
+  actor: optional(Actor),
+});
+export type MessageRemoved = Type.Static<typeof MessageRemoved>;
+
 export const TurnStarted = Type.Object({
   turn_id: Text,
   initiator: Type.Enum(["client", "agent"]),
+  /** The queued message that this turn takes out of the queue. */
+  message_id: optional(Text),
   /** Who sent the message that began it. */
   actor: optional(Actor),
 });
@@ -357,6 +412,9 @@ export const eventData = {
   "question.requested": QuestionData,
   "question.resolved": QuestionData,
   "agent.unparsed": AgentUnparsed,
+  "message.queued": MessageQueued,
+  "message.updated": MessageUpdated,
+  "message.removed": MessageRemoved,
   "turn.started": TurnStarted,
   "turn.ended": TurnEnded,
   "step.started": StepStarted,

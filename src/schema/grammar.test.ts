@@ -44,6 +44,7 @@ const completed = (text: string): Said => [
   "item.completed",
   { item: item({ status: "completed", content: [{ type: "text", text }] }) },
 ];
+const queued = (message_id: string): Said => ["message.queued", { message_id, turn_id: `turn_${message_id}`, text: "a" }];
 const broken = (...said: Said[]): string[] => checkGrammar(stream(...said)).map(({ rule }) => rule);
 
 describe("the grammar", () => {
@@ -171,5 +172,32 @@ describe("the grammar", () => {
         ended,
       ),
     ).toEqual(["G8", "G8"]);
+  });
+
+  it("[G8] the queue is empty when a session ends", () => {
+    const ended: Said = ["session.ended", { reason: "terminated", terminated_by: "daemon" }];
+    const removed: Said = ["message.removed", { message_id: "m", reason: "session_ended" }];
+    expect(broken(STARTED, queued("m"), ended)).toEqual(["G8"]);
+    expect(broken(STARTED, queued("m"), removed, ended)).toEqual([]);
+  });
+
+  it("[G9] a message is queued once, and changed or removed only while it waits", () => {
+    const updated: Said = ["message.updated", { message_id: "m", text: "b" }];
+    const removed: Said = ["message.removed", { message_id: "m", reason: "client" }];
+    expect(broken(STARTED, queued("m"), updated, removed)).toEqual([]);
+    expect(broken(STARTED, queued("m"), queued("m"))).toEqual(["G9"]);
+    expect(broken(STARTED, updated)).toEqual(["G9"]);
+    expect(broken(STARTED, queued("m"), removed, removed)).toEqual(["G9"]);
+    expect(broken(STARTED, queued("m"), removed, queued("m"))).toEqual(["G9"]);
+  });
+
+  it("[G9] the turn of a queued message names it, and takes it out of the queue", () => {
+    const turn = (more: object, turn_id = "turn_m"): Said => ["turn.started", { turn_id, initiator: "client", ...more }];
+    const removed: Said = ["message.removed", { message_id: "m", reason: "client" }];
+    expect(broken(STARTED, queued("m"), turn({ message_id: "m" }))).toEqual([]);
+    expect(broken(STARTED, queued("m"), turn({ message_id: "m" }), removed)).toEqual(["G9"]);
+    expect(broken(STARTED, turn({ message_id: "m" }))).toEqual(["G9"]);
+    expect(broken(STARTED, queued("m"), turn({}))).toEqual(["G9"]);
+    expect(broken(STARTED, queued("m"), turn({ message_id: "m" }, "turn_other"))).toEqual(["G9"]);
   });
 });

@@ -81,6 +81,16 @@ export const problemCodes = {
     title: "A turn is running",
     advice: "Wait for turn.ended, interrupt it, or send with when_busy: queue.",
   },
+  message_not_found: {
+    status: 404,
+    title: "No such message in the queue",
+    advice: "It was delivered or removed. List what waits with GET /v1/sessions/{id}/queue.",
+  },
+  message_sending: {
+    status: 409,
+    title: "The message is on its way to the agent",
+    advice: "It can no longer be changed. Interrupt the turn instead.",
+  },
   steer_unsupported: {
     status: 409,
     title: "This agent cannot be steered",

@@ -184,8 +184,26 @@ export const SendMessage = Type.Object(
 );
 export type SendMessage = Type.Static<typeof SendMessage>;
 
-export const MessageAccepted = Type.Object({ turn_id: Type.String(), queued: Type.Boolean() }, { title: "MessageAccepted" });
+export const MessageAccepted = Type.Object(
+  {
+    turn_id: Type.String({ description: "The turn it will have; the running one when it was steered into that." }),
+    message_id: Type.String({ description: "Its name in the queue, as long as it waits." }),
+    queued: Type.Boolean({ description: "Others are before it." }),
+  },
+  { title: "MessageAccepted" },
+);
 export type MessageAccepted = Type.Static<typeof MessageAccepted>;
+
+export const UpdateQueuedMessage = Type.Object(
+  {
+    text: optional(Type.String({ description: "What it says instead." })),
+    position: optional(
+      Type.Integer({ minimum: 0, description: "Its place in the queue: 0 is delivered next, beyond the end is the end." }),
+    ),
+  },
+  { title: "UpdateQueuedMessage", additionalProperties: false, minProperties: 1 },
+);
+export type UpdateQueuedMessage = Type.Static<typeof UpdateQueuedMessage>;
 
 export const PermissionReplyBody = Type.Object(
   {
@@ -292,7 +310,17 @@ export const EventList = Type.Object(
   { title: "EventList" },
 );
 
-export const ItemList = Type.Object({ items: Type.Array(Item), last_sequence: Type.Integer() }, { title: "ItemList" });
+/** A page of the transcript. It can hold fewer items than asked for, even none, and still have more: go on with `next`. */
+export const ItemList = Type.Object(
+  {
+    items: Type.Array(Item),
+    sequences: Type.Array(Type.Integer(), { description: "Of each item: the sequence of its item.started." }),
+    has_more: Type.Boolean(),
+    next: Type.Integer({ description: "The `after` of the following page; with order=desc its `before`." }),
+    last_sequence: Type.Integer({ description: "The items are in the state they had after this event." }),
+  },
+  { title: "ItemList" },
+);
 export type ItemList = Type.Static<typeof ItemList>;
 
 export const AgentInfo = Type.Object(

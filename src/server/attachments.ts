@@ -2,9 +2,9 @@
 import { constants, open, realpath } from "node:fs/promises";
 import { basename, extname, isAbsolute, resolve, sep } from "node:path";
 import type { ArtifactWriter } from "../log/contract.ts";
+import type { StoredAttachment } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { AttachmentInput } from "../schema/session.ts";
-import type { StoredAttachment } from "../session/message-queue.ts";
 
 export type AttachmentContext = { artifacts: ArtifactWriter; directory: string; maxBytes: number };
 

@@ -10,10 +10,12 @@ import type {
   PermissionReplyBody,
   SendMessage,
   Session as SessionView,
+  UpdateQueuedMessage,
   UpdateSession,
 } from "../schema/session.ts";
+import type { QueuedMessage } from "../schema/snapshot.ts";
 import { type ImportOptions, importSession as importFile } from "../session/import-session.ts";
-import { readCommand } from "../session/message-queue.ts";
+import { readCommand } from "../session/prompt.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { Caller } from "./token.ts";
@@ -54,6 +56,37 @@ export async function sendMessage(
           maxBytes: limits.body_bytes,
         });
   return session.send(message, stored, when_busy, caller.actor, command);
+}
+
+export async function updateQueued(
+  { manager, rights }: Context,
+  caller: Caller,
+  sessionId: string,
+  messageId: string,
+  change: UpdateQueuedMessage,
+): Promise<QueuedMessage> {
+  await rights.mustMayDrive(caller, sessionId);
+  return (await manager.get(sessionId)).updateQueued(messageId, change, caller.actor);
+}
+
+export async function removeQueued(
+  { manager, rights }: Context,
+  caller: Caller,
+  sessionId: string,
+  messageId: string,
+): Promise<void> {
+  await rights.mustMayDrive(caller, sessionId);
+  await (await manager.get(sessionId)).removeQueued(messageId, caller.actor);
+}
+
+export async function sendQueued(
+  { manager, rights }: Context,
+  caller: Caller,
+  sessionId: string,
+  messageId: string,
+): Promise<MessageAccepted> {
+  await rights.mustMayDrive(caller, sessionId);
+  return (await manager.get(sessionId)).sendQueued(messageId, caller.actor);
 }
 
 export async function interrupt({ manager, rights }: Context, caller: Caller, sessionId: string): Promise<void> {

@@ -10,7 +10,17 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { Session } from "../session/session.ts";
 import { mustHaveRole } from "./access.ts";
 import { withAgent } from "./agent-caller.ts";
-import { configure, interrupt, replyPermission, replyQuestion, sendMessage, terminate } from "./commands.ts";
+import {
+  configure,
+  interrupt,
+  removeQueued,
+  replyPermission,
+  replyQuestion,
+  sendMessage,
+  sendQueued,
+  terminate,
+  updateQueued,
+} from "./commands.ts";
 import { type EncodedEvent, type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
 import type { OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
@@ -268,13 +278,24 @@ export class SessionSocket implements OpenStream {
         this.#sending = sent.catch(() => {});
         return sent;
       }
+      case "queue":
+        return (await context.manager.get(id)).queue();
+      case "update_queued": {
+        const { op: _, id: __, message_id, ...change } = message;
+        mustChange(change);
+        return updateQueued(context, caller, id, message_id, change);
+      }
+      case "remove_queued":
+        return removeQueued(context, caller, id, message.message_id);
+      case "send_queued":
+        return sendQueued(context, caller, id, message.message_id);
       case "interrupt":
         return interrupt(context, caller, id);
       case "terminate":
         return terminate(context, caller, id);
       case "configure": {
         const { op: _, id: __, ...patch } = message;
-        if (Object.keys(patch).length === 0) throw new ProblemError("invalid_request", "Name at least one field to change.");
+        mustChange(patch);
         return configure(context, caller, id, patch);
       }
       case "reply_permission": {
@@ -301,6 +322,10 @@ export class SessionSocket implements OpenStream {
         return message satisfies never;
     }
   }
+}
+
+function mustChange(change: object): void {
+  if (Object.keys(change).length === 0) throw new ProblemError("invalid_request", "Name at least one field to change.");
 }
 
 const bytesOf = (data: RawData): Buffer =>

@@ -5,7 +5,7 @@ import type { Stream } from "../log/contract.ts";
 import type { EventRedactor } from "../redaction/event-redactor.ts";
 import type { Role } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateSession } from "../schema/session.ts";
+import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateQueuedMessage, UpdateSession } from "../schema/session.ts";
 import { type Encoding, encodingOf } from "./event-encoding.ts";
 import { parseJson } from "./json-body.ts";
 import { EPOCH, mustReach } from "./routes/events.ts";
@@ -25,6 +25,10 @@ const Subscribe = {
 
 const ops = {
   send: Type.Object({ ...op("send"), ...SendMessage.properties }, strict),
+  queue: Type.Object(op("queue"), strict),
+  update_queued: Type.Object({ ...op("update_queued"), message_id: Type.String(), ...UpdateQueuedMessage.properties }, strict),
+  remove_queued: Type.Object({ ...op("remove_queued"), message_id: Type.String() }, strict),
+  send_queued: Type.Object({ ...op("send_queued"), message_id: Type.String() }, strict),
   interrupt: Type.Object(op("interrupt"), strict),
   terminate: Type.Object(op("terminate"), strict),
   configure: Type.Object({ ...op("configure"), ...UpdateSession.properties }, strict),
@@ -46,6 +50,10 @@ export type ClientMessage = { [N in OpName]: Type.Static<(typeof ops)[N]> }[OpNa
 /** The role each needs, and the operation it is in the audit record; null: it changes nothing. */
 export const OP_ACCESS: Readonly<Record<OpName, { role: Role; operation: string | null }>> = {
   send: { role: "operate", operation: "sendMessage" },
+  queue: { role: "observe", operation: null },
+  update_queued: { role: "operate", operation: "updateQueued" },
+  remove_queued: { role: "operate", operation: "removeQueued" },
+  send_queued: { role: "operate", operation: "sendQueued" },
   interrupt: { role: "operate", operation: "interruptSession" },
   terminate: { role: "operate", operation: "terminateSession" },
   configure: { role: "operate", operation: "updateSession" },
@@ -61,6 +69,9 @@ export const OP_ACCESS: Readonly<Record<OpName, { role: Role; operation: string 
 /** Those that promise something the log must keep. */
 export const LOGGED_OPS: ReadonlySet<string> = new Set<OpName>([
   "send",
+  "update_queued",
+  "remove_queued",
+  "send_queued",
   "configure",
   "reply_permission",
   "reply_question",

@@ -140,9 +140,14 @@ describe("[A1] every effect names its actor", () => {
     await session.configure({ model: "mock-2", title: "x" }, actor("http"));
     expect((await find(session, "config.changed"))?.data).toMatchObject({ model: "mock-2", actor: actor("http") });
     expect((await find(session, "session.updated"))?.data).toMatchObject({ title: "x", actor: actor("http") });
-    const { turn_id } = await session.send("ask\nquestion\nhang", [], "queue", actor("sdk"));
+    const { turn_id, message_id } = await session.send("ask\nquestion\nhang", [], "queue", actor("sdk"));
     const { permission_id } = await asked(session);
-    expect((await find(session, "turn.started"))?.data).toEqual({ turn_id, initiator: "client", actor: actor("sdk") });
+    expect((await find(session, "turn.started"))?.data).toEqual({
+      turn_id,
+      initiator: "client",
+      message_id,
+      actor: actor("sdk"),
+    });
     await session.replyPermission(permission_id, { reply: "once" }, actor("inspector"));
     expect((await resolved(session))[0]?.metadata).toMatchObject({ resolved_by: "client", actor: actor("inspector") });
     const question = await until(session, (event) => event.type === "question.requested");

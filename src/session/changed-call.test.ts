@@ -83,7 +83,7 @@ describe("[A4] a call that changes while its permission is open", () => {
     expect(second).not.toHaveProperty("diff");
     expect(second?.id).not.toBe(first?.id);
     expect(scribe.requests.replacementOf(first?.id ?? "")).toBe(second?.id);
-    expect(scribe.requests.open()).toMatchObject([{ native: { id: 1 } }]);
+    expect(scribe.requests.open()).toMatchObject([{ side: { native: { id: 1 } } }]);
     expect(checkGrammar(events)).toEqual([]);
   });
 

@@ -1,7 +1,14 @@
-// Gives an event its envelope and its place in the sequence, serializes it once and hands it to the sink. Knows nothing of what events mean.
+/**
+ * Gives an event its envelope and its place in the sequence, serializes it once, hands it to the sink and applies it to the session's projection. What it
+ * means is known to the projection alone.
+ */
 import { type EnvelopeFacts, type EventText, eventJson, type Shape, shapeOf } from "../schema/envelope.ts";
-import type { EventDataOf, EventType } from "../schema/event-data.ts";
+import type { DeltaPartType, EventDataOf, EventType } from "../schema/event-data.ts";
+import type { ProjectedEvent } from "../schema/projection/event.ts";
+import type { GrowingItem } from "../schema/projection/growing-item.ts";
+import { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { IdSource } from "./ids.ts";
+import { SNAPSHOT_EVERY } from "./snapshots.ts";
 
 /** One serialized event on its way into the log. */
 export type LogEntry = { text: EventText; sequence: number; type: EventType; native: number | null; sync: boolean };
@@ -12,6 +19,15 @@ export const jsonOf = ({ text, sequence }: Pick<LogEntry, "text" | "sequence">):
 export interface EventSink {
   append(entry: LogEntry): void;
 }
+
+/** A part that deltas go to. Keep the object as long as it holds: the shape of its events is made once. */
+export type StreamedPart = {
+  item: GrowingItem;
+  index: number;
+  type: DeltaPartType;
+  /** The JSON of the delta's data up to the text itself. */
+  head: string;
+};
 
 /** Who says it: the agent itself, or the daemon on its behalf. */
 export type Origin = { source: "agent" | "daemon"; native: number | null };
@@ -27,6 +43,9 @@ const SYNCED: ReadonlySet<EventType> = new Set<EventType>([
   "question.requested",
   "question.resolved",
   "turn.started",
+  "message.queued",
+  "message.updated",
+  "message.removed",
 ]);
 
 export class EventWriter {
@@ -34,25 +53,31 @@ export class EventWriter {
   readonly #sink: EventSink;
   readonly #ids: IdSource;
   readonly #clock: () => string;
-  #sequence: number;
+  readonly #onMilestone: (() => void) | undefined;
+  /** The session after everything that was written. */
+  readonly projection: SessionProjection;
   #nativeSessionId: string | null = null;
   /** The shapes of the last events: the same for thousands in a row. */
   #plain: { type: EventType; source: Origin["source"]; shape: Shape } | null = null;
-  #delta: { head: string; source: Origin["source"]; shape: Shape } | null = null;
+  #delta: { part: StreamedPart; source: Origin["source"]; shape: Shape } | null = null;
 
   constructor(options: {
     sessionId: string;
     sink: EventSink;
     ids: IdSource;
     clock: () => string;
-    sequence?: number;
+    /** Of what was written before; absent for a new session. */
+    projection?: SessionProjection;
     nativeSessionId?: string | null;
+    /** Called after every event whose sequence is a multiple of SNAPSHOT_EVERY. */
+    onMilestone?: () => void;
   }) {
     this.#sessionId = options.sessionId;
     this.#sink = options.sink;
     this.#ids = options.ids;
     this.#clock = options.clock;
-    this.#sequence = options.sequence ?? 0;
+    this.#onMilestone = options.onMilestone;
+    this.projection = options.projection ?? new SessionProjection();
     this.nativeSessionId = options.nativeSessionId ?? null;
   }
 
@@ -61,7 +86,7 @@ export class EventWriter {
   }
 
   get sequence(): number {
-    return this.#sequence;
+    return this.projection.sequence;
   }
 
   get nativeSessionId(): string | null {
@@ -89,26 +114,33 @@ export class EventWriter {
       known = { type, source, shape: shapeOf(this.#facts(type, source)) };
       this.#plain = known;
     }
-    return this.#append(type, known.shape, JSON.stringify(data), origin);
+    const time = this.#clock();
+    const sequence = this.#append(type, known.shape, JSON.stringify(data), time, origin.native, SYNCED.has(type));
+    this.projection.apply({ type, data, sequence, time, native_session_id: this.#nativeSessionId } as ProjectedEvent);
+    if (sequence % SNAPSHOT_EVERY === 0) this.#onMilestone?.();
+    return sequence;
   }
 
-  /** A delta, the most frequent event by far: `head` is the JSON of its data up to the text, made once per part. */
-  emitDelta(head: string, delta: string, origin: Origin): number {
+  /** A delta, the most frequent event by far: one list gets longer, nothing is copied. */
+  emitDelta(part: StreamedPart, delta: string, origin: Origin): number {
     const { source } = origin;
     let known = this.#delta;
-    if (known?.head !== head || known.source !== source) {
-      known = { head, source, shape: shapeOf(this.#facts("item.delta", source), head) };
+    if (known?.part !== part || known.source !== source) {
+      known = { part, source, shape: shapeOf(this.#facts("item.delta", source), part.head) };
       this.#delta = known;
     }
-    return this.#append("item.delta", known.shape, JSON.stringify(delta), origin);
+    const time = this.#clock();
+    const sequence = this.#append("item.delta", known.shape, JSON.stringify(delta), time, origin.native, false);
+    part.item.grow(part.index, part.type, delta);
+    this.projection.grown(sequence, time);
+    if (sequence % SNAPSHOT_EVERY === 0) this.#onMilestone?.();
+    return sequence;
   }
 
-  #append(type: EventType, shape: Shape, value: string, { native }: Origin): number {
-    const sequence = this.#sequence + 1;
+  #append(type: EventType, shape: Shape, value: string, time: string, native: number | null, sync: boolean): number {
+    const sequence = this.projection.sequence + 1;
     const { head, counter } = this.#ids.nextEvent();
-    const text = { head, counter, time: this.#clock(), shape, value };
-    this.#sink.append({ text, sequence, type, native, sync: SYNCED.has(type) });
-    this.#sequence = sequence;
+    this.#sink.append({ text: { head, counter, time, shape, value }, sequence, type, native, sync });
     return sequence;
   }
 

@@ -87,7 +87,10 @@ async function check(ndjson: string, options: ImportOptions): Promise<Checked> {
     if (text.trim() !== "") atLine(at + 1, () => body.take(text));
     if (at % LINES_PER_TURN === 0) await setImmediate();
   }
-  return { ...atLine(texts.length, () => body.finish()), row: rowOf(head.row, id, options, body.ended) };
+  return {
+    ...atLine(texts.length, () => body.finish()),
+    row: { ...rowOf(head.row, id, options, body.ended), imported_queue: body.queued },
+  };
 }
 
 /** Everything that goes wrong with a line is the file's fault, and is reported with its number. */
@@ -171,6 +174,11 @@ class ImportCheck {
     if (this.#events.length === 0) throw new LineError("is the last one, and no line was an event");
     const open = this.#ended === null && this.#grammar.open().length > 0;
     return { natives: this.#natives, artifacts: this.#artifacts, events: this.#events, open };
+  }
+
+  /** Whether messages wait in the file: see `SessionRow.imported_queue`. */
+  get queued(): boolean {
+    return this.#grammar.session.queue.length > 0;
   }
 
   #native({ kind: _, base64, ...entry }: NativeLine): void {

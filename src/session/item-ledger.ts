@@ -1,13 +1,16 @@
-// The item ledger: turns what translators say about items into item events that obey the grammar (G3 to G7): stub starts, deltas that add up,
-// results that have a call, everything closed in the end. It forgets finished items, but for a bounded memory of their ids.
+/**
+ * The item ledger: turns what translators say about items into item events that obey the grammar (G3 to G7): stub starts, deltas that add up, results that
+ * have a call, everything closed in the end. What an item is now, the projection knows; this knows which key names which item, and forgets finished ones
+ * but for a bounded memory of their ids.
+ */
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
 import type { DeltaPartType } from "../schema/event-data.ts";
-import { emptyPart } from "../schema/fold-items.ts";
 import type { Item, ItemStatus } from "../schema/item.ts";
+import { GrowingItem } from "../schema/projection/growing-item.ts";
+import { emptyPart, extendsContent, partFor, sameJson, streamOf, takes, withoutText } from "../schema/projection/parts.ts";
 import { BoundedMap } from "./bounded-memory.ts";
-import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
-import { extendsContent, grow, partFor, sameJson, streamOf, takes, withoutText } from "./growing-parts.ts";
+import { BY_DAEMON, type EventWriter, type Origin, type StreamedPart } from "./event-writer.ts";
 import { INLINE_LIMIT, type PartStore } from "./part-store.ts";
 
 /** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
@@ -15,14 +18,13 @@ const REMEMBERED = 20_000;
 
 type OpenItem = {
   key: ItemKey;
-  item: Item;
+  /** Its place in the projection. */
+  growing: GrowingItem;
   outlives: boolean;
-  /** Deltas that are not in the content yet, see `#say`. */
-  tail: { index: number; type: DeltaPartType; texts: string[]; chars: number } | null;
   /** The arguments of a call that are too large to stand in the item. */
   whole?: string | undefined;
-  /** The head of the last delta, for the next of the same part. */
-  head?: { index: number; type: DeltaPartType; native: string | null; json: string };
+  /** Where the last delta went. */
+  streamed: StreamedPart | null;
 };
 type Finished = { item_id: string; removed: boolean };
 
@@ -33,28 +35,21 @@ export class ItemLedger {
   readonly #finished = new BoundedMap<ItemKey, Finished>(REMEMBERED);
   /** call_id → key of its tool_call item. */
   readonly #calls = new BoundedMap<string, ItemKey>(REMEMBERED);
-  #turnId: string | null = null;
   /** Put before every key, so that a new process may count its keys from one again. Empty for the first. */
   #scope = "";
   #scopes = 0;
 
+  /** Items that are open in the writer's projection get keys of their own: no translator knows them any more. */
   constructor(writer: EventWriter, parts: PartStore) {
     this.#writer = writer;
     this.#parts = parts;
+    for (const item of writer.projection.items.items()) this.#restore(item);
   }
 
   /** From now on keys are those of a new process: none of them names an item of the one before. */
   newScope(): void {
     this.#scopes++;
     this.#scope = this.#scopes === 1 ? "" : `${this.#scopes}|`;
-  }
-
-  set turnId(id: string | null) {
-    this.#turnId = id;
-  }
-
-  get openCount(): number {
-    return this.#open.size;
   }
 
   itemId(key: ItemKey | null | undefined): string | null {
@@ -66,8 +61,7 @@ export class ItemLedger {
   argumentsOf(key: ItemKey): string | null {
     const entry = this.#open.get(this.#scope + key);
     if (!entry) return null;
-    addTail(entry);
-    return entry.whole ?? callArguments(entry.item.content) ?? null;
+    return entry.whole ?? callArguments(entry.growing.item.content) ?? null;
   }
 
   /** Nothing is its own parent. */
@@ -77,7 +71,7 @@ export class ItemLedger {
   }
 
   #idOf(scoped: string): string | null {
-    return this.#open.get(scoped)?.item.item_id ?? this.#finished.get(scoped)?.item_id ?? null;
+    return this.#open.get(scoped)?.growing.item.item_id ?? this.#finished.get(scoped)?.item_id ?? null;
   }
 
   start(draft: ItemDraft, origin: Origin): void {
@@ -95,15 +89,15 @@ export class ItemLedger {
       role: draft.role,
       content: draft.kind === "message" ? content.map(withoutText) : content,
       status: "in_progress",
-      turn_id: this.#turnId,
+      turn_id: this.#writer.projection.turn?.turn_id ?? null,
       started_at: this.#writer.now(),
       completed_at: null,
     };
     const outlives = (draft.outlives_turn ?? false) && mayOutlive(item);
-    const entry: OpenItem = { key, item, outlives, tail: null, whole: largeArguments(draft.content ?? []) };
-    this.#open.set(key, entry);
     for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
     this.#writer.emit("item.started", { item }, origin);
+    const entry = this.#opened(key, item, outlives);
+    entry.whole = largeArguments(draft.content ?? []);
     if (draft.kind === "message") this.#catchUp(entry, content, origin);
   }
 
@@ -111,32 +105,35 @@ export class ItemLedger {
     if (draft.delta === "") return;
     const entry = this.#open.get(this.#scope + draft.key) ?? this.#stub(draft.key, draft.part_type, origin);
     if (!entry) return;
-    const named = draft.part_index === undefined ? undefined : entry.item.content[draft.part_index];
+    const { parts } = entry.growing;
+    const named = draft.part_index === undefined ? undefined : parts[draft.part_index];
     const fits = draft.part_index !== undefined && (named === undefined || takes(named, draft.part_type));
-    const index = fits ? (draft.part_index ?? 0) : partFor(entry.item.content, draft.part_type);
+    const index = fits ? (draft.part_index ?? 0) : partFor(parts, draft.part_type);
     this.#say(entry, index, draft.part_type, draft.delta, origin);
   }
 
   update(draft: DraftOf<"item.update">, origin: Origin): void {
     const entry = this.#open.get(this.#scope + draft.key);
     if (!entry) return;
-    addTail(entry);
-    if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn && mayOutlive(entry.item);
-    const before = entry.item;
+    const before = entry.growing.item;
+    if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn && mayOutlive(before);
     const parent_id = draft.parent === undefined ? before.parent_id : (this.#parentOf(draft.parent, before) ?? before.parent_id);
     const native_item_id = draft.native_item_id ?? before.native_item_id;
     const renamed = parent_id !== before.parent_id || native_item_id !== before.native_item_id;
-    if (renamed) entry.item = { ...before, parent_id, native_item_id };
-    if (draft.content) {
-      const content = this.#stored(draft.content);
+    if (!draft.content && !renamed) return;
+    const content = draft.content && this.#stored(draft.content);
+    if (content) {
       this.#needCall(content, null, origin);
-      if (this.#catchUp(entry, content, origin) && !renamed) return;
-      if (!renamed && sameJson(entry.item.content, content)) return;
-      entry.item = { ...entry.item, content };
-      entry.whole = largeArguments(draft.content);
+      if (!renamed && (sameJson(before.content, content) || this.#catchUp(entry, content, origin))) return;
+      if (draft.content) entry.whole = largeArguments(draft.content);
       for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, entry.key);
-    } else if (!renamed) return;
-    this.#writer.emit("item.updated", { item: entry.item }, origin);
+    }
+    entry.streamed = null;
+    this.#writer.emit(
+      "item.updated",
+      { item: { ...before, parent_id, native_item_id, ...(content ? { content } : {}) } },
+      origin,
+    );
   }
 
   complete(draft: DraftOf<"item.complete">, origin: Origin): void {
@@ -148,17 +145,14 @@ export class ItemLedger {
       if (this.#open.has(key)) this.complete(draft, origin);
       return;
     }
-    addTail(entry);
-    if (draft.content) {
-      const content = this.#stored(draft.content);
+    const content = draft.content && this.#stored(draft.content);
+    if (content) {
       this.#needCall(content, null, origin);
-      if (entry.item.kind === "message" && !this.#catchUp(entry, content, origin)) {
-        entry.item = { ...entry.item, content };
-        this.#writer.emit("item.updated", { item: entry.item }, BY_DAEMON_AS(origin));
-      }
-      entry.item = { ...entry.item, content };
+      const { item } = entry.growing;
+      if (item.kind === "message" && !this.#catchUp(entry, content, origin, { completing: true }))
+        this.#writer.emit("item.updated", { item: { ...item, content } }, BY_DAEMON_AS(origin));
     }
-    this.#finish(entry, draft.status ?? "completed", origin);
+    this.#finish(entry, draft.status ?? "completed", origin, content);
   }
 
   add(draft: DraftOf<"item.add">, origin: Origin): void {
@@ -171,15 +165,16 @@ export class ItemLedger {
     const open = this.#open.get(key);
     const finished = this.#finished.get(key);
     if ((!open && !finished) || finished?.removed) return;
-    const item_id = open?.item.item_id ?? finished?.item_id ?? "";
+    const item = open?.growing.item;
+    const item_id = item?.item_id ?? finished?.item_id ?? "";
     this.#open.delete(key);
     this.#finished.set(key, { item_id, removed: true });
-    this.#writer.emit("item.removed", { item_id, native_item_id: open?.item.native_item_id ?? null, reason }, origin);
+    this.#writer.emit("item.removed", { item_id, native_item_id: item?.native_item_id ?? null, reason }, origin);
   }
 
   /** Closes what the turn left open; what outlives it stays. `cut`: the turn did not come to its own end. */
   closeTurn(turnId: string, cut: boolean): void {
-    this.#closeAllThat((entry) => entry.item.turn_id === turnId && !entry.outlives, cut ? "failed" : "completed");
+    this.#closeAllThat((entry) => entry.growing.item.turn_id === turnId && !entry.outlives, cut ? "failed" : "completed");
   }
 
   closeAll(): void {
@@ -195,27 +190,37 @@ export class ItemLedger {
     }
   }
 
-  /** Takes up an item that was open when the daemon died, under a key of its own. */
-  restore(item: Item): void {
+  #restore(item: Item): void {
     const key = `restored:${item.item_id}`;
     // Not as one that outlives its turn: if that is still open it is about to be cut, and its items close before it ends (G7).
-    this.#open.set(key, { key, item, outlives: false, tail: null });
-    for (const part of item.content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
+    this.#opened(key, item, false);
+    // A result that was announced has a call, finished or not.
+    for (const part of item.content)
+      if (part.type === "tool_call" || (part.type === "tool_result" && !this.#calls.has(part.call_id)))
+        this.#calls.set(part.call_id, key);
   }
 
-  #finish(entry: OpenItem, status: Exclude<ItemStatus, "in_progress">, origin: Origin): void {
-    addTail(entry);
-    this.#needCall(entry.item.content, null, origin);
+  #opened(key: ItemKey, item: Item, outlives: boolean): OpenItem {
+    const growing = this.#writer.projection.items.growing(item.item_id) ?? new GrowingItem(item);
+    const entry: OpenItem = { key, growing, outlives, streamed: null };
+    this.#open.set(key, entry);
+    return entry;
+  }
+
+  #finish(entry: OpenItem, status: Exclude<ItemStatus, "in_progress">, origin: Origin, final?: ContentPart[]): void {
+    const before = entry.growing.item;
+    const content = final ?? before.content;
+    this.#needCall(content, null, origin);
     this.#open.delete(entry.key);
-    this.#finished.set(entry.key, { item_id: entry.item.item_id, removed: false });
+    this.#finished.set(entry.key, { item_id: before.item_id, removed: false });
     const item: Item = {
-      ...entry.item,
-      content: entry.item.content.map((part) => this.#parts.stored(part)),
+      ...before,
+      content: content.map((part) => this.#parts.stored(part)),
       status,
       completed_at: this.#writer.now(),
     };
     this.#writer.emit("item.completed", { item }, origin);
-    if (entry.item.kind === "tool_result") this.#closeCall(item, status, origin);
+    if (item.kind === "tool_result") this.#closeCall(item, status, origin);
   }
 
   /** A call whose result is final is final itself, whether the agent says so or not. */
@@ -224,7 +229,7 @@ export class ItemLedger {
       if (part.type !== "tool_result") continue;
       const key = this.#calls.get(part.call_id);
       const call = key === undefined ? undefined : this.#open.get(key);
-      if (call && call.item.kind === "tool_call" && !call.outlives)
+      if (call && call.growing.item.kind === "tool_call" && !call.outlives)
         this.#finish(call, part.is_error ? "failed" : status, { source: "daemon", native: origin.native });
     }
   }
@@ -256,45 +261,33 @@ export class ItemLedger {
   }
 
   #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin): void {
-    const content = entry.item.content;
-    while (content.length <= index) content.push(emptyPart(type));
-    // A string that grows by thousands of small ones keeps each of them alive as long as the item: they are joined into pieces first.
-    if (entry.tail?.index !== index || entry.tail.type !== type || entry.tail.chars > PIECE_CHARS) {
-      addTail(entry);
-      entry.tail = { index, type, texts: [], chars: 0 };
-    }
-    entry.tail.texts.push(delta);
-    entry.tail.chars += delta.length;
-    this.#writer.emitDelta(deltaHead(entry, index, type), delta, origin);
+    const known = entry.streamed;
+    const part = known?.index === index && known.type === type ? known : streamedPart(entry.growing, index, type);
+    entry.streamed = part;
+    this.#writer.emitDelta(part, delta, origin);
   }
 
   /**
-   * Says as deltas what `content` has beyond what was said. True when that made the item equal to it; false when the two contradict each other, or
-   * differ in more than text: then the caller replaces the item.
+   * Says as deltas what `content` has beyond what was said. True when that made the item equal to it, as far as deltas can say it when it is `completing`;
+   * false when the two contradict each other, or differ in more than text: then the caller replaces the item.
    */
-  #catchUp(entry: OpenItem, content: ContentPart[], origin: Origin): boolean {
-    addTail(entry);
-    const streams = entry.item.kind === "message" || entry.item.kind === "tool_result";
-    if (!streams || !extendsContent(entry.item.content, content)) return false;
+  #catchUp(entry: OpenItem, content: ContentPart[], origin: Origin, { completing = false } = {}): boolean {
+    const { item } = entry.growing;
+    const streams = item.kind === "message" || item.kind === "tool_result";
+    if (!streams || !extendsContent(item.content, content)) return false;
+    if (!completing && !content.slice(item.content.length).every(startsEmpty)) return false;
     const synthetic: Origin = { source: "daemon", native: origin.native };
     content.forEach((part, index) => {
       const [type, text] = streamOf(part);
-      const said = entry.item.content[index];
-      if (type === undefined) {
-        if (said === undefined) entry.item.content[index] = part;
-        return;
-      }
+      const said = item.content[index];
       const before = said ? streamOf(said)[1] : "";
-      if (said === undefined) entry.item.content[index] = withoutText(part);
-      else if (before.length === text.length) entry.item.content[index] = part;
-      if (text.length > before.length) this.#say(entry, index, type, text.slice(before.length), synthetic);
+      if (type !== undefined && text.length > before.length) this.#say(entry, index, type, text.slice(before.length), synthetic);
     });
-    addTail(entry);
     return true;
   }
 
   #stored(parts: DraftPart[]): ContentPart[] {
-    // Copied: parts grow in place here, and a translator may keep the one it gave us.
+    // Copied: a translator may keep the one it gave us, and let it grow.
     return parts.map((part) => ({ ...this.#parts.stored(part) }));
   }
 }
@@ -307,27 +300,18 @@ function largeArguments(parts: readonly DraftPart[]): string | undefined {
   return text !== undefined && text.length > INLINE_LIMIT ? text : undefined;
 }
 
-const PIECE_CHARS = 4096;
-
-/** Puts into the content what was said. Before anybody looks at its text. */
-function addTail(entry: OpenItem): void {
-  if (!entry.tail) return;
-  const { index, type, texts } = entry.tail;
-  entry.tail = null;
-  grow(entry.item.content, index, type, texts.join(""));
+/** True when deltas alone make this part: without text it is what a reader begins with. */
+function startsEmpty(part: ContentPart): boolean {
+  const [type] = streamOf(part);
+  return type !== undefined && sameJson(withoutText(part), emptyPart(type));
 }
 
 const BY_DAEMON_AS = (origin: Origin): Origin => ({ source: "daemon", native: origin.native });
 
-/** The JSON of a delta's data up to the text itself. */
-function deltaHead(entry: OpenItem, index: number, type: DeltaPartType): string {
-  const { item_id, native_item_id } = entry.item;
-  const known = entry.head;
-  if (known?.index === index && known.type === type && known.native === native_item_id) return known.json;
+function streamedPart(item: GrowingItem, index: number, type: DeltaPartType): StreamedPart {
+  const { item_id, native_item_id } = item.item;
   const data = { item_id, native_item_id, part_index: index, part_type: type };
-  const json = `${JSON.stringify(data).slice(0, -1)},"delta":`;
-  entry.head = { index, type, native: native_item_id, json };
-  return json;
+  return { item, index, type, head: `${JSON.stringify(data).slice(0, -1)},"delta":` };
 }
 
 const updateOf = (draft: ItemDraft) => ({

@@ -1,12 +1,11 @@
 // How things end that did not go as planned: a message that never reached its agent, an agent that went away.
 import { AgentError, type ExitInfo } from "../agents/contract.ts";
 import type { Draft } from "../schema/draft.ts";
-import type { SessionEnded } from "../schema/event-data.ts";
-import type { QueuedMessage } from "./message-queue.ts";
+import type { MessageQueued, SessionEnded } from "../schema/event-data.ts";
 import { Withdrawn } from "./trust-gate.ts";
 
 /** The message never reached the agent: its turn is told all the same, with the reason. */
-export function unsentTurn(message: QueuedMessage, error: unknown): Draft[] {
+export function unsentTurn(message: MessageQueued, error: unknown): Draft[] {
   const auth = error instanceof AgentError && error.code === "agent_auth_required";
   const text = error instanceof Error ? error.message : String(error);
   const code = auth ? "provider_auth" : "execution_error";

@@ -1,7 +1,11 @@
-// The book of permissions and questions: who asked, what was answered, and that each is resolved exactly once (G6). First answer wins.
+/**
+ * Permissions and questions: asked, answered, each resolved exactly once (G6). First answer wins. Which are open, the projection knows; this keeps what no
+ * event says: the translator's key, what the agent's answer has to quote, and past answers.
+ */
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { DraftOf } from "../schema/draft.ts";
 import type { PermissionData, QuestionData, ResolvedBy } from "../schema/event-data.ts";
+import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { canonicalJson } from "./input-hash.ts";
@@ -26,21 +30,19 @@ export type QuestionAnswer = {
   actor?: Actor;
 };
 
-/** `callHash`: of the arguments the tool call had when the permission was asked; null while it had none. */
-export type OpenPermission = {
-  kind: "permission";
-  key: string;
-  data: PermissionData;
-  native: unknown;
-  callHash: string | null;
-};
-export type OpenQuestion = { kind: "question"; key: string; data: QuestionData; native: unknown };
+/** What no event says of an open request. `callHash`: of the arguments the tool call had when it was asked; null while it had none. */
+type Side = { key: string; native: unknown; callHash: string | null };
+
+export type OpenPermission = { kind: "permission"; data: PermissionData; side: Side };
+export type OpenQuestion = { kind: "question"; data: QuestionData; side: Side };
 export type OpenRequest = OpenPermission | OpenQuestion;
 
 export class RequestBook {
   readonly #writer: EventWriter;
-  readonly #byKey = new Map<string, OpenRequest>();
-  readonly #byId = new Map<string, OpenRequest>();
+  readonly #projection: SessionProjection;
+  /** `kind key` → id. */
+  readonly #ids = new Map<string, string>();
+  readonly #sides = new Map<string, Side>();
   /** id → the answer as JSON. */
   readonly #answered = new BoundedMap<string, string>(REMEMBERED);
   /** id → the id of the request that took its place because the input changed. */
@@ -48,18 +50,22 @@ export class RequestBook {
 
   constructor(writer: EventWriter) {
     this.#writer = writer;
+    this.#projection = writer.projection;
   }
 
   get size(): number {
-    return this.#byId.size;
+    return this.#projection.requests.size;
   }
 
   open(): OpenRequest[] {
-    return [...this.#byId.values()];
+    return Array.from(this.#projection.requests.keys(), (id) => this.find(id)).filter((request) => request !== undefined);
   }
 
+  /** One that was open when the daemon died has no agent that waits for it: its side is empty, and it can only be closed. */
   find(id: string): OpenRequest | undefined {
-    return this.#byId.get(id);
+    const request = this.#projection.requests.get(id);
+    const side = this.#sides.get(id) ?? { key: `restored:${id}`, native: null, callHash: null };
+    return request && { ...request, side };
   }
 
   /** The answer a resolved request got, for telling a repetition from a contradiction. */
@@ -86,7 +92,7 @@ export class RequestBook {
     hashes: { input: string; call: string | null },
     origin: Origin,
   ): void {
-    const open = this.#byKey.get(`permission ${draft.key}`);
+    const open = this.#named("permission", draft.key);
     if (open?.kind === "permission") {
       if (open.data.metadata.input_hash === hashes.input) return;
       this.resolvePermission(draft.key, SUPERSEDED, { ...origin, source: "daemon" });
@@ -108,12 +114,12 @@ export class RequestBook {
       },
     };
     if (open?.kind === "permission") this.#replaced.set(open.data.permission_id, data.permission_id);
-    this.#put({ kind: "permission", key: draft.key, data, native: draft.native, callHash: hashes.call });
+    this.#note("permission", data.permission_id, { key: draft.key, native: draft.native, callHash: hashes.call });
     this.#writer.emit("permission.requested", data, origin);
   }
 
   askQuestion(draft: DraftOf<"question.request">, itemId: string | null, origin: Origin): void {
-    if (this.#byKey.has(`question ${draft.key}`)) return;
+    if (this.#named("question", draft.key)) return;
     const [first] = draft.questions;
     const data: QuestionData = {
       question_id: this.#writer.ids.next("qst"),
@@ -126,7 +132,7 @@ export class RequestBook {
       item_id: itemId,
       ...(draft.metadata === undefined ? {} : { metadata: draft.metadata }),
     };
-    this.#put({ kind: "question", key: draft.key, data, native: draft.native });
+    this.#note("question", data.question_id, { key: draft.key, native: draft.native, callHash: null });
     this.#writer.emit("question.requested", data, origin);
   }
 
@@ -169,23 +175,21 @@ export class RequestBook {
     }
   }
 
-  /** Takes up a request that was open when the daemon died; its agent is gone, so it can only be closed. */
-  restore(request: { kind: "permission"; data: PermissionData } | { kind: "question"; data: QuestionData }): void {
-    const id = request.kind === "permission" ? request.data.permission_id : request.data.question_id;
-    const restored = { key: `restored:${id}`, native: null };
-    this.#put(request.kind === "permission" ? { ...request, ...restored, callHash: null } : { ...request, ...restored });
+  #note(kind: OpenRequest["kind"], id: string, side: Side): void {
+    this.#ids.set(`${kind} ${side.key}`, id);
+    this.#sides.set(id, side);
   }
 
-  #put(request: OpenRequest): void {
-    this.#byKey.set(`${request.kind} ${request.key}`, request);
-    this.#byId.set(idOf(request), request);
+  #named(kind: OpenRequest["kind"], key: string): OpenRequest | undefined {
+    const id = this.#ids.get(`${kind} ${key}`);
+    return id === undefined ? undefined : this.find(id);
   }
 
   #take(kind: OpenRequest["kind"], keyOrId: string): OpenRequest | undefined {
-    const request = this.#byId.get(keyOrId) ?? this.#byKey.get(`${kind} ${keyOrId}`);
+    const request = this.find(keyOrId) ?? this.#named(kind, keyOrId);
     if (request?.kind !== kind) return undefined;
-    this.#byKey.delete(`${kind} ${request.key}`);
-    this.#byId.delete(idOf(request));
+    this.#ids.delete(`${kind} ${request.side.key}`);
+    this.#sides.delete(request.kind === "permission" ? request.data.permission_id : request.data.question_id);
     return request;
   }
 }
@@ -195,9 +199,9 @@ export class RequestBook {
  * than it then tells: the first arguments are the call's own unless they contradict what was asked.
  */
 export function sameCall(request: OpenPermission, json: string, hash: string): boolean {
-  if (hash === request.callHash || hash === request.data.metadata.input_hash) return true;
-  if (request.callHash !== null || contradicts(request.data.metadata.input, JSON.parse(json))) return false;
-  request.callHash = hash;
+  if (hash === request.side.callHash || hash === request.data.metadata.input_hash) return true;
+  if (request.side.callHash !== null || contradicts(request.data.metadata.input, JSON.parse(json))) return false;
+  request.side.callHash = hash;
   return true;
 }
 
@@ -211,7 +215,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The request for a call whose arguments changed while it was open. Its words are made from the input alone: the agent's own described the old one. */
 export function changedPermission(
-  { key, data, native }: OpenPermission,
+  { data, side: { key, native } }: OpenPermission,
   item: string,
   input: unknown,
 ): DraftOf<"permission.request"> {
@@ -251,6 +255,3 @@ function byWhom({ actor, resolved_by }: PermissionAnswer | QuestionAnswer): { ac
   if (actor) return { actor };
   return resolved_by === "policy" || resolved_by === "session_end" ? { actor: BY_THE_DAEMON } : {};
 }
-
-const idOf = (request: OpenRequest): string =>
-  request.kind === "permission" ? request.data.permission_id : request.data.question_id;

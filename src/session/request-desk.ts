@@ -3,7 +3,7 @@
 import type { Connection } from "../agents/contract.ts";
 import type { Actor } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import type { Pending, PermissionReplyBody } from "../schema/session.ts";
+import type { PermissionReplyBody } from "../schema/session.ts";
 import { BY_DAEMON } from "./event-writer.ts";
 import { optionFor } from "./permission-option.ts";
 import type { PermissionAnswer, QuestionAnswer, RequestBook } from "./request-book.ts";
@@ -27,14 +27,6 @@ export class RequestDesk {
     this.#options = options;
   }
 
-  pending(): Pending {
-    const open = this.#options.book.open();
-    return {
-      permissions: open.flatMap((request) => (request.kind === "permission" ? [request.data] : [])),
-      questions: open.flatMap((request) => (request.kind === "question" ? [request.data] : [])),
-    };
-  }
-
   async replyPermission(id: string, { input_hash, ...body }: PermissionReplyBody, actor: Actor): Promise<void> {
     const { book, write } = this.#options;
     const request = book.find(id);
@@ -45,7 +37,7 @@ export class RequestDesk {
         "precondition_failed",
         `This request asks for an input with the hash ${metadata.input_hash}. Read it again.`,
       );
-    const own = request.native instanceof DaemonRequest ? request.native : null;
+    const own = request.side.native instanceof DaemonRequest ? request.side.native : null;
     if (own && body.updated_input !== undefined && body.updated_input !== null)
       throw new ProblemError("unsupported", "This request is answered as it stands: leave updated_input out.");
     const updated_input = this.#edited(body);
@@ -64,7 +56,7 @@ export class RequestDesk {
     };
     write(() => void book.resolvePermission(id, resolution, BY_DAEMON));
     const answer = { reply, option_id: option?.id ?? null, message: message ?? null, updated_input };
-    await this.#whenDurable((agent) => agent.replyPermission(request.native, answer), own && (() => own.answered(reply)));
+    await this.#whenDurable((agent) => agent.replyPermission(request.side.native, answer), own && (() => own.answered(reply)));
   }
 
   /** The input to run instead; undefined: the one that was asked for. Refused before anything is written where it would not be run. */
@@ -94,7 +86,7 @@ export class RequestDesk {
     const status = answers ? "answered" : "rejected";
     const resolution: QuestionAnswer = { status, resolved_by: "client", ...(answers ? { answers } : {}), actor };
     write(() => void book.resolveQuestion(id, resolution, BY_DAEMON));
-    await this.#whenDurable((agent) => agent.replyQuestion(request.native, answers));
+    await this.#whenDurable((agent) => agent.replyQuestion(request.side.native, answers));
   }
 
   /**

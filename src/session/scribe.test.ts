@@ -4,8 +4,9 @@ import { mapped } from "../agents/translation.ts";
 import type { ContentPart } from "../schema/content.ts";
 import type { Draft, DraftPart } from "../schema/draft.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import { foldItems } from "../schema/fold-items.ts";
 import { checkGrammar } from "../schema/grammar.ts";
+import { foldItems } from "../schema/projection/item-projection.ts";
+import { SessionProjection } from "../schema/projection/session-projection.ts";
 import { seedOf } from "../test-seed.ts";
 import { EventWriter, jsonOf, type LogEntry } from "./event-writer.ts";
 import { countingIds } from "./ids.ts";
@@ -176,24 +177,17 @@ describe("the scribe", () => {
   it("[S2] closes what a dead daemon left open, the message before its turn", () => {
     const { events, agent } = desk();
     agent({ do: "turn.start", initiator: "client" }, { do: "item.delta", key: "m", part_type: "text", delta: "half an ans" });
-    const [message] = foldItems(events);
-    const turn_id = message?.turn_id ?? "";
+    const projection = new SessionProjection();
+    for (const event of events) projection.apply(event);
     const sink = { append: (entry: LogEntry) => void events.push(JSON.parse(jsonOf(entry)) as UniversalEvent) };
     const writer = new EventWriter({
       sessionId: "s",
       sink,
       ids: countingIds("again"),
       clock: () => "2026-01-01T00:00:01.000Z",
-      sequence: events.length,
+      projection,
     });
     const successor = new Scribe(writer, { put: () => ({ artifact_id: "", path: "", bytes: 0, digest: "" }) });
-    successor.restore({
-      status: "running",
-      turn: { turn_id, native_turn_id: null, initiator: "client" },
-      steps: [],
-      ended: false,
-    });
-    if (message) successor.items.restore(message);
     successor.cut("interrupted");
     expect(checkGrammar(events)).toEqual([]);
     expect(events.at(-1)).toMatchObject({ type: "turn.ended", data: { stop_reason: "interrupted" } });

@@ -1,90 +1,96 @@
-// The scribe writes one session's story into its stream: drafts go in, events that obey the grammar come out. It owns turns, steps, items and requests.
-// It does no I/O, knows no agent and no clock but the writer's: live sessions, replay and recovery use the same scribe.
+/**
+ * The scribe writes one session's story into its stream: drafts go in, events that obey the grammar come out. What the session is now, it asks the writer's
+ * projection; it keeps only what no event says, such as the keys translators use. It does no I/O, knows no agent and no clock but the writer's: live
+ * sessions, replay and recovery use the same scribe.
+ */
 import type { ExitInfo, Translation } from "../agents/contract.ts";
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { Draft, DraftOf, ItemKey } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded, SessionStatusData, SessionStatusName, StopReason } from "../schema/event-data.ts";
+import type { SessionProjection } from "../schema/projection/session-projection.ts";
+import type { OpenTurn } from "../schema/snapshot.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { argumentsHash, inputHash, knownHash } from "./input-hash.ts";
 import { ItemLedger } from "./item-ledger.ts";
 import { type ArtifactWriter, INLINE_LIMIT, PartStore } from "./part-store.ts";
 import { changedPermission, RequestBook, sameCall } from "./request-book.ts";
 
-export type Turn = {
-  turn_id: string;
-  native_turn_id: string | null;
-  initiator: "client" | "agent";
-  /** Who asked for its interruption. */
-  interrupted_by?: Actor;
-};
+/** A message whose turn is about to start. */
+export type PromisedTurn = { turn_id: string; message_id: string; actor?: Actor };
 
 /** Where a message nobody understood came from, and its hash. */
 export type UnparsedMessage = { location: string; raw_hash: string };
 
 /** What the live session wants to know while the story is written. Called in order, after the event was emitted. */
 export interface ScribeListener {
-  turnStarted?(turn: Turn): void;
-  turnEnded?(turn: Turn, data: EventDataOf["turn.ended"]): void;
+  turnEnded?(data: EventDataOf["turn.ended"]): void;
   nativeSession?(id: string): void;
-  statusChanged?(status: SessionStatusData): void;
-  plain?(type: string, data: unknown): void;
 }
 
 const silent: ScribeListener = {};
 
+const WAITING: SessionStatusData = { status: "waiting" };
+const RUNNING: SessionStatusData = { status: "running" };
+const IDLE: SessionStatusData = { status: "idle" };
+
 export class Scribe {
   readonly writer: EventWriter;
+  /** The session after everything that was written. */
+  readonly projection: SessionProjection;
   readonly items: ItemLedger;
   readonly requests: RequestBook;
   readonly #parts: PartStore;
   readonly #listener: ScribeListener;
-  readonly #steps = new Map<string, string>();
-  /** Ids promised to clients for turns that are about to start, and who sent their messages. */
-  readonly #promised: { turn_id: string; actor: Actor | undefined }[] = [];
-  #turn: Turn | null = null;
-  #status: SessionStatusName = "idle";
+  /** The translator's names of open steps. */
+  readonly #stepKeys = new Map<string, string>();
+  readonly #promised: PromisedTurn[] = [];
+  /** The agent's own id of the open turn. */
+  #nativeTurn: string | null = null;
+  /** Who asked for the interruption of the open turn. */
+  #interruptedBy: Actor | undefined;
   /** A status the agent said that does not follow from turns and requests. */
   #aside: SessionStatusData | null = null;
-  #ended = false;
   #lastError = "";
 
   constructor(writer: EventWriter, artifacts: ArtifactWriter, listener: ScribeListener = silent) {
     this.writer = writer;
+    this.projection = writer.projection;
     this.#listener = listener;
     this.#parts = new PartStore(artifacts, (data) => this.writer.emit("artifact.written", data, BY_DAEMON));
     this.items = new ItemLedger(writer, this.#parts);
     this.requests = new RequestBook(writer);
   }
 
-  get turn(): Turn | null {
-    return this.#turn;
+  get turn(): OpenTurn | null {
+    return this.projection.turn;
   }
 
   get status(): SessionStatusName {
-    return this.#status;
+    return this.projection.facts.status;
   }
 
   get ended(): boolean {
-    return this.#ended;
+    return this.projection.ended;
   }
 
-  /** True when anything would have to be closed if the session ended now. */
+  /** True when something would have to be closed if the agent were gone. Messages that wait stay. */
   get busy(): boolean {
-    return this.#turn !== null || this.items.openCount > 0 || this.requests.size > 0;
+    const { turn, items, requests } = this.projection;
+    return turn !== null || items.size > 0 || requests.size > 0;
   }
 
   begin(metadata: Record<string, unknown>): void {
     this.writer.emit("session.started", { metadata }, BY_DAEMON);
   }
 
-  /** The id the next client's turn will have, and who sent its message. */
-  promiseTurn(turnId: string, actor: Actor | undefined): void {
-    this.#promised.push({ turn_id: turnId, actor });
+  /** The next turn of a client is the one of this queued message, and takes it out of the queue. */
+  promiseTurn(message: PromisedTurn): void {
+    this.#promised.push(message);
   }
 
   /** If the running turn ends as interrupted, it was this one's doing. The first one counts. */
   interruptedBy(actor: Actor): void {
-    if (this.#turn) this.#turn.interrupted_by ??= actor;
+    if (this.turn) this.#interruptedBy ??= actor;
   }
 
   withdrawTurn(turnId: string): void {
@@ -97,7 +103,7 @@ export class Scribe {
 
   /** Writes what one native message means. `fromAgent` is false for messages we sent ourselves. */
   translation(translation: Translation, native: number | null, fromAgent: boolean, unparsed: UnparsedMessage | null): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     for (const draft of translation.drafts) this.#write(draft, fromAgent, native);
     if (unparsed)
       this.writer.emit(
@@ -110,7 +116,7 @@ export class Scribe {
 
   /** Drafts that no native message carries. */
   say(drafts: Draft[]): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     for (const draft of drafts) this.#write(draft, false, null);
     this.settle();
   }
@@ -169,7 +175,6 @@ export class Scribe {
       case "event":
         if (draft.type === "session.compacted") this.#aside = null;
         this.writer.emit(draft.type, draft.data, origin);
-        this.#listener.plain?.(draft.type, draft.data);
         return;
       default:
         draft satisfies never;
@@ -204,23 +209,29 @@ export class Scribe {
     return text === undefined || text.length <= INLINE_LIMIT ? input : this.#parts.json(text);
   }
 
-  #startTurn(initiator: Turn["initiator"], nativeId: string | null, origin: Origin): void {
-    const open = this.#turn;
-    if (open) {
-      if (nativeId === null || open.native_turn_id === null || open.native_turn_id === nativeId) {
-        open.native_turn_id ??= nativeId;
+  #startTurn(initiator: OpenTurn["initiator"], nativeId: string | null, origin: Origin): void {
+    if (this.turn) {
+      if (nativeId === null || this.#nativeTurn === null || this.#nativeTurn === nativeId) {
+        this.#nativeTurn ??= nativeId;
         return;
       }
       this.#endTurn("interrupted", { source: "daemon", native: origin.native });
     }
     const promised = initiator === "client" ? this.#promised.shift() : undefined;
-    const turn: Turn = { turn_id: promised?.turn_id ?? this.writer.ids.next("turn"), native_turn_id: nativeId, initiator };
-    this.#turn = turn;
+    const turn_id = promised?.turn_id ?? this.writer.ids.next("turn");
+    this.#nativeTurn = nativeId;
+    this.#interruptedBy = undefined;
     this.#lastError = "";
-    this.items.turnId = turn.turn_id;
-    const { turn_id } = turn;
-    this.writer.emit("turn.started", { turn_id, initiator, ...(promised?.actor ? { actor: promised.actor } : {}) }, origin);
-    this.#listener.turnStarted?.(turn);
+    this.writer.emit(
+      "turn.started",
+      {
+        turn_id,
+        initiator,
+        ...(promised ? { message_id: promised.message_id } : {}),
+        ...(promised?.actor ? { actor: promised.actor } : {}),
+      },
+      origin,
+    );
   }
 
   #endTurn(
@@ -228,13 +239,14 @@ export class Scribe {
     origin: Origin,
     more?: Pick<EventDataOf["turn.ended"], "error_code" | "usage" | "actor">,
   ): void {
-    const turn = this.#turn;
+    const { turn } = this;
     if (!turn) return;
     const cut = stop_reason !== "end_turn";
-    const actor = stop_reason === "interrupted" ? (turn.interrupted_by ?? more?.actor) : undefined;
+    const actor = stop_reason === "interrupted" ? (this.#interruptedBy ?? more?.actor) : undefined;
     // An interrupted or failed turn cannot be answered any more; one that came to its end may leave a background task asking.
     if (cut) this.requests.closeAll("agent");
-    for (const key of [...this.#steps.keys()]) this.#endStep({ key }, BY_DAEMON);
+    for (const [step_id, turn_id] of this.projection.steps) this.writer.emit("step.ended", { step_id, turn_id }, BY_DAEMON);
+    this.#stepKeys.clear();
     this.items.closeTurn(turn.turn_id, cut);
     const data: EventDataOf["turn.ended"] = {
       turn_id: turn.turn_id,
@@ -244,31 +256,29 @@ export class Scribe {
       ...(actor ? { actor } : {}),
     };
     this.#aside = null;
-    this.#turn = null;
-    this.items.turnId = null;
     this.writer.emit("turn.ended", data, origin);
-    this.#listener.turnEnded?.(turn, data);
+    this.#listener.turnEnded?.(data);
   }
 
   #startStep(key: string, origin: Origin): void {
-    if (!this.#turn || this.#steps.has(key)) return;
+    if (!this.turn || this.#stepKeys.has(key)) return;
     const step_id = this.writer.ids.next("stp");
-    this.#steps.set(key, step_id);
-    this.writer.emit("step.started", { step_id, turn_id: this.#turn.turn_id }, origin);
+    this.#stepKeys.set(key, step_id);
+    this.writer.emit("step.started", { step_id, turn_id: this.turn.turn_id }, origin);
   }
 
-  #endStep(draft: { key: string } & Partial<EventDataOf["step.ended"]>, origin: Origin): void {
-    const step_id = this.#steps.get(draft.key);
-    if (step_id === undefined || !this.#turn) return;
-    this.#steps.delete(draft.key);
+  #endStep({ key, finish_reason, usage, cost_usd }: DraftOf<"step.end">, origin: Origin): void {
+    const step_id = this.#stepKeys.get(key);
+    if (step_id === undefined || !this.turn) return;
+    this.#stepKeys.delete(key);
     this.writer.emit(
       "step.ended",
       {
         step_id,
-        turn_id: this.#turn.turn_id,
-        ...(draft.finish_reason === undefined ? {} : { finish_reason: draft.finish_reason }),
-        ...(draft.usage === undefined ? {} : { usage: draft.usage }),
-        ...(draft.cost_usd === undefined ? {} : { cost_usd: draft.cost_usd }),
+        turn_id: this.turn.turn_id,
+        ...(finish_reason === undefined ? {} : { finish_reason }),
+        ...(usage === undefined ? {} : { usage }),
+        ...(cost_usd === undefined ? {} : { cost_usd }),
       },
       origin,
     );
@@ -284,7 +294,7 @@ export class Scribe {
 
   #saidStatus(status: SessionStatusData): void {
     this.#aside = status.status === "idle" || status.status === "running" || status.status === "waiting" ? null : status;
-    if (this.#aside && (this.#aside.status === this.#status || status.status === "retrying")) this.#emitStatus(this.#aside);
+    if (this.#aside && (this.#aside.status === this.status || status.status === "retrying")) this.#emitStatus(this.#aside);
   }
 
   /** Output after a retry or a silence means that work goes on. */
@@ -294,18 +304,15 @@ export class Scribe {
 
   /** Emits the session's status when it is another than before. Called after each native message, so that it is said once for all its drafts. */
   settle(): void {
-    if (this.#ended) return;
-    const status: SessionStatusData =
-      this.requests.size > 0 ? { status: "waiting" } : (this.#aside ?? { status: this.#turn ? "running" : "idle" });
-    if (status.status !== this.#status) this.#emitStatus(status);
+    if (this.ended) return;
+    const { requests, turn, facts } = this.projection;
+    const status = requests.size > 0 ? WAITING : (this.#aside ?? (turn ? RUNNING : IDLE));
+    if (status.status !== facts.status) this.#emitStatus(status);
   }
 
   #emitStatus(status: SessionStatusData): void {
-    const repeated = status.status === this.#status && status.attempt === undefined;
-    if (repeated) return;
-    this.#status = status.status;
-    this.writer.emit("session.status", status, BY_DAEMON);
-    this.#listener.statusChanged?.(status);
+    const repeated = status.status === this.status && status.attempt === undefined;
+    if (!repeated) this.writer.emit("session.status", status, BY_DAEMON);
   }
 
   /** Closes the open turn as cut short, with everything in it. For a lost agent, a restart, an interrupt nobody confirmed. */
@@ -317,33 +324,20 @@ export class Scribe {
   }
 
   dormant(): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     this.#emitStatus({ status: "dormant" });
   }
 
   end(data: SessionEnded): void {
-    if (this.#ended) return;
+    if (this.ended) return;
     const by = data.actor ? { actor: data.actor } : {};
     this.requests.closeAll("session_end", data.actor);
     if (data.reason === "error") this.#endTurn("error", BY_DAEMON, { error_code: "execution_error" });
     else this.#endTurn("interrupted", BY_DAEMON, by);
     this.items.closeAll();
+    for (const { message_id } of this.projection.queue)
+      this.writer.emit("message.removed", { message_id, reason: "session_ended", ...by }, BY_DAEMON);
     this.writer.emit("session.ended", data, BY_DAEMON);
-    this.#ended = true;
-  }
-
-  /** Takes up the state of a stream that was written before. */
-  restore(state: {
-    status: SessionStatusName;
-    turn: Turn | null;
-    steps: { key: string; step_id: string }[];
-    ended: boolean;
-  }): void {
-    this.#status = state.status;
-    this.#turn = state.turn;
-    this.items.turnId = state.turn?.turn_id ?? null;
-    for (const { key, step_id } of state.steps) this.#steps.set(key, step_id);
-    this.#ended = state.ended;
   }
 }
 

@@ -9,13 +9,17 @@ import type { Log, StreamPage, StreamRow, StreamWriter } from "../log/contract.t
 import { LogError, withdrawn } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
+import { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
 import type { IdSource } from "./ids.ts";
-import { QUEUED, UNREADABLE } from "./message-queue.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
-import { Session, type SessionTimes } from "./session.ts";
+import { readProjection } from "./projection-reader.ts";
+import { Session } from "./session.ts";
+import type { SessionTimes } from "./session-context.ts";
 import { configOf, parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
+import { documentSnapshots, type Snapshots } from "./snapshots.ts";
+import { QUEUED, UNREADABLE } from "./stored-queue.ts";
 import { mustSupport } from "./supported.ts";
 import { isTrusted, mustNotHoldBack, type TrustedDirectories } from "./trust-gate.ts";
 
@@ -82,11 +86,15 @@ export class SessionManager {
   readonly #leaving = new Map<string, Promise<void>>();
   /** Sessions whose object was given up because the log refused: read again when it is well. */
   readonly #refused = new Set<string>();
+  /** Of sessions whose object was given up while not all of it was committed. */
+  readonly #projections = new Map<string, SessionProjection>();
+  readonly #snapshots: Snapshots;
   #paused = false;
   #closed = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
+    this.#snapshots = documentSnapshots(options.log.documents);
     this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
     this.#stopListening = options.log.onPressure((paused) => this.#setPaused(paused));
   }
@@ -228,7 +236,7 @@ export class SessionManager {
     if (live >= limits.sessions) throw new ProblemError("too_many_sessions");
     this.#creating.add(row.session_id);
     try {
-      const session = this.#hold(await log.create("session", row.session_id, JSON.stringify(row)));
+      const session = this.#hold(await log.create("session", row.session_id, JSON.stringify(row)), new SessionProjection());
       try {
         session.begin();
         await session.stream.committed();
@@ -344,6 +352,7 @@ export class SessionManager {
       for (const document of await log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
     this.#sessions.delete(id);
     this.#unreadable.delete(id);
+    this.#projections.delete(id);
     // A kept reply can hold what the session was created with.
     await log.delete("session", id, { documents: ["idempotency"] });
     await log.erased();
@@ -409,7 +418,7 @@ export class SessionManager {
     try {
       const stream = await this.#options.log.writer("session", id);
       if (!stream) return undefined;
-      const session = this.#make(stream);
+      const session = this.#make(stream, await this.#projectionOf(stream));
       // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
       if (recover || stream.openSince() !== null) await session.recover();
       return this.#keep(session);
@@ -452,8 +461,8 @@ export class SessionManager {
     this.#options.warn("a session cannot be read and was set aside", { session_id: id, reason });
   }
 
-  #hold(stream: StreamWriter): Session {
-    return this.#keep(this.#make(stream));
+  #hold(stream: StreamWriter, projection: SessionProjection): Session {
+    return this.#keep(this.#make(stream, projection));
   }
 
   #keep(session: Session): Session {
@@ -462,13 +471,25 @@ export class SessionManager {
     return session;
   }
 
-  #make(stream: StreamWriter): Session {
+  /** The state after all that is in the stream. What is not committed yet cannot be read: the object that wrote it knows. */
+  async #projectionOf(stream: StreamWriter): Promise<SessionProjection> {
+    const left = this.#projections.get(stream.id);
+    this.#projections.delete(stream.id);
+    if (left?.sequence === stream.last) return left;
+    if (stream.last !== stream.lastCommitted) await stream.committed();
+    const since = stream.openSince();
+    return readProjection(stream, this.#snapshots, { quietUntil: since === null ? stream.last : since - 1 });
+  }
+
+  #make(stream: StreamWriter, projection: SessionProjection): Session {
     const { log, ids, clock, now, times, limits, directories, agentEnvironment } = this.#options;
     const id = rowOf({ id: stream.id, state: stream.state() }).agent;
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
     const lost = (session: Session, closed: Promise<void>) => this.#lost(session, closed);
     const predecessor = this.#leaving.get(stream.id);
-    const context = { log, ids, clock, now, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
+    const snapshots = this.#snapshots;
+    const state = { log, ids, clock, now, snapshots, projection };
+    const context = { ...state, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
     return new Session(stream, context);
   }
 
@@ -476,6 +497,7 @@ export class SessionManager {
     const id = session.session_id;
     if (this.#sessions.get(id) === session) this.#sessions.delete(id);
     this.#refused.add(id);
+    if (session.stream.last !== session.stream.lastCommitted) this.#projections.set(id, session.projection);
     const leaving = closed.finally(() => {
       if (this.#leaving.get(id) === leaving) this.#leaving.delete(id);
     });

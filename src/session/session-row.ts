@@ -45,6 +45,8 @@ export const SessionRow = Type.Object({
   forked_from: nullable(text),
   /** Who created, forked or imported it. Absent in sessions of an older daemon. */
   created_by: Type.Optional(Actor),
+  /** A file brought in messages that waited where it comes from: they are removed when it is first loaded. */
+  imported_queue: Type.Optional(Type.Boolean()),
   usage: nullable(Usage),
   /** The agent reports the session's usage itself; turns are not added up. */
   usage_told: Type.Optional(Type.Boolean()),
@@ -117,6 +119,20 @@ export const configOf = (row: SessionRow, trusted: boolean): SessionConfig => ({
   mcp_servers: row.mcp_servers,
   system_prompt: row.system_prompt,
   metadata: row.metadata,
+});
+
+/** What the first event says of a new session. */
+export const startMetadata = (row: SessionRow): Record<string, unknown> => ({
+  agent: row.agent,
+  agent_version: row.agent_version,
+  directory: row.directory,
+  model: row.model,
+  variant: row.variant,
+  agent_mode: row.agent_mode,
+  permission_mode: row.permission_mode,
+  title: row.title,
+  forked_from: row.forked_from,
+  ...(row.created_by ? { created_by: row.created_by } : {}),
 });
 
 /** The session as clients see it. */

@@ -58,6 +58,7 @@ it("[D3] asks for an fsync for what decides, and for nothing else", async () => 
   const entries = appended.mock.calls.map(([entry]) => entry);
   const synced = new Set(entries.filter(({ sync }) => sync).map(({ type }) => type));
   expect([...synced].sort()).toEqual([
+    "message.queued",
     "permission.requested",
     "permission.resolved",
     "question.requested",

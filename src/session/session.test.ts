@@ -56,6 +56,7 @@ describe("a session with the mock agent", () => {
     expect(checkGrammar(all)).toEqual([]);
     expect(all.map((event) => event.type)).toEqual([
       "session.started",
+      "message.queued",
       "session.updated",
       "turn.started",
       "item.started",
@@ -81,6 +82,9 @@ describe("a session with the mock agent", () => {
     const { turn_id } = await session.send("ask\nquestion", [], "queue");
     const permission = await asked;
     if (permission.type !== "permission.requested") throw new Error("no permission");
+    const { message_id } = await session.send("say later", [], "queue");
+    await session.updateQueued(message_id, { text: "say never" });
+    await session.removeQueued(message_id);
     await session.replyPermission(permission.data.permission_id, { reply: "once" });
     const question = await until(session, (event) => event.type === "question.requested");
     if (question.type !== "question.requested") throw new Error("no question");
@@ -109,7 +113,7 @@ describe("a session with the mock agent", () => {
     const { turn_id } = await session.send("hang", [], "queue");
     await until(session, (event) => event.type === "turn.started");
     await expect(session.send("x", [], "reject")).rejects.toMatchObject({ code: "session_busy" });
-    expect(await session.send("left", [], "steer")).toEqual({ turn_id, queued: false });
+    expect(await session.send("left", [], "steer")).toMatchObject({ turn_id, queued: false });
     await session.interrupt();
     const end = await turnEnd(session, turn_id);
     expect(end.data).toMatchObject({ stop_reason: "interrupted" });

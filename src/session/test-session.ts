@@ -1,6 +1,6 @@
 // For tests of live sessions: what was committed, and waiting for what will be.
 import type { UniversalEvent } from "../schema/event.ts";
-import { foldItems } from "../schema/fold-items.ts";
+import { foldItems } from "../schema/projection/item-projection.ts";
 import type { Session } from "./session.ts";
 
 export const eventsOf = async (session: Pick<Session, "stream">): Promise<UniversalEvent[]> =>

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolKind } from "../schema/content.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import { foldItems } from "../schema/fold-items.ts";
 import type { Item } from "../schema/item.ts";
+import { foldItems } from "../schema/projection/item-projection.ts";
 import type { RecordedRequest } from "./model-server/index.ts";
 import type { Expectation, LogicalTool } from "./scenario/index.ts";
 

@@ -57,6 +57,11 @@ const REACHED: Record<string, string | null> = {
   getCoverage: "coverage",
   readNative: "native",
   listItems: "items",
+  getSnapshot: "snapshot",
+  listQueue: "queue",
+  updateQueued: "queue edit",
+  removeQueued: "queue rm",
+  sendQueued: "queue send",
   readArtifact: "artifact",
 };
 

@@ -24,6 +24,9 @@ beforeAll(async () => {
   const { turn_id } = await session.send("hang");
   for await (const event of session.events({ types: ["turn.started"] }))
     if (event.data && "turn_id" in event.data && event.data.turn_id === turn_id) break;
+  const { message_id } = await session.send("later");
+  await session.updateQueued(message_id, { text: "never" });
+  await session.removeQueued(message_id);
   await session.interrupt();
   await session.outcome(turn_id);
   await session.terminate();

@@ -78,10 +78,10 @@ it("creates, waits, reads, speaks again and ends", { timeout: 60_000 }, async ()
   });
   await call("send_message", { session_id, message: "shell ls" });
   expect(await call("wait_for_session", { session_id })).toMatchObject({ last_text: "It worked." });
-  const { items, earlier_items } = await call("read_session", { session_id, limit: 2 });
+  const { items, earlier } = await call("read_session", { session_id, limit: 2 });
   expect(items).toMatchObject([{ kind: "tool_result", text: expect.stringContaining("second line") }, { text: "It worked." }]);
-  expect(earlier_items).toBeGreaterThan(2);
-  const page = await call("read_session", { session_id, limit: 1, before_item: (items as { item_id: string }[])[0]?.item_id });
+  expect(earlier).toBeGreaterThan(2);
+  const page = await call("read_session", { session_id, limit: 1, before: earlier });
   expect(page.items).toMatchObject([{ kind: "tool_call", text: 'shell {"command":"ls"}' }]);
   expect((await call("list_sessions", { search: "by mcp" })).sessions).toMatchObject([{ session_id, created_by_you: true }]);
   await call("terminate", { session_id });

@@ -20,14 +20,31 @@ export function composerCases(world: World): void {
     await page.getByRole("list", { name: "Queued messages" }).waitFor({ state: "detached" });
   });
 
-  it("says how many messages wait that another window queued", async () => {
+  it("shows one queue in every window: edited, moved, removed and sent now in one, seen in the other", async () => {
     const session = await world.session("Queued elsewhere");
     await session.send("hang");
-    await session.send("say later");
+    for (const text of ["say later", "say never", "left"]) await session.send(text);
     const page = await world.window(at(session));
-    await page.getByRole("list", { name: "Queued messages" }).getByText("1 from elsewhere").waitFor();
+    const other = await world.otherWindow(at(session));
+    const shown = (window: typeof page) => window.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
+    const texts = async (window: typeof page) => (await shown(window).locator("span.grow").allTextContents()).join(", ");
+    const both = (text: string) =>
+      expect.poll(() => Promise.all([texts(page), texts(other)]), { timeout: 20_000 }).toEqual([text, text]);
+    await both("say later, say never, left");
+    await page.getByRole("button", { name: "Move up: left" }).click();
+    await both("say later, left, say never");
+    await other.getByRole("button", { name: "Edit: say later" }).click();
+    await other.getByLabel("Queued message", { exact: true }).fill("say sooner");
+    await other.keyboard.press("Enter");
+    await both("say sooner, left, say never");
+    await page.getByRole("button", { name: "Remove: say never" }).click();
+    await both("say sooner, left");
+    await other.getByRole("button", { name: "Send now: left" }).click();
+    await both("say sooner");
+    await page.getByRole("article", { name: "You" }).getByText("left").waitFor();
     await session.interrupt();
-    await page.getByRole("article", { name: "Agent" }).getByText("later").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("sooner").waitFor();
+    await both("");
   });
 
   it("takes files that are dropped or pasted", async () => {

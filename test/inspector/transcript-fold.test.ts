@@ -8,6 +8,8 @@ import { markdownBlocks } from "../../inspector/src/ui/markdown-blocks.ts";
 import type { UniversalEvent } from "../../src/schema/event.ts";
 import type { EventDataOf, EventType } from "../../src/schema/event-data.ts";
 import type { Item } from "../../src/schema/item.ts";
+import { foldItems } from "../../src/schema/projection/item-projection.ts";
+import { SessionProjection } from "../../src/schema/projection/session-projection.ts";
 import { seedOf } from "../../src/test-seed.ts";
 
 const SEED = seedOf(20_260_101);
@@ -70,28 +72,70 @@ function turn(messages: number): UniversalEvent[] {
   return events;
 }
 
+const applied = (events: UniversalEvent[], fold = new TranscriptFold()): TranscriptFold => {
+  for (const each of events) fold.apply(each);
+  return fold;
+};
+
+/** The fold as the page loads it: a snapshot, and the past in two pages, the newer one first. */
+function loaded(events: UniversalEvent[], between: number): TranscriptFold {
+  const session = new SessionProjection();
+  const starts = new Map<string, number>();
+  for (const each of events) {
+    session.apply(each);
+    if ((each.type === "item.started" || each.type === "item.completed") && !starts.has(each.data.item.item_id))
+      starts.set(each.data.item.item_id, each.sequence);
+  }
+  const fold = new TranscriptFold(JSON.parse(JSON.stringify(session)));
+  const items = foldItems(events);
+  const page = (fits: (sequence: number) => boolean) => {
+    const found = items.filter((each) => fits(starts.get(each.item_id) ?? 0));
+    return {
+      items: found,
+      sequences: found.map((each) => starts.get(each.item_id) ?? 0),
+      events: events.filter(({ type, sequence }) => fits(sequence) && (type === "item.removed" || !type.startsWith("item."))),
+    };
+  };
+  fold.prepend(page((sequence) => sequence > between));
+  fold.prepend(page((sequence) => sequence <= between));
+  return fold;
+}
+
+/** What was taken back in the past is not loaded. */
 const shape = (fold: TranscriptFold) => ({
-  entries: fold.entries().map(({ sequence: _, ...entry }) => entry),
-  items: fold.items(),
+  entries: fold.entries().flatMap(({ sequence: _, ...entry }) => (entry.kind === "removed" ? [] : [entry])),
+  removed: fold.entries().flatMap((entry) => (entry.kind === "removed" ? [[entry.item_id, entry.reason]] : [])),
+  items: fold.items().sort((a, b) => (a.item_id < b.item_id ? -1 : 1)),
   turns: [...fold.turns.values()],
   waited: fold.waited("call"),
 });
 
 describe("transcript fold", () => {
-  it("comes out the same wherever it was cut", () => {
+  it("comes out the same whatever of it was loaded in pages and whatever came live", () => {
+    const share = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 8 }), fc.double({ min: 0, max: 1, noNaN: true }), (messages, at) => {
+      fc.property(fc.integer({ min: 1, max: 8 }), share, share, (messages, at, between) => {
         const events = turn(messages);
         const cut = Math.round(at * events.length);
-        const joined = TranscriptFold.join(new TranscriptFold(events.slice(0, cut)), new TranscriptFold(events.slice(cut)));
-        expect(shape(joined)).toEqual(shape(new TranscriptFold(events)));
+        const fold = applied(events.slice(cut), loaded(events.slice(0, cut), Math.round(between * cut)));
+        expect(shape(fold)).toEqual(shape(applied(events)));
       }),
       { seed: SEED },
     );
   });
 
+  it("shows an item in progress before its start is loaded, and at its place after", () => {
+    const events = turn(3).slice(0, 12);
+    const session = new SessionProjection();
+    for (const each of events) session.apply(each);
+    const fold = new TranscriptFold(session.toJSON());
+    expect(fold.entries()).toMatchObject([{ key: "call", sequence: 0 }]);
+    fold.prepend({ items: foldItems(events), sequences: [2, 5, 8, 11], events: events.slice(0, 1) });
+    expect(fold.entries().map(({ key }) => key)).toEqual(["start t", "m0", "m1", "m2", "call"]);
+  });
+
   it("nests a sub-agent's items under its call and joins results to calls", () => {
-    const fold = new TranscriptFold(turn(2));
+    const fold = applied(turn(2));
     const rows = buildRows(fold, new Map([["nest call", true]]));
     expect(rows.map(({ key, depth }) => [key, depth])).toEqual([
       ["start t", 0],
@@ -108,8 +152,8 @@ describe("transcript fold", () => {
   });
 
   it("counts the time a call waited for a person apart", () => {
-    expect(new TranscriptFold(turn(1)).waited("call")).toBe(100);
-    expect(new TranscriptFold(turn(1)).waited("m0")).toBe(0);
+    expect(applied(turn(1)).waited("call")).toBe(100);
+    expect(applied(turn(1)).waited("m0")).toBe(0);
   });
 
   it("measures turns", () => {

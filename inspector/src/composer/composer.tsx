@@ -3,6 +3,7 @@ import { type DragEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, 
 import { choosesCommand } from "../../../src/client/chosen-command.ts";
 import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
+import type { QueuedMessage } from "../../../src/schema/snapshot.ts";
 import { forkAndOpen } from "../sessions/session-actions.tsx";
 import { agentOf, agents, can } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
@@ -14,12 +15,12 @@ import { bytes } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Attached, attach, toInput } from "./attachments.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
-import { noteQueued, Queue } from "./queue.tsx";
+import { Queue } from "./queue.tsx";
 import { Settings } from "./settings.tsx";
 
 type Command = NonNullable<ConfigChanged["commands"]>[number];
 
-export function Composer({ row, config }: { row: Session; config: ConfigChanged }) {
+export function Composer({ row, config, queue }: { row: Session; config: ConfigChanged; queue: readonly QueuedMessage[] }) {
   const [text, setText] = useState(() => draftOf(row.session_id));
   const [files, setFiles] = useState<Attached[]>([]);
   const [fault, setFault] = useState<string | null>(null);
@@ -64,16 +65,12 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     setText("");
     setFiles([]);
     try {
-      const { queued, turn_id } = await handle.send(message, {
+      await handle.send(message, {
         command: choosesCommand(message, config.commands ?? []),
         when_busy: when,
         idempotencyKey: uniqueId(),
         ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),
       });
-      // No event tells of a message that waits its turn.
-      if (!queued) return;
-      noteQueued({ session_id: row.session_id, turn_id, text: message });
-      sessions.accept(await handle.get());
     } catch (error) {
       setFault(problemText(error));
       setText((now) => now || message);
@@ -106,7 +103,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
     >
       {fault && <Notice kind="error">{fault}</Notice>}
       {menu.element}
-      <Queue session={row.session_id} count={row.queued} />
+      <Queue session={row.session_id} messages={queue} canSend={canSteer || !busy} onFault={setFault} />
       {files.length > 0 && (
         <ul className="attachments">
           {files.map((file) => (
@@ -169,7 +166,7 @@ export function Composer({ row, config }: { row: Session; config: ConfigChanged 
             Resume
           </Button>
         )}
-        {row.queued > 0 && <span className="dim">{row.queued} queued</span>}
+        {queue.length > 0 && <span className="dim">{queue.length} queued</span>}
         {busy && (
           <Button
             icon="stop"

@@ -1,46 +1,76 @@
-// Messages that wait for the running turn to end. The daemon tells how many; their words are known to the window that sent them.
-import { useEffect } from "react";
-import { sessions } from "../state/sessions.ts";
-import { Store, useStore } from "../state/store.ts";
+/** Messages that wait for their turn: the session's own queue, the same in every window. They can be edited, moved, removed, and sent before their time. */
+import { type KeyboardEvent, useState } from "react";
+import type { QueuedMessage } from "../../../src/schema/snapshot.ts";
+import { daemon, problemText } from "../state/daemon.ts";
+import { IconButton } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
 
-type Queued = { session_id: string; turn_id: string; text: string };
-const queued = new Store<readonly Queued[]>([]);
+type QueueProps = {
+  session: string;
+  messages: readonly QueuedMessage[];
+  /** The agent takes messages into a running turn, or no turn runs. */
+  canSend: boolean;
+  onFault(text: string): void;
+};
 
-export const noteQueued = (message: Queued): void => queued.update((list) => [...list, message]);
-
-export function Queue({ session, count }: { session: string; count: number }) {
-  const mine = useStore(queued).filter(({ session_id }) => session_id === session);
-  useEffect(
-    () =>
-      sessions.watch(session, (event) => {
-        if (event.type === "turn.started") forget(({ turn_id }) => turn_id === event.data.turn_id);
-      }),
-    [session],
-  );
-  useEffect(() => {
-    if (count === 0) forget(({ session_id }) => session_id === session);
-  }, [session, count]);
-  if (count === 0) return null;
-  // What the daemon works off first is at the front.
-  const shown = mine.slice(-count);
-  const others = count - shown.length;
+export function Queue({ session, messages, canSend, onFault }: QueueProps) {
+  const [editing, setEditing] = useState<string | null>(null);
+  if (messages.length === 0) return null;
+  const handle = daemon.session(session);
+  const run = (command: Promise<unknown>): void => void command.catch((error: unknown) => onFault(problemText(error)));
   return (
     <ul className="queue" aria-label="Queued messages">
-      {shown.map(({ turn_id, text }) => (
-        <li key={turn_id}>
-          <Icon name="send" size={12} />
-          <span title={text}>{text}</span>
-        </li>
-      ))}
-      {others > 0 && (
-        <li className="dim">
-          {others} {shown.length > 0 ? "more " : ""}from elsewhere
-        </li>
-      )}
+      {messages.map((message, index) => {
+        const { message_id, text, attachments } = message;
+        const done = (changed: string | null): void => {
+          setEditing(null);
+          if (changed !== null && changed !== text) run(handle.updateQueued(message_id, { text: changed }));
+        };
+        return (
+          <li key={message_id}>
+            <Icon name="send" size={12} />
+            {editing === message_id ? (
+              <Editor text={text} onDone={done} />
+            ) : (
+              <span className="grow" title={text}>
+                {text}
+              </span>
+            )}
+            {attachments && <span className="dim">{attachments.length} attached</span>}
+            <IconButton icon="edit" label={`Edit: ${text}`} onClick={() => setEditing(message_id)} />
+            <IconButton
+              icon="up"
+              label={`Move up: ${text}`}
+              disabled={index === 0}
+              onClick={() => run(handle.updateQueued(message_id, { position: index - 1 }))}
+            />
+            {canSend && <IconButton icon="play" label={`Send now: ${text}`} onClick={() => run(handle.sendQueued(message_id))} />}
+            <IconButton icon="cross" label={`Remove: ${text}`} onClick={() => run(handle.removeQueued(message_id))} />
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
-const forget = (which: (each: Queued) => boolean): void =>
-  queued.update((list) => (list.some(which) ? list.filter((each) => !which(each)) : list));
+/** `null`: nothing was changed. */
+function Editor({ text, onDone }: { text: string; onDone(changed: string | null): void }) {
+  const [value, setValue] = useState(text);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Escape") onDone(null);
+    if (event.key === "Enter" && value.trim() !== "") onDone(value);
+  };
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: the person asked to write here.
+      autoFocus
+      className="grow"
+      aria-label="Queued message"
+      value={value}
+      onChange={(event) => setValue(event.target.value)}
+      onBlur={() => onDone(value.trim() === "" ? null : value)}
+      onKeyDown={onKeyDown}
+    />
+  );
+}

@@ -7,6 +7,9 @@ const all: Record<EventType, true> = {
   "session.status": true,
   "session.updated": true,
   "session.compacted": true,
+  "message.queued": true,
+  "message.updated": true,
+  "message.removed": true,
   "turn.started": true,
   "turn.ended": true,
   "step.started": true,
@@ -48,7 +51,7 @@ const all: Record<EventType, true> = {
   "task.cancelled": true,
 };
 
-const allEventTypes = Object.keys(all) as EventType[];
+export const allEventTypes = Object.keys(all) as EventType[];
 
 export const eventFamilies: { name: string; types: EventType[] }[] = [
   ...new Set(allEventTypes.map((type) => type.split(".")[0] ?? type)),

@@ -1,11 +1,10 @@
 // One open session: header, transcript, what waits, composer, and the drawer to look behind it.
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import type { ConfigChanged } from "../../../src/schema/event-data.ts";
+import { lazy, Suspense, useEffect, useMemo } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { Composer } from "../composer/composer.tsx";
 import { RequestDock } from "../requests/dock.tsx";
-import { access, canOperate, eventPage } from "../state/daemon.ts";
+import { access, canOperate } from "../state/daemon.ts";
 import { markSeen, prefer, preferences } from "../state/preferences.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal, useStore } from "../state/store.ts";
@@ -104,7 +103,8 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
   const loading = useSignal(view.changed, () => view.loading);
   const replay = useSignal(view.changed, () => view.replay);
   const operate = canOperate(useStore(access));
-  const config = useConfig(view);
+  const config = useSignal(view.changed, () => view.fold.config);
+  const queue = useSignal(view.changed, () => view.fold.session.queue);
   const empty = useSignal(view.changed, () => view.fold.isEmpty);
   if (loading.state === "loading")
     return (
@@ -137,29 +137,13 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
       <div className="foot">
         <RequestDock session={row.session_id} agent={row.agent} />
         {operate ? (
-          <Composer key={row.session_id} row={row} config={config} />
+          <Composer key={row.session_id} row={row} config={config} queue={queue} />
         ) : (
           <p className="composer-closed">You are observing: this token can see everything and change nothing.</p>
         )}
       </div>
     </>
   );
-}
-
-/** The agent's latest lists of commands, models and modes, which may lie far before what the transcript loaded. */
-function useConfig(view: TranscriptView): ConfigChanged {
-  const [past, setPast] = useState<ConfigChanged>({});
-  useEffect(() => {
-    const gone = new AbortController();
-    setPast({});
-    eventPage(view.id, { order: "desc", limit: 20, types: ["config.changed"] }, gone.signal).then(
-      ({ events }) => setPast(Object.assign({}, ...events.reverse().map((event) => event.data)) as ConfigChanged),
-      () => {},
-    );
-    return () => gone.abort();
-  }, [view]);
-  const live = useSignal(view.changed, () => view.fold.config);
-  return useMemo(() => ({ ...past, ...live }), [past, live]);
 }
 
 function useSeen(row: Session | undefined): void {

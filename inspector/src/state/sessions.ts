@@ -2,7 +2,9 @@
 import { DragomanError } from "../../../src/client/error.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { PermissionData, QuestionData } from "../../../src/schema/event-data.ts";
+import { SessionProjection } from "../../../src/schema/projection/session-projection.ts";
 import type { Session } from "../../../src/schema/session.ts";
+import type { RequestState } from "../../../src/schema/snapshot.ts";
 import { access, daemon, isOtherHistory, problemText, readAccess, streamOpened } from "./daemon.ts";
 import { forgetSeen, markSeen, seen } from "./preferences.ts";
 import { Signal, Store } from "./store.ts";
@@ -21,7 +23,8 @@ export type Waiting = { session_id: string; at: string } & (
 const LIST_PAGE = 500;
 const REFRESH_MS = 120;
 /** Events after which the session's row is read again: they change what the list shows in ways only the daemon knows. */
-const CHANGES_ROW = /^(session|turn|permission|question|config|usage)\./;
+const CHANGES_ROW = /^(session|turn|message|permission|question|config|usage)\./;
+const CHANGES_REQUESTS = /^(permission|question)\./;
 
 export const link = new Store<Link>({ state: "connecting" });
 export const listFault = new Store<string | null>(null);
@@ -29,7 +32,8 @@ export const listFault = new Store<string | null>(null);
 class Sessions {
   readonly changed = new Signal();
   readonly #rows = new Map<string, Session>();
-  readonly #waiting = new Map<string, Waiting>();
+  /** The requests of sessions, as far as anything waits. */
+  readonly #states = new Map<string, SessionProjection>();
   readonly #watchers = new Map<string, Set<(event: UniversalEvent) => void>>();
   readonly #stale = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -107,8 +111,8 @@ class Sessions {
     for (const row of rows) this.#put(row);
     const unknown = rows.filter((row) => seen.get()[row.session_id] === undefined);
     markSeen(Object.fromEntries(unknown.map((row) => [row.session_id, row.last_sequence])));
-    await Promise.all(rows.filter(waits).map((row) => this.#readPending(row.session_id, signal)));
-    for (const row of rows) if (!waits(row)) this.#clearWaiting(row.session_id);
+    await Promise.all(rows.filter(waits).map((row) => this.#readState(row.session_id, signal)));
+    for (const row of rows) if (!waits(row)) this.#states.delete(row.session_id);
     this.#loaded = true;
     listFault.set(null);
     this.#publish();
@@ -139,36 +143,18 @@ class Sessions {
   }
 
   #note(event: UniversalEvent): void {
-    const { session_id, time: at } = event;
-    switch (event.type) {
-      case "permission.requested":
-        this.#waiting.set(event.data.permission_id, { kind: "permission", session_id, at, data: event.data });
-        break;
-      case "question.requested":
-        this.#waiting.set(event.data.question_id, { kind: "question", session_id, at, data: event.data });
-        break;
-      case "permission.resolved":
-        this.#waiting.delete(event.data.permission_id);
-        break;
-      case "question.resolved":
-        this.#waiting.delete(event.data.question_id);
-        break;
-      case "session.ended":
-        this.#clearWaiting(session_id);
-        break;
-    }
+    if (!CHANGES_REQUESTS.test(event.type)) return;
+    const state = this.#states.get(event.session_id) ?? new SessionProjection();
+    if (event.sequence > state.sequence) state.apply(event);
+    if (state.requests.size > 0) this.#states.set(event.session_id, state);
+    else this.#states.delete(event.session_id);
   }
 
-  async #readPending(id: string, signal?: AbortSignal): Promise<void> {
-    const { permissions, questions } = await daemon.session(id).pending(signal);
-    const at = this.#rows.get(id)?.updated_at ?? "";
-    this.#clearWaiting(id);
-    for (const data of permissions) this.#waiting.set(data.permission_id, { kind: "permission", session_id: id, at, data });
-    for (const data of questions) this.#waiting.set(data.question_id, { kind: "question", session_id: id, at, data });
-  }
-
-  #clearWaiting(id: string): void {
-    for (const [key, each] of this.#waiting) if (each.session_id === id) this.#waiting.delete(key);
+  async #readState(id: string, signal?: AbortSignal): Promise<void> {
+    const state = new SessionProjection(await daemon.session(id).snapshot({ signal }));
+    // Only requests are kept up to date here.
+    state.items.clear();
+    this.#states.set(id, state);
   }
 
   #put(row: Session): void {
@@ -181,7 +167,7 @@ class Sessions {
 
   #forget(id: string): void {
     this.#rows.delete(id);
-    this.#clearWaiting(id);
+    this.#states.delete(id);
     forgetSeen([id]);
   }
 
@@ -227,10 +213,20 @@ class Sessions {
     this.#list = [...this.#rows.values()].sort(
       (a, b) => Number(waits(b)) - Number(waits(a)) || (b.updated_at < a.updated_at ? -1 : 1),
     );
-    const next = [...this.#waiting.values()];
+    const next = [...this.#states].flatMap(([id, state]) => Array.from(state.requests.values(), (each) => waitingOf(id, each)));
     if (next.length !== this.#requests.length || next.some((each, index) => each !== this.#requests[index]))
       this.#requests = next;
   }
+}
+
+/** The same object for the same request, so that nothing is drawn anew. */
+const known = new WeakMap<RequestState, Waiting>();
+
+function waitingOf(session_id: string, request: RequestState): Waiting {
+  const { requested_at: at, ...asked } = request;
+  const waiting = known.get(request) ?? { session_id, at, ...asked };
+  known.set(request, waiting);
+  return waiting;
 }
 
 const waits = (row: Session): boolean => row.pending.permissions + row.pending.questions > 0;

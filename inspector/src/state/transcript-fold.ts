@@ -1,8 +1,13 @@
-// Folds a run of events into what a transcript shows: entries in order, items in their present state. Runs can be put together: an older run before a newer one.
+/**
+ * What a transcript shows: entries in the order of their events, items in their present state. It begins with a snapshot and pages of what lies before it, and
+ * goes on with live events. State is the projections' business; this knows what stands in the list, and where.
+ */
 import type { EventOf, UniversalEvent } from "../../../src/schema/event.ts";
-import type { ConfigChanged, EventDataOf, EventType, PermissionData, QuestionData } from "../../../src/schema/event-data.ts";
-import { ItemFold } from "../../../src/schema/fold-items.ts";
+import type { EventDataOf, EventType, PermissionData, QuestionData } from "../../../src/schema/event-data.ts";
 import type { Item } from "../../../src/schema/item.ts";
+import { ItemProjection } from "../../../src/schema/projection/item-projection.ts";
+import { SessionProjection } from "../../../src/schema/projection/session-projection.ts";
+import type { ConfigFacts, SessionSnapshot } from "../../../src/schema/snapshot.ts";
 
 /** Events that stand in the transcript as they are. */
 const MARKS = [
@@ -53,23 +58,41 @@ type EntryState =
   | { kind: "mark"; event: MarkEvent };
 export type Entry = { key: string; sequence: number } & EntryState;
 
+/** A stretch of the past: items in their present state, with the sequences of their starts, and all other events of the stretch. */
+export type PastPage = { items: readonly Item[]; sequences: readonly number[]; events: readonly UniversalEvent[] };
+
 export class TranscriptFold {
-  readonly #fold = new ItemFold();
+  readonly #items = new ItemProjection();
+  /** Facts, queue and open turn. Items are in `#items`. */
+  readonly session: SessionProjection;
   readonly #entries = new Map<string, Entry>();
   readonly turns = new Map<string, Turn>();
-  /** By permission: the call it was asked for, and when it was asked and answered. A run may know only one of the times. */
+  /** By permission: the call it was asked for, and when it was asked and answered. A page may know only one of the times. */
   readonly #waits = new Map<string, { item_id: string; asked?: number; answered?: number }>();
-  config: ConfigChanged = {};
   /** Counts up whenever entries come, go or change; deltas only change items. */
   structure = 0;
   #last: UniversalEvent | undefined;
+  /** The key of the last retry: one that follows it at once takes its place. */
+  #retry: string | null = null;
+  #ordered: { structure: number; entries: Entry[] } | null = null;
 
-  constructor(events: Iterable<UniversalEvent> = []) {
-    for (const event of events) this.apply(event);
+  /** Items in progress are there from the beginning, at the top as long as their start is not loaded. */
+  constructor(snapshot?: SessionSnapshot) {
+    this.session = new SessionProjection(snapshot);
+    for (const item of this.session.items.items()) this.#addItem(item, 0);
+    this.session.items.clear();
   }
 
   entries(): Entry[] {
-    return [...this.#entries.values()];
+    if (this.#ordered?.structure !== this.structure) {
+      const entries = [...this.#entries.values()].sort((a, b) => a.sequence - b.sequence);
+      this.#ordered = { structure: this.structure, entries };
+    }
+    return this.#ordered.entries;
+  }
+
+  get config(): ConfigFacts {
+    return this.session.facts.config;
   }
 
   get isEmpty(): boolean {
@@ -81,16 +104,48 @@ export class TranscriptFold {
   }
 
   item(id: string): Item | undefined {
-    return this.#fold.get(id);
+    return this.#items.get(id);
   }
 
   items(): Item[] {
-    return this.#fold.items();
+    return this.#items.items();
+  }
+
+  /** Puts the page before what is there. Where both know something, the place is the page's and the state stays. */
+  prepend({ items, sequences, events }: PastPage): void {
+    const older = new TranscriptFold();
+    for (const event of events) older.apply(event);
+    items.forEach((item, index) => {
+      older.#addItem(item, sequences[index] ?? 0);
+    });
+    for (const [key, entry] of older.#entries) {
+      const known = this.#entries.get(key);
+      this.#entries.set(key, known ? { ...known, sequence: entry.sequence } : entry);
+    }
+    for (const item of older.items())
+      if (!this.#items.has(item.item_id) && this.#entries.get(item.item_id)?.kind === "item") this.#items.add(item);
+    for (const [id, turn] of older.turns) {
+      const known = this.turns.get(id);
+      this.turns.set(id, {
+        turn_id: id,
+        initiator: known?.initiator ?? turn.initiator,
+        started_at: known?.started_at ?? turn.started_at,
+        ended: known?.ended ?? turn.ended,
+      });
+    }
+    for (const [id, wait] of older.#waits) this.#waits.set(id, { ...wait, ...this.#waits.get(id) });
+    this.structure++;
+  }
+
+  #addItem(item: Item, sequence: number): void {
+    this.#items.add(item);
+    this.#put(item.item_id, { kind: "item", sequence, item_id: item.item_id });
   }
 
   apply(event: UniversalEvent): void {
     const before = this.#last;
     this.#last = event;
+    if (!event.type.startsWith("item.")) this.session.apply(event);
     switch (event.type) {
       case "item.started":
       case "item.updated":
@@ -98,7 +153,7 @@ export class TranscriptFold {
         this.#applyItem(event);
         return;
       case "item.delta":
-        this.#fold.apply(event);
+        this.#items.apply(event);
         return;
       case "item.removed":
         this.#put(event.data.item_id, {
@@ -106,9 +161,9 @@ export class TranscriptFold {
           sequence: event.sequence,
           item_id: event.data.item_id,
           reason: event.data.reason,
-          item: this.#fold.get(event.data.item_id),
+          item: this.#items.get(event.data.item_id),
         });
-        this.#fold.apply(event);
+        this.#items.apply(event);
         return;
       case "turn.started":
         this.turns.set(event.data.turn_id, { ...event.data, started_at: event.time, ended: null });
@@ -139,7 +194,6 @@ export class TranscriptFold {
         if (event.data.status === "retrying" || event.data.status === "stalled") this.#putRetry(event, before);
         return;
       case "config.changed":
-        this.config = { ...this.config, ...event.data };
         this.structure++;
         return;
       case "task.spawned":
@@ -174,7 +228,7 @@ export class TranscriptFold {
   }
 
   #applyItem(event: EventOf<"item.started"> | EventOf<"item.updated"> | EventOf<"item.completed">): void {
-    this.#fold.apply(event);
+    this.#items.apply(event);
     const { item_id } = event.data.item;
     if (!this.#entries.has(item_id)) this.#put(item_id, { kind: "item", sequence: event.sequence, item_id });
     else if (event.data.item.kind === "tool_call") this.structure++;
@@ -182,8 +236,8 @@ export class TranscriptFold {
 
   #putRetry(event: EventOf<"session.status">, before: UniversalEvent | undefined): void {
     const follows = before?.type === "session.status" && before.data.status === event.data.status;
-    const last = follows ? [...this.#entries.keys()].at(-1) : undefined;
-    const key = last?.startsWith("retry ") ? last : `retry ${event.sequence}`;
+    const key = (follows && this.#retry) || `retry ${event.sequence}`;
+    this.#retry = key;
     this.#put(key, { kind: "retry", sequence: event.sequence, data: event.data });
   }
 
@@ -208,64 +262,7 @@ export class TranscriptFold {
 
   /** A known key keeps its place; only its state changes. */
   #put(key: string, entry: { sequence: number } & EntryState): void {
-    this.#entries.set(key, { ...entry, key });
+    this.#entries.set(key, { ...entry, sequence: this.#entries.get(key)?.sequence || entry.sequence, key });
     this.structure++;
   }
-
-  /** This run with an older one before it. Where both know something, the place is the older one's and the state the newer one's. */
-  static join(older: TranscriptFold, newer: TranscriptFold): TranscriptFold {
-    const joined = new TranscriptFold();
-    joined.structure = older.structure + newer.structure + 1;
-    for (const fold of [older, newer]) {
-      for (const item of fold.items()) joined.#fold.apply(stateOf(item));
-      for (const [key, entry] of fold.#entries) joined.#entries.set(key, entry);
-      for (const [id, turn] of fold.turns) {
-        const known = joined.turns.get(id);
-        joined.turns.set(id, {
-          turn_id: id,
-          initiator: turn.initiator ?? known?.initiator ?? null,
-          started_at: turn.started_at ?? known?.started_at ?? null,
-          ended: turn.ended ?? known?.ended ?? null,
-        });
-      }
-      for (const [id, wait] of fold.#waits) joined.#waits.set(id, { ...joined.#waits.get(id), ...wait });
-      joined.config = { ...joined.config, ...fold.config };
-    }
-    for (const entry of newer.#entries.values()) {
-      if (entry.kind !== "removed") continue;
-      const item = entry.item ?? older.item(entry.item_id);
-      joined.#entries.set(entry.key, { ...entry, item });
-      joined.#fold.apply({ ...stateOf(item ?? emptyItem(entry.item_id)), type: "item.removed", data: goneOf(entry) });
-    }
-    return joined;
-  }
 }
-
-const envelope = {
-  event_id: "",
-  sequence: 0,
-  time: "",
-  session_id: "",
-  native_session_id: null,
-  synthetic: true,
-  source: "daemon",
-  raw: null,
-} as const;
-const stateOf = (item: Item): EventOf<"item.updated"> => ({ ...envelope, type: "item.updated", data: { item } });
-const goneOf = (entry: { item_id: string; reason: string }): EventDataOf["item.removed"] => ({
-  item_id: entry.item_id,
-  native_item_id: null,
-  reason: entry.reason,
-});
-const emptyItem = (item_id: string): Item => ({
-  item_id,
-  native_item_id: null,
-  parent_id: null,
-  kind: "unknown",
-  role: null,
-  content: [],
-  status: "completed",
-  turn_id: null,
-  started_at: "",
-  completed_at: null,
-});

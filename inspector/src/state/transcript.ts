@@ -1,54 +1,23 @@
-// One session as it is looked at: its newest events, older ones on demand, live ones as they come, or the session as it stood at some sequence.
+/**
+ * One session as it is looked at: its state and newest items, older ones on demand, live events as they come, or the session as it stood at some sequence.
+ * However long it is, it opens with a snapshot and one page.
+ */
 import { DragomanError } from "../../../src/client/error.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
-import type { EventType } from "../../../src/schema/event-data.ts";
 import type { Item } from "../../../src/schema/item.ts";
-import { eventPage, isOtherHistory, problemText } from "./daemon.ts";
-import { withOpenItems } from "./open-items.ts";
+import { allEventTypes } from "../debug/event-families.ts";
+import { daemon, eventPage, isOtherHistory, problemText } from "./daemon.ts";
 import { sessions } from "./sessions.ts";
 import { Signal } from "./store.ts";
-import { TranscriptFold } from "./transcript-fold.ts";
+import { type PastPage, TranscriptFold } from "./transcript-fold.ts";
 
-const FIRST_PAGE = 400;
-const OLDER_PAGE = 800;
+const ITEMS_PAGE = 150;
 const LARGEST_PAGE = 10_000;
 /** A page left open for days lets go of what lies far above, while nobody reads there. */
 const MOST_ENTRIES = 6_000;
 
-/** All but deltas: completed items carry all their deltas added up to. */
-const STRUCTURE: EventType[] = [
-  "session.started",
-  "session.ended",
-  "session.compacted",
-  "session.status",
-  "item.started",
-  "item.updated",
-  "item.completed",
-  "item.removed",
-  "error",
-  "permission.requested",
-  "permission.resolved",
-  "question.requested",
-  "question.resolved",
-  "agent.unparsed",
-  "turn.started",
-  "turn.ended",
-  "step.ended",
-  "config.changed",
-  "auth.status",
-  "team.message",
-  "team.task_updated",
-  "checkpoint.created",
-  "checkpoint.rewound",
-  "checkpoint.failed",
-  "skill.loaded",
-  "skill.invoked",
-  "skill.warning",
-  "task.spawned",
-  "task.status",
-  "task.output",
-  "task.cancelled",
-];
+/** What pages of items do not tell. */
+const BESIDE_ITEMS = allEventTypes.filter((type) => type === "item.removed" || !type.startsWith("item."));
 
 export type Loading = { state: "loading" } | { state: "ready" } | { state: "failed"; detail: string; code: string };
 
@@ -64,7 +33,10 @@ export class Transcript {
   hasOlder = false;
   /** True while the reader is at the end. */
   following = true;
+  /** Everything from here on is in the fold. */
   #oldest = 0;
+  /** Older pages are as of this event; null: as of now. */
+  #at: number | null = null;
   /** Of the log that the fold was read from. */
   #epoch: string | undefined;
   #version = 0;
@@ -103,18 +75,14 @@ export class Transcript {
     this.#busy = true;
     this.replay = replay;
     try {
-      const page = await eventPage(
-        this.id,
-        { order: "desc", limit: FIRST_PAGE, types: STRUCTURE, ...(replay === null ? {} : { before: replay + 1 }) },
-        signal,
-      );
-      const upTo = replay ?? page.last_sequence;
-      const events = await withOpenItems((query) => eventPage(this.id, query, signal), page, upTo);
-      this.fold = new TranscriptFold(events);
-      this.last = upTo;
-      this.#epoch = page.epoch;
-      this.hasOlder = page.has_more;
-      this.#oldest = page.next;
+      const session = daemon.session(this.id);
+      const snapshot = await session.snapshot({ ...(replay === null ? {} : { at: replay }), signal });
+      const fold = new TranscriptFold(snapshot);
+      const past = await this.#past(snapshot.sequence + 1, snapshot.sequence, signal);
+      fold.prepend(past);
+      this.fold = fold;
+      this.last = snapshot.sequence;
+      this.#at = replay;
       this.loading = { state: "ready" };
       this.#busy = false;
       this.#drain();
@@ -128,15 +96,31 @@ export class Transcript {
     }
   }
 
+  /** The stretch before this event: a page of items and everything else between them. */
+  async #past(before: number, at: number | null, signal: AbortSignal): Promise<PastPage> {
+    const query = { order: "desc", limit: ITEMS_PAGE, before, ...(at === null ? {} : { at }), signal } as const;
+    const { items, sequences, has_more, next } = await daemon.session(this.id).items(query);
+    const from = has_more ? next : 0;
+    const events: UniversalEvent[] = [];
+    for (let after = Math.max(0, from - 1), more = true; more; ) {
+      const page = await eventPage(this.id, { after, before, limit: LARGEST_PAGE, types: BESIDE_ITEMS }, signal);
+      events.push(...page.events);
+      [after, more] = [page.next, page.has_more];
+      this.#epoch = page.epoch;
+    }
+    this.hasOlder = has_more;
+    this.#oldest = from;
+    return { items, sequences, events };
+  }
+
   async loadOlder(): Promise<void> {
     if (this.#olderRunning || !this.hasOlder || this.#busy) return;
     this.#olderRunning = true;
     const { signal } = this.#abort;
     try {
-      const page = await eventPage(this.id, { order: "desc", limit: OLDER_PAGE, types: STRUCTURE, before: this.#oldest }, signal);
-      this.fold = TranscriptFold.join(new TranscriptFold(page.events.slice().reverse()), this.fold);
-      this.hasOlder = page.has_more;
-      this.#oldest = page.next;
+      const { fold } = this;
+      const past = await this.#past(this.#oldest, this.#at, signal);
+      if (fold === this.fold) fold.prepend(past);
       this.#tell();
     } catch {
       // The next scroll asks again.

@@ -11,6 +11,7 @@ const paths = {
   ),
   chevron: <path d="m6 4 4 4-4 4" />,
   down: <path d="M8 3v10m-4-4 4 4 4-4" />,
+  up: <path d="M8 13V3M4 7l4-4 4 4" />,
   check: <path d="m3.5 8.5 3 3 6-7" />,
   cross: <path d="m4 4 8 8m0-8-8 8" />,
   dots: <path d="M3.5 8h.01M8 8h.01M12.5 8h.01" strokeWidth="2.2" />,

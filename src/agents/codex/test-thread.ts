@@ -1,8 +1,8 @@
 // Test support: writes a conversation with the app-server line by line and replays it as a session would see it.
 import type { EventOf, UniversalEvent } from "../../schema/event.ts";
 import type { EventType } from "../../schema/event-data.ts";
-import { foldItems } from "../../schema/fold-items.ts";
 import type { Item } from "../../schema/item.ts";
+import { foldItems } from "../../schema/projection/item-projection.ts";
 import { type Replay, replayTrace, type TraceRow } from "../../verify/replay.ts";
 import type { JsonRecord } from "../json.ts";
 import { CodexTranslator } from "./translator.ts";

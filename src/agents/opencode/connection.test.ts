@@ -196,9 +196,9 @@ describe("the connection", { timeout: 60_000 }, () => {
     await desk.until(() => desk.scribe.requests.size === 1);
     const [request] = desk.scribe.requests.open();
     const reply = { reply: "once", option_id: "once", message: null, updated_input: undefined } as const;
-    await line.replyPermission(request?.native, reply);
+    await line.replyPermission(request?.side.native, reply);
     await desk.ended(1);
-    await line.replyPermission(request?.native, reply);
+    await line.replyPermission(request?.side.native, reply);
     expect(desk.texts.at(-1)).toBe("Half and whole: ask");
   });
 
@@ -295,7 +295,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     const other = await open({ directory: folder });
     await line.prompt(message("ask"));
     await desk.until(() => desk.scribe.requests.size === 1);
-    await line.replyPermission(desk.scribe.requests.open()[0]?.native, {
+    await line.replyPermission(desk.scribe.requests.open()[0]?.side.native, {
       reply: "always",
       option_id: "always",
       message: null,
@@ -318,7 +318,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     await line.prompt(message("ask"));
     await desk.until(() => desk.scribe.requests.size === 1);
     const reply = { reply: "once", option_id: "once", message: null, updated_input: { command: "y" } } as const;
-    await expect(line.replyPermission(desk.scribe.requests.open()[0]?.native, reply)).rejects.toMatchObject({
+    await expect(line.replyPermission(desk.scribe.requests.open()[0]?.side.native, reply)).rejects.toMatchObject({
       code: "unsupported",
     });
     const sent = desk.rows.map(({ data }) => JSON.stringify(data)).filter((row) => row.includes("/permission/per_"));

@@ -1,4 +1,4 @@
-// `items`, `coverage`, `native`, `artifact`: what lies behind a session's events.
+// `items`, `snapshot`, `coverage`, `native`, `artifact`: what lies behind a session's events.
 import { createWriteStream } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -11,11 +11,24 @@ export const items: Command = {
   about: "print the transcript as JSON, one item a line",
   completes: ["sessions"],
   async run({ words, daemon, json, terminal }) {
-    const { items } = await (await daemon()).session(need(words, 0, "the session")).items();
-    for (const item of items) {
+    for await (const item of (await daemon()).session(need(words, 0, "the session")).transcript()) {
       json(item);
       await terminal.stdout.drained();
     }
+    return EXIT.ok;
+  },
+};
+
+export const snapshot: Command = {
+  name: "snapshot",
+  usage: "snapshot <session>",
+  about: "the state of a session as JSON: facts, open turn, items in progress, requests, queue",
+  options: { at: { type: "string", value: "<sequence>", about: "as it was after this event (default: now)" } },
+  completes: ["sessions"],
+  async run({ words, values, daemon, json }) {
+    const at = text(values, "at");
+    const session = (await daemon()).session(need(words, 0, "the session"));
+    json(await session.snapshot(at === undefined ? {} : { at: wholeNumber(at, "at", 0) }));
     return EXIT.ok;
   },
 };

@@ -1,12 +1,11 @@
-// What lies behind a session's events: how native messages were understood, those messages themselves, and the transcript the events add up to.
+/** What lies behind a session's events: how native messages were understood, and those messages themselves. */
 import { Readable } from "node:stream";
 import Type from "typebox";
 import type { NativeRow, Stream } from "../../log/contract.ts";
-import { Coverage, ItemList } from "../../schema/session.ts";
+import { Coverage } from "../../schema/session.ts";
 import { nativeJson } from "../event-encoding.ts";
 import { paced } from "../pacing.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import { Transcripts } from "../transcripts.ts";
 import { Sequence, SessionPath, sessionStream } from "./parameters.ts";
 
 const tag = "ledger";
@@ -16,8 +15,7 @@ const NativeQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, description: "at most so many; default all" })),
 });
 
-export function ledgerRoutes(app: App, { log, redactions }: ServerContext): void {
-  const transcripts = new Transcripts();
+export function ledgerRoutes(app: App, { log }: ServerContext): void {
   app.get(
     "/v1/sessions/:id/coverage",
     {
@@ -60,27 +58,6 @@ export function ledgerRoutes(app: App, { log, redactions }: ServerContext): void
         .send(Readable.from(paced(nativeLines(stream, query.after ?? 0, query.limit)), { highWaterMark: 1 }));
     },
   );
-
-  app.get(
-    "/v1/sessions/:id/items",
-    {
-      schema: { params: SessionPath },
-      config: {
-        tag,
-        heavy: "whole",
-        operation: "listItems",
-        summary: "The transcript: the items its events add up to.",
-        replies: { 200: ItemList },
-        problems: ["session_not_found"],
-      },
-    },
-    async ({ params, caller }, reply) => {
-      const transcript = await transcripts.of(await sessionStream(log, params.id));
-      const redactor = redactions.applyTo(caller) ? await redactions.ofSession(params.id) : null;
-      const pieces = listJson(transcript, (json) => redactor?.text(json) ?? json);
-      return reply.type("application/json; charset=utf-8").send(Readable.from(paced(pieces), { highWaterMark: 1 }));
-    },
-  );
 }
 
 async function coverageOf(stream: Stream): Promise<Coverage> {
@@ -104,10 +81,3 @@ async function* nativeLines(stream: Stream, after: number, limit = Number.POSITI
 
 const nativeLine = ({ native_seq, t_ms, dir, type, disposition, body }: NativeRow): string =>
   `{"native_seq":${native_seq},"t_ms":${t_ms},"dir":"${dir}","type":${JSON.stringify(type)},"disposition":"${disposition}","data":${nativeJson(body)}}\n`;
-
-/** The same text as JSON.stringify would make, item by item. */
-function* listJson({ items, last_sequence }: ItemList, shown: (json: string) => string): Generator<string> {
-  yield '{"items":[';
-  for (const [index, item] of items.entries()) yield `${index === 0 ? "" : ","}${shown(JSON.stringify(item))}`;
-  yield `],"last_sequence":${last_sequence}}`;
-}

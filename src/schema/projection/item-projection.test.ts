@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { UniversalEvent } from "./event.ts";
-import { foldItems } from "./fold-items.ts";
-import type { Item } from "./item.ts";
+import type { UniversalEvent } from "../event.ts";
+import type { Item } from "../item.ts";
+import { foldItems } from "./item-projection.ts";
 
 const item = (change: Partial<Item>): Item => ({
   item_id: "a",

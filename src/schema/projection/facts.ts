@@ -1,0 +1,100 @@
+/** What events say about a session as a whole: its agent, model and modes, title, status, usage, end. The object is replaced when a fact changes. */
+import type { PermissionMode, Usage } from "../event-data.ts";
+import type { ConfigFacts, SessionFacts } from "../snapshot.ts";
+import type { ProjectedEvent, ProjectedEventOf } from "./event.ts";
+
+const MODES: ReadonlySet<unknown> = new Set<PermissionMode>(["default", "plan", "accept_edits", "bypass"]);
+const isMode = (mode: unknown): mode is PermissionMode => MODES.has(mode);
+
+/** Before the first event. */
+export const NO_FACTS: SessionFacts = {
+  agent: null,
+  agent_version: null,
+  directory: null,
+  native_session_id: null,
+  title: null,
+  model: null,
+  variant: null,
+  agent_mode: null,
+  permission_mode: "default",
+  status: "idle",
+  usage: null,
+  usage_told: false,
+  config: {},
+  ended: null,
+};
+
+/** The same object when the event changes no fact. */
+export function factsAfter(facts: SessionFacts, event: ProjectedEvent): SessionFacts {
+  const before = facts.native_session_id === event.native_session_id ? facts : withNative(facts, event.native_session_id);
+  switch (event.type) {
+    case "session.started":
+      return started(before, event.data.metadata);
+    case "session.ended":
+      return { ...before, ended: event.data };
+    case "session.status":
+      return before.status === event.data.status ? before : { ...before, status: event.data.status };
+    case "session.updated":
+      return event.data.title === undefined ? before : { ...before, title: event.data.title };
+    case "config.changed":
+      return configured(before, event);
+    case "usage.updated": {
+      const { scope, ...usage } = event.data;
+      return scope === "session" ? { ...before, usage: { ...before.usage, ...usage }, usage_told: true } : before;
+    }
+    case "turn.ended": {
+      const { usage } = event.data;
+      return usage && !before.usage_told ? { ...before, usage: addUsage(before.usage, usage) } : before;
+    }
+    default:
+      return before;
+  }
+}
+
+const withNative = (facts: SessionFacts, native_session_id: string | null): SessionFacts => ({ ...facts, native_session_id });
+
+function started(facts: SessionFacts, metadata: Record<string, unknown>): SessionFacts {
+  const text = (name: string): string | null => (typeof metadata[name] === "string" ? metadata[name] : null);
+  return {
+    ...facts,
+    agent: text("agent"),
+    agent_version: text("agent_version"),
+    directory: text("directory"),
+    title: text("title"),
+    model: text("model"),
+    variant: text("variant"),
+    agent_mode: text("agent_mode"),
+    permission_mode: isMode(metadata.permission_mode) ? metadata.permission_mode : "default",
+  };
+}
+
+function configured(facts: SessionFacts, { data }: ProjectedEventOf<"config.changed">): SessionFacts {
+  const { actor: _, ...change } = data;
+  const config: ConfigFacts = { ...facts.config, ...change };
+  return {
+    ...facts,
+    config,
+    model: change.model === undefined ? facts.model : change.model,
+    variant: change.variant === undefined ? facts.variant : change.variant,
+    agent_mode: change.agent_mode === undefined ? facts.agent_mode : change.agent_mode,
+    permission_mode: isMode(change.permission_mode) ? change.permission_mode : facts.permission_mode,
+  };
+}
+
+const ADDED = [
+  "input_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "cost_usd",
+] as const;
+
+function addUsage(sum: Usage | null, turn: Usage): Usage {
+  const total: Usage = { ...turn };
+  for (const name of ADDED) {
+    const value = (turn[name] ?? 0) + (sum?.[name] ?? 0);
+    if (turn[name] !== undefined || sum?.[name] !== undefined) total[name] = value;
+  }
+  return total;
+}

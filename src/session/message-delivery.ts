@@ -1,0 +1,255 @@
+/**
+ * Messages on their way to the agent: accepted into the queue, changed and removed while they wait, delivered one after the other. The queue is what the
+ * session's projection says. The turn that takes a message names it, in one event: after a crash a message is queued or its turn has begun, never both, never
+ * neither. A delivery that was begun and never came to an end is counted; after MAX_ATTEMPTS it is not tried again.
+ */
+import { randomUUID } from "node:crypto";
+import type { Connection } from "../agents/contract.ts";
+import type { Log } from "../log/contract.ts";
+import { withdrawn } from "../log/log-error.ts";
+import type { Actor } from "../schema/actor.ts";
+import type { MessageQueued, StoredAttachment } from "../schema/event-data.ts";
+import { ProblemError } from "../schema/problem-codes.ts";
+import type { MessageAccepted, UpdateQueuedMessage } from "../schema/session.ts";
+import type { QueuedMessage } from "../schema/snapshot.ts";
+import { agentCall } from "./agent-line.ts";
+import { parkedMessage, unsentTurn } from "./outcomes.ts";
+import { promptOf, readCommand } from "./prompt.ts";
+import type { SessionRecord } from "./session-record.ts";
+
+/** A message whose delivery was begun this often and never came to an end is not tried again: it may be what stopped the daemon. */
+const MAX_ATTEMPTS = 2;
+
+export type NewMessage = {
+  text: string;
+  attachments: StoredAttachment[];
+  when_busy: "queue" | "steer" | "reject";
+  actor: Actor;
+  /** The text is one of the agent's own commands, chosen by the person. */
+  command: boolean;
+};
+
+export type DeliveryOptions = {
+  record: SessionRecord;
+  log: Log;
+  newTurnId(): string;
+  limit: number;
+  /** The connection there is now. */
+  connection(): Connection | null;
+  /** Waits for a person where one must decide first. */
+  permitted(): Promise<void>;
+  /** Waits until the configuration is settled, then starts the agent unless it runs. */
+  open(): Promise<Connection>;
+  settled(): Promise<void>;
+  /** Nothing new begins. */
+  stopped(): boolean;
+  mustLive(): void;
+};
+
+export class MessageDelivery {
+  readonly #options: DeliveryOptions;
+  /** A delivery is running. */
+  #running: Promise<void> | null = null;
+  /** The message whose delivery this object has begun and counted. */
+  #begun: string | null = null;
+  /** The message that the agent is being given: it cannot be changed any more. */
+  #sending: string | null = null;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  get running(): Promise<void> | null {
+    return this.#running;
+  }
+
+  async send({ text, attachments, when_busy, actor, command }: NewMessage): Promise<MessageAccepted> {
+    const { record, log, mustLive, newTurnId, limit } = this.#options;
+    mustLive();
+    log.assertWritable();
+    const { turn, queue } = record.projection;
+    const busy = turn !== null || queue.length > 0 || this.#running !== null;
+    const message: MessageQueued = {
+      message_id: randomUUID(),
+      turn_id: newTurnId(),
+      text,
+      ...(command ? { command } : {}),
+      ...(attachments.length > 0 ? { attachments } : {}),
+      ...(busy ? {} : { attempts: 1 }),
+      actor,
+    };
+    if (busy && when_busy === "reject") throw new ProblemError("session_busy");
+    if (turn && when_busy === "steer" && !command) return this.#steer(message, turn.turn_id);
+    if (queue.length >= limit) throw new ProblemError("queue_full");
+    record.append("message.queued", message);
+    // Its first delivery begins right away, and was counted with it.
+    if (!busy) this.#begun = message.message_id;
+    await this.#accepted(message.message_id);
+    mustLive();
+    this.pump();
+    return { turn_id: message.turn_id, message_id: message.message_id, queued: busy };
+  }
+
+  /** Refused means not done: a message that could not be kept must not run when the log is well again. */
+  async #accepted(messageId: string): Promise<void> {
+    const { record, log } = this.#options;
+    try {
+      await record.committed();
+    } catch (error) {
+      record.guard(() => void record.dequeue(messageId, "refused"));
+      throw withdrawn(error);
+    }
+  }
+
+  async #steer(message: MessageQueued, turnId: string): Promise<MessageAccepted> {
+    const { record, log } = this.#options;
+    const { actor } = message;
+    await this.#giveTo(turnId, message);
+    if (!record.dequeue(message.message_id, "steered", { turn_id: turnId, ...(actor ? { actor } : {}) }) && actor)
+      record.emit([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turnId }, actor } }]);
+    await record.committed();
+    return { turn_id: turnId, message_id: message.message_id, queued: false };
+  }
+
+  async #giveTo(turnId: string, message: MessageQueued): Promise<void> {
+    const { log, connection, mustLive, record } = this.#options;
+    const current = connection();
+    if (!current?.steer || message.command) throw new ProblemError("steer_unsupported");
+    const prompt = await promptOf(message, log.artifacts);
+    mustLive();
+    if (connection() !== current || record.projection.turn?.turn_id !== turnId) throw new ProblemError("agent_gone");
+    await agentCall(current.steer(prompt));
+  }
+
+  /** Edits or moves a message that waits. */
+  async update(messageId: string, change: UpdateQueuedMessage, actor: Actor): Promise<QueuedMessage> {
+    const { command } = this.#changeable(messageId);
+    if (command && change.text !== undefined && readCommand(change.text) === null)
+      throw new ProblemError("unsupported", "This message is a command: write it as /name, with its arguments behind it.");
+    this.#options.record.append("message.updated", { message_id: messageId, ...change, actor });
+    await this.#options.record.committed();
+    this.pump();
+    const message = this.#find(messageId);
+    if (!message) throw new ProblemError("message_not_found", "It was changed, and has been delivered since.");
+    return message;
+  }
+
+  async remove(messageId: string, actor: Actor): Promise<void> {
+    this.#changeable(messageId);
+    this.#options.record.dequeue(messageId, "client", { actor });
+    await this.#options.record.committed();
+    this.pump();
+  }
+
+  /** Before its time: into the running turn where the agent can take it there; next in the queue when nothing runs. */
+  async sendNow(messageId: string, actor: Actor): Promise<MessageAccepted> {
+    const message = this.#changeable(messageId);
+    const { record, log } = this.#options;
+    const { turn, queue } = record.projection;
+    if (turn) {
+      this.#sending = messageId;
+      try {
+        return await this.#steer({ ...message, actor }, turn.turn_id);
+      } finally {
+        this.#sending = null;
+        this.pump();
+      }
+    }
+    if (queue[0] !== message) record.append("message.updated", { message_id: messageId, position: 0, actor });
+    await record.committed();
+    this.pump();
+    return { turn_id: message.turn_id, message_id: messageId, queued: this.#begun !== messageId && this.#begun !== null };
+  }
+
+  #find(messageId: string): QueuedMessage | undefined {
+    return this.#options.record.projection.queue.find(({ message_id }) => message_id === messageId);
+  }
+
+  #changeable(messageId: string): QueuedMessage {
+    this.#options.mustLive();
+    this.#options.log.assertWritable();
+    const message = this.#find(messageId);
+    if (!message) throw new ProblemError("message_not_found");
+    if (this.#sending === messageId) throw new ProblemError("message_sending");
+    return message;
+  }
+
+  /** Gives the next queued message to the agent when it can take one. Called whenever that may have become true. */
+  pump(): void {
+    const { record, stopped } = this.#options;
+    const next = record.projection.queue[0];
+    if (!next || this.#running || this.#sending !== null || stopped() || record.projection.turn) return;
+    this.#running = this.#deliver(next.message_id)
+      .catch((error: unknown) => record.lose(error))
+      .finally(() => {
+        this.#running = null;
+        if (record.projection.queue.length > 0) setImmediate(() => this.pump());
+      });
+  }
+
+  async #deliver(messageId: string): Promise<void> {
+    const { record, log, connection, permitted, open, settled, stopped } = this.#options;
+    const { scribe, projection } = record;
+    const waits = (): boolean => stopped() || projection.turn !== null || projection.queue[0]?.message_id !== messageId;
+    try {
+      // A wait for a person is no attempt.
+      if (!connection()) await permitted();
+      if (waits()) return this.#undo(messageId);
+      const attempts = this.#begin(messageId);
+      if (attempts >= MAX_ATTEMPTS) throw parkedMessage(attempts);
+      await settled();
+      // The count is on disk before the delivery begins; while the log cannot write, nothing is delivered.
+      await record.committed({ bounded: false });
+      const agent = await open();
+      const message = this.#find(messageId);
+      const prompt = message && (await promptOf(message, log.artifacts));
+      // Meanwhile the agent may have begun a turn of its own, or the message may have been changed or removed.
+      if (!prompt || waits() || this.#find(messageId) !== message) return this.#undo(messageId);
+      this.#sending = messageId;
+      scribe.promiseTurn(message);
+      await agent.prompt(prompt);
+      if (!waits()) record.emit([{ do: "turn.start", initiator: "client" }]);
+    } catch (error) {
+      const message = this.#find(messageId);
+      // While the agent has begun a turn of its own, the message waits for the end of that.
+      if (stopped() || projection.turn) return this.#undo(messageId);
+      if (message) {
+        scribe.withdrawTurn(message.turn_id);
+        scribe.promiseTurn(message);
+        record.emit(unsentTurn(message, error));
+      }
+    } finally {
+      this.#sending = null;
+    }
+    this.#delivered(messageId);
+  }
+
+  /** The agent has it. One that went into a turn of the agent's own has no turn of its own. */
+  #delivered(messageId: string): void {
+    const { record, stopped } = this.#options;
+    const message = this.#find(messageId);
+    this.#begun = this.#begun === messageId ? null : this.#begun;
+    if (!message || stopped()) return;
+    record.scribe.withdrawTurn(message.turn_id);
+    const turn_id = record.projection.turn?.turn_id;
+    record.dequeue(messageId, "steered", turn_id === undefined ? {} : { turn_id });
+  }
+
+  /** Counts an attempt before it begins. Returns how many were begun before it and came to no end. */
+  #begin(messageId: string): number {
+    const begun = this.#find(messageId)?.attempts ?? 0;
+    if (this.#begun === messageId) return begun - 1;
+    this.#options.record.append("message.updated", { message_id: messageId, attempts: begun + 1 });
+    this.#begun = messageId;
+    return begun;
+  }
+
+  /** The attempt ended without fault and without delivery: it does not count. */
+  #undo(messageId: string): void {
+    const { record } = this.#options;
+    if (this.#begun !== messageId) return;
+    this.#begun = null;
+    const attempts = this.#find(messageId)?.attempts ?? 0;
+    if (attempts > 0 && !record.lost) record.append("message.updated", { message_id: messageId, attempts: attempts - 1 });
+  }
+}

@@ -1,0 +1,38 @@
+/** What a live session is given by its manager: the log, its agent, clocks and limits. */
+import type { Agent, AgentHost } from "../agents/contract.ts";
+import type { Log } from "../log/contract.ts";
+import type { SessionProjection } from "../schema/projection/session-projection.ts";
+import type { IdSource } from "./ids.ts";
+import type { Session } from "./session.ts";
+import type { Snapshots } from "./snapshots.ts";
+import type { TrustedDirectories } from "./trust-gate.ts";
+
+export type SessionTimes = {
+  /** An idle agent process is put to rest after this long; the next message resumes it. */
+  idle_ms: number;
+  /** A running turn without a sign of life for this long is called stalled. */
+  stall_ms: number;
+  /** An interrupt the agent does not confirm in this time ends the turn by force. */
+  interrupt_ms: number;
+};
+
+export type SessionContext = {
+  log: Log;
+  ids: IdSource;
+  clock: () => string;
+  now: () => number;
+  agent: Agent;
+  host: AgentHost;
+  directories: TrustedDirectories;
+  snapshots: Snapshots;
+  /** The state after all that is in the stream. */
+  projection: SessionProjection;
+  times: SessionTimes;
+  limits: { queued: number };
+  /** What tells a process that serves one session alone which one that is. */
+  agentEnvironment(sessionId: string): Record<string, string>;
+  /** The session's object is of no use any more; forget it. `closed` settles when no process of it is left. */
+  lost(session: Session, closed: Promise<void>): void;
+  /** Settles when no process of an earlier object of this session is left. */
+  predecessor?: Promise<void> | undefined;
+};
