@@ -1,14 +1,13 @@
 // A tool call with its arguments, its output as it comes, how it ended and what it changed; and the lid of a sub-agent's work.
 import type { ContentPart, ToolKind } from "../../../src/schema/content.ts";
 import type { Item } from "../../../src/schema/item.ts";
-import { ArtifactLink } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Spinner } from "../ui/controls.tsx";
-import { bytes, duration, prettyJson } from "../ui/format.ts";
+import { duration, prettyJson } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useItem, useItems, useToggle, useView } from "./context.ts";
-import { Output, Part } from "./parts.tsx";
+import { Output, Part, Whole } from "./parts.tsx";
 import type { Row } from "./rows.ts";
 
 type ToolRowProps = { row: Extract<Row, { kind: "tool" }> };
@@ -135,11 +134,7 @@ const Results = ({ items, live }: { items: Item[]; live: boolean }) =>
       each.type === "tool_result" ? (
         <div key={`${item.item_id} ${each.call_id}`}>
           <Output text={each.output} live={live || item.status === "in_progress"} />
-          {each.artifact && (
-            <ArtifactLink className="reference" path={each.artifact.path}>
-              <Icon name="download" size={14} /> Whole output ({bytes(each.artifact.bytes)})
-            </ArtifactLink>
-          )}
+          {each.artifact && <Whole artifact={each.artifact} what="output" />}
         </div>
       ) : null,
     ),
