@@ -103,6 +103,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
+  let removeSocket = (): void => {};
   const connections = new Connections(options.limits.connections ?? options.limits.subscribers + 1_000);
 
   const app: App = fastify({
@@ -140,7 +141,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async listen({ host, port, socket }) {
       if (host !== "0.0.0.0" && host !== "::") guard.allowHost(host);
       await app.listen({ host, port });
-      if (socket !== undefined && local) await listenOnSocket(local, socket);
+      if (socket !== undefined && local) removeSocket = await listenOnSocket(local, socket);
       const address = http?.address();
       const bound = typeof address === "object" && address ? address.port : port;
       url = `http://${shownHost(host)}:${bound}`;
@@ -148,6 +149,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
     makeLink: () => links.make(rootToken(options.tokens)),
     async close() {
+      removeSocket();
       streams.closeAll();
       links.removeAll();
       metrics.close();
