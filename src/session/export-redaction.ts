@@ -60,6 +60,11 @@ export class ExportRedaction {
     return { ...this.#strings(row), env: {}, mcp_servers: this.#strings(mcp_servers) };
   }
 
+  /** Whether this delta holds a secret or a piece of one. */
+  changesDelta(sequence: number): boolean {
+    return this.#deltas.has(sequence);
+  }
+
   event(event: UniversalEvent): UniversalEvent {
     const delta = event.type === "item.delta" ? this.#deltas.get(event.sequence) : undefined;
     if (event.type !== "item.delta") return this.#strings(event);
