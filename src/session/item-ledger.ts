@@ -4,7 +4,7 @@ import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
 import type { DeltaPartType } from "../schema/event-data.ts";
 import { emptyPart } from "../schema/fold-items.ts";
-import type { Item, ItemStatus } from "../schema/item.ts";
+import type { Item, ItemRole, ItemStatus } from "../schema/item.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { extendsContent, grow, partFor, sameJson, streamOf, takes, withoutText } from "./growing-parts.ts";
@@ -85,7 +85,7 @@ export class ItemLedger {
     const open = this.#open.get(key);
     if (open) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
     if (this.#finished.has(key)) return;
-    const content = this.#stored(draft.content ?? []);
+    const content = this.#stored(draft.content ?? [], draft.role);
     this.#needCall(content, draft.parent ?? null, origin);
     const item: Item = {
       item_id: this.#writer.ids.next("itm"),
@@ -128,7 +128,7 @@ export class ItemLedger {
     const renamed = parent_id !== before.parent_id || native_item_id !== before.native_item_id;
     if (renamed) entry.item = { ...before, parent_id, native_item_id };
     if (draft.content) {
-      const content = this.#stored(draft.content);
+      const content = this.#stored(draft.content, entry.item.role);
       this.#needCall(content, null, origin);
       if (this.#catchUp(entry, content, origin) && !renamed) return;
       if (!renamed && sameJson(entry.item.content, content)) return;
@@ -150,7 +150,7 @@ export class ItemLedger {
     }
     addTail(entry);
     if (draft.content) {
-      const content = this.#stored(draft.content);
+      const content = this.#stored(draft.content, entry.item.role);
       this.#needCall(content, null, origin);
       if (entry.item.kind === "message" && !this.#catchUp(entry, content, origin)) {
         entry.item = { ...entry.item, content };
@@ -293,9 +293,9 @@ export class ItemLedger {
     return true;
   }
 
-  #stored(parts: DraftPart[]): ContentPart[] {
+  #stored(parts: DraftPart[], role: ItemRole): ContentPart[] {
     // Copied: parts grow in place here, and a translator may keep the one it gave us.
-    return parts.map((part) => ({ ...this.#parts.stored(part) }));
+    return parts.map((part) => ({ ...this.#parts.stored(part, role) }));
   }
 }
 

@@ -286,9 +286,14 @@ export class Session implements SessionPort, Intake {
     const chosen = command ? { command } : {};
     const message: QueuedMessage = { turn_id, message_id: randomUUID(), text, ...chosen, attachments, actor };
     const turn = this.#scribe.turn;
-    const busy = turn !== null || this.#queue.size > 0 || this.#giving !== null;
+    const busy = this.#busy;
     if (busy && whenBusy === "reject") throw new ProblemError("session_busy");
     if (turn && whenBusy === "steer" && !command) return this.#steer(message, turn);
+    return this.#enqueue(message, busy);
+  }
+
+  async #enqueue(message: QueuedMessage, busy: boolean): Promise<MessageAccepted> {
+    const { turn_id } = message;
     if (this.#queue.size >= this.#context.limits.queued) throw new ProblemError("queue_full");
     this.#queue.push(message, { atOnce: !busy });
     this.#settled(this.stream.last);
@@ -310,6 +315,8 @@ export class Session implements SessionPort, Intake {
     const prompt = await promptOf(message, this.#context.log.artifacts);
     this.#mustLive();
     if (this.#line.current !== connection) throw new ProblemError("agent_gone");
+    // Its turn ended while the attachments were read: it steers nothing any more.
+    if (this.#scribe.turn !== turn) return this.#enqueue(message, this.#busy);
     await agentCall(connection.steer(prompt));
     const { actor } = message;
     if (actor)
@@ -599,6 +606,11 @@ export class Session implements SessionPort, Intake {
   }
 
   // ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** A message would have to wait. */
+  get #busy(): boolean {
+    return this.#scribe.turn !== null || this.#queue.size > 0 || this.#giving !== null;
+  }
 
   /** Nothing new begins: it ends, it has ended, the daemon goes, or this object is of no use any more. */
   get #stopped(): boolean {
