@@ -103,9 +103,11 @@ async function visit(ids) {
 
 const status = (name) =>
   Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))?.[1]) / 1024;
-async function heapMb() {
+/** Where the memory is: objects, what the heap holds for them, and what lies outside of it. The rest of RSS is the program, SQLite and the allocator. */
+async function memoryMb() {
   const text = await (await fetch(`${daemon.url}/metrics`, { headers })).text();
-  return Number(/^nodejs_heap_size_used_bytes\S* ([\d.e+]+)/m.exec(text)?.[1]) / 1024 / 1024;
+  const of = (name) => Number(new RegExp(`^nodejs_${name}_bytes ([\\d.e+]+)`, "m").exec(text)?.[1]) / 1024 / 1024;
+  return { heap: of("heap_size_used"), total: of("heap_size_total"), external: of("external_memory") };
 }
 const descriptors = () => readdirSync(`/proc/${daemon.pid}/fd`).length;
 
@@ -123,16 +125,18 @@ const followers = handles.slice(0, 20).map((handle) => follow(client.session(han
 
 const samples = [];
 const step = (minutes * 60_000) / SAMPLES;
-console.log("    time     RSS    heap  descriptors  messages   delivered  visits");
+console.log("    time     RSS    heap   total  external  descriptors  messages   delivered  visits");
 for (let i = 1; i <= SAMPLES && running; i++) {
   await delay(step);
-  const sample = { rss: status("VmRSS"), heap: await heapMb(), fds: descriptors() };
+  const sample = { rss: status("VmRSS"), ...(await memoryMb()), fds: descriptors() };
   samples.push(sample);
   const at = `${Math.round((i * step) / 1000)} s`;
   const cells = [
     at.padStart(8),
     `${Math.round(sample.rss)}`.padStart(7),
     `${Math.round(sample.heap)}`.padStart(7),
+    `${Math.round(sample.total)}`.padStart(7),
+    `${Math.round(sample.external)}`.padStart(9),
     `${sample.fds}`.padStart(12),
   ];
   cells.push(`${counts.messages}`.padStart(9), `${counts.delivered}`.padStart(11), `${counts.visitors}`.padStart(7));
@@ -168,6 +172,8 @@ console.log("\n             first third  middle third  last third");
 for (const [name, title] of [
   ["rss", "RSS MB"],
   ["heap", "heap MB"],
+  ["total", "total MB"],
+  ["external", "external MB"],
   ["fds", "descriptors"],
 ])
   console.log(title.padEnd(12), ...[0, 1, 2].map((n) => `${Math.round(mean(third(n), name))}`.padStart(12)));

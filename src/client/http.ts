@@ -33,6 +33,8 @@ export function callOptions(call: Call | undefined): Pick<RequestOptions, "signa
   return { signal, ...(idempotencyKey === undefined ? {} : { headers: { "idempotency-key": idempotencyKey } }) };
 }
 
+const TRIES = 3;
+
 export class Http {
   readonly #options: HttpOptions;
 
@@ -76,14 +78,18 @@ export class Http {
     if (agentMark) headers["dragoman-agent"] = agentMark;
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
     if (options.body !== undefined) headers["content-type"] = "application/json";
-    let response: Response;
-    try {
-      response = await (this.#options.fetch ?? fetch)(this.address(path, options.query), {
+    const ask = (): Promise<Response> =>
+      (this.#options.fetch ?? fetch)(this.address(path, options.query), {
         method,
         headers,
         ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
         ...(options.signal ? { signal: options.signal } : {}),
       });
+    let response: Response;
+    try {
+      response = await ask();
+      // The request did not come through in time, on a machine with too much to do: nothing of it was done, and the connection is closed.
+      for (let tries = 1; response.status === 408 && tries < TRIES; tries++) response = await ask();
     } catch (error) {
       if (options.signal?.aborted) throw new DragomanError("aborted", "The request was aborted.", { cause: error });
       throw new DragomanError(

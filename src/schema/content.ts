@@ -1,8 +1,21 @@
 // Content parts: what an item is made of. Bytes never travel in a part; media carries the path of an artifact or of a file.
 import Type from "typebox";
 
-/** Text the model wrote, or a person sent. */
-export const TextPart = Type.Object({ type: Type.Literal("text"), text: Type.String() });
+/** Where the whole of something lies that was too large for an event. */
+export const ArtifactRef = Type.Object({
+  artifact_id: Type.String(),
+  path: Type.String({ description: "/v1/artifacts/{artifact_id}" }),
+  bytes: Type.Integer(),
+  mime: Type.Optional(Type.String()),
+});
+export type ArtifactRef = Type.Static<typeof ArtifactRef>;
+
+/** Text the model wrote, or a person sent. With `artifact`, `text` is its beginning and its end only. */
+export const TextPart = Type.Object({
+  type: Type.Literal("text"),
+  text: Type.String(),
+  artifact: Type.Optional(ArtifactRef),
+});
 
 export const JsonPart = Type.Object({ type: Type.Literal("json"), json: Type.Unknown() });
 
@@ -36,15 +49,6 @@ export const ToolCallPart = Type.Object({
   title: Type.Optional(Type.String()),
   paths: Type.Optional(Type.Array(Type.String())),
 });
-
-/** Where the whole of something lies that was too large for an event. */
-export const ArtifactRef = Type.Object({
-  artifact_id: Type.String(),
-  path: Type.String({ description: "/v1/artifacts/{artifact_id}" }),
-  bytes: Type.Integer(),
-  mime: Type.Optional(Type.String()),
-});
-export type ArtifactRef = Type.Static<typeof ArtifactRef>;
 
 export const ToolResultPart = Type.Object({
   type: Type.Literal("tool_result"),

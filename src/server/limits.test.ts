@@ -113,6 +113,21 @@ describe("long reads", () => {
     expect(order.join("")).not.toMatch(/[ab]\d[ab]\d[ab]\d/);
   });
 
+  it("leave turns between their steps, because the loop takes one new connection a turn", async () => {
+    let turns = 0;
+    let counting = true;
+    const count = (): void => {
+      turns += 1;
+      if (counting) setImmediate(count);
+    };
+    count();
+    const at: number[] = [];
+    await Promise.all(Array.from({ length: 5 }, () => ownTurn().then(() => at.push(turns))));
+    counting = false;
+    const between = at.slice(1).map((turn, index) => turn - (at[index] ?? 0));
+    expect(Math.min(...between)).toBeGreaterThanOrEqual(10);
+  });
+
   it("keep their text, in pieces", async () => {
     const texts = Array.from({ length: 500 }, (_, i) => `${i}:${"x".repeat(i)}\n`);
     const pieces: string[] = [];

@@ -26,6 +26,7 @@ export class Metrics {
     const { log, manager, streams, version, dataDir } = this.#sources;
     const sessions = manager.counts();
     const health = log.health();
+    const memory = process.memoryUsage();
     return [
       family("dragoman_info", "gauge", "The daemon's version.", [[labels({ version }), 1]]),
       family("dragoman_uptime_seconds", "gauge", "Since the server started.", [["", (Date.now() - this.#startedAt) / 1000]]),
@@ -54,11 +55,18 @@ export class Metrics {
       ]),
       family("dragoman_log_pending_bytes", "gauge", "Bytes that wait for their commit.", [["", health.pending_bytes]]),
       family("dragoman_http_requests_total", "counter", "Finished HTTP requests.", [...this.#requests]),
-      family("process_resident_memory_bytes", "gauge", "Memory of the daemon, without its agents.", [
-        ["", process.memoryUsage.rss()],
-      ]),
+      family("process_resident_memory_bytes", "gauge", "Memory of the daemon, without its agents.", [["", memory.rss]]),
       family("nodejs_heap_size_used_bytes", "gauge", "JavaScript objects of the daemon, garbage included.", [
-        ["", process.memoryUsage().heapUsed],
+        ["", memory.heapUsed],
+      ]),
+      family(
+        "nodejs_heap_size_total_bytes",
+        "gauge",
+        "Memory that the JavaScript heap of the daemon holds, free parts included.",
+        [["", memory.heapTotal]],
+      ),
+      family("nodejs_external_memory_bytes", "gauge", "Memory of the daemon outside of its heap that JavaScript objects hold.", [
+        ["", memory.external],
       ]),
     ].join("");
   }

@@ -77,8 +77,8 @@ export class Redactions {
   }
 
   /** Text that comes in chunks, such as a file. */
-  transform(): Transform {
-    const text = new PieceRedactor(this.#general);
+  async transform(sessionId?: string): Promise<Transform> {
+    const text = new PieceRedactor(await this.ofSession(sessionId));
     const decoder = new StringDecoder("utf8");
     return new Transform({
       transform: (chunk: Buffer, _, done) => done(null, text.add(decoder.write(chunk))),

@@ -8,6 +8,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
+import { pipeline, Readable } from "node:stream";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { Access, accessOf } from "./access.ts";
@@ -112,6 +113,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
+  let removeSocket = (): void => {};
   const connections = new Connections(options.limits.connections ?? options.limits.subscribers + 1_000);
 
   const app: App = fastify({
@@ -149,7 +151,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async listen({ host, port, socket }) {
       if (host !== "0.0.0.0" && host !== "::") guard.allowHost(host);
       await app.listen({ host, port });
-      if (socket !== undefined && local) await listenOnSocket(local, socket);
+      if (socket !== undefined && local) removeSocket = await listenOnSocket(local, socket);
       const address = http?.address();
       const bound = typeof address === "object" && address ? address.port : port;
       url = `http://${shownHost(host)}:${bound}`;
@@ -157,6 +159,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
     makeLink: () => links.make(rootToken(options.tokens)),
     async close() {
+      removeSocket();
       streams.closeAll();
       links.removeAll();
       const cut = (): void => [http, local].forEach((each) => void each?.closeAllConnections());
@@ -304,10 +307,13 @@ function addLogGuard(app: App, { log }: ServerContext): void {
 function addRedaction(app: App, { redactions }: ServerContext): void {
   app.addHook("onSend", async (request, reply, payload) => {
     if (!redactions.applyTo(request.caller) || request.routeOptions.url?.startsWith("/v1/auth")) return payload;
-    if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
     if (!/json/.test(String(reply.getHeader("content-type") ?? ""))) return payload;
     const { id } = typeof request.params === "object" && request.params !== null ? { id: undefined, ...request.params } : {};
-    const text = (await redactions.ofSession(typeof id === "string" ? id : undefined)).text(payload.toString());
+    const session = typeof id === "string" ? id : undefined;
+    // A long answer comes in pieces. When its reader goes, the source is closed too.
+    if (payload instanceof Readable) return pipeline(payload, await redactions.transform(session), () => {});
+    if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
+    const text = (await redactions.ofSession(session)).text(payload.toString());
     reply.removeHeader("content-length");
     return Buffer.isBuffer(payload) ? Buffer.from(text) : text;
   });

@@ -1,13 +1,14 @@
 /**
  * A number of places for requests that cost memory or time: the others wait in line. A place is held until the response is over. Its holder must make
- * progress: one whose client neither sends nor reads loses its connection when somebody waits, so that nobody can sit on all places.
+ * progress: one whose client owes us something, the rest of its request or the reading of what was written, and does nothing loses its connection when
+ * somebody waits, so that nobody can sit on all places. Who waits for us is never blamed for it, however long we take.
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 const STALL_MS = 2_000;
 
-type Holder = { socket: Socket; moved: number };
+type Holder = { response: ServerResponse; socket: Socket; moved: number };
 type Waiter = { start(): void };
 
 export class Slots {
@@ -27,7 +28,7 @@ export class Slots {
   async take(response: ServerResponse, socket: Socket): Promise<void> {
     if (this.#taken >= this.#size) await this.#wait(response);
     else this.#taken += 1;
-    const holder: Holder = { socket, moved: moved(socket) };
+    const holder: Holder = { response, socket, moved: moved(socket) };
     this.#holders.add(holder);
     response.once("close", () => this.#release(holder));
     if (response.closed || socket.destroyed) this.#release(holder);
@@ -58,11 +59,14 @@ export class Slots {
   #dropStalled(): void {
     for (const holder of [...this.#holders]) {
       const now = moved(holder.socket);
-      if (now === holder.moved) holder.socket.destroy();
+      if (now === holder.moved && owes(holder)) holder.socket.destroy();
       holder.moved = now;
     }
   }
 }
+
+const owes = ({ response, socket }: Holder): boolean =>
+  !response.req.complete || socket.writableLength > 0 || response.writableLength > 0;
 
 /** Bytes that went either way. */
 const moved = (socket: Socket): number => socket.bytesRead + socket.bytesWritten - socket.writableLength;

@@ -187,6 +187,15 @@ describe("tokens made from others", () => {
     expect(open().find(page.secret)?.kind).toBe("page");
   });
 
+  it("never begins with a hyphen, so that it can be given as an option's value", () => {
+    const store = open();
+    const secrets = Array.from({ length: 600 }, (_, index) => {
+      const id = `sess_${index}`;
+      return store.issueForAgent(id, { role: "observe", scope: { sessions: [id] } }).secret;
+    });
+    expect(secrets.filter((secret) => secret.startsWith("-"))).toEqual([]);
+  });
+
   it("of an agent name their session, make nothing, and end with the daemon", () => {
     const store = open();
     const { secret, token } = store.issueForAgent("sess_a", { role: "observe", scope: { sessions: ["sess_a"] } });

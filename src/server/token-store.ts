@@ -295,7 +295,11 @@ function tokenOf({ id, role, kind, scope, label, surface, origin, session_id, ex
   };
 }
 
-const newSecret = (): string => randomBytes(32).toString("base64url");
+/** Never begins with a hyphen: `--token -x…` would be taken for two options. */
+function newSecret(): string {
+  const secret = randomBytes(32).toString("base64url");
+  return secret.startsWith("-") ? newSecret() : secret;
+}
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 /** Enough of the hash to name a token in logs, too little to find it by. */
 const idOf = (hash: string): string => `tok_${hash.slice(0, 12)}`;

@@ -150,3 +150,18 @@ describe("a session whose object was given up", () => {
     expect(checkGrammar(await eventsOf(again))).toEqual([]);
   });
 });
+
+describe("a turn that ends while a message is on its way into it", () => {
+  it("leaves the message to a turn of its own, and that one is named", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("hang", [], "queue");
+    await until(session, (event) => event.type === "turn.started");
+    const steered = session.send("late", [], "steer");
+    test.emit({ type: "done", reason: "end_turn" });
+    const accepted = await steered;
+    expect(accepted.turn_id).not.toBe(turn_id);
+    await turnEnd(session, accepted.turn_id);
+    expect(test.prompts).toEqual(["hang", "late"]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
+  });
+});

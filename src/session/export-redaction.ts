@@ -3,7 +3,6 @@
  * secrets that are divided over deltas, then line by line. Not here: the lines themselves (transfer.ts), how secrets are found (redaction/).
  */
 import { createHash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import type { Stream } from "../log/contract.ts";
 import type { Found, Redactor } from "../redaction/redactor.ts";
 import { shownAddress, withoutEnvironment } from "../redaction/secret-values.ts";
@@ -15,6 +14,9 @@ type Piece = { sequence: number; from: number; to: number; native: number | null
 type Growing = { text: string; pieces: Piece[] };
 
 const ITEM_TYPES = ["item.started", "item.updated", "item.delta", "item.completed", "item.removed"];
+/** A field of that name, or one whose name is written with escapes. */
+const MAY_HOLD_ENVIRONMENT = /"(?:env|environment|headers|http_headers)"\s*:|\\u/i;
+const PAGE_BYTES = 512 * 1024;
 const TEXT = /^(text\/|application\/(json|xml|javascript|x-ndjson))/;
 
 export class ExportRedaction {
@@ -30,16 +32,21 @@ export class ExportRedaction {
     this.#redactor = redactor;
   }
 
-  static async of(stream: Stream, redactor: Pick<Redactor, "text" | "find">): Promise<ExportRedaction> {
+  /** `pause` is awaited after each page, so that others get their turn. */
+  static async of(
+    stream: Stream,
+    redactor: Pick<Redactor, "text" | "find">,
+    pause: () => Promise<void>,
+  ): Promise<ExportRedaction> {
     const redaction = new ExportRedaction(redactor);
     const open = new Map<string, Map<number, Growing>>();
     for (let after = 0, more = true; more; ) {
-      const page = await stream.read({ after, limit: 1_000, types: ITEM_TYPES });
+      const page = await stream.read({ after, limit: 1_000, types: ITEM_TYPES, maxBytes: PAGE_BYTES });
       for (const [index, json] of page.events.entries())
         redaction.#survey(JSON.parse(json) as UniversalEvent, page.natives[index] ?? null, open);
       more = page.has_more;
       after = page.next;
-      await setImmediate();
+      await pause();
     }
     for (const parts of open.values()) for (const part of parts.values()) redaction.#settle(part);
     return redaction;
@@ -53,6 +60,11 @@ export class ExportRedaction {
     return { ...this.#strings(row), env: {}, mcp_servers: this.#strings(mcp_servers) };
   }
 
+  /** Whether this delta holds a secret or a piece of one. */
+  changesDelta(sequence: number): boolean {
+    return this.#deltas.has(sequence);
+  }
+
   event(event: UniversalEvent): UniversalEvent {
     const delta = event.type === "item.delta" ? this.#deltas.get(event.sequence) : undefined;
     if (event.type !== "item.delta") return this.#strings(event);
@@ -64,8 +76,8 @@ export class ExportRedaction {
     const text = body.toString("utf8");
     try {
       const value: unknown = JSON.parse(text);
-      const shown = this.#strings(withoutEnvironment(value));
-      return JSON.stringify(shown) === JSON.stringify(value) ? body : Buffer.from(JSON.stringify(shown));
+      const shown = this.#strings(MAY_HOLD_ENVIRONMENT.test(text) ? withoutEnvironment(value) : value);
+      return shown === value || JSON.stringify(shown) === JSON.stringify(value) ? body : Buffer.from(JSON.stringify(shown));
     } catch {
       const shown = this.#redactor.text(text);
       return shown === text ? body : Buffer.from(shown);
@@ -150,9 +162,17 @@ function grow(parts: Map<number, Growing>, { sequence, data }: Delta, native: nu
   part.text += data.delta;
 }
 
+/** The value itself when nothing in it changes, which is nearly always so. */
 function mapStrings(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === "string") return change(value);
-  if (Array.isArray(value)) return value.map((each) => mapStrings(each, change));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapStrings(each, change)]));
+  let changed: Record<string, unknown> | unknown[] | null = null;
+  for (const [name, each] of Object.entries(value)) {
+    const next = mapStrings(each, change);
+    if (next === each) continue;
+    changed ??= Array.isArray(value) ? [...value] : { ...value };
+    // Not assigned: a message may have a field `__proto__`.
+    Object.defineProperty(changed, name, { value: next, enumerable: true, configurable: true, writable: true });
+  }
+  return changed ?? value;
 }

@@ -6,7 +6,7 @@
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
 import type { DeltaPartType } from "../schema/event-data.ts";
-import type { Item, ItemStatus } from "../schema/item.ts";
+import type { Item, ItemRole, ItemStatus } from "../schema/item.ts";
 import { GrowingItem } from "../schema/projection/growing-item.ts";
 import { emptyPart, extendsContent, partFor, sameJson, streamOf, takes, withoutText } from "../schema/projection/parts.ts";
 import { BoundedMap } from "./bounded-memory.ts";
@@ -79,7 +79,7 @@ export class ItemLedger {
     const open = this.#open.get(key);
     if (open) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
     if (this.#finished.has(key)) return;
-    const content = this.#stored(draft.content ?? []);
+    const content = this.#stored(draft.content ?? [], draft.role);
     this.#needCall(content, draft.parent ?? null, origin);
     const item: Item = {
       item_id: this.#writer.ids.next("itm"),
@@ -121,7 +121,7 @@ export class ItemLedger {
     const native_item_id = draft.native_item_id ?? before.native_item_id;
     const renamed = parent_id !== before.parent_id || native_item_id !== before.native_item_id;
     if (!draft.content && !renamed) return;
-    const content = draft.content && this.#stored(draft.content);
+    const content = draft.content && this.#stored(draft.content, before.role);
     if (content) {
       this.#needCall(content, null, origin);
       if (!renamed && (sameJson(before.content, content) || this.#catchUp(entry, content, origin))) return;
@@ -145,7 +145,7 @@ export class ItemLedger {
       if (this.#open.has(key)) this.complete(draft, origin);
       return;
     }
-    const content = draft.content && this.#stored(draft.content);
+    const content = draft.content && this.#stored(draft.content, entry.growing.item.role);
     if (content) {
       this.#needCall(content, null, origin);
       const { item } = entry.growing;
@@ -286,9 +286,9 @@ export class ItemLedger {
     return true;
   }
 
-  #stored(parts: DraftPart[]): ContentPart[] {
+  #stored(parts: DraftPart[], role: ItemRole): ContentPart[] {
     // Copied: a translator may keep the one it gave us, and let it grow.
-    return parts.map((part) => ({ ...this.#parts.stored(part) }));
+    return parts.map((part) => ({ ...this.#parts.stored(part, role) }));
   }
 }
 

@@ -64,25 +64,30 @@ export class MessageDelivery {
   }
 
   async send({ text, attachments, when_busy, actor, command }: NewMessage): Promise<MessageAccepted> {
-    const { record, log, mustLive, newTurnId, limit } = this.#options;
+    const { record, log, mustLive, newTurnId } = this.#options;
     mustLive();
     log.assertWritable();
-    const { turn, queue } = record.projection;
-    const busy = turn !== null || queue.length > 0 || this.#running !== null;
+    const { turn } = record.projection;
     const message: MessageQueued = {
       message_id: randomUUID(),
       turn_id: newTurnId(),
       text,
       ...(command ? { command } : {}),
       ...(attachments.length > 0 ? { attachments } : {}),
-      ...(busy ? {} : { attempts: 1 }),
       actor,
     };
-    if (busy && when_busy === "reject") throw new ProblemError("session_busy");
-    if (turn && when_busy === "steer" && !command) return this.#steer(message, turn.turn_id);
-    if (queue.length >= limit) throw new ProblemError("queue_full");
-    record.append("message.queued", message);
-    // Its first delivery begins right away, and was counted with it.
+    if (this.#busy && when_busy === "reject") throw new ProblemError("session_busy");
+    if (turn && when_busy === "steer" && !command && (await this.#steer(message, turn.turn_id)))
+      return { turn_id: turn.turn_id, message_id: message.message_id, queued: false };
+    return this.#enqueue(message);
+  }
+
+  async #enqueue(message: MessageQueued): Promise<MessageAccepted> {
+    const { record, mustLive, limit } = this.#options;
+    const busy = this.#busy;
+    if (record.projection.queue.length >= limit) throw new ProblemError("queue_full");
+    // Its first delivery begins right away, and is counted with it.
+    record.append("message.queued", busy ? message : { ...message, attempts: 1 });
     if (!busy) this.#begun = message.message_id;
     await this.#accepted(message.message_id);
     mustLive();
@@ -90,9 +95,15 @@ export class MessageDelivery {
     return { turn_id: message.turn_id, message_id: message.message_id, queued: busy };
   }
 
+  /** A message would have to wait. */
+  get #busy(): boolean {
+    const { turn, queue } = this.#options.record.projection;
+    return turn !== null || queue.length > 0 || this.#running !== null;
+  }
+
   /** Refused means not done: a message that could not be kept must not run when the log is well again. */
   async #accepted(messageId: string): Promise<void> {
-    const { record, log } = this.#options;
+    const { record } = this.#options;
     try {
       await record.committed();
     } catch (error) {
@@ -101,24 +112,27 @@ export class MessageDelivery {
     }
   }
 
-  async #steer(message: MessageQueued, turnId: string): Promise<MessageAccepted> {
-    const { record, log } = this.#options;
+  /** False: the turn ended before the message was given to the agent. It steers nothing any more. */
+  async #steer(message: MessageQueued, turnId: string): Promise<boolean> {
+    const { record } = this.#options;
     const { actor } = message;
-    await this.#giveTo(turnId, message);
+    if (!(await this.#giveTo(turnId, message))) return false;
     if (!record.dequeue(message.message_id, "steered", { turn_id: turnId, ...(actor ? { actor } : {}) }) && actor)
       record.emit([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turnId }, actor } }]);
     await record.committed();
-    return { turn_id: turnId, message_id: message.message_id, queued: false };
+    return true;
   }
 
-  async #giveTo(turnId: string, message: MessageQueued): Promise<void> {
+  async #giveTo(turnId: string, message: MessageQueued): Promise<boolean> {
     const { log, connection, mustLive, record } = this.#options;
     const current = connection();
     if (!current?.steer || message.command) throw new ProblemError("steer_unsupported");
     const prompt = await promptOf(message, log.artifacts);
     mustLive();
-    if (connection() !== current || record.projection.turn?.turn_id !== turnId) throw new ProblemError("agent_gone");
+    if (connection() !== current) throw new ProblemError("agent_gone");
+    if (record.projection.turn?.turn_id !== turnId) return false;
     await agentCall(current.steer(prompt));
+    return true;
   }
 
   /** Edits or moves a message that waits. */
@@ -144,12 +158,13 @@ export class MessageDelivery {
   /** Before its time: into the running turn where the agent can take it there; next in the queue when nothing runs. */
   async sendNow(messageId: string, actor: Actor): Promise<MessageAccepted> {
     const message = this.#changeable(messageId);
-    const { record, log } = this.#options;
+    const { record } = this.#options;
     const { turn, queue } = record.projection;
     if (turn) {
       this.#sending = messageId;
       try {
-        return await this.#steer({ ...message, actor }, turn.turn_id);
+        const steered = await this.#steer({ ...message, actor }, turn.turn_id);
+        return { turn_id: steered ? turn.turn_id : message.turn_id, message_id: messageId, queued: !steered };
       } finally {
         this.#sending = null;
         this.pump();

@@ -1,7 +1,8 @@
-// Keeps events small: base64 media, and tool output or JSON over 256 kB, go to the artifact store; the part keeps a path and a bounded preview.
+// Keeps events small: base64 media, and tool output, JSON or text sent to the agent over 256 kB, go to the artifact store; the part keeps a path and a bounded preview.
 import type { ArtifactRef, ContentPart } from "../schema/content.ts";
 import type { DraftPart, MediaPart } from "../schema/draft.ts";
 import type { EventDataOf } from "../schema/event-data.ts";
+import type { ItemRole } from "../schema/item.ts";
 
 /** Over this many characters a part's payload leaves the event. */
 export const INLINE_LIMIT = 262_144;
@@ -31,9 +32,16 @@ export class PartStore {
     this.#written = written;
   }
 
-  /** The part as it may stand in an event. */
-  stored(part: DraftPart): ContentPart {
+  /**
+   * The part as it may stand in an event. What the model writes stays whole: it was told in pieces, and its deltas must add up to it. What it is given
+   * comes at once.
+   */
+  stored(part: DraftPart, role: ItemRole = null): ContentPart {
     switch (part.type) {
+      case "text":
+        return role === "assistant" || role === null || part.text.length <= INLINE_LIMIT
+          ? part
+          : { ...part, text: preview(part.text), artifact: this.#text(part.text, "text", "text/plain") };
       case "media":
         return this.#media(part);
       case "tool_result":

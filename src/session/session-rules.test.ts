@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { mockAgent } from "../agents/mock/agent.ts";
 import { type Core, openCore } from "../daemon/core.ts";
+import { checkGrammar } from "../schema/grammar.ts";
 import type { Session } from "./session.ts";
 import { eventsOf, play, turnEnd, until } from "./test-session.ts";
 
@@ -74,6 +75,19 @@ it("[D5] keeps every event small, whatever a tool writes", async () => {
   const all = await eventsOf(session);
   expect(all.some((event) => event.type === "artifact.written" && event.data.bytes === 1_000_000)).toBe(true);
   expect(Math.max(...all.map((event) => JSON.stringify(event).length))).toBeLessThan(20_000);
+});
+
+it("[D5] keeps every event small, whatever a person sends", async () => {
+  const text = `say hello ${"x".repeat(400_000)}`;
+  await play(session, text);
+  const all = await eventsOf(session);
+  const sent = all.find((event) => event.type === "item.completed" && event.data.item.role === "user");
+  expect(sent?.data).toMatchObject({
+    item: { content: [{ text: expect.stringContaining("characters left out"), artifact: { bytes: text.length } }] },
+  });
+  const about = all.filter((event) => event.type === "item.delta" && event.sequence < (sent?.sequence ?? 0));
+  expect(Math.max(...[sent, ...about].map((event) => JSON.stringify(event).length))).toBeLessThan(20_000);
+  expect(checkGrammar(all)).toEqual([]);
 });
 
 it("[S5] calls a turn without a sign of life stalled", async () => {

@@ -44,12 +44,18 @@ export async function* exportLines(log: Log, stream: Stream, redaction: ExportRe
   for (let after = 0, more = true; more; ) {
     const page = await stream.read({ after, before, limit: 1_000, maxBytes: EVENT_PAGE_BYTES });
     for (const [index, json] of page.events.entries()) {
+      const [type = "", native = null] = [page.types[index], page.natives[index]];
+      // Nearly all events are deltas that stay as they are: they pass as they are stored.
+      if (type === "item.delta" && !redaction?.changesDelta(page.sequences[index] ?? 0)) {
+        yield `{"kind":"event","native":${native},"event":${json}}\n`;
+        continue;
+      }
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "artifact.written" && !shipped.has(event.data.artifact_id)) {
         shipped.add(event.data.artifact_id);
         yield* artifactLine(log, event.data.artifact_id, redaction);
       }
-      yield line({ kind: "event", native: page.natives[index] ?? null, event: redaction?.event(event) ?? event });
+      yield line({ kind: "event", native, event: redaction?.event(event) ?? event });
     }
     more = page.has_more;
     after = page.next;

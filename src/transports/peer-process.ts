@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import { isIPv4, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { SharedSearch } from "./shared-search.ts";
 import { unixPeerInode } from "./unix-peer.ts";
 
 /**
@@ -25,7 +26,7 @@ export async function peerOf(socket: Socket): Promise<Peer> {
   const entry = await entryOf(socket);
   // A socket that no process holds any more belongs to inode 0.
   if (entry === null || entry === "remote") return { kind: entry ?? "gone" };
-  const holder = await findHolder(entry.inode);
+  const holder = await holders.get(entry.inode);
   if (holder.pid !== null) return { kind: "process", pid: holder.pid };
   return entry.uid === (process.getuid?.() ?? 0) ? { kind: "hidden", unreadable: holder.unreadable } : { kind: "other_user" };
 }
@@ -59,8 +60,7 @@ type SocketEntry = { uid: number; inode: string };
 async function findSocket(local: string, remote: string): Promise<SocketEntry | null> {
   const wanted = ` ${local} ${remote} `;
   for (const file of ["/proc/net/tcp", "/proc/net/tcp6"]) {
-    // Read in a thread of its own: the kernel walks its whole table of connections, which takes milliseconds.
-    const table = await readFile(file, "latin1").catch(() => "");
+    const table = await tables.get(file);
     // Each table writes addresses in its own length; one holds IPv4 addresses as they are, the other inside IPv6 ones.
     for (const pair of file.endsWith("6") ? [wanted, mapped(local, remote)] : [wanted]) {
       const at = table.indexOf(pair);
@@ -104,15 +104,25 @@ function ipv6Bytes(address: string): number[] {
 const endpoint = (address: string, port: number): string => `${hexAddress(address)}:${hexPort(port)}`;
 const hexPort = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
 
+/** Read in a thread of its own: the kernel walks its whole table of connections, which takes milliseconds. */
+const tables = new SharedSearch<string>(async (files) => {
+  const read = [...files].map(async (file) => [file, await readFile(file, "latin1").catch(() => "")] as const);
+  return new Map(await Promise.all(read));
+});
+
+type Holder = { pid: number | null; unreadable: number[] };
+
 /** Newest processes first: a command line tool that just connected is found at once. */
-async function findHolder(inode: string): Promise<{ pid: number | null; unreadable: number[] }> {
-  const wanted = `socket:[${inode}]`;
+const holders = new SharedSearch<Holder>(async (inodes) => {
+  const wanted = new Map([...inodes].map((inode) => [`socket:[${inode}]`, inode]));
+  const found = new Map<string, Holder>();
   const unreadable: number[] = [];
   const pids = list("/proc")
     .filter((name) => /^[0-9]+$/.test(name))
     .map(Number);
   let blockedSince = performance.now();
   for (const pid of pids.sort((a, b) => b - a)) {
+    if (found.size === wanted.size) break;
     if (performance.now() - blockedSince > LONGEST_BLOCK_MS) {
       await nextTurn();
       blockedSince = performance.now();
@@ -125,10 +135,14 @@ async function findHolder(inode: string): Promise<{ pid: number | null; unreadab
       continue;
     }
     // A connection is mostly among the last files that were opened.
-    for (let i = files.length - 1; i >= 0; i--) if (linkOf(`/proc/${pid}/fd/${files[i]}`) === wanted) return { pid, unreadable };
+    for (let i = files.length - 1; i >= 0 && found.size < wanted.size; i--) {
+      const inode = wanted.get(linkOf(`/proc/${pid}/fd/${files[i]}`));
+      if (inode !== undefined && !found.has(inode)) found.set(inode, { pid, unreadable });
+    }
   }
-  return { pid: null, unreadable };
-}
+  for (const inode of inodes) if (!found.has(inode)) found.set(inode, { pid: null, unreadable });
+  return found;
+});
 
 function linkOf(path: string): string {
   try {

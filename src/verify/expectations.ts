@@ -51,9 +51,11 @@ const quoted = (values: readonly unknown[]): string => values.map((value) => JSO
 const excerpt = (text: string): string => JSON.stringify(text.length > 160 ? `…${text.slice(-160)}` : text);
 const listOf = <T>(value: T | readonly T[]): readonly T[] => (Array.isArray(value) ? value : [value as T]);
 
-function ending({ stop_reason, error_code }: Expectation, events: readonly UniversalEvent[]): string[] {
+function ending({ turns, stop_reason, error_code }: Expectation, events: readonly UniversalEvent[]): string[] {
   const last = events.findLast((event) => event.type === "turn.ended");
   const found: string[] = [];
+  const begun = events.filter((event) => event.type === "turn.started").length;
+  if (turns !== undefined && begun !== turns) found.push(`there were ${begun} turns, not ${turns}`);
   if (stop_reason !== undefined && !(last && listOf(stop_reason).includes(last.data.stop_reason)))
     found.push(`the last turn ended with ${quoted([last?.data.stop_reason ?? "nothing"])}, not ${quoted(listOf(stop_reason))}`);
   if (error_code !== undefined) {

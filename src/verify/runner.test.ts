@@ -32,6 +32,7 @@ describe("the runner, with the mock agent and a real daemon", () => {
 
   it("fails what happens otherwise, and says how", async () => {
     const expected = {
+      turns: 2,
       stop_reason: "error",
       final_text: ["Bye."],
       events: ["item.removed"],
@@ -41,6 +42,7 @@ describe("the runner, with the mock agent and a real daemon", () => {
     const result = await play(scenario("say Hello.", { expect: expected as NonNullable<Scenario["expect"]> }));
     expect(result.verdict).toBe("failed");
     expect(result.failures).toEqual([
+      "there were 1 turns, not 2",
       'the last turn ended with "end_turn", not "error"',
       "no item.removed came",
       "turn.ended came and should not",

@@ -40,6 +40,27 @@ export function requestCases(world: World): void {
     await page.locator(".request").waitFor({ state: "detached" });
   });
 
+  it("shows a plan as Markdown where it is decided about and in its call, and hides nothing of it", async () => {
+    const session = await world.session("Planned");
+    const page = await world.window(at(session));
+    await say(page, "propose");
+    const card = page.locator(".request.question");
+    await card.getByRole("heading", { name: "The plan" }).waitFor();
+    expect(await card.getByRole("listitem").allTextContents()).toEqual(["Look at a.txt", "Change two lines"]);
+    expect(await card.textContent()).toContain("<!-- and nothing else -->");
+    expect(await card.textContent()).not.toContain("**two**");
+    await card.getByRole("button", { name: "Show exact text" }).click();
+    expect(await card.textContent()).toContain("2. Change **two** lines");
+    const call = page.locator('.tool[data-kind="plan"]');
+    await call.getByRole("heading", { name: "The plan" }).waitFor();
+    expect(await call.locator(".tool-body").textContent()).toContain("plan.md");
+    expect(await call.textContent()).not.toContain("\\n");
+    await card.getByLabel("Go on", { exact: true }).check();
+    await card.getByRole("button", { name: "Answer", exact: true }).click();
+    await page.getByText("You said: Go on.").waitFor();
+    expect(await page.locator(".answers").textContent()).toContain("Plan: The plan");
+  });
+
   it("shows the exact command and allows it once", async () => {
     const session = await world.session("Permission");
     const page = await world.window(at(session));

@@ -25,6 +25,8 @@ export function robustnessCases(world: World): void {
     await page.locator(".event-list").evaluate((element) => element.scrollTo(0, 26 * 50_000));
     await page.locator('[data-sequence="50001"]').waitFor();
     expect(await page.locator(".event-line").count()).toBeLessThan(100);
+    // Nothing of all this needs older entries: the long messages of the first page fill the window.
+    expect(pages.length).toBe(1);
     await page.locator(".scroller").evaluate((element) => element.scrollTo(0, 0));
     await expect.poll(() => page.getByRole("button", { name: "Latest" }).count()).toBe(1);
   });

@@ -3,6 +3,18 @@ import { expect, it } from "vitest";
 import { at, say, type World } from "./world.ts";
 
 export function transcriptCases(world: World): void {
+  it("shows how a very long message begins and ends, with the whole of it a click away", async () => {
+    const session = await world.session("Very long");
+    const text = `say ${"word ".repeat(80_000)}`;
+    await session.prompt(text);
+    const page = await world.window(at(session));
+    const mine = page.getByRole("article", { name: "You" });
+    await mine.getByText("characters left out").waitFor();
+    const path = await mine.getByRole("link", { name: /^Whole text/ }).getAttribute("href");
+    const whole = await fetch(`${world.daemon.url}${path}`, { headers: { authorization: `Bearer ${world.daemon.token}` } });
+    expect(await whole.text()).toBe(text);
+  });
+
   it("makes a session, sends a message and shows the answer", async () => {
     const page = await world.window("/");
     await page.getByRole("button", { name: "New session" }).last().click();

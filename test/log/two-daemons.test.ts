@@ -1,5 +1,5 @@
 /** Somebody removes the lock file and starts a second daemon: only one of the two writes, the other says so, and the stored history stays whole. */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { UniversalEvent } from "../../src/schema/event.ts";
@@ -52,7 +52,10 @@ it("[D8] two daemons on one data directory cannot both write", { timeout: 60_000
   expect([texts.includes("before"), texts.includes("after"), texts.includes("lost")]).toEqual([true, true, false]);
   expect(await second.client.ready()).toEqual({ status: "ready", unreadable_sessions: [] });
   // The loser stops without taking anything of the winner's with it.
+  const socket = join(dataDir, "daemon.sock");
+  const hadSocket = existsSync(socket);
   await first.kill("SIGTERM");
+  expect(existsSync(socket)).toBe(hadSocket);
   expect((await second.client.createSession({ agent: "mock", session_id: "third" })).id).toBe("third");
   expect(await second.kill("SIGTERM")).toBe(0);
   if (linux) expect(processesRunning("agents/mock/program", dataDir)).toEqual([]);

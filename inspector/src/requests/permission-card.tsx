@@ -9,6 +9,7 @@ import type { PermissionReplyBody } from "../../../src/schema/session.ts";
 import { editableJson } from "../../../src/schema/visible-text.ts";
 import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
+import { PlanText, planIn } from "../transcript/plan-text.tsx";
 import { commandOf } from "../transcript/tool-row.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Button, Notice } from "../ui/controls.tsx";
@@ -173,6 +174,9 @@ function Wanted({ data }: { data: PermissionData }) {
   const { input, diff, paths } = data.metadata;
   const text = JSON.stringify(input) ?? "";
   const command = commandOf(text);
+  const planned = command === null && !diff ? planIn(input) : null;
+  const other = planned === null ? input : planned.rest;
+  const otherText = JSON.stringify(other) ?? "";
   return (
     <div className="wanted">
       {command !== null && (
@@ -187,8 +191,9 @@ function Wanted({ data }: { data: PermissionData }) {
         </code>
       ))}
       {diff && <DiffView text={diff} />}
-      {command === null && !diff && text !== "" && text !== "{}" && (
-        <CodeBlock code={JSON.stringify(input, null, 2)} language="json" />
+      {planned && <PlanText text={planned.plan} />}
+      {command === null && !diff && otherText !== "" && otherText !== "{}" && (
+        <CodeBlock code={JSON.stringify(other, null, 2)} language="json" />
       )}
     </div>
   );

@@ -3,6 +3,7 @@ import { type FormEvent, useId, useState } from "react";
 import type { QuestionData, QuestionPrompt } from "../../../src/schema/event-data.ts";
 import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
+import { PlanText, planAsked } from "../transcript/plan-text.tsx";
 import { Button, Notice } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
@@ -12,6 +13,7 @@ type Answer = { chosen: string[]; text: string };
 export function QuestionCard({ session, data }: { session: string; data: QuestionData }) {
   const approve = canApprove(useStore(access));
   const title = useId();
+  const plan = planAsked(data);
   const [answers, setAnswers] = useState<Answer[]>(data.questions.map(() => ({ chosen: [], text: "" })));
   const [fault, setFault] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -35,13 +37,14 @@ export function QuestionCard({ session, data }: { session: string; data: Questio
     <section className="request question" aria-labelledby={title} data-request={data.question_id} tabIndex={-1}>
       <header>
         <Icon name="question" />
-        <h2 id={title}>{data.questions.length > 1 ? `The agent has ${data.questions.length} questions` : "The agent asks"}</h2>
+        <h2 id={title}>{plan === null ? askedBy(data) : "The agent proposes a plan"}</h2>
       </header>
+      {plan !== null && <PlanText text={plan} />}
       <form onSubmit={submit}>
         {data.questions.map((question, index) => (
           <Prompt
             key={question.prompt}
-            question={question}
+            question={question.prompt === plan ? { ...question, prompt: "Shall it go on with this plan?" } : question}
             answer={answers[index] ?? { chosen: [], text: "" }}
             disabled={!approve}
             onChange={(answer) => setAnswers((list) => list.map((each, i) => (i === index ? answer : each)))}
@@ -62,6 +65,9 @@ export function QuestionCard({ session, data }: { session: string; data: Questio
     </section>
   );
 }
+
+const askedBy = ({ questions }: QuestionData): string =>
+  questions.length > 1 ? `The agent has ${questions.length} questions` : "The agent asks";
 
 type PromptProps = { question: QuestionPrompt; answer: Answer; disabled: boolean; onChange(answer: Answer): void };
 

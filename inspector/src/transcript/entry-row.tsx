@@ -9,7 +9,8 @@ import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useToggle, useView } from "./context.ts";
 import { errorAdvice } from "./error-advice.ts";
-import { Output, Part } from "./parts.tsx";
+import { Output, Part, plainPreview } from "./parts.tsx";
+import { planAsked } from "./plan-text.tsx";
 
 type Shown = Exclude<Entry, { kind: "item" }>;
 
@@ -129,25 +130,29 @@ function QuestionLine({ data }: { data: QuestionData }) {
   if (data.status === "requested")
     return (
       <Line icon="question" kind="waiting">
-        Waiting for your answer: <Visible text={data.prompt} />
+        Waiting for your answer: <Visible text={asked(data, data.prompt)} />
       </Line>
     );
   if (data.status === "rejected")
     return (
       <Line icon="question" kind="warning">
-        Not answered{data.resolved_by ? BY[data.resolved_by] : ""}: <Visible text={data.prompt} />
+        Not answered{data.resolved_by ? BY[data.resolved_by] : ""}: <Visible text={asked(data, data.prompt)} />
       </Line>
     );
   return (
     <div className="answers">
       {data.questions.map((question, index) => (
         <Line key={question.prompt} icon="question">
-          <Visible text={question.prompt} /> <strong>{data.answers?.[index]?.join(", ") || "no answer"}</strong>
+          <Visible text={asked(data, question.prompt)} /> <strong>{data.answers?.[index]?.join(", ") || "no answer"}</strong>
         </Line>
       ))}
     </div>
   );
 }
+
+/** A plan in a line is plain text: it stands in full in its tool call. */
+const asked = (data: QuestionData, prompt: string): string =>
+  prompt === planAsked(data) ? `Plan: ${plainPreview(prompt)}` : prompt;
 
 const TaskRow = ({ task }: { task: Task }) => (
   <div className="task">

@@ -1,10 +1,10 @@
 // One content part each: every type of the schema has its look here, whatever agent it came from.
-import type { ContentPart, PlanEntry } from "../../../src/schema/content.ts";
+import type { ArtifactRef, ContentPart, PlanEntry } from "../../../src/schema/content.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { ArtifactAudio, ArtifactImage, ArtifactLink, isArtifact } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { DiffView } from "../ui/diff-view.tsx";
-import { baseName, prettyJson, withoutAnsi } from "../ui/format.ts";
+import { baseName, bytes, prettyJson, withoutAnsi } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { scrollable } from "../ui/scrollable.ts";
@@ -14,7 +14,12 @@ import { useToggle } from "./context.ts";
 export function Part({ part, streaming, id }: { part: ContentPart; streaming: boolean; id: string }) {
   switch (part.type) {
     case "text":
-      return <Markdown text={part.text} streaming={streaming} />;
+      return (
+        <>
+          <Markdown text={part.text} streaming={streaming} />
+          {part.artifact && <Whole artifact={part.artifact} what="text" />}
+        </>
+      );
     case "reasoning":
       return <Reasoning text={part.text} hidden={part.visibility === "private"} streaming={streaming} id={id} />;
     case "refusal":
@@ -55,6 +60,13 @@ export function Part({ part, streaming, id }: { part: ContentPart; streaming: bo
     }
   }
 }
+
+/** What was too long for an event. */
+export const Whole = ({ artifact, what }: { artifact: ArtifactRef; what: string }) => (
+  <ArtifactLink className="reference" path={artifact.path}>
+    <Icon name="download" size={14} /> Whole {what} ({bytes(artifact.bytes)})
+  </ArtifactLink>
+);
 
 function Reasoning({ text, hidden, streaming, id }: { text: string; hidden: boolean; streaming: boolean; id: string }) {
   const [open, toggle] = useToggle(`think ${id}`, false);

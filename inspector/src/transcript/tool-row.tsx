@@ -1,14 +1,14 @@
 // A tool call with its arguments, its output as it comes, how it ended and what it changed; and the lid of a sub-agent's work.
 import type { ContentPart, ToolKind } from "../../../src/schema/content.ts";
 import type { Item } from "../../../src/schema/item.ts";
-import { ArtifactLink } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Spinner } from "../ui/controls.tsx";
-import { bytes, duration, prettyJson } from "../ui/format.ts";
+import { duration, prettyJson } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useItem, useItems, useToggle, useView } from "./context.ts";
-import { Output, Part } from "./parts.tsx";
+import { Output, Part, plainPreview, Whole } from "./parts.tsx";
+import { type PlanInput, PlanText, planIn } from "./plan-text.tsx";
 import type { Row } from "./rows.ts";
 
 type ToolRowProps = { row: Extract<Row, { kind: "tool" }> };
@@ -135,11 +135,7 @@ const Results = ({ items, live }: { items: Item[]; live: boolean }) =>
       each.type === "tool_result" ? (
         <div key={`${item.item_id} ${each.call_id}`}>
           <Output text={each.output} live={live || item.status === "in_progress"} />
-          {each.artifact && (
-            <ArtifactLink className="reference" path={each.artifact.path}>
-              <Icon name="download" size={14} /> Whole output ({bytes(each.artifact.bytes)})
-            </ArtifactLink>
-          )}
+          {each.artifact && <Whole artifact={each.artifact} what="output" />}
         </div>
       ) : null,
     ),
@@ -156,7 +152,15 @@ function Arguments({ part, folded }: { part: BodyProps["part"]; folded: boolean 
       </pre>
     );
   if (part.arguments === "" || part.arguments === "{}") return null;
-  const code = <CodeBlock code={prettyJson(part.arguments)} language="json" />;
+  const planned = plannedBy(part);
+  const code = <CodeBlock code={prettyJson(planned ? JSON.stringify(planned.rest) : part.arguments)} language="json" />;
+  if (planned)
+    return (
+      <>
+        <PlanText text={planned.plan} />
+        {Object.keys(planned.rest).length > 0 && code}
+      </>
+    );
   if (!folded) return code;
   return (
     <details className="more">
@@ -164,6 +168,15 @@ function Arguments({ part, folded }: { part: BodyProps["part"]; folded: boolean 
       {code}
     </details>
   );
+}
+
+function plannedBy(part: BodyProps["part"]): PlanInput | null {
+  if (part.tool_kind !== "plan") return null;
+  try {
+    return planIn(JSON.parse(part.arguments));
+  } catch {
+    return null;
+  }
 }
 
 /** The exact command line, where the arguments hold one and little else. */
@@ -182,8 +195,10 @@ export function commandOf(text: string): string | null {
 function titleOf(part: BodyProps["part"]): string {
   if (part.title && part.title !== part.name) return part.title;
   if (part.paths?.length) return part.paths.join(", ");
-  return commandOf(part.arguments) ?? part.arguments.slice(0, 200);
+  return commandOf(part.arguments) ?? plainPlan(plannedBy(part)) ?? part.arguments.slice(0, 200);
 }
+
+const plainPlan = (planned: PlanInput | null): string | null => (planned ? plainPreview(planned.plan) : null);
 
 type EndingProps = { call: Item; outcome: Result | undefined; failed: boolean; waited: number };
 

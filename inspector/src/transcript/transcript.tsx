@@ -49,12 +49,14 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
     opened.current = true;
     virtual.scrollToEnd();
   }, [rows.length, virtual]);
-  // A first page shorter than the window leaves no scroll to ask for more. Asked of the list, not of the page: that would lay it out once more a frame.
-  const short = rows.length > 0 && virtual.getTotalSize() <= (virtual.scrollRect?.height ?? 0) + NEAR_START;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever rows came and it is still short.
+  // A first page shorter than the window leaves no scroll to ask for more. Asked when the rows in sight are measured, because a long message is estimated as
+  // short as any other; and of the list, not of the page: that would lay it out once more a frame.
+  const total = virtual.getTotalSize();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever rows came or were measured and it is still short.
   useEffect(() => {
-    if (short && view.hasOlder) void view.loadOlder();
-  }, [short, rows, view]);
+    if (items.length === 0 || !view.hasOlder) return;
+    if (virtual.getTotalSize() <= (virtual.scrollRect?.height ?? 0) + NEAR_START) void view.loadOlder();
+  }, [items.length, total, rows, view]);
   return (
     <ViewContext value={view}>
       <div className="transcript">
@@ -67,7 +69,7 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
           aria-label="Transcript"
           aria-live="off"
         >
-          <div className="column" style={{ height: virtual.getTotalSize() }}>
+          <div className="column" style={{ height: total }}>
             {items.map(({ key, index, start }) => (
               <div
                 key={key}

@@ -123,7 +123,8 @@ function onError(talk: Conversation, sent: SentRequest, error: RpcError): Transl
   }
   if (!OPENERS.has(method)) return noted(address, type, "request_failed", { method, code: error.code, message: error.message });
   if (address !== null && method !== "session/new" && method !== "session/fork") talk.session(address).replaying = "no";
-  const fault = openingFault(error);
-  const auth = fault.code === "provider_auth" ? [authRequired(error.message)] : [];
-  return mapped(address, type, [...auth, { do: "error", error: fault }]);
+  // No error of its own: the request's caller fails with it, and tells it once, with the message that could not be sent.
+  const { code, message, details } = openingFault(error);
+  const auth = code === "provider_auth" ? [authRequired(error.message)] : [];
+  return noted(address, type, "opening_refused", { method, message, native_code: details.native_code }, auth);
 }

@@ -22,6 +22,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
   const text = frame.message.content;
   if (text === "ask") return say({ type: "control_request", request_id: "r1", request: { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "t", input: { command: "x" } } });
   if (text === "odd") return say({ type: "control_request", request_id: "r2", request: { subtype: "of_tomorrow" } });
+  if (text === "taken") return say({ type: "command_lifecycle", command_uuid: frame.uuid, state: "started", session_id: "s" });
   if (text === "crash") process.kill(process.pid, "SIGKILL");
   process.stdout.write("noise\\n");
   say({ type: "result", subtype: "success", result: text, session_id: "s" });
@@ -121,6 +122,25 @@ describe("the connection", () => {
     await connection.close();
     expect(rows.at(-1)?.dir).toBe("exit");
     expect(readdirSync(join(directory, "processes")).filter((name) => name.endsWith(".json"))).toEqual([]);
+  });
+
+  it("an interrupt takes messages back that steer and wait, and leaves the queue alone otherwise", async () => {
+    const { launch, rows, until } = lab(directory, {});
+    const connection = await connectClaude(launch);
+    const interrupts = () => rows.map((row) => row.data).filter((data) => JSON.stringify(data).includes('"subtype":"interrupt"'));
+    await connection.interrupt();
+    await connection.steer?.(prompt("waits"));
+    await connection.interrupt();
+    await connection.prompt({ ...prompt("taken"), message_id: prompt("").message_id });
+    await until(() => outs(rows).some((row) => row.includes("command_lifecycle")));
+    await connection.interrupt();
+    expect(interrupts()).toMatchObject([
+      { request: { subtype: "interrupt" } },
+      { request: { subtype: "interrupt", cancel_queued: true } },
+      { request: { subtype: "interrupt" } },
+    ]);
+    expect(interrupts().filter((data) => JSON.stringify(data).includes("cancel_queued"))).toHaveLength(1);
+    await connection.close();
   });
 
   it("answers requests it does not know with an error, so that no turn hangs", async () => {

@@ -39,6 +39,8 @@ class ClaudeConnection implements Connection {
   readonly #arguments: Arguments;
   readonly #stdio: NdjsonStdio;
   readonly #control: ControlClient;
+  /** Messages that steer and wait in the CLI's queue. */
+  readonly #steered = new Set<string>();
   #gone = false;
   #greeted = false;
   /** Why a start failed, in the CLI's own words (a result without a turn). */
@@ -83,13 +85,15 @@ class ClaudeConnection implements Connection {
     await this.#stdio.process.drained();
   }
 
-  /** The CLI itself folds it into the running turn at the next tool round, or makes it the next turn. */
+  /** The CLI itself folds it into the running turn at the next tool round, or makes a native turn of it, which the translator counts to the same turn. */
   steer(prompt: Prompt): Promise<void> {
+    this.#steered.add(prompt.message_id);
     return this.prompt(prompt);
   }
 
+  /** What steered the turn and was not taken yet ends with it. Otherwise the CLI's queue is left alone: reports of background tasks are in it, too. */
   async interrupt(): Promise<void> {
-    await this.#control.request("interrupt");
+    await this.#control.request("interrupt", this.#steered.size > 0 ? { cancel_queued: true } : {});
   }
 
   async configure({ model, permission_mode, variant, agent_mode }: ConfigPatch): Promise<"done" | "restart"> {
@@ -138,6 +142,8 @@ class ClaudeConnection implements Connection {
   #received(raw: RawLine, value: unknown): void {
     this.#channel.record("out", raw, value);
     if (!this.#greeted && isRecord(value) && value.type === "result") this.#complaint = complaintOf(value);
+    if (isRecord(value) && value.type === "command_lifecycle" && value.state !== "queued")
+      this.#steered.delete(str(value.command_uuid) ?? "");
     this.#control.take(value);
   }
 

@@ -7,7 +7,7 @@ import { answerFromUs, requestFromUs } from "./control.ts";
 import { sdkInbound } from "./sdk-rows.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
 import { outputText } from "./tool-result.ts";
-import { messageSent } from "./turns.ts";
+import { messageSent, nothingFollows, steeredWaits } from "./turns.ts";
 import { userParts } from "./user-parts.ts";
 
 export function inbound(state: ClaudeState, data: unknown): Translation {
@@ -66,8 +66,10 @@ export function lifecycle(state: ClaudeState, frame: JsonRecord): Translation {
   if (fate !== "queued" && waiting) {
     // `started` alone does not take it from the list: the `init` that follows must know that this turn is the client's.
     if (fate !== "started" || state.turnOpen) state.waiting = state.waiting.filter((message) => message !== waiting);
-    if (fate === "cancelled" || fate === "discarded" || fate === "refused")
+    if (fate === "cancelled" || fate === "discarded" || fate === "refused") {
       drafts.push({ do: "item.remove", key: waiting.key, reason: `${fate} before the agent took it` });
+      if (state.between && !steeredWaits(state)) nothingFollows(state, drafts);
+    }
   }
   return mapped(ADDRESS, "command_lifecycle", drafts);
 }

@@ -7,8 +7,8 @@ import { mapped, noted } from "../translation.ts";
 import { apiError, resultError } from "./errors.ts";
 import { closeMessages } from "./messages.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
-import { openTurn } from "./turns.ts";
-import { apiUsage, modelUsage } from "./usage.ts";
+import { openTurn, steeredWaits } from "./turns.ts";
+import { apiUsage, modelUsage, usageSum } from "./usage.ts";
 
 const SUBTYPES = new Set([
   "success",
@@ -32,11 +32,16 @@ export function result(state: ClaudeState, frame: JsonRecord): Translation {
   closeMessages(state, drafts);
   const end = endOf(state, frame);
   answerText(state, frame, end, drafts);
-  for (const key of state.plans.values()) drafts.push({ do: "item.complete", key });
   if (end.error) drafts.push({ do: "error", error: end.error });
   if (end.error?.code === "provider_auth")
     drafts.push({ do: "event", type: "auth.status", data: { status: "required", message: end.error.message } });
-  const usage = accounting(state, frame, drafts);
+  state.turnUsage = usageSum(state.turnUsage, accounting(state, frame, drafts));
+  if (end.stop !== "interrupted" && steeredWaits(state)) {
+    state.goOn();
+    return mapped(ADDRESS, `result/${subtype}`, drafts);
+  }
+  const usage = state.turnUsage;
+  for (const key of state.plans.values()) drafts.push({ do: "item.complete", key });
   drafts.push({
     do: "turn.end",
     stop_reason: end.stop,

@@ -10,7 +10,30 @@ const hooks = (settings: Record<string, string>) => ({
   }),
 });
 
+const counting = Array.from({ length: 30 }, (_, index) => `number ${index}`).join(", ");
+
 export const commandScenarios: readonly Scenario[] = [
+  {
+    name: "claude-steer-text",
+    title: "a prompt that comes while text streams is answered in the turn it was sent into",
+    turns: [
+      {
+        prompt: "Count slowly.",
+        steps: [{ blocks: [{ type: "text", text: `Counting: ${counting}.`, chunks: 30 }], chunk_delay_ms: 60 }],
+      },
+      {
+        prompt: "And then say banana.",
+        delivery: { mode: "steer", when: { on: "text", text: "number 3" } },
+        steps: [say("Banana, as you wish.")],
+      },
+    ],
+    expect: {
+      turns: 1,
+      stop_reason: "end_turn",
+      final_text: ["Banana"],
+      model_saw: ["Count slowly.", "And then say banana."],
+    },
+  },
   {
     name: "claude-compact",
     title: "/compact summarises the conversation and the session goes on",

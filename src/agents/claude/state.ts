@@ -83,6 +83,8 @@ export class ClaudeState {
   sawInit = false;
   sawLifecycle = false;
   turnOpen = false;
+  /** The turn is open and its next native turn has not begun. */
+  between = false;
   turns = 0;
   /** The turn has shown something a person can read: then the result's text repeats it. */
   shown = false;
@@ -115,6 +117,8 @@ export class ClaudeState {
   /** uuid of an `assistant` frame of this turn → its finished message, for late retractions. */
   readonly recent = new Map<string, ItemKey>();
   totalCost = 0;
+  /** Of the native turns that the open turn took so far. */
+  turnUsage: Usage | null = null;
   contextUsed: number | null = null;
   plain: ItemKey | null = null;
   made = 0;
@@ -137,15 +141,23 @@ export class ClaudeState {
 
   /** Forgets the turn. */
   endTurn(): void {
+    this.goOn();
+    this.between = false;
     this.turnOpen = false;
+    this.turnUsage = null;
+    this.plans.clear();
+  }
+
+  /** Forgets the native turn; the turn goes on with the next one. */
+  goOn(): void {
+    this.between = true;
     this.shown = false;
     this.interrupted = false;
     this.refused = false;
     this.refusalShown = false;
     this.retrying = false;
     this.apiError = null;
-    this.sentTexts = [];
-    this.plans.clear();
+    this.sentTexts = this.waiting.map((message) => message.text);
     this.recent.clear();
     for (const [id, tool] of this.tools) if (!this.background.has(id) && !this.background.has(tool.scope)) this.tools.delete(id);
     // Ids of finished messages are kept for late frames of background agents, not for ever.

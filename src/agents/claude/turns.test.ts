@@ -29,28 +29,57 @@ describe("turns", () => {
     expect(of(played, "config.changed").map((one) => one.model)).toEqual(["m", "n"]);
   });
 
-  it("messages queued during a turn are merged into one next turn of the client", () => {
+  /** 2.1.325: u2 and u3 come while text streams; the CLI takes them together in a native turn of their own. */
+  const steeredIntoText = [
+    user("a", { uuid: "u1" }),
+    lifecycle("u1", "queued"),
+    lifecycle("u1", "started"),
+    init({ user_message_uuids: ["u1"] }),
+    user("b", { uuid: "u2" }),
+    lifecycle("u2", "queued"),
+    user("c", { uuid: "u3" }),
+    lifecycle("u3", "queued"),
+    assistant("m1", text("one")),
+    result({ user_message_uuids: ["u1"], usage: { input_tokens: 10, output_tokens: 2 } }),
+    lifecycle("u1", "completed"),
+  ];
+
+  it("what steers while text streams is answered in the turn that ran, though the CLI makes a native turn of it", () => {
     const played = play(
-      user("a", { uuid: "u1" }),
-      lifecycle("u1", "queued"),
-      lifecycle("u1", "started"),
-      init({ user_message_uuids: ["u1"] }),
-      user("b", { uuid: "u2" }),
-      lifecycle("u2", "queued"),
-      user("c", { uuid: "u3" }),
-      lifecycle("u3", "queued"),
-      assistant("m1", text("one")),
-      result({ user_message_uuids: ["u1"] }),
-      lifecycle("u1", "completed"),
+      ...steeredIntoText,
       lifecycle("u2", "started"),
       lifecycle("u3", "started"),
       init({ user_message_uuids: ["u2", "u3"] }),
       assistant("m2", text("two")),
-      result({ user_message_uuids: ["u2", "u3"] }),
+      result({ user_message_uuids: ["u2", "u3"], usage: { input_tokens: 20, output_tokens: 3 } }),
     );
     expect(played.rules).toEqual([]);
+    const [turn] = of(played, "turn.started");
+    expect(of(played, "turn.started")).toHaveLength(1);
+    expect(played.items.filter((item) => item.role === "user").map((item) => item.turn_id)).toEqual(Array(3).fill(turn?.turn_id));
+    expect(answers(played).map((item) => item.turn_id)).toEqual([turn?.turn_id, turn?.turn_id]);
+    expect(of(played, "turn.ended")).toMatchObject([
+      { turn_id: turn?.turn_id, stop_reason: "end_turn", usage: { input_tokens: 30, output_tokens: 5 } },
+    ]);
+  });
+
+  it("a turn that goes on for messages which are cancelled then ends", () => {
+    const played = play(...steeredIntoText, lifecycle("u2", "cancelled"), lifecycle("u3", "cancelled"));
+    expect(played.rules).toEqual([]);
+    expect(of(played, "turn.ended")).toMatchObject([{ stop_reason: "end_turn" }]);
+    expect(of(played, "item.removed")).toHaveLength(2);
+  });
+
+  it("an interrupted turn ends, whatever waits behind it", () => {
+    const aborted = { subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_streaming" };
+    const played = play(...steeredIntoText.slice(0, 9), result(aborted), init({ user_message_uuids: ["u2", "u3"] }));
+    expect(of(played, "turn.ended")).toMatchObject([{ stop_reason: "interrupted" }]);
     expect(of(played, "turn.started").map((turn) => turn.initiator)).toEqual(["client", "client"]);
-    expect(played.items.filter((item) => item.role === "user")).toHaveLength(3);
+  });
+
+  it("a CLI that does not tell what became of a message keeps no turn open for it", () => {
+    const played = play(user("a"), init(), user("b"), assistant("m1", text("both")), result());
+    expect(of(played, "turn.ended")).toMatchObject([{ stop_reason: "end_turn" }]);
   });
 
   it("a message folded into the running turn leaves the next self-started turn to the agent", () => {

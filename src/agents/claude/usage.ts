@@ -37,3 +37,20 @@ export function modelUsage(value: unknown): Usage | null {
     ...(window > 0 ? { context_window: window } : {}),
   };
 }
+
+/** Of a turn that took several native ones. */
+export function usageSum(before: Usage | null, more: Usage | null): Usage | null {
+  if (!before || !more) return before ?? more;
+  const sum: Usage = { ...before };
+  for (const key of ADDED) if (more[key] !== undefined) sum[key] = (before[key] ?? 0) + more[key];
+  return sum;
+}
+
+const ADDED = [
+  "input_tokens",
+  "output_tokens",
+  "reasoning_tokens",
+  "cache_read_tokens",
+  "cache_write_tokens",
+  "cost_usd",
+] as const satisfies readonly (keyof Usage)[];

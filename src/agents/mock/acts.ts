@@ -73,6 +73,7 @@ const OPTIONS = [
   { id: "no", label: "Reject", kind: "reject_once" },
 ] as const;
 
+const PLAN = "# The plan\n\n1. Look at `a.txt`\n2. Change **two** lines\n\n<!-- and nothing else -->";
 const COLOURS: QuestionPrompt = {
   prompt: "Which colour?",
   header: "Colour",
@@ -304,6 +305,39 @@ export const acts: Record<string, Act> = {
       });
       stage.emit({ type: "result", c, output: reply.reply, error: reply.reply === "reject" });
       await say(stage, `You said ${reply.reply}.`);
+    },
+  },
+  propose: {
+    usage: "propose",
+    about: "asks whether it may go on with a plan that it wrote",
+    play: async (stage) => {
+      const c = stage.id();
+      stage.emit({
+        type: "call",
+        c,
+        name: "propose_plan",
+        kind: "plan",
+        title: "propose_plan",
+        input: { plan: PLAN, file: "plan.md" },
+      });
+      const answers = await stage.answer({
+        type: "question",
+        id: stage.id(),
+        c,
+        questions: [
+          {
+            prompt: PLAN,
+            header: "Plan",
+            options: [{ label: "Go on" }, { label: "Keep planning" }],
+            multi_select: false,
+            free_text: true,
+          },
+        ],
+        metadata: { kind: "plan_approval", plan: PLAN },
+      });
+      const answer = answers?.flat().join(" ") || "nothing";
+      stage.emit({ type: "result", c, output: answer });
+      await say(stage, `You said: ${answer}.`);
     },
   },
   question: {
@@ -570,6 +604,7 @@ const APART = new Set([
   "big",
   "ask",
   "options",
+  "propose",
   "question",
   "garbage",
   "stderr",

@@ -198,6 +198,7 @@ function receivedWork(event: Exclude<MockEvent, { type: Talk }>, calls: Calls): 
           questions: event.questions,
           native: { id: event.id },
           ...(event.c ? { call_id: event.c, item: call(event.c) } : {}),
+          ...(event.metadata ? { metadata: event.metadata } : {}),
         },
       ]);
     case "withdrawn":

@@ -64,7 +64,12 @@ const events: Record<string, Type.TSchema> = {
     options: Type.Array(PermissionOption),
     reason: maybe(Text),
   }),
-  question: Type.Object({ id: Text, questions: Type.Array(QuestionPrompt), c: maybe(Text) }),
+  question: Type.Object({
+    id: Text,
+    questions: Type.Array(QuestionPrompt),
+    c: maybe(Text),
+    metadata: maybe(Type.Record(Text, Type.Unknown())),
+  }),
   withdrawn: Type.Object({ id: Text }),
   status: Type.Object({ status: SessionStatusData }),
   fault: Type.Object({ message: Text, code: ErrorCode, retryable: Type.Boolean() }),

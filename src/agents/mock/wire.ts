@@ -76,7 +76,7 @@ export type MockEvent =
       options: PermissionOption[];
       reason?: string;
     }
-  | { type: "question"; id: string; questions: QuestionPrompt[]; c?: string }
+  | { type: "question"; id: string; questions: QuestionPrompt[]; c?: string; metadata?: Record<string, unknown> }
   | { type: "withdrawn"; id: string }
   | { type: "status"; status: SessionStatusData }
   | { type: "fault"; message: string; code: ErrorCode; retryable: boolean }

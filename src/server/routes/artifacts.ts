@@ -40,7 +40,7 @@ export function artifactRoutes(app: App, { log, redactions }: ServerContext): vo
         const text = await log.artifacts.openRead(info.artifact_id);
         if (!text) throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
         reply.headers({ "content-security-policy": FOREIGN_POLICY, ...describe(info) });
-        return reply.send(text.pipe(redactions.transform()));
+        return reply.send(text.pipe(await redactions.transform()));
       }
       const etag = `"${info.digest}"`;
       reply.headers({ etag, "accept-ranges": "bytes", "content-security-policy": FOREIGN_POLICY, ...describe(info) });

@@ -7,7 +7,7 @@ import { Session, SessionId } from "../../schema/session.ts";
 import { ExportRedaction } from "../../session/export-redaction.ts";
 import { exportLines } from "../../session/transfer.ts";
 import { importSession } from "../commands.ts";
-import { paced } from "../pacing.ts";
+import { ownTurn, paced } from "../pacing.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { callerOf } from "./auth.ts";
 import { SessionPath, sessionStream } from "./parameters.ts";
@@ -57,7 +57,9 @@ export function transferRoutes(app: App, context: ServerContext): void {
       const stream = await sessionStream(log, params.id);
       if (query.with_secrets && !(caller && reaches(caller.role, "admin")))
         throw new ProblemError("forbidden", "An export with secrets needs a token of role admin. Leave out with_secrets.");
-      const redaction = query.with_secrets ? null : await ExportRedaction.of(stream, await redactions.ofExport(params.id));
+      const redaction = query.with_secrets
+        ? null
+        : await ExportRedaction.of(stream, await redactions.ofExport(params.id), ownTurn);
       return reply
         .type("application/x-ndjson")
         .send(Readable.from(paced(exportLines(log, stream, redaction)), { highWaterMark: 1 }));

@@ -306,6 +306,8 @@ export const SessionSettings = Type.Object({
 export type SessionSettings = Type.Static<typeof SessionSettings>;
 
 export const Expectation = Type.Object({
+  /** How many turns the session had. */
+  turns: Type.Optional(Count),
   /** How the last turn ends: `end_turn`, `interrupted`, `error`, `refusal`, `output_length`, …; a list allows any of them. */
   stop_reason: Type.Optional(Type.Union([StopReason, Type.Array(StopReason)])),
   error_code: Type.Optional(Type.Union([ErrorCode, Type.Array(ErrorCode)])),

@@ -37,6 +37,23 @@ const linesOf = (texts: readonly EventText[], first: number): string =>
 const framed = (events: PackedEvents, first: number): string => events.framed(0, (index) => `${first + index} `, "\n").toString();
 
 describe(`packed events (seed ${SEED})`, () => {
+  it("keep no more memory than their bytes need, whatever room was made for them", () => {
+    for (const count of [40, 200, 1_000]) {
+      const events = packed(
+        Array.from({ length: count }, (_, index) => ({
+          head: "evt_a",
+          counter: String(index),
+          time: "2026-01-01T00:00:00.000Z",
+          shape: shapes[0] as Shape,
+          value: JSON.stringify("x".repeat(300)),
+        })),
+        1,
+      );
+      for (const bytes of [events.framed(0, (index) => `id: ${index}\ndata: `, "\n\n"), events.body()])
+        expect(bytes.buffer.byteLength).toBeLessThanOrEqual(Math.max(bytes.length * 1.2, 16 * 1024));
+    }
+  });
+
   it("give back from the disk, to the byte, what went in", () => {
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1, maxLength: 60 }), fc.integer({ min: 1, max: 1e9 }), (texts, first) => {

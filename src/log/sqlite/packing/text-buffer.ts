@@ -6,6 +6,8 @@
 const PIECE_CHARS = 12 * 1024;
 const FIRST_SLAB = 64 * 1024;
 const NEXT_SLAB = 576 * 1024;
+/** Of what is returned: memory beside it that is kept with it. */
+const MOST_WASTE = 0.15;
 
 /** `latin1` for text that holds one byte a unit, as it was read from the disk: it is copied, not decoded and encoded. */
 export type TextEncoding = "utf8" | "latin1";
@@ -38,7 +40,12 @@ export class TextBuffer {
   bytes(): Buffer {
     if (this.#slab === undefined) return Buffer.from(this.#text, this.#encoding);
     this.#spill();
-    return this.#slab.subarray(0, this.#used);
+    const used = this.#slab.subarray(0, this.#used);
+    if (this.#slab.length - this.#used <= this.#used * MOST_WASTE) return used;
+    // Batches are kept for those who may want them: a view of a large slab would keep all of it.
+    const own = Buffer.allocUnsafeSlow(this.#used);
+    used.copy(own);
+    return own;
   }
 
   #spill(): void {
