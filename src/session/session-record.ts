@@ -50,7 +50,7 @@ export class SessionRecord {
   #lost: { error: unknown } | null = null;
 
   constructor(options: RecordOptions) {
-    const { stream, log, ids, clock, projection, listener, snapshots } = options;
+    const { stream, ids, clock, projection, listener, snapshots } = options;
     this.#options = options;
     this.row = parseRow(stream.state());
     const taker = new SnapshotTaker(snapshots, stream.id, projection.sequence - (projection.sequence % SNAPSHOT_EVERY));

@@ -1,7 +1,6 @@
 // A session's line to Codex: one thread on an app-server that may serve others too.
 import {
   AgentError,
-  type AgentHost,
   type ConfigPatch,
   type Connection,
   type Launch,
