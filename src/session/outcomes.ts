@@ -52,6 +52,12 @@ export const lostAgent = (
   error: { message, code: "execution_error", details: { error_source: "transport", native_code: null, retryable: true } },
 });
 
+/** The agent says nothing in a running turn. */
+export const stalled = (silentMs: number): Draft => ({
+  do: "status",
+  status: { status: "stalled", detail: `No sign of life for ${Math.round(silentMs / 1000)} s. Interrupt it, or wait.` },
+});
+
 /** What an exit means for a session that cannot be resumed. */
 export function endOf({ exit, message }: { exit: ExitInfo | null; message?: string }): SessionEnded {
   if (exit?.code === 0) return { reason: "completed", terminated_by: "agent" };

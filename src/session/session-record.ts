@@ -6,7 +6,7 @@ import type { AgentHost } from "../agents/contract.ts";
 import type { Log, StreamWriter } from "../log/contract.ts";
 import type { Actor } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
-import type { EventDataOf, EventType } from "../schema/event-data.ts";
+import type { EventDataOf, EventType, SessionEnded } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { Pending, Session as SessionView } from "../schema/session.ts";
 import type { MessageQueueList, SessionFacts } from "../schema/snapshot.ts";
@@ -186,6 +186,19 @@ export class SessionRecord {
     this.#rowChanged = false;
     this.#queue = queue;
     this.#visible.set(this.#state());
+  }
+
+  /** Closes what is open as cut short. Messages that wait stay. */
+  cut({ dormant }: { dormant: boolean }): void {
+    if (this.scribe.ended) return;
+    this.scribe.cut("interrupted");
+    if (dormant) this.scribe.dormant();
+    this.settled();
+  }
+
+  end(data: SessionEnded): void {
+    this.scribe.end(data);
+    this.settled();
   }
 
   /** Takes a message out of the queue that will have no turn. False when it is not there. */

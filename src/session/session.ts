@@ -7,7 +7,7 @@ import type { ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
 import type { StreamWriter } from "../log/contract.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
-import type { EventDataOf, SessionEnded, StoredAttachment } from "../schema/event-data.ts";
+import type { EventDataOf, StoredAttachment } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type {
@@ -25,7 +25,7 @@ import { AgentLine, agentCall, type LineTarget } from "./agent-line.ts";
 import { mayStart, startTarget } from "./agent-start.ts";
 import type { Intake, NativeRecord } from "./channel.ts";
 import { MessageDelivery } from "./message-delivery.ts";
-import { endOf } from "./outcomes.ts";
+import { endOf, stalled } from "./outcomes.ts";
 import { recoverSession } from "./recover-session.ts";
 import { RequestDesk } from "./request-desk.ts";
 import type { SessionContext } from "./session-context.ts";
@@ -188,8 +188,7 @@ export class Session implements SessionPort, Intake {
     recoverSession(this.#record, { documents: this.stream.documents, wasOpen: this.stream.openSince() !== null, agent });
   }
 
-  // Every command names who gives it; without a name it is the program that embeds the session.
-  // ── commands ────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── commands: each names who gives it; without a name it is the program that embeds the session ─────────────────────
 
   /** `command`: the text is one of the agent's own commands, chosen by the person. */
   send(
@@ -241,8 +240,7 @@ export class Session implements SessionPort, Intake {
     this.#forcing = null;
     this.#record.guard(() => {
       if (this.projection.turn?.turn_id !== turnId) return;
-      this.#record.scribe.cut("interrupted");
-      this.#record.settled();
+      this.#record.cut({ dormant: false });
       void this.rest();
     });
   }
@@ -262,7 +260,8 @@ export class Session implements SessionPort, Intake {
     this.#gate.cancel();
     await this.#line.end();
     if (this.#record.lost) throw this.#record.lost.error;
-    if (!this.projection.ended) this.#record.write(() => this.#end({ reason: "terminated", terminated_by: "daemon", actor }));
+    if (!this.projection.ended)
+      this.#record.write(() => this.#record.end({ reason: "terminated", terminated_by: "daemon", actor }));
     await this.stream.committed();
   }
 
@@ -303,10 +302,7 @@ export class Session implements SessionPort, Intake {
 
   #rested(): void {
     this.#allowedForGood = false;
-    const { scribe } = this.#record;
-    if (scribe.busy) scribe.cut("interrupted");
-    if (!this.#line.alive) scribe.dormant();
-    this.#record.settled();
+    this.#record.cut({ dormant: !this.#line.alive });
   }
 
   /** For the daemon's own end: what is open is closed, the session stays resumable. */
@@ -316,13 +312,7 @@ export class Session implements SessionPort, Intake {
     await this.#line.end();
     // A delivery in progress puts its message back; one that waits for a log that cannot write has not begun.
     if (this.#context.log.health().state === "ok") await this.#delivery.running;
-    this.#record.guard(() => {
-      const { scribe } = this.#record;
-      if (scribe.ended) return;
-      scribe.cut("interrupted");
-      scribe.dormant();
-      this.#record.settled();
-    });
+    this.#record.guard(() => this.#record.cut({ dormant: true }));
   }
 
   /** While true, the agent is not read: it waits for us, instead of us keeping what the log cannot take. */
@@ -341,10 +331,7 @@ export class Session implements SessionPort, Intake {
   #tick(now: number): void {
     const { stall_ms, idle_ms } = this.#context.times;
     const silent = now - this.#lastSign;
-    if (this.projection.facts.status === "running" && silent > stall_ms) {
-      const detail = `No sign of life for ${Math.round(silent / 1000)} s. Interrupt it, or wait.`;
-      this.#record.emit([{ do: "status", status: { status: "stalled", detail } }]);
-    }
+    if (this.projection.facts.status === "running" && silent > stall_ms) this.#record.emit([stalled(silent)]);
     if (!this.projection.open && silent > idle_ms && this.#context.agent.capabilities.resume) void this.rest();
   }
 
@@ -374,7 +361,7 @@ export class Session implements SessionPort, Intake {
   /** [S1] An agent's death does not end a session that the agent can resume. */
   #disconnected(info: { exit: ExitInfo | null; message?: string }): void {
     if (this.projection.ended) return;
-    if (!this.#context.agent.capabilities.resume) return this.#end(endOf(info));
+    if (!this.#context.agent.capabilities.resume) return this.#record.end(endOf(info));
     writeLostAgent(this.#record, this.stream, info);
     setImmediate(() => this.pump());
   }
@@ -408,10 +395,5 @@ export class Session implements SessionPort, Intake {
     this.#forcing = null;
     if (data.stop_reason === "end_turn" && this.#row.answered === false) this.#record.save({ answered: true });
     if (this.projection.queue.length > 0) setImmediate(() => this.pump());
-  }
-
-  #end(data: SessionEnded): void {
-    this.#record.scribe.end(data);
-    this.#record.settled();
   }
 }

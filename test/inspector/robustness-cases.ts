@@ -12,21 +12,24 @@ export function robustnessCases(world: World): void {
     expect((await session.get()).last_sequence).toBeGreaterThan(EVENTS);
     const page = await world.window("/");
     await page.getByRole("link", { name: /Long/ }).waitFor();
-    const pages: string[] = [];
+    const asked: string[] = [];
     page.on("request", (request) => {
-      if (request.url().includes("types=session.started")) pages.push(request.url());
+      const { pathname, searchParams } = new URL(request.url());
+      const kind = new RegExp(`/${session.id}/(snapshot|items|events)$`).exec(pathname)?.[1];
+      // The drawer, when it is open, reads events of its own.
+      if (kind !== undefined && (kind !== "events" || searchParams.toString().includes("session.started"))) asked.push(kind);
     });
     await page.getByRole("link", { name: /Long/ }).click();
     await page.getByText("the very end", { exact: true }).waitFor();
-    expect(pages.length).toBe(1);
+    // A page of items whose search came far back may be short: then the next one is asked for, too.
+    expect(asked.slice(0, 2)).toEqual(["snapshot", "items"]);
+    expect(asked.length).toBeLessThan(10);
     expect(await page.locator(".row").count()).toBeLessThan(60);
     await openDrawer(page);
     await page.locator("[data-sequence]").first().waitFor();
     await page.locator(".event-list").evaluate((element) => element.scrollTo(0, 26 * 50_000));
     await page.locator('[data-sequence="50001"]').waitFor();
     expect(await page.locator(".event-line").count()).toBeLessThan(100);
-    // Nothing of all this needs older entries: the long messages of the first page fill the window.
-    expect(pages.length).toBe(1);
     await page.locator(".scroller").evaluate((element) => element.scrollTo(0, 0));
     await expect.poll(() => page.getByRole("button", { name: "Latest" }).count()).toBe(1);
   });

@@ -7,10 +7,11 @@ import { CodeBlock } from "../ui/code-block.tsx";
 import { clock, count, duration, money } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
-import { useToggle, useView } from "./context.ts";
+import { useView } from "./context.ts";
 import { errorAdvice } from "./error-advice.ts";
-import { Output, Part, plainPreview } from "./parts.tsx";
+import { Output, plainPreview } from "./parts.tsx";
 import { planAsked } from "./plan-text.tsx";
+import { Removed } from "./removed-row.tsx";
 
 type Shown = Exclude<Entry, { kind: "item" }>;
 
@@ -163,27 +164,6 @@ const TaskRow = ({ task }: { task: Task }) => (
     <Output text={task.output} live={task.status === "running"} />
   </div>
 );
-
-function Removed({ entry }: { entry: Extract<Entry, { kind: "removed" }> }) {
-  const [open, toggle] = useToggle(`removed ${entry.item_id}`, false);
-  return (
-    <div className="removed">
-      <button type="button" className="fold" aria-expanded={open} onClick={toggle}>
-        <Icon name="trash" size={13} />
-        <span>Removed: {entry.reason}</span>
-        <Icon name="chevron" size={12} />
-      </button>
-      {open && (
-        <div className="removed-body">
-          {entry.item?.content.map((part, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
-            <Part key={index} part={part} streaming={false} id={`${entry.item_id} ${index}`} />
-          )) ?? "Its content was not loaded."}
-        </div>
-      )}
-    </div>
-  );
-}
 
 function Mark({ event }: { event: MarkEvent }) {
   switch (event.type) {
