@@ -12,6 +12,7 @@ const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
 /** Variables by which the daemon recognises its own processes: no request sets them. */
 const OWN_PREFIX = "DRAGOMAN_";
 const SHELL = "/bin/sh";
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 const NoNul = { pattern: "^[^\\0]*$" };
 const Rows = Type.Integer({ minimum: 1, maximum: MAX_ROWS });
@@ -83,7 +84,7 @@ export function checkStart(request: StartTask, place: TaskPlace): TaskPlan {
   const env = environmentOf(request, place, mode.kind);
   const { argv, args } = commandOf(request);
   return {
-    argv: [findProgram(argv[0], cwd, env.PATH ?? ""), ...argv.slice(1)],
+    argv: [findProgram(argv[0], cwd, env.PATH ?? DEFAULT_PATH), ...argv.slice(1)],
     args,
     cwd,
     env,
@@ -143,9 +144,9 @@ function isInside(root: string, path: string): boolean {
 
 /** Found before the start, so that a wrong name is an answer to the request, with pipes and with a terminal alike. */
 function findProgram(name: string, cwd: string, path: string): string {
-  const candidates = name.includes("/")
-    ? [resolve(cwd, name)]
-    : path.split(delimiter).map((folder) => resolve(cwd, join(folder, name)));
+  // An empty entry of PATH is the working directory to some shells: a name must not start what lies there.
+  const folders = path.split(delimiter).filter((folder) => folder !== "");
+  const candidates = name.includes("/") ? [resolve(cwd, name)] : folders.map((folder) => resolve(cwd, join(folder, name)));
   const found = candidates.find(isProgram);
   if (found !== undefined) return found;
   throw new TaskError(

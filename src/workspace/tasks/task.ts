@@ -27,6 +27,9 @@ export type TaskSurroundings = {
   storeOutput?(output: { task_id: string; stream: OutputStream; path: string; bytes: number }): Promise<ArtifactRef | null>;
 };
 
+/** Sees all output as it comes, also what is not told in events any more. It must not keep the bytes. */
+export type OutputObserver = (stream: OutputStream, bytes: Buffer) => void;
+
 /** `told`: bytes that were cut into chunks; what is behind them is the beginning of a character. */
 type Stream = { store: OutputStore; chunks: Utf8Chunks; told: number };
 
@@ -36,6 +39,7 @@ export class Task {
   /** Resolves with the last state, when everything of the task is over and its events are handed over. */
   readonly ended: Promise<TaskState>;
   readonly #around: TaskSurroundings;
+  readonly #observe: OutputObserver | undefined;
   readonly #streams = new Map<OutputStream, Stream>();
   readonly #sizes: (TerminalSize & { offset: number })[] = [];
   readonly #screen: TaskScreen | null;
@@ -52,10 +56,11 @@ export class Task {
   #announced: Promise<void> = Promise.resolve();
   #settle: (state: TaskState) => void = () => {};
 
-  constructor(id: string, plan: TaskPlan, around: TaskSurroundings) {
+  constructor(id: string, plan: TaskPlan, around: TaskSurroundings, observe?: OutputObserver) {
     this.id = id;
     this.plan = plan;
     this.#around = around;
+    this.#observe = observe;
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
@@ -204,6 +209,7 @@ export class Task {
   #received(name: OutputStream, bytes: Buffer): void {
     if (this.#finished) return;
     const stream = this.#stream(name);
+    this.#observe?.(name, bytes);
     const waits = [stream.store.append(bytes), ...stream.chunks.push(bytes).map((chunk) => this.#output(name, stream, chunk))];
     const stored = waits.filter((wait) => wait !== null);
     if (stored.length > 0) this.#pressure.add(bytes.length, Promise.all(stored));

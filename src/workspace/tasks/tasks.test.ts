@@ -214,6 +214,15 @@ describe("bad input", () => {
     await expect(world.start({ argv: ["./file"] })).rejects.toEqual(refused("program_not_found"));
   });
 
+  it("a name does not start what lies in the working directory", async () => {
+    writeFileSync(join(world.place.root ?? "", "tool"), "#!/bin/sh\n", { mode: 0o755 });
+    for (const PATH of ["", ":/usr/bin", undefined]) {
+      const start = world.tasks.start({ argv: ["tool"] }, { ...world.place, environment: { PATH } });
+      await expect(start).rejects.toEqual(refused("program_not_found"));
+    }
+    expect((await world.tasks.start({ argv: ["true"] }, { ...world.place, environment: {} })).pid).not.toBeNull();
+  });
+
   it("a directory below is fine, and programs are found from there", async () => {
     mkdirSync(join(world.place.root ?? "", "below"));
     writeFileSync(join(world.place.root ?? "", "below", "tool"), "#!/bin/sh\npwd\n", { mode: 0o755 });

@@ -20,7 +20,7 @@ import {
   type TaskPlan,
   TerminalSizeSchema,
 } from "./start-request.ts";
-import { Task, type TaskSurroundings } from "./task.ts";
+import { type OutputObserver, Task, type TaskSurroundings } from "./task.ts";
 import { TaskError } from "./task-error.ts";
 import type { TaskSink } from "./task-events.ts";
 import type { OutputStream, TerminalSize } from "./task-process.ts";
@@ -65,11 +65,11 @@ export class Tasks {
   }
 
   /** Rejects with a `TaskError` when nothing was started. Resolves when the process runs, failed to start, or waits for its turn. */
-  async start(request: StartTask, place: TaskPlace): Promise<TaskView> {
+  async start(request: StartTask, place: TaskPlace, observe?: OutputObserver): Promise<TaskView> {
     if (this.#closed) throw new TaskError("closing", "The daemon is stopping: it starts no tasks any more.");
     const plan = checkStart(request, place);
     if (plan.mode.kind === "pty") ptyModule();
-    const task = this.#admit(plan);
+    const task = this.#admit(plan, observe);
     const waits = this.#queue.includes(task);
     await task.announce(waits);
     if (!waits) await task.start();
@@ -146,7 +146,7 @@ export class Tasks {
   }
 
   /** Checked and counted in one step: two requests at the same time must not both get the last place. */
-  #admit(plan: TaskPlan): Task {
+  #admit(plan: TaskPlan, observe?: OutputObserver): Task {
     const open = [...this.#running, ...this.#queue];
     const ofSession = open.filter(
       (task) => task.plan.origin_session_id !== null && task.plan.origin_session_id === plan.origin_session_id,
@@ -162,7 +162,7 @@ export class Tasks {
         "quota_reached",
         `${this.#running.size} tasks run and ${this.#queue.length} wait: cancel one, or wait for one to end.`,
       );
-    const task = new Task(`task_${randomUUID()}`, plan, this.#surroundings());
+    const task = new Task(`task_${randomUUID()}`, plan, this.#surroundings(), observe);
     this.#tasks.set(task.id, task);
     if (mustWait) this.#queue.push(task);
     else this.#running.add(task);
