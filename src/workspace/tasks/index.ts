@@ -5,6 +5,7 @@ export type { Screen } from "./screen.ts";
 export { MAX_COLS, MAX_ROWS, StartTask, type TaskPlace, TerminalSizeSchema } from "./start-request.ts";
 export * from "./task-error.ts";
 export * from "./task-events.ts";
+export type { OutputView, StoreOutput } from "./task-output.ts";
 export type { OutputStream, TaskExit, TerminalSize } from "./task-process.ts";
 export * from "./task-state.ts";
 export * from "./tasks.ts";

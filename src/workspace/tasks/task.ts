@@ -2,20 +2,19 @@
  * One task: a process, what it wrote, and the events that tell of it. Its stream is `spawned`, `status`, output, perhaps a cancellation, and one last `status`,
  * which comes after the last output and after the last of its processes. Quotas and the list of tasks are not here.
  */
-import type { ArtifactRef } from "../../schema/content.ts";
 import type { ProcessRecorder } from "../../transports/index.ts";
 import { BackPressure } from "./back-pressure.ts";
 import type { TaskLimits } from "./limits.ts";
-import { type OutputRange, OutputStore } from "./output-store.ts";
+import type { OutputRange } from "./output-store.ts";
 import { startPipes } from "./pipes.ts";
 import { type PtyProcess, startPty } from "./pty.ts";
 import { TaskScreen } from "./screen.ts";
 import type { TaskPlan } from "./start-request.ts";
 import { TaskError } from "./task-error.ts";
 import type { TaskEvent, TaskSink } from "./task-events.ts";
+import { type OutputView, type StoreOutput, TaskOutput } from "./task-output.ts";
 import type { OutputStream, TaskExit, TaskProcess, TerminalSize } from "./task-process.ts";
 import { foldTask, type TaskState } from "./task-state.ts";
-import { type TextChunk, Utf8Chunks } from "./utf8-chunks.ts";
 
 export type TaskSurroundings = {
   sink: TaskSink;
@@ -23,15 +22,12 @@ export type TaskSurroundings = {
   limits: TaskLimits;
   /** File for the output of one stream; null: output is kept in memory alone. */
   outputFile(stream: OutputStream): string | null;
-  /** Called at the end for each stream that the events do not hold whole. Null when it is not stored. */
-  storeOutput?(output: { task_id: string; stream: OutputStream; path: string; bytes: number }): Promise<ArtifactRef | null>;
+  /** Called at the end for each stream that the events do not hold whole. */
+  storeOutput?: StoreOutput;
 };
 
 /** Sees all output as it comes, also what is not told in events any more. It must not keep the bytes. */
 export type OutputObserver = (stream: OutputStream, bytes: Buffer) => void;
-
-/** `told`: bytes that were cut into chunks; what is behind them is the beginning of a character. */
-type Stream = { store: OutputStore; chunks: Utf8Chunks; told: number };
 
 export class Task {
   readonly id: string;
@@ -40,15 +36,13 @@ export class Task {
   readonly ended: Promise<TaskState>;
   readonly #around: TaskSurroundings;
   readonly #observe: OutputObserver | undefined;
-  readonly #streams = new Map<OutputStream, Stream>();
+  readonly #output: TaskOutput;
   readonly #sizes: (TerminalSize & { offset: number })[] = [];
   readonly #screen: TaskScreen | null;
   readonly #pressure: BackPressure;
   #state: TaskState | null = null;
   #process: TaskProcess | null = null;
   #pty: PtyProcess | null = null;
-  /** Output told in events so far. */
-  #eventBytes = 0;
   #startedAt = 0;
   #timeout: NodeJS.Timeout | null = null;
   #fault: string | null = null;
@@ -64,14 +58,15 @@ export class Task {
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    const streams: OutputStream[] = plan.mode.kind === "pty" ? ["pty"] : ["stdout", "stderr"];
-    for (const stream of streams)
-      this.#streams.set(stream, {
-        store: new OutputStore(around.limits, around.outputFile(stream)),
-        chunks: new Utf8Chunks(),
-        told: 0,
-      });
-    this.#screen = plan.mode.kind === "pty" ? new TaskScreen(this.#screenSource(this.#stream("pty"))) : null;
+    const isPty = plan.mode.kind === "pty";
+    this.#output = new TaskOutput({
+      task_id: id,
+      streams: isPty ? ["pty"] : ["stdout", "stderr"],
+      limits: around.limits,
+      file: around.outputFile,
+      tell: (event) => this.#tell(event),
+    });
+    this.#screen = isPty ? new TaskScreen(this.#screenSource()) : null;
     this.#pressure = new BackPressure({ pause: () => this.#process?.pause(), resume: () => this.#process?.resume() });
   }
 
@@ -85,8 +80,8 @@ export class Task {
   }
 
   /** Bytes each stream has had, and which of them can be read. */
-  get output(): { stream: OutputStream; total: number; kept: { from: number; to: number }[] }[] {
-    return [...this.#streams].map(([stream, { store }]) => ({ stream, total: store.total, kept: store.kept() }));
+  get output(): OutputView[] {
+    return this.#output.views;
   }
 
   /** Says what will be started. Resolves when that is stored: nothing is started that nobody knows of. */
@@ -141,8 +136,8 @@ export class Task {
     if (this.plan.timeout_ms !== null) this.#timeout = setTimeout(() => void this.cancel("timeout"), this.plan.timeout_ms);
   }
 
-  /** The bytes are the system's then, or wait for a program that reads slowly. */
-  write(data: Buffer): void {
+  /** The bytes are the system's then, or wait for a program that reads slowly. `secret`: that something was typed is told, not what. */
+  write(data: Buffer, secret = false): void {
     const process = this.#running();
     if (this.plan.mode.kind === "pipes" && !this.plan.mode.stdin)
       throw new TaskError("no_stdin", `Task ${this.id} has no standard input: start it with stdin, or in a terminal.`);
@@ -154,7 +149,7 @@ export class Task {
     if (!process.write(data)) throw new TaskError("no_stdin", `Task ${this.id} has closed its standard input.`);
     // The contract tells of input to terminals alone.
     if (this.#pty !== null && data.length > 0)
-      this.#tell({ type: "task.stdin", data: { task_id: this.id, chunk_b64: data.toString("base64") } });
+      this.#tell({ type: "task.stdin", data: { task_id: this.id, chunk_b64: secret ? "" : data.toString("base64") } });
   }
 
   /** The program reads the end of its input: with pipes it is closed, in a terminal Ctrl-D is typed. */
@@ -189,10 +184,7 @@ export class Task {
   }
 
   read(stream: OutputStream, offset: number, limit: number): Promise<OutputRange> {
-    const found = this.#streams.get(stream);
-    const names = [...this.#streams.keys()].join(" and ");
-    if (found === undefined) throw new TaskError("invalid_request", `Task ${this.id} has no stream ${stream}: it has ${names}.`);
-    return found.store.read(offset, limit);
+    return this.#output.read(stream, offset, limit);
   }
 
   screen(scrollback?: number): ReturnType<TaskScreen["now"]> {
@@ -203,34 +195,23 @@ export class Task {
   /** Removes what is kept of the output. */
   async forget(): Promise<void> {
     this.#screen?.dispose();
-    await Promise.all([...this.#streams.values()].map(({ store }) => store.remove()));
+    await this.#output.remove();
   }
 
-  #received(name: OutputStream, bytes: Buffer): void {
+  #received(stream: OutputStream, bytes: Buffer): void {
     if (this.#finished) return;
-    const stream = this.#stream(name);
-    this.#observe?.(name, bytes);
-    const waits = [stream.store.append(bytes), ...stream.chunks.push(bytes).map((chunk) => this.#output(name, stream, chunk))];
-    const stored = waits.filter((wait) => wait !== null);
-    if (stored.length > 0) this.#pressure.add(bytes.length, Promise.all(stored));
-  }
-
-  #output(name: OutputStream, stream: Stream, { text, bytes }: TextChunk): Promise<void> | null {
-    const offset = stream.told;
-    stream.told += bytes;
-    if (this.#eventBytes >= this.#around.limits.event_bytes) return null;
-    this.#eventBytes += bytes;
-    const data = { task_id: this.id, stream: name, chunk: text, offset, bytes };
-    return this.#tell({ type: "task.output", data });
+    this.#observe?.(stream, bytes);
+    const stored = this.#output.received(stream, bytes);
+    if (stored !== null) this.#pressure.add(bytes.length, stored);
   }
 
   async #resized({ rows, cols }: TerminalSize): Promise<void> {
-    this.#sizes.push({ rows, cols, offset: this.#stream("pty").told });
+    this.#sizes.push({ rows, cols, offset: this.#output.told("pty") });
     await this.#append({ type: "task.resized", data: { task_id: this.id, rows, cols } });
   }
 
   async #exited({ code, signal }: TaskExit): Promise<void> {
-    for (const [name, stream] of this.#streams) for (const chunk of stream.chunks.end()) void this.#output(name, stream, chunk);
+    this.#output.flush();
     const cancelled = this.state.cancel_reason !== null;
     await this.#end({ status: this.#fault !== null ? "failed" : cancelled ? "cancelled" : "exited", exit_code: code, signal });
   }
@@ -253,24 +234,11 @@ export class Task {
     if (outcome.status === "cancelled" && reason !== null)
       this.#tell({ type: "task.cancelled", data: { task_id: this.id, reason, wall_time_ms: wall } });
     const ended_at = new Date().toISOString();
-    const artifacts = await this.#keepOutput();
+    const artifacts = await this.#output.end(this.#around.storeOutput);
     const error = this.#fault === null ? {} : { error: this.#fault };
     const data = { task_id: this.id, ...outcome, ended_at, ...error, ...(artifacts.length > 0 ? { artifacts } : {}) };
     await this.#append({ type: "task.status", data });
     this.#settle(this.state);
-  }
-
-  /** What is longer than the events tell is handed over as a whole. */
-  async #keepOutput(): Promise<ArtifactRef[]> {
-    const refs: ArtifactRef[] = [];
-    for (const [stream, { store }] of this.#streams) {
-      await store.end();
-      if (this.#eventBytes < this.#around.limits.event_bytes || store.path === null) continue;
-      const bytes = Math.min(store.total, this.#around.limits.file_bytes);
-      const ref = await this.#around.storeOutput?.({ task_id: this.id, stream, path: store.path, bytes }).catch(() => null);
-      if (ref) refs.push(ref);
-    }
-    return refs;
   }
 
   /** For an event that nobody waits for: null when it is stored already. */
@@ -303,14 +271,12 @@ export class Task {
     return this.#process;
   }
 
-  #stream(name: OutputStream): Stream {
-    const stream = this.#streams.get(name);
-    if (stream === undefined) throw new Error(`a task with ${this.plan.mode.kind} has no ${name}`);
-    return stream;
-  }
-
-  #screenSource(stream: Stream): ConstructorParameters<typeof TaskScreen>[0] {
-    return { sizes: this.#sizes, total: () => stream.told, read: (offset, limit) => stream.store.read(offset, limit) };
+  #screenSource(): ConstructorParameters<typeof TaskScreen>[0] {
+    return {
+      sizes: this.#sizes,
+      total: () => this.#output.told("pty"),
+      read: (offset, limit) => this.#output.read("pty", offset, limit),
+    };
   }
 
   #over = (): TaskError => new TaskError("task_ended", `Task ${this.id} has ended: start another one.`);

@@ -23,6 +23,7 @@ import {
 import { type OutputObserver, Task, type TaskSurroundings } from "./task.ts";
 import { TaskError } from "./task-error.ts";
 import type { TaskSink } from "./task-events.ts";
+import type { OutputView, StoreOutput } from "./task-output.ts";
 import type { OutputStream, TerminalSize } from "./task-process.ts";
 import type { TaskState } from "./task-state.ts";
 
@@ -36,14 +37,15 @@ export type TasksOptions = {
   /** Existing private directory for long output. Left out: only the newest output is kept, in memory. */
   outputDirectory?: string;
   limits?: Partial<TaskLimits>;
-  storeOutput?: TaskSurroundings["storeOutput"];
+  /** Called at the end for each stream that the events do not hold whole. */
+  storeOutput?: StoreOutput;
 };
 
 /** A task as it is now: what its events say, and what only its process knows. */
 export type TaskView = TaskState & {
   /** Null when no process was started. */
   pid: number | null;
-  output: { stream: OutputStream; total: number; kept: { from: number; to: number }[] }[];
+  output: OutputView[];
 };
 
 const sizeValidator = Compile(TerminalSizeSchema);
@@ -95,8 +97,9 @@ export class Tasks {
     return this.#view(task);
   }
 
-  write(taskId: string, data: Buffer): void {
-    this.#find(taskId).write(data);
+  /** `secret`: what is typed is not written to the log. */
+  write(taskId: string, data: Buffer, options: { secret?: boolean } = {}): void {
+    this.#find(taskId).write(data, options.secret);
   }
 
   endInput(taskId: string): void {
