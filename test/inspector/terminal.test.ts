@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -216,6 +217,28 @@ describe.skipIf(!hasBrowser)("the terminal component", () => {
     expect(await shown.evaluate(() => document.adoptedStyleSheets.length)).toBe(0);
     expect(await shown.evaluate(() => Object.hasOwn(document, "createElement"))).toBe(false);
   });
+
+  it.each(["light", "dark"] as const)(
+    "axe finds no serious fault in the %s theme, whatever colours a program uses",
+    async (theme) => {
+      const colours =
+        "for c in 30 31 32 33 34 35 36 37 90 91 92 93 94 95 96 97; do printf '\\033[%sm%s colour\\033[0m ' $c $c; done";
+      await run(`${colours}; printf '\\033[38;2;200;200;10mpale\\033[0m \\033[2mdim\\033[0m\\n'; echo ready; exec cat`);
+      await wrote(/ready/);
+      const shown = await open("", theme);
+      await sees(shown, "ready");
+      await shown.evaluate(axe.source);
+      const found = await shown.evaluate(async () => {
+        const { axe: engine } = window as unknown as { axe: typeof axe };
+        const { violations } = await engine.run(document.querySelector(".terminal") ?? document, { resultTypes: ["violations"] });
+        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        return serious.flatMap(({ id, nodes }) =>
+          nodes.map((node) => `${id}: ${node.html.slice(0, 120)} ${node.failureSummary?.slice(0, 200)}`),
+        );
+      });
+      expect(found).toEqual([]);
+    },
+  );
 
   it("is a chunk of its own", () => {
     const files = readdirSync(join(dir, "built", "assets")).filter((name) => name.endsWith(".js"));
