@@ -13,7 +13,7 @@ export type TaskLimits = {
   memory_bytes: number;
   /** First output kept in a file, for each stream. */
   file_bytes: number;
-  /** Output of a task that is written as events; what comes after can only be read by range. */
+  /** Output of a task that is written as events, up to the chunk that passes it; what comes after can only be read by range. */
   event_bytes: number;
   /** Bytes for a program's input that it has not read. */
   input_bytes: number;
