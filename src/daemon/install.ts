@@ -7,6 +7,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ProblemError } from "../schema/problem-codes.ts";
+import { childStdio } from "../transports/index.ts";
 
 export type NpmPackage = {
   name: string;
@@ -49,14 +50,18 @@ function cleaned(env: Readonly<Record<string, string | undefined>>): Record<"wit
 }
 
 async function npm(args: string[], env: NodeJS.ProcessEnv, onProgress: Progress): Promise<void> {
-  const child = spawn(process.platform === "win32" ? "npm.cmd" : "npm", args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.platform === "win32" ? "npm.cmd" : "npm", args, {
+    env,
+    stdio: childStdio(["ignore", "pipe", "pipe"]),
+  });
   const last: string[] = [];
   for (const stream of [child.stdout, child.stderr])
-    createInterface({ input: stream }).on("line", (line) => {
-      last.push(line);
-      if (last.length > 20) last.shift();
-      onProgress(line);
-    });
+    if (stream)
+      createInterface({ input: stream }).on("line", (line) => {
+        last.push(line);
+        if (last.length > 20) last.shift();
+        onProgress(line);
+      });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once("error", (error) =>
       reject(

@@ -75,6 +75,14 @@ it("has checkpoints, with times in milliseconds", () => {
   expect(frameOf(eventOf("checkpoint.failed", { action: "create", error: "e" })).type).toBe("checkpoint_failed");
 });
 
+it("a frame of output is exactly the contract's", () => {
+  const event = eventOf("task.output", { task_id: "t", stream: "pty", chunk: "x", offset: 7, bytes: 1 });
+  const { type, task_id, stream, chunk, ...rest } = { ...frameOf(event) } as Record<string, unknown>;
+  expect([type, task_id, stream, chunk]).toEqual(["tool_task_output_delta", "t", "pty", "x"]);
+  expect(Object.keys(rest)).not.toEqual(expect.arrayContaining(["offset"]));
+  expect(Object.keys(rest)).not.toEqual(expect.arrayContaining(["bytes"]));
+});
+
 it("has the whole life of a background task", () => {
   expect(
     [

@@ -83,8 +83,10 @@ function taskPayload(event: UniversalEvent): Payload | undefined {
         ...(ended_at === undefined ? {} : { ended_at_ms: Date.parse(ended_at) }),
       };
     }
-    case "task.output":
-      return { type: "tool_task_output_delta", ...event.data };
+    case "task.output": {
+      const { offset: _offset, bytes: _bytes, ...data } = event.data;
+      return { type: "tool_task_output_delta", ...data };
+    }
     case "task.stdin":
       return { type: "tool_task_stdin_written", ...event.data };
     case "task.resized":

@@ -391,6 +391,9 @@ export const TaskOutput = Type.Object({
   task_id: Text,
   stream: Type.Enum(["stdout", "stderr", "pty"]),
   chunk: Text,
+  /** Place of the chunk in its stream, and how much of it the chunk stands for, in bytes: invalid UTF-8 is replaced in the text, not in the count. */
+  offset: optional(Type.Integer({ minimum: 0 })),
+  bytes: optional(Type.Integer({ minimum: 0 })),
   ...TaskArtifacts,
 });
 export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text });

@@ -32,9 +32,11 @@ export interface SpawnAgentOptions {
   recorder?: ProcessRecorder;
   onStdout(chunk: Buffer): void;
   onStderrLine?(line: string): void;
+  /** All bytes of stderr as they come, for a caller to whom `stderr()` is too little. Like `onStdout`, it is stopped by `pauseStdout`. */
+  onStderr?(chunk: Buffer): void;
   /** A write met a closed stdin (EPIPE). The child may live on; later writes return false. */
   onStdinError?(error: Error): void;
-  /** Once, after the last `onStdout`. Never called when `onSpawnError` is. */
+  /** Once, after the last `onStdout` and `onStderr`. Never called when `onSpawnError` is. */
   onExit(exit: ExitInfo): void;
   /** Once, never before `spawnAgent` returned. */
   onSpawnError(error: SpawnError): void;

@@ -11,6 +11,7 @@ import { readStartTime, signalSame } from "./process-table.ts";
 import { noteActivity, unwatchFamily, type Watched, watchFamily } from "./process-watch.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
 import { type StderrOutput, StderrTail } from "./stderr-tail.ts";
+import { childStdio } from "./withheld-descriptors.ts";
 
 /** How long a pipe may stay open after the leader exited and its group was killed (a process that left the group can hold it). */
 export const PIPE_DRAIN_MS = 500;
@@ -94,11 +95,11 @@ class SpawnedAgent implements AgentProcess {
    * One read a turn of the event loop. Left alone, libuv reads a flooding child up to 32 times on end: tens of milliseconds in which no socket is
    * written, no timer runs and no other agent is heard.
    */
-  #breathe(): void {
+  #breathe(stream: "stdout" | "stderr"): void {
     if (this.#held || this.#state !== "running") return;
-    this.#child?.stdout?.pause();
+    this.#child?.[stream]?.pause();
     setImmediate(() => {
-      if (!this.#held) this.#child?.stdout?.resume();
+      if (!this.#held) this.#child?.[stream]?.resume();
     });
   }
 
@@ -141,7 +142,7 @@ class SpawnedAgent implements AgentProcess {
       return spawn(command, [...args], {
         detached: true,
         shell: false,
-        stdio: ["pipe", "pipe", "pipe"],
+        stdio: childStdio(["pipe", "pipe", "pipe"]),
         env: { ...(env ?? process.env), ...mark },
         ...(cwd === undefined ? {} : { cwd }),
       });
@@ -160,10 +161,14 @@ class SpawnedAgent implements AgentProcess {
       if (this.#state === "ended") return;
       this.#active();
       this.#options.onStdout(chunk);
-      this.#breathe();
+      this.#breathe("stdout");
     });
     child.stderr?.on("data", (chunk: Buffer) => {
-      if (this.#state !== "ended") this.#stderr.push(chunk);
+      if (this.#state === "ended") return;
+      this.#stderr.push(chunk);
+      if (this.#options.onStderr === undefined) return;
+      this.#options.onStderr(chunk);
+      this.#breathe("stderr");
     });
     child.stdout?.on("error", () => {});
     child.stderr?.on("error", () => {});

@@ -18,3 +18,4 @@ export * from "./sse-client.ts";
 export type { SseEvent } from "./sse-decoder.ts";
 export * from "./stderr-tail.ts";
 export { knowsUnixPeers } from "./unix-peer.ts";
+export * from "./withheld-descriptors.ts";

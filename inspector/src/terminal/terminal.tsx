@@ -1,0 +1,56 @@
+/** A terminal on the page. Its emulator is a chunk of its own, loaded when the first terminal is shown. */
+import { useEffect, useRef, useState } from "react";
+import { shownTheme } from "../state/preferences.ts";
+import { useStore } from "../state/store.ts";
+import { Notice } from "../ui/controls.tsx";
+import type { TerminalTransport } from "./terminal-transport.ts";
+import type { TerminalView } from "./terminal-view.ts";
+import "../styles/terminal.css";
+
+export type TerminalProps = {
+  /** Closed when the component goes away, or gets another one. */
+  transport: TerminalTransport;
+  /** What runs in it, for screen readers. */
+  label: string;
+  readOnly?: boolean;
+  /** Output is read aloud. */
+  screenReader?: boolean;
+};
+
+export function Terminal({ transport, label, readOnly = false, screenReader = false }: TerminalProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const view = useRef<TerminalView | null>(null);
+  const [ended, setEnded] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const theme = useStore(shownTheme);
+  useEffect(() => {
+    let gone = false;
+    setEnded(null);
+    void import("./terminal-view.ts").then(
+      (module) => {
+        if (gone || !host.current) return;
+        const options = { transport, theme: shownTheme.get(), readOnly, screenReader, onEnded: setEnded };
+        view.current = new module.TerminalView(host.current, options);
+      },
+      (error: unknown) => setFault(error instanceof Error ? error.message : String(error)),
+    );
+    return () => {
+      gone = true;
+      view.current?.dispose();
+      view.current = null;
+    };
+  }, [transport, readOnly, screenReader]);
+  useEffect(() => () => transport.close(), [transport]);
+  useEffect(() => view.current?.setTheme(theme), [theme]);
+  if (fault !== null) return <Notice kind="warning">The terminal cannot be shown: {fault}</Notice>;
+  return (
+    <section className="terminal" aria-label={label}>
+      <div className="terminal-host" ref={host} tabIndex={-1} title="Shift+Escape leaves the terminal" />
+      {ended !== null && (
+        <p className="terminal-ended" role="status">
+          {ended}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,167 @@
+/** The request to start a task: its schema, and the checks that need the file system. What passes can be started; a refused one leaves no trace. */
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import { TaskError } from "./task-error.ts";
+import type { TerminalSize } from "./task-process.ts";
+
+export const MAX_ROWS = 500;
+export const MAX_COLS = 1_000;
+const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
+/** Variables by which the daemon recognises its own processes: no request sets them. */
+const OWN_PREFIX = "DRAGOMAN_";
+const SHELL = "/bin/sh";
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+const NoNul = { pattern: "^[^\\0]*$" };
+const Rows = Type.Integer({ minimum: 1, maximum: MAX_ROWS });
+const Cols = Type.Integer({ minimum: 1, maximum: MAX_COLS });
+
+export const TerminalSizeSchema = Type.Object({ rows: Rows, cols: Cols }, { additionalProperties: false });
+
+export const StartTask = Type.Object(
+  {
+    command: Type.Optional(Type.String({ ...NoNul, minLength: 1, description: "A shell command line. Either this or argv." })),
+    argv: Type.Optional(
+      Type.Array(Type.String(NoNul), { minItems: 1, description: "A program and its arguments, read by no shell." }),
+    ),
+    cwd: Type.Optional(Type.String({ ...NoNul, description: "Working directory, inside the workspace; its root unless given." })),
+    env: Type.Optional(
+      Type.Record(Type.String({ pattern: "^[^=\\0]+$" }), Type.String(NoNul), {
+        additionalProperties: false,
+        description: "Added to the environment. Never written to the log.",
+      }),
+    ),
+    title: Type.Optional(Type.String({ maxLength: 200, description: "For people." })),
+    execution_mode: Type.Optional(
+      Type.Enum(["pipes", "pty"], { description: "pipes: stdout and stderr apart. pty: a terminal. Default pipes." }),
+    ),
+    stdin: Type.Optional(Type.Boolean({ description: "With pipes: whether it gets a standard input. Default false." })),
+    rows: Type.Optional(Rows),
+    cols: Type.Optional(Cols),
+    timeout_ms: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: "It is cancelled after this time." }),
+    ),
+    tool_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "The tool it runs for. Default shell." })),
+    origin_session_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "The session it runs for." })),
+  },
+  { additionalProperties: false },
+);
+export type StartTask = Type.Static<typeof StartTask>;
+
+/** A checked request. */
+export type TaskPlan = {
+  argv: readonly [string, ...string[]];
+  /** As asked for, for the log. */
+  args: { command: string } | { argv: string[] };
+  cwd: string;
+  env: Record<string, string>;
+  title: string | null;
+  tool_name: string;
+  origin_session_id: string | null;
+  timeout_ms: number | null;
+  mode: { kind: "pipes"; stdin: boolean } | ({ kind: "pty" } & TerminalSize);
+};
+
+export type TaskPlace = {
+  /** Real path of the workspace: tasks run in it and below. Null: anywhere. */
+  root: string | null;
+  /** The environment before what the request adds. */
+  environment: Readonly<Record<string, string | undefined>>;
+};
+
+const validator = Compile(StartTask);
+
+/** Throws `invalid_request`, `cwd_outside`, `cwd_not_found` or `program_not_found`. */
+export function checkStart(request: StartTask, place: TaskPlace): TaskPlan {
+  if (!validator.Check(request)) {
+    const [fault] = validator.Errors(request);
+    throw invalid(`${fault?.instancePath || "the request"} ${fault?.message ?? "is invalid"}`);
+  }
+  const mode = modeOf(request);
+  const cwd = workingDirectory(request.cwd, place.root);
+  const env = environmentOf(request, place, mode.kind);
+  const { argv, args } = commandOf(request);
+  return {
+    argv: [findProgram(argv[0], cwd, env.PATH ?? DEFAULT_PATH), ...argv.slice(1)],
+    args,
+    cwd,
+    env,
+    title: request.title ?? null,
+    tool_name: request.tool_name ?? "shell",
+    origin_session_id: request.origin_session_id ?? null,
+    timeout_ms: request.timeout_ms ?? null,
+    mode,
+  };
+}
+
+function modeOf({ execution_mode, rows, cols, stdin }: StartTask): TaskPlan["mode"] {
+  if (execution_mode === "pty") {
+    if (stdin === false) throw invalid("a terminal always has an input: leave stdin out");
+    return { kind: "pty", rows: rows ?? DEFAULT_SIZE.rows, cols: cols ?? DEFAULT_SIZE.cols };
+  }
+  if (rows !== undefined || cols !== undefined) throw invalid('rows and cols are for execution_mode "pty"');
+  return { kind: "pipes", stdin: stdin ?? false };
+}
+
+function commandOf({ command, argv }: StartTask): { argv: [string, ...string[]]; args: TaskPlan["args"] } {
+  if ((command === undefined) === (argv === undefined)) throw invalid("give either command or argv");
+  if (command !== undefined) return { argv: [SHELL, "-c", command], args: { command } };
+  const [program = "", ...rest] = argv ?? [];
+  if (program === "") throw invalid("argv must begin with a program");
+  return { argv: [program, ...rest], args: { argv: [program, ...rest] } };
+}
+
+function environmentOf(request: StartTask, place: TaskPlace, kind: "pipes" | "pty"): Record<string, string> {
+  const terminal = kind === "pty" ? { TERM: "xterm-256color", COLORTERM: "truecolor" } : {};
+  const asked = Object.entries(request.env ?? {}).filter(([name]) => !name.startsWith(OWN_PREFIX));
+  const all = { ...place.environment, ...terminal, ...Object.fromEntries(asked) };
+  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+function workingDirectory(asked: string | undefined, root: string | null): string {
+  const path = resolve(root ?? process.cwd(), asked ?? ".");
+  let real: string;
+  try {
+    real = realpathSync(path);
+    if (!statSync(real).isDirectory()) throw new Error("not a directory");
+  } catch (error) {
+    throw new TaskError(
+      "cwd_not_found",
+      `The working directory ${path} is not a directory: create it or choose another one.`,
+      error,
+    );
+  }
+  if (root === null || isInside(root, real)) return real;
+  throw new TaskError("cwd_outside", `The working directory ${path} lies outside of ${root}: choose one inside.`);
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(realpathSync(root), path);
+  return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
+}
+
+/** Found before the start, so that a wrong name is an answer to the request, with pipes and with a terminal alike. */
+function findProgram(name: string, cwd: string, path: string): string {
+  // An empty entry of PATH is the working directory to some shells: a name must not start what lies there.
+  const folders = path.split(delimiter).filter((folder) => folder !== "");
+  const candidates = name.includes("/") ? [resolve(cwd, name)] : folders.map((folder) => resolve(cwd, join(folder, name)));
+  const found = candidates.find(isProgram);
+  if (found !== undefined) return found;
+  throw new TaskError(
+    "program_not_found",
+    `${JSON.stringify(name)} is not a program here: install it, put it on PATH, or give its full path.`,
+  );
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const invalid = (what: string): TaskError => new TaskError("invalid_request", `The task cannot be started: ${what}.`);
