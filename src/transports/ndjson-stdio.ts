@@ -39,7 +39,7 @@ export class NdjsonChannel {
     this.#framer = new LineFramer({
       ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
       onLine: (raw) => this.#take(raw, raw.toString("utf8")),
-      onAsciiLine: (raw) => this.#take(raw, raw),
+      onTextLine: (raw) => this.#take(raw, raw),
       onOversize: (oversize) => options.onOversize(oversize),
     });
   }
@@ -69,7 +69,7 @@ export class NdjsonChannel {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      const bytes = typeof raw === "string" ? Buffer.from(raw, "latin1") : raw;
+      const bytes = typeof raw === "string" ? Buffer.from(raw, "utf8") : raw;
       this.#options.onGarbage({ raw: bytes, error: error instanceof Error ? error.message : String(error) });
       return;
     }
