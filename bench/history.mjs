@@ -48,9 +48,27 @@ const sizeOf = (folder) =>
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath ?? entry.path, entry.name)).size, 0);
 
-/** In a data directory of its own, looked at when the daemon has ended. */
+/** What a data directory holds when the daemon has ended. */
+async function filled(agent, text) {
+  const dataDir = mkdtempSync(join(tmpdir(), "dragoman-bench-disk-"));
+  try {
+    const daemon = await startDaemon({ dataDir });
+    try {
+      const id = await newSession(daemon, agent.id);
+      await send(daemon, id, text);
+      await settled(daemon, id);
+    } finally {
+      await daemon.stop();
+    }
+    return sizeOf(dataDir);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
 export async function diskRows(scale) {
   const events = Math.round(100_000 * scale);
+  const empty = await filled(agents.mock, "say ready");
   const kinds = [
     ["mock", agents.mock, ""],
     ["ACP", agents.acp, ""],
@@ -59,21 +77,8 @@ export async function diskRows(scale) {
     ["OpenCode", agents.opencode, ""],
   ];
   for (const [name, agent, kind] of kinds) {
-    const dataDir = mkdtempSync(join(tmpdir(), "dragoman-bench-disk-"));
-    try {
-      const bytes = [];
-      for (const count of [1000, events]) {
-        const daemon = await startDaemon({ dataDir });
-        const id = await newSession(daemon, agent.id);
-        await send(daemon, id, `flood ${count}${kind}`);
-        await settled(daemon, id);
-        await daemon.stop();
-        bytes.push(sizeOf(dataDir));
-      }
-      row(`bytes on disk an event with its native line, ${name}`, { dragoman: (bytes[1] - bytes[0]) / events });
-    } finally {
-      rmSync(dataDir, { recursive: true, force: true });
-    }
+    const bytes = (await filled(agent, `flood ${events}${kind}`)) - empty;
+    row(`bytes on disk an event with its native line, ${name}`, { dragoman: bytes / events });
   }
 }
 
