@@ -6,8 +6,9 @@
  *   rate N PER_SECOND   the same, so many a second
  *   anything else       one text
  */
-const ASCII = "xxxxxxxxxxxxxxxxxxx ";
-const UNICODE = "Größe 日本 👍 ";
+/** Texts of 20 bytes, one after the other: neighbours have nothing in common that a store could leave out. */
+const ASCII = ["The answer is short,", " 3 of 5 tests passed", "; see lib/parse.ts: ", "a line may end with ", "(or begin with) what"];
+const UNICODE = ["Größe 日本 👍 ", "é: 3 αβγδ → ok", " ja — über 20 €?", "ну 漢字 ± ½ x", "✓ naïve 東京 ©."];
 const BATCH = 500;
 /** Texts in one message: real ones end. */
 const MESSAGE = 1000;
@@ -25,13 +26,13 @@ export async function play(prompt, message, write) {
   await write(message()("ready "));
 }
 
-async function flood(count, text, message, write) {
+async function flood(count, texts, message, write) {
   for (let from = 0; from < count; from += MESSAGE) {
     const line = message();
     const end = Math.min(count, from + MESSAGE);
     for (let at = from; at < end; at += BATCH) {
       let lines = "";
-      for (let i = at; i < Math.min(end, at + BATCH); i++) lines += line(text);
+      for (let i = at; i < Math.min(end, at + BATCH); i++) lines += line(texts[i % texts.length]);
       await write(lines);
     }
   }
