@@ -5,7 +5,8 @@ import { newSession, send, settled, sse } from "./servers.mjs";
 import { END } from "./streams.mjs";
 import { row } from "./table.mjs";
 
-/** How each is asked for the same. `count`: what each of its events holds once. `open` gives the stream from now on, `history` from the beginning. */
+/** How each is asked for the same. `count`: what each of its events holds once. `open` gives the stream from now on, `history` from the
+ * beginning; `rest` waits for the end of the turn, where `prompt` does not. */
 function subjects({ daemon, pipe, peer }) {
   const native = '"agent_message_chunk"';
   let serial = 0;
@@ -17,10 +18,8 @@ function subjects({ daemon, pipe, peer }) {
       start: () => newSession(daemon, agents.acp.id),
       open: async (id) => sse(daemon, id, await settled(daemon, id)),
       history: (id) => sse(daemon, id),
-      async prompt(id, text) {
-        await send(daemon, id, text);
-        await settled(daemon, id);
-      },
+      prompt: (id, text) => send(daemon, id, text),
+      rest: (id) => settled(daemon, id),
       end: (id) => daemon.call("DELETE", `/v1/sessions/${id}`),
     },
     pipe: {
@@ -130,6 +129,7 @@ export async function peerRows(under, scale) {
     if (subject.history === null) return { counted: 0 };
     const session = await subject.start();
     await subject.prompt(session, `flood ${events}`);
+    await subject.rest?.(session);
     const stream = subject.history(session);
     const options = { count: subject.count, lossy: subject.lossy };
     // dragoman's stream begins with the turn that started the agent, which said one text: the end of the second is the end of the flood.

@@ -62,6 +62,7 @@ const commit = () => {
 };
 
 const began = performance.now();
+const at = commit();
 const [load] = loadavg();
 const inRounds = ["streams", "agents", "history", "peers"].some(wants) ? rounds : 0;
 let done = 0;
@@ -89,14 +90,14 @@ const about = {
   ...machine,
   load_before: load,
   short,
-  rounds,
+  rounds: done,
   seconds,
 };
 if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ ...about, rows: result() })}\n`);
 else {
-  const { date, commit: at, node, cpus: cores, model, memory_gb } = about;
+  const { date, node, cpus: cores, model, memory_gb } = about;
   process.stdout.write(
     `\n${date}, commit ${at}, Node ${node}, ${cores} cores (${model}), ${memory_gb} GB, load before ${load.toFixed(1)}; ` +
-      `${short ? "short, " : ""}medians of ${done} round(s), ${seconds} s\n\n${markdown(wants("peers") ? `${SANDBOX_AGENT.npm} ${SANDBOX_AGENT.version}` : null)}\n`,
+      `${short ? "short, " : ""}${done > 0 ? `medians of ${done} round(s), ` : ""}${seconds} s\n\n${markdown(wants("peers") ? `${SANDBOX_AGENT.npm} ${SANDBOX_AGENT.version}` : null)}\n`,
   );
 }

@@ -7,7 +7,13 @@
  *   anything else       one text
  */
 /** Texts of 20 bytes, one after the other: neighbours have nothing in common that a store could leave out. */
-const ASCII = ["The answer is short,", " 3 of 5 tests passed", "; see lib/parse.ts: ", "a line may end with ", "(or begin with) what"];
+const ASCII = [
+  "The answer is short,",
+  " 3 of 5 tests passed",
+  "; see lib/parse.ts: ",
+  "a line may end with ",
+  "(or begin with) what",
+];
 const UNICODE = ["Größe 日本 👍 ", "é: 3 αβγδ → ok", " ja — über 20 €?", "ну 漢字 ± ½ x", "✓ naïve 東京 ©."];
 const BATCH = 500;
 /** Texts in one message: real ones end. */
