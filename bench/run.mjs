@@ -93,6 +93,10 @@ const about = {
   rounds: done,
   seconds,
 };
+if (load > cpus().length / 2)
+  process.stderr.write(
+    `The machine was busy before (load ${load.toFixed(1)}): compare processor times and losses, not speeds.\n`,
+  );
 if (argv.includes("--json")) process.stdout.write(`${JSON.stringify({ ...about, rows: result() })}\n`);
 else {
   const { date, node, cpus: cores, model, memory_gb } = about;
