@@ -7,9 +7,11 @@ import { spawnAgent } from "./child-process.ts";
 import { encodeJsonLine, type RawLine, withoutLineEnd } from "./json-line.ts";
 import type { PeerFlow } from "./json-rpc.ts";
 import { LineFramer, type OversizeLine } from "./line-framer.ts";
+import { LineParser } from "./line-parser.ts";
 
 export interface NdjsonMessage {
   raw: RawLine;
+  /** May share parts with the message before: not to be changed. */
   value: unknown;
 }
 
@@ -33,6 +35,7 @@ export interface NdjsonChannelOptions extends NdjsonHandlers {
 export class NdjsonChannel {
   readonly #options: NdjsonChannelOptions;
   readonly #framer: LineFramer;
+  readonly #parser = new LineParser();
 
   constructor(options: NdjsonChannelOptions) {
     this.#options = options;
@@ -67,7 +70,7 @@ export class NdjsonChannel {
   #take(raw: RawLine, text: string): void {
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = this.#parser.parse(text);
     } catch (error) {
       const bytes = typeof raw === "string" ? Buffer.from(raw, "utf8") : raw;
       this.#options.onGarbage({ raw: bytes, error: error instanceof Error ? error.message : String(error) });
