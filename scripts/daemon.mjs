@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 
 const MAIN = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
 
-/** What it says when it is ready (`url`, `token`, `pid`, `data_dir`), and the process. `options` are those of spawn. */
-export async function startDaemon(dataDir, { more = [], ...options } = {}) {
-  const args = [MAIN, "serve", "--port", "0", "--json", "--no-open", "--data-dir", dataDir, ...more];
+/** What it says when it is ready (`url`, `token`, `pid`, `data_dir`), and the process. `node`: options of Node itself; `options` are those of spawn. */
+export async function startDaemon(dataDir, { more = [], node = [], ...options } = {}) {
+  const args = [...node, MAIN, "serve", "--port", "0", "--json", "--no-open", "--data-dir", dataDir, ...more];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], ...options });
   for await (const line of createInterface({ input: child.stdout })) return { ...JSON.parse(line), child };
   throw new Error("the daemon said nothing");

@@ -10,7 +10,10 @@ export function encodeJsonLine(value: unknown): Buffer {
   return Buffer.from(`${json.replace(FOREIGN_LINE_ENDS, escapeCharacter)}\n`, "utf8");
 }
 
-/** A line without its line end, verbatim: bytes, or text if it is ASCII. It may share memory with its neighbours, so copy it to keep it for long. */
+/**
+ * A line without its line end, verbatim: text whose UTF-8 encoding is the line, or bytes if it is long or no UTF-8. It may share memory with its neighbours,
+ * so copy it to keep it for long.
+ */
 export type RawLine = Buffer | string;
 
 /** The line as the ledger keeps it: like an incoming one, without its line end. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seedOf } from "../test-seed.ts";
-import { LineFramer, OVERSIZE_HEAD_BYTES, type OversizeLine } from "./line-framer.ts";
+import { LineFramer, LONG_LINE_BYTES, OVERSIZE_HEAD_BYTES, type OversizeLine } from "./line-framer.ts";
 
 const SEED = seedOf(20_260_401);
 
@@ -21,12 +21,12 @@ function frame(chunks: Iterable<Buffer>, options: Options = {}): Framed {
   return framed;
 }
 
-function frameAs(chunks: Iterable<Buffer>, options: Options, ascii: boolean): Framed {
+function frameAs(chunks: Iterable<Buffer>, options: Options, asText: boolean): Framed {
   const framed: Framed = { lines: [], oversize: [] };
   const framer = new LineFramer({
     ...options,
     onLine: (line) => framed.lines.push(line),
-    ...(ascii ? { onAsciiLine: (line: string) => framed.lines.push(Buffer.from(line)) } : {}),
+    ...(asText ? { onTextLine: (line: string) => framed.lines.push(Buffer.from(line)) } : {}),
     onOversize: (oversize) => framed.oversize.push(oversize),
   });
   for (const chunk of chunks) framer.push(chunk);
@@ -155,5 +155,26 @@ describe("LineFramer", () => {
       }),
       { seed: SEED, numRuns: 2_000 },
     );
+  });
+
+  it("gives the same lines as text, however the bytes are split: those that are UTF-8 and not long", () => {
+    const long = "ü".repeat(LONG_LINE_BYTES / 2);
+    const utf8 = ["ascii", "grüße", "日本 👩‍💻\r", long.slice(1), "\ufeff", "\u2028"];
+    const notUtf8 = [Buffer.from([0x61, 0xff]), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from(long)];
+    const lines = [...utf8, ...notUtf8, ...utf8].map((line) => Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
+    const stream = Buffer.concat(lines);
+    for (const cuts of [[], [5], [7, 8], [9, 10, 11, 12, 13, 14], [300, stream.length - 9], [stream.length - 2]]) {
+      const asText: string[] = [];
+      const asBytes: Buffer[] = [];
+      const framer = new LineFramer({
+        onLine: (line) => asBytes.push(Buffer.from(line)),
+        onTextLine: (line) => asText.push(line),
+        onOversize: () => expect.unreachable(),
+      });
+      for (const chunk of splitAt(stream, cuts)) framer.push(chunk);
+      framer.end();
+      expect(asText).toEqual([...utf8, ...utf8].map((line) => line.replace(/\r$/, "")));
+      expect(asBytes.map((line) => line.toString("hex"))).toEqual(notUtf8.map((line) => line.toString("hex")));
+    }
   });
 });

@@ -1,12 +1,15 @@
 /**
- * Bytes in any chunks to whole lines. Knows nothing of JSON and never makes a string: a chunk may end inside a
- * UTF-8 character, so text exists only after a line is complete.
+ * Bytes in any chunks to whole lines. Knows nothing of JSON. A chunk may end inside a UTF-8 character, so text exists
+ * only after a line is complete.
  */
-import { isAscii } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { createHash, type Hash } from "node:crypto";
 
 export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
 export const OVERSIZE_HEAD_BYTES = 64 * 1024;
+
+/** Lines from this length on are delivered as bytes, also where text was asked for: who keeps them would have to encode them again. */
+export const LONG_LINE_BYTES = 64 * 1024;
 
 const LF = 10;
 const CR = 13;
@@ -27,10 +30,10 @@ export interface LineFramerOptions {
   /** The line may share memory with the pushed chunk: copy it to keep it for long. Must not throw. */
   onLine(line: Buffer): void;
   /**
-   * For those who want text anyway: gets the lines of a chunk that is nothing but ASCII, in place of `onLine`. Such a chunk is turned into text at once, and its
-   * lines are pieces of that. Must not throw.
+   * For readers that want text: gets each line that is valid UTF-8 and shorter than `LONG_LINE_BYTES`, in place of `onLine`. Encoded as UTF-8, the text
+   * is the line's bytes again. Pieces of an ASCII chunk share memory with each other. Must not throw.
    */
-  onAsciiLine?(line: string): void;
+  onTextLine?(line: string): void;
   /** Called once, when the long line ends. Must not throw. */
   onOversize(oversize: OversizeLine): void;
 }
@@ -58,7 +61,7 @@ export class LineFramer {
   push(chunk: Buffer): void {
     if (this.#ended) return;
     const bytes = this.#start === null ? chunk : this.#withoutBom(this.#start, chunk);
-    let from = this.#pushAscii(bytes);
+    let from = this.#pushText(bytes);
     for (let lf = bytes.indexOf(LF, from); lf !== -1; lf = bytes.indexOf(LF, from)) {
       if (this.#pending === null && this.#oversize === null && lf - from <= this.#max) {
         this.#deliver(bytes.subarray(from, lf));
@@ -71,27 +74,48 @@ export class LineFramer {
     if (from < bytes.length) this.#append(bytes.subarray(from));
   }
 
-  /** Delivers the whole lines of an ASCII chunk, if nothing is open; returns where the rest begins. */
-  #pushAscii(bytes: Buffer): number {
-    const { onAsciiLine, keepBlankLines } = this.#options;
-    if (onAsciiLine === undefined || this.#oversize !== null || !isAscii(bytes)) return 0;
+  /** Delivers the whole lines of a chunk as text, as far as that can be done for all at once; returns where the rest begins. */
+  #pushText(bytes: Buffer): number {
+    const { onTextLine } = this.#options;
+    if (onTextLine === undefined || this.#oversize !== null) return 0;
+    const end = bytes.lastIndexOf(LF) + 1;
+    if (end === 0) return 0;
     let from = 0;
     if (this.#pending !== null) {
       from = bytes.indexOf(LF) + 1;
-      if (from === 0) return 0;
       this.#append(bytes.subarray(0, from - 1));
       this.#finish();
     }
-    const text = bytes.toString("latin1", from);
-    const start = from;
+    const whole = bytes.subarray(from, end);
+    if (isAscii(whole)) return from + this.#asciiLines(whole, onTextLine);
+    return isUtf8(whole) ? from + this.#utf8Lines(whole, onTextLine) : from;
+  }
+
+  /** One text for all, and each line a piece of it. */
+  #asciiLines(whole: Buffer, onTextLine: (line: string) => void): number {
+    const text = whole.toString("latin1");
+    const longest = Math.min(this.#max, LONG_LINE_BYTES - 1);
     let at = 0;
     for (let lf = text.indexOf("\n"); lf !== -1; lf = text.indexOf("\n", at)) {
-      if (lf - at > this.#max) break;
+      if (lf - at > longest) break;
       const end = lf > at && text.charCodeAt(lf - 1) === CR ? lf - 1 : lf;
-      if (end > at || keepBlankLines === true) onAsciiLine(text.slice(at, end));
+      if (end > at || this.#options.keepBlankLines === true) onTextLine(text.slice(at, end));
       at = lf + 1;
     }
-    return start + at;
+    return at;
+  }
+
+  /** A text a line: in one text for all, a single character outside Latin-1 would double the size of every line and slow down all that reads them. */
+  #utf8Lines(whole: Buffer, onTextLine: (line: string) => void): number {
+    const longest = Math.min(this.#max, LONG_LINE_BYTES - 1);
+    let at = 0;
+    for (let lf = whole.indexOf(LF); lf !== -1; lf = whole.indexOf(LF, at)) {
+      if (lf - at > longest) break;
+      const end = lf > at && whole[lf - 1] === CR ? lf - 1 : lf;
+      if (end > at || this.#options.keepBlankLines === true) onTextLine(whole.toString("utf8", at, end));
+      at = lf + 1;
+    }
+    return at;
   }
 
   /** Delivers the last line when the stream stopped without a line end. Later pushes are ignored. */
@@ -116,7 +140,10 @@ export class LineFramer {
 
   #deliver(line: Buffer): void {
     const content = line.length > 0 && line[line.length - 1] === CR ? line.subarray(0, -1) : line;
-    if (content.length > 0 || this.#options.keepBlankLines === true) this.#options.onLine(content);
+    const { keepBlankLines, onTextLine, onLine } = this.#options;
+    if (content.length === 0 && keepBlankLines !== true) return;
+    if (onTextLine !== undefined && content.length < LONG_LINE_BYTES && isUtf8(content)) onTextLine(content.toString("utf8"));
+    else onLine(content);
   }
 
   #append(part: Buffer): void {

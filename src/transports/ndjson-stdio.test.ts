@@ -43,6 +43,19 @@ describe("NdjsonChannel", () => {
     ]);
   });
 
+  it("keeps a line that is no UTF-8 as its bytes, message or garbage, and every other one as text", () => {
+    const invalid = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+    const raws: (Buffer | string)[] = [];
+    const c = new NdjsonChannel({
+      onMessage: ({ raw }) => raws.push(raw),
+      onGarbage: ({ raw }) => raws.push(raw),
+      onOversize: () => {},
+      write: () => true,
+    });
+    c.feed(Buffer.concat([Buffer.from('{"a":"日本"}\n"ascii"\ngrüße\n'), invalid, Buffer.from("\n")]));
+    expect(raws).toEqual(['{"a":"日本"}', '"ascii"', Buffer.from("grüße"), invalid]);
+  });
+
   it("sends one line and returns its exact bytes", () => {
     const { written, channel: c } = channel();
     const value = { text: "a\nb\u2028c\u2029d\u0085e 💥" };

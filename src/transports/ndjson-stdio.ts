@@ -7,9 +7,11 @@ import { spawnAgent } from "./child-process.ts";
 import { encodeJsonLine, type RawLine, withoutLineEnd } from "./json-line.ts";
 import type { PeerFlow } from "./json-rpc.ts";
 import { LineFramer, type OversizeLine } from "./line-framer.ts";
+import { LineParser } from "./line-parser.ts";
 
 export interface NdjsonMessage {
   raw: RawLine;
+  /** May share parts with the message before: not to be changed. */
   value: unknown;
 }
 
@@ -33,13 +35,14 @@ export interface NdjsonChannelOptions extends NdjsonHandlers {
 export class NdjsonChannel {
   readonly #options: NdjsonChannelOptions;
   readonly #framer: LineFramer;
+  readonly #parser = new LineParser();
 
   constructor(options: NdjsonChannelOptions) {
     this.#options = options;
     this.#framer = new LineFramer({
       ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
       onLine: (raw) => this.#take(raw, raw.toString("utf8")),
-      onAsciiLine: (raw) => this.#take(raw, raw),
+      onTextLine: (raw) => this.#take(raw, raw),
       onOversize: (oversize) => options.onOversize(oversize),
     });
   }
@@ -67,9 +70,9 @@ export class NdjsonChannel {
   #take(raw: RawLine, text: string): void {
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = this.#parser.parse(text);
     } catch (error) {
-      const bytes = typeof raw === "string" ? Buffer.from(raw, "latin1") : raw;
+      const bytes = typeof raw === "string" ? Buffer.from(raw, "utf8") : raw;
       this.#options.onGarbage({ raw: bytes, error: error instanceof Error ? error.message : String(error) });
       return;
     }

@@ -23,6 +23,7 @@ import { testAgent } from "./test-agent.ts";
 class Witness implements SessionPort, Channel {
   readonly session_id = "sess_1";
   readonly rows: { dir: NativeDirection; data: unknown }[] = [];
+  readonly raws: { dir: NativeDirection; raw: Buffer | string }[] = [];
   readonly drafts: Draft[] = [];
   readonly said: Draft[] = [];
   attached: string | null = null;
@@ -30,8 +31,9 @@ class Witness implements SessionPort, Channel {
   translator: Translator | null = null;
   #watchers: (() => void)[] = [];
 
-  record(dir: NativeDirection, _raw: Buffer | string, data: unknown): void {
+  record(dir: NativeDirection, raw: Buffer | string, data: unknown): void {
     this.rows.push({ dir, data });
+    this.raws.push({ dir, raw });
     const told: Translation[] = this.translator?.translate({ dir, data }) ?? [];
     this.drafts.push(...told.flatMap((translation) => translation.drafts));
     this.#look();
@@ -164,6 +166,16 @@ describe("a session", () => {
     await line.close();
     expect(processes()).toEqual([]);
     await expect(line.prompt(prompt("again"))).rejects.toMatchObject({ code: "agent_gone" });
+  });
+
+  it("records what the agent wrote as text, which the ledger stores without what its lines have in common", async () => {
+    const line = await start();
+    await line.prompt(prompt("grüße 日本 👩‍💻"));
+    await witness.turnEnded();
+    const written = witness.raws.filter(({ dir }) => dir === "out").map(({ raw }) => raw);
+    expect(written.length).toBeGreaterThan(3);
+    for (const raw of written) expect(raw).toBeTypeOf("string");
+    expect(written.some((raw) => raw.includes("grüße 日本 👩‍💻"))).toBe(true);
   });
 
   it("signs in with the method a variable asks for", async () => {

@@ -81,7 +81,7 @@ export class AcpLine {
       write: (line) => this.#stdio.sendLine(line),
       flow: this.#stdio.flow,
       // Our tap's directions are the peer's point of view: what it receives is what the agent wrote.
-      onRaw: (direction, raw, value) => channel?.record(direction === "in" ? "out" : "in", Buffer.from(raw), value),
+      onRaw: (direction, raw, value) => channel?.record(direction === "in" ? "out" : "in", raw, value),
       onRequest: (method, params, id, respond) => handlers.onRequest(method, rec(params), readId(id), respond),
       onNotification: (method, params) => {
         if (method === "session/update") handlers.onUpdate(rec(params));

@@ -132,10 +132,13 @@ export const acts: Record<string, Act> = {
     about: "N deltas at full speed, a thousand to a message, in lines as long as those of real agents",
     play: async (stage, args) => {
       const [count = "1000", bytes = "20"] = args.split(" ");
-      const text = "x".repeat(Math.max(1, number(bytes, 20) - 1));
+      const size = Math.max(1, number(bytes, 20) - 1);
+      const filler = "x".repeat(size);
+      // No text is like the one before it, as in a real answer.
+      const text = (index: number): string => `${index}${filler}`.slice(0, size);
       for (let left = number(count, 1000); left > 0; left -= 1000) {
         const m = stage.id();
-        await stage.flood(Math.min(left, 1000), () => ({ type: "text", m, d: `${text} `, trace: TRACE }));
+        await stage.flood(Math.min(left, 1000), (index) => ({ type: "text", m, d: `${text(index)} `, trace: TRACE }));
         stage.emit({ type: "message_end", m });
       }
     },
