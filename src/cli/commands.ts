@@ -4,7 +4,7 @@ import { audit, open, tokenList, tokenMint, tokenRevoke, tokenShow } from "./com
 import { agents, agentsInstall, agentsReport, models, modes } from "./commands/agents.ts";
 import { allow, answer, deny } from "./commands/answer.ts";
 import { attach } from "./commands/attach.ts";
-import { create, fork, rename, set } from "./commands/change.ts";
+import { create, file, fork, rename, set } from "./commands/change.ts";
 import { completeFor, completionFor } from "./commands/completion.ts";
 import { configCheck, configPath, configSet, configShow, configUnset } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -29,7 +29,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
-  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, resume, stop, rm] },
+  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm] },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {

@@ -25,6 +25,10 @@ export type ListOptions = {
   agent?: string;
   status?: SessionState;
   directory?: string;
+  tag?: string;
+  /** Sessions that were put away; default `exclude`. */
+  archived?: "exclude" | "only" | "include";
+  pinned?: boolean;
   /** `created` (default): the newest first; `updated`: the last written first. */
   order?: "created" | "updated";
   search?: string;

@@ -250,6 +250,10 @@ export type SessionStatusData = Type.Static<typeof SessionStatusData>;
 
 export const SessionUpdated = Type.Object({
   title: optional(Text),
+  /** How a person files it; absent: not changed. */
+  tags: optional(Type.Array(Text)),
+  archived: optional(Type.Boolean()),
+  pinned: optional(Type.Boolean()),
   metadata: optional(Metadata),
   /** Who asked for the change; absent when the agent made it. */
   actor: optional(Actor),

@@ -68,6 +68,10 @@ export const TrustChoice = Type.Enum(["ask", "refuse", "restricted", "trusted"],
 });
 export type TrustChoice = Type.Static<typeof TrustChoice>;
 
+/** A word a person files sessions under. */
+export const Tag = Type.String({ minLength: 1, maxLength: 64, pattern: "^[^\\s,]([^,]*[^\\s,])?$" });
+export const Tags = Type.Array(Tag, { maxItems: 32, uniqueItems: true });
+
 export const Session = Type.Object(
   {
     session_id: Type.String(),
@@ -83,6 +87,9 @@ export const Session = Type.Object(
     agent_mode: nullable(Type.String()),
     permission_mode: PermissionMode,
     title: nullable(Type.String()),
+    tags: Tags,
+    archived: Type.Boolean({ description: "put away: lists leave it out unless they are asked for it" }),
+    pinned: Type.Boolean({ description: "kept at hand, and never removed by retention" }),
     metadata: Metadata,
     created_at: Type.String(),
     updated_at: Type.String(),
@@ -131,6 +138,7 @@ export const CreateSession = Type.Object(
     ),
     mcp_servers: optional(Type.Array(McpServerConfig)),
     system_prompt: optional(Type.String()),
+    tags: optional(Tags),
     metadata: optional(Metadata),
     resume_native: optional(Name),
   },
@@ -151,6 +159,9 @@ export const UpdateSession = Type.Object(
       }),
     ),
     title: optional(Type.String({ maxLength: 500 })),
+    tags: optional(Tags),
+    archived: optional(Type.Boolean()),
+    pinned: optional(Type.Boolean()),
   },
   { title: "UpdateSession", additionalProperties: false, minProperties: 1 },
 );

@@ -179,6 +179,7 @@ export class SessionManager {
       title: request.title ?? null,
       named: request.title !== undefined,
       answered: request.resume_native !== undefined,
+      ...(request.tags === undefined ? {} : { tags: request.tags }),
       metadata: request.metadata ?? {},
       env: request.env ?? {},
       mcp_servers: request.mcp_servers ?? [],
@@ -219,6 +220,8 @@ export class SessionManager {
       named: request.title !== undefined || origin.row.named === true,
       status: "idle",
       status_detail: null,
+      archived: false,
+      pinned: false,
       fork: true,
       forked_from: id,
       created_by: actor,
@@ -600,6 +603,9 @@ function matches(view: SessionView, filter: ListFilter): boolean {
   if (filter.agent !== undefined && view.agent !== filter.agent) return false;
   if (filter.status !== undefined && view.status !== filter.status) return false;
   if (filter.directory !== undefined && view.directory !== filter.directory) return false;
+  if (filter.tag !== undefined && !view.tags.includes(filter.tag)) return false;
+  if (filter.archived !== undefined && view.archived !== filter.archived) return false;
+  if (filter.pinned !== undefined && view.pinned !== filter.pinned) return false;
   const text = filter.search?.toLowerCase();
   return !text || [view.title, view.session_id, view.directory, view.agent].some((field) => field?.toLowerCase().includes(text));
 }

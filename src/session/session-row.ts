@@ -35,6 +35,10 @@ export const SessionRow = Type.Object({
   named: Type.Optional(Type.Boolean()),
   /** False until the agent has answered once. Absent in sessions of an older daemon. */
   answered: Type.Optional(Type.Boolean()),
+  /** How a person files it. Absent: not at all. */
+  tags: Type.Optional(Type.Array(text)),
+  archived: Type.Optional(Type.Boolean()),
+  pinned: Type.Optional(Type.Boolean()),
   metadata: Metadata,
   /** Never shown to clients: it may hold keys. */
   env: Type.Record(Type.String(), text),
@@ -155,6 +159,9 @@ export function sessionOf(
     agent_mode: row.agent_mode,
     permission_mode: row.permission_mode,
     title: row.title,
+    tags: row.tags ?? [],
+    archived: row.archived ?? false,
+    pinned: row.pinned ?? false,
     metadata: row.metadata,
     created_at: new Date(stream.created_at).toISOString(),
     updated_at: new Date(stream.updated_at).toISOString(),

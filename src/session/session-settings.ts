@@ -51,16 +51,31 @@ export class SessionSettings {
 
   async #configure(patch: UpdateSession, actor: Actor): Promise<void> {
     const { record, log, mustLive } = this.#options;
-    mustLive();
+    const { tags, archived, pinned, ...change } = patch;
+    const marks = {
+      ...(tags === undefined ? {} : { tags }),
+      ...(archived === undefined ? {} : { archived }),
+      ...(pinned === undefined ? {} : { pinned }),
+    };
+    // How a session is filed can be changed after its end, too.
+    if (Object.keys(change).length > 0) mustLive();
     log.assertWritable();
-    const { title, trust, ...config } = patch;
+    const { title, trust, ...config } = change;
     if (trust !== undefined) await this.#setTrust(trust, actor);
     if (Object.keys(config).length > 0) await this.#configureAgent(config, actor);
     if (title !== undefined) {
       record.emit([{ do: "event", type: "session.updated", data: { title, actor } }]);
       record.write(() => record.save({ named: true }));
     }
+    if (Object.keys(marks).length > 0) this.#file(marks, actor);
     await record.committed();
+  }
+
+  #file(marks: Pick<UpdateSession, "tags" | "archived" | "pinned">, actor: Actor): void {
+    const { record } = this.#options;
+    record.write(() => record.save(marks));
+    // Nothing follows the end of a session.
+    if (!record.projection.ended) record.emit([{ do: "event", type: "session.updated", data: { ...marks, actor } }]);
   }
 
   /** All of it or nothing. Live where the agent can; else between turns, with a new start for the next one. Stored when the agent has agreed. */

@@ -81,7 +81,10 @@ const calls: Record<keyof typeof operations, Call> = {
   distrustDirectory: (d) => d.distrustDirectory("/"),
   createSession: (d) => d.createSession({ agent: "mock" }, { idempotencyKey: "k1" }),
   listSessions: (d) =>
-    d.sessions({ limit: 1, before: "zzz", agent: "mock", status: "idle", directory: dataDir, search: "x", order: "updated" }),
+    d.sessions({
+      ...{ limit: 1, before: "zzz", agent: "mock", status: "idle", directory: dataDir, search: "x", order: "updated" },
+      ...{ tag: "t", archived: "include", pinned: false },
+    }),
   importSession: (d) => d.importSession("not a session", {}, { idempotencyKey: "k2" }),
   streamAllEvents: (d) => d.events({ ...everyType, after: "0.0", kinds: ["session", "task"] }),
   search: (d) => d.search("x", { agent: "mock", directory: dataDir, session: "s", kind: "user,tool", limit: 1, before: "1" }),

@@ -1,6 +1,6 @@
 // `create`, `set`, `rename`, `fork`: sessions made, changed and branched without a turn.
 import type { UpdateSession } from "../../schema/session.ts";
-import { type Command, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
+import { type Command, EXIT, flag, type Invocation, list, need, text, UsageError } from "../command.ts";
 import { configOf, configOptions, createOptions, sessionOf, trustOf, trustOptions } from "../session-options.ts";
 
 export const create: Command = {
@@ -39,6 +39,40 @@ export const set: Command = {
   async run(call) {
     const change = { ...configOf(call.values), ...trustOf(call.values) };
     if (Object.keys(change).length === 0) throw new UsageError("say what to change, for example --model");
+    return update(call, change);
+  },
+};
+
+export const file: Command = {
+  name: "file",
+  usage: "file <session>",
+  about: "tag, pin or put away a session, also one that has ended",
+  options: {
+    tag: { type: "string", multiple: true, value: "<tag>", about: "add this tag; may be repeated" },
+    untag: { type: "string", multiple: true, value: "<tag>", about: "take this tag away; may be repeated" },
+    pin: { type: "boolean", about: "keep it at hand, and from retention" },
+    unpin: { type: "boolean", about: "not any more" },
+    archive: { type: "boolean", about: "put it away: lists leave it out" },
+    unarchive: { type: "boolean", about: "bring it back" },
+  },
+  completes: ["sessions"],
+  async run(call) {
+    const { values } = call;
+    for (const [one, other] of [
+      ["pin", "unpin"],
+      ["archive", "unarchive"],
+    ] as const)
+      if (flag(values, one) && flag(values, other)) throw new UsageError(`--${one} and --${other} cannot both be given`);
+    const [added, removed] = [list(values, "tag"), list(values, "untag")];
+    const session = (await call.daemon()).session(need(call.words, 0, "the session"));
+    const tagged = added.length + removed.length > 0;
+    const tags = tagged ? [...new Set([...(await session.get()).tags, ...added])].filter((tag) => !removed.includes(tag)) : null;
+    const change: UpdateSession = {
+      ...(tags ? { tags } : {}),
+      ...(flag(values, "pin") || flag(values, "unpin") ? { pinned: flag(values, "pin") } : {}),
+      ...(flag(values, "archive") || flag(values, "unarchive") ? { archived: flag(values, "archive") } : {}),
+    };
+    if (Object.keys(change).length === 0) throw new UsageError("say how to file it, for example --tag or --pin");
     return update(call, change);
   },
 };

@@ -15,6 +15,10 @@ export const ls: Command = {
     agent: { type: "string", value: "<agent>", about: "only of this agent" },
     status: { type: "string", value: "<status>", about: `${STATES.slice(0, -1).join(", ")} or ${STATES.at(-1)}` },
     directory: { type: "string", short: "C", value: "<dir>", about: "only those that work there" },
+    tag: { type: "string", value: "<tag>", about: "only those with this tag" },
+    pinned: { type: "boolean", about: "only pinned ones" },
+    archived: { type: "boolean", about: "only those that were put away" },
+    all: { type: "boolean", short: "a", about: "also those that were put away" },
     order: { type: "string", value: "<order>", about: "created (default) or updated: the last written first" },
     search: { type: "string", value: "<text>", about: "in title, id, directory and agent" },
     limit: { type: "string", value: "<n>", about: "at most so many (default 50)" },
@@ -46,6 +50,8 @@ export const ls: Command = {
 function filterOf(values: Values): ListOptions {
   const [agent, status, directory] = [text(values, "agent"), text(values, "status"), text(values, "directory")];
   const [search, before] = [text(values, "search"), text(values, "before")];
+  const tag = text(values, "tag");
+  const archived = flag(values, "all") ? "include" : flag(values, "archived") ? "only" : undefined;
   const order = text(values, "order");
   if (order !== undefined && order !== "created" && order !== "updated") throw new UsageError("--order is created or updated");
   if (status !== undefined && !isState(status)) throw new UsageError(`--status is one of ${STATES.join(", ")}`);
@@ -54,6 +60,9 @@ function filterOf(values: Values): ListOptions {
     ...(agent ? { agent } : {}),
     ...(status ? { status } : {}),
     ...(directory ? { directory } : {}),
+    ...(tag ? { tag } : {}),
+    ...(archived ? { archived } : {}),
+    ...(flag(values, "pinned") ? { pinned: true } : {}),
     ...(order ? { order } : {}),
     ...(search ? { search } : {}),
     ...(before ? { before } : {}),

@@ -24,6 +24,11 @@ const ListQuery = Type.Object({
   agent: Type.Optional(Type.String()),
   status: Type.Optional(SessionState),
   directory: Type.Optional(Type.String()),
+  tag: Type.Optional(Type.String({ description: "only those with this tag" })),
+  archived: Type.Optional(
+    Type.Enum(["exclude", "only", "include"], { description: "sessions that were put away; default exclude" }),
+  ),
+  pinned: Type.Optional(Type.Boolean({ description: "only those that are pinned, or are not" })),
   order: Type.Optional(
     Type.Enum(["created", "updated"], { description: "created (default): the newest first; updated: the last written first" }),
   ),
@@ -75,8 +80,10 @@ export function sessionRoutes(app: App, context: ServerContext): void {
     },
     async (request) => {
       const caller = callerOf(request);
+      const { archived = "exclude", ...query } = request.query;
       const filter: ListFilter = {
-        ...request.query,
+        ...query,
+        ...(archived === "include" ? {} : { archived: archived === "only" }),
         limit: request.query.limit ?? 50,
         only: (view) => context.access.sees(caller, view.session_id),
       };

@@ -14,6 +14,10 @@ const raw = fc.oneof(
   fc
     .constantFrom("", "a", "aa", "👩", "👨", '"}', "{", "x".repeat(40))
     .map((text) => `{"type":"text","session":"0123456789","text":"${text}"}`),
+  // An id that changes now and then, with much behind it that does not.
+  fc
+    .tuple(fc.constantFrom("m1", "m2"), fc.constantFrom("", "a", "ü 👩", "b".repeat(90)))
+    .map(([id, text]) => `{"id":"${id}","update":{"kind":"agent_message_chunk","content":{"type":"text","text":"${text}"}}}`),
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
 );
 const entry: fc.Arbitrary<NativeEntry> = fc.record({
@@ -47,6 +51,21 @@ describe(`native chunks (seed ${SEED})`, () => {
     const chunk = new NativeChunk(1);
     for (const text of texts) chunk.add({ dir: "out", t_ms: 0, type: "text", disposition: "mapped", raw: text });
     expect(readNativeChunk(1, chunk.head(), chunk.body()).map(({ body }) => body.toString())).toEqual(texts);
+  });
+
+  it("cost little more than what is new in each message, also after an id changed", () => {
+    const chunk = new NativeChunk(1);
+    const [count, each] = [1_000, 20];
+    for (let index = 0; index < count; index++) {
+      const update = {
+        sessionUpdate: "agent_message_chunk",
+        messageId: `m${Math.floor(index / each)}`,
+        content: { type: "text", text: `word ${index} ` },
+      };
+      const message = { jsonrpc: "2.0", method: "session/update", params: { sessionId: "0123456789abcdef", update } };
+      chunk.add({ dir: "out", t_ms: index, type: "text", disposition: "mapped", raw: JSON.stringify(message) });
+    }
+    expect(chunk.body().length / count).toBeLessThan(30);
   });
 
   it("of the first version are read", () => {

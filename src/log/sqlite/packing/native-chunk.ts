@@ -26,6 +26,11 @@ type TimeRun = [t_ms: number, count: number];
 type Head = { runs: MessageRun[]; at: TimeRun[]; inner: [index: number, lineEnds: number][] };
 type OldHead = [dir: NativeDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
 
+/** With more than this left out by the template, a better one is looked for. */
+const LONG_MIDDLE = 48;
+/** What another template must cover more, about what it costs itself. */
+const WORTH_ANOTHER = 24;
+
 export class NativeChunk {
   /** Number of the first message. */
   readonly first: number;
@@ -76,10 +81,14 @@ export class NativeChunk {
   }
 
   #addText(raw: string, isLine: boolean): void {
-    const middle = isLine && this.#template !== null ? middleOf(this.#template, raw) : null;
-    if (middle !== null) return this.#text.add(`${MIDDLE}${middle}\n`);
-    const template = isLine && this.#line !== "" ? templateOf(this.#line, raw) : null;
+    const previous = this.#line;
     this.#line = isLine ? raw : "";
+    const middle = isLine && this.#template !== null ? middleOf(this.#template, raw) : null;
+    if (middle !== null && middle.length <= LONG_MIDDLE) return this.#text.add(`${MIDDLE}${middle}\n`);
+    const template = isLine && previous !== "" ? templateOf(previous, raw) : null;
+    // One that was made where an id changed fits what follows, too, and leaves most of it out: a better one takes its place.
+    if (middle !== null && (template === null || raw.length - covered(template) > middle.length - WORTH_ANOTHER))
+      return this.#text.add(`${MIDDLE}${middle}\n`);
     if (template === null) return this.#text.add(`${marks.has(raw.charCodeAt(0)) ? LITERAL : ""}${raw}\n`);
     this.#template = template;
     this.#text.add(`${TEMPLATE}${template.json}\n${MIDDLE}${middleOf(template, raw)}\n`);
@@ -112,6 +121,8 @@ export class NativeChunk {
     this.#text = new TextBuffer("utf8");
   }
 }
+
+const covered = ({ before, after }: LineTemplate): number => before.length + after.length;
 
 function lineEndsIn(raw: Buffer | string): number {
   if (typeof raw === "string" ? !raw.includes("\n") : !raw.includes(LF)) return 0;
