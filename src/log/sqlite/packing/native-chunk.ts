@@ -27,7 +27,7 @@ type Head = { runs: MessageRun[]; at: TimeRun[]; inner: [index: number, lineEnds
 type OldHead = [dir: NativeDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
 
 /** With more than this left out by the template, a better one is looked for. */
-const LONG_MIDDLE = 48;
+const LONG_MIDDLE = 32;
 /** What another template must cover more, about what it costs itself. */
 const WORTH_ANOTHER = 24;
 
