@@ -7,6 +7,7 @@ import { foldItems, ItemProjection } from "../src/schema/projection/item-project
 import { SessionProjection } from "../src/schema/projection/session-projection.ts";
 import type { SessionSnapshot } from "../src/schema/snapshot.ts";
 import { SessionSnapshot as Snapshot } from "../src/schema/snapshot.ts";
+import { FACT_TYPES } from "../src/session/projection-reader.ts";
 import { seedOf } from "../src/test-seed.ts";
 import { random } from "./random.ts";
 import { recordedSessions } from "./recorded-events.ts";
@@ -75,4 +76,18 @@ it("what was read of an item is not changed by what comes later", () => {
     }
     for (const { item, json } of seen) expect(JSON.stringify(item)).toBe(json);
   }
+});
+
+it("what stays when nothing is open is known from the events that loading a session reads", () => {
+  let quiet = 0;
+  for (const { name, events } of sessions) {
+    const whole = project(events);
+    if (whole.open) continue;
+    quiet++;
+    const facts = project(events.filter(({ type }) => FACT_TYPES.includes(type)));
+    facts.forgetOpen(events.length);
+    const { time: _, ...quick } = stored(facts);
+    expect({ ...quick, time: undefined }, name).toEqual({ ...stored(whole), time: undefined });
+  }
+  expect(quiet).toBeGreaterThan(50);
 });

@@ -104,6 +104,8 @@ describe("secrets in a session", { timeout: 60_000 }, () => {
       "/events?limit=10000&order=desc",
       "/events?include_raw=true&limit=10000",
       "/items",
+      "/snapshot",
+      "/queue",
       "/pending",
       "/coverage",
     ];
@@ -115,6 +117,15 @@ describe("secrets in a session", { timeout: 60_000 }, () => {
     expect((await get("/v1/sessions", daemon.observeToken)).text).toContain(session.id);
     for (const path of ["/native", "/export"])
       expect([path, (await get(`/v1/sessions/${session.id}${path}`, daemon.observeToken)).status]).toEqual([path, 403]);
+  });
+
+  it("[R1] are not in the state at any event, also where an item ends in the middle of one", async () => {
+    const { last_sequence } = await session.get();
+    for (let at = 1; at <= last_sequence; at++)
+      for (const path of [`/snapshot?at=${at}`, `/items?limit=1000&at=${at}`])
+        clean((await get(`/v1/sessions/${session.id}${path}`, daemon.observeToken)).text, path);
+    const open = await get(`/v1/sessions/${session.id}/snapshot`, daemon.token);
+    expect(open.text).toContain(GITHUB);
   });
 
   it("[R1] are not in live streams, wherever they begin", async () => {

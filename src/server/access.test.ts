@@ -122,6 +122,9 @@ describe("roles", () => {
       await new Promise((resolve) => ws.on("open", resolve));
       const fields: Record<string, object> = {
         send: { message: "say hello" },
+        update_queued: { message_id: "none", position: 0 },
+        remove_queued: { message_id: "none" },
+        send_queued: { message_id: "none" },
         reply_permission: { permission_id: "none", reply: "once" },
         reply_question: { question_id: "none", answers: [] },
         reject_question: { question_id: "none" },

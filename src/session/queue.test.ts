@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mockAgent } from "../agents/mock/agent.ts";
 import { type Core, openCore } from "../daemon/core.ts";
+import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
+import { SessionProjection } from "../schema/projection/session-projection.ts";
+import type { SessionSnapshot } from "../schema/snapshot.ts";
 import { importSession } from "./import-session.ts";
 import type { Session } from "./session.ts";
 import { TestAgent } from "./test-agent.ts";
@@ -45,6 +48,13 @@ const texts = (session: Session): string[] => session.queue().messages.map(({ te
 const named = async (session: Session): Promise<(string | undefined)[]> =>
   (await eventsOf(session)).flatMap((event) => (event.type === "turn.started" ? [event.data.message_id] : []));
 
+/** As it is stored. */
+function projected(events: UniversalEvent[], from?: SessionSnapshot): SessionSnapshot {
+  const projection = new SessionProjection(from);
+  for (const event of events) projection.apply(event);
+  return JSON.parse(JSON.stringify(projection)) as SessionSnapshot;
+}
+
 describe("[G9] the queue of a session", () => {
   it("is edited, moved and shortened, and delivered as it then is; every turn names its message", async () => {
     const { session, ids, turn_id } = await busy();
@@ -62,6 +72,8 @@ describe("[G9] the queue of a session", () => {
     expect((await named(session)).slice(1)).toEqual([three, one]);
     expect(session.queue().messages).toEqual([]);
     expect(checkGrammar(await eventsOf(session))).toEqual([]);
+    const all = await eventsOf(session);
+    for (let k = 0; k <= all.length; k++) expect(projected(all.slice(k), projected(all.slice(0, k)))).toEqual(projected(all));
   });
 
   it("sends one now: into the running turn where the agent can, and it has no turn of its own", async () => {

@@ -1,11 +1,14 @@
 /** What a session's events add up to: its state at any event, and its transcript in pages. Both read a bounded number of events. */
 import Type from "typebox";
+import { withoutBegunSecrets } from "../../redaction/open-items.ts";
+import type { Item } from "../../schema/item.ts";
 import { ItemList } from "../../schema/session.ts";
 import { SessionSnapshot } from "../../schema/snapshot.ts";
 import { readItemPage } from "../../session/item-pages.ts";
 import { documentSnapshots } from "../../session/snapshots.ts";
 import { StateReader } from "../../session/state-reader.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import type { Caller } from "../token.ts";
 import { mustReach } from "./events.ts";
 import { Sequence, SessionPath, sessionStream } from "./parameters.ts";
 
@@ -21,8 +24,15 @@ const ItemQuery = Type.Object({
   at,
 });
 
-export function stateRoutes(app: App, { log }: ServerContext): void {
+export function stateRoutes(app: App, { log, redactions }: ServerContext): void {
   const states = new StateReader(documentSnapshots(log.documents));
+
+  /** Whole secrets are replaced in every reply; those that an item in progress ends in the middle of are left out here. */
+  const shown = async <T extends { items: Item[] }>(state: T, id: string, caller: Caller | null): Promise<T> => {
+    if (!redactions.applyTo(caller)) return state;
+    const redactor = await redactions.ofSession(id);
+    return { ...state, items: state.items.map((item) => withoutBegunSecrets(item, redactor)) };
+  };
 
   app.get(
     "/v1/sessions/:id/snapshot",
@@ -38,10 +48,10 @@ export function stateRoutes(app: App, { log }: ServerContext): void {
         problems: ["session_not_found", "cursor_too_large", "data_damaged"],
       },
     },
-    async ({ params, query }) => {
+    async ({ params, query, caller }) => {
       const stream = await sessionStream(log, params.id);
       await mustReach(stream, query.at ?? 0);
-      return states.at(stream, query.at);
+      return shown(await states.at(stream, query.at), params.id, caller);
     },
   );
 
@@ -59,11 +69,11 @@ export function stateRoutes(app: App, { log }: ServerContext): void {
         problems: ["session_not_found", "cursor_too_large", "data_damaged"],
       },
     },
-    async ({ params, query }) => {
+    async ({ params, query, caller }) => {
       const stream = await sessionStream(log, params.id);
       await mustReach(stream, query.at ?? 0);
       const { limit = 100, order = "asc", ...range } = query;
-      return readItemPage(stream, states, { ...range, limit, order });
+      return shown(await readItemPage(stream, states, { ...range, limit, order }), params.id, caller);
     },
   );
 }

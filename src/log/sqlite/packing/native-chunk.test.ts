@@ -55,7 +55,7 @@ describe(`native chunks (seed ${SEED})`, () => {
 
   it("cost little more than what is new in each message, also after an id changed", () => {
     const chunk = new NativeChunk(1);
-    const [count, each] = [1_000, 20];
+    const [count, each] = [1_000, 50];
     for (let index = 0; index < count; index++) {
       const update = {
         sessionUpdate: "agent_message_chunk",
