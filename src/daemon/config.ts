@@ -6,8 +6,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { AGENT_ACCESS } from "../server/agent-rights.ts";
 
-// The client looks for a daemon where the daemon keeps its data: one rule, and the client may not know this room.
-export { defaultDataDir } from "../client/discover.ts";
+export { defaultDataDir } from "../discovery/discovery-file.ts";
 
 const AgentSettings = Type.Object({
   command: Type.Optional(Type.String({ minLength: 1 })),

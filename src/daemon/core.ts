@@ -10,7 +10,7 @@ import { SessionManager } from "../session/session-manager.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { TrustStore } from "../trust/trust-store.ts";
 import { Directory } from "./agent-directory.ts";
-import { createAgentHost, type LogLevel } from "./agent-host.ts";
+import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
@@ -30,8 +30,6 @@ export type CoreOptions = {
   /** Told when the log cannot write, and with null when it can again. */
   onLogError?(error: LogError | null): void;
 };
-
-export type HostedAgent = { agent: Agent; host: AgentHost };
 
 export type Core = {
   log: Log;

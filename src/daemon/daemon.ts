@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
-import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
+import { DEFAULT_PORT } from "../discovery/discovery-file.ts";
 import { atStart } from "../log/log-error.ts";
+import { setAsideLogs } from "../log/sqlite/refusal.ts";
 import { namedSecrets } from "../redaction/secret-values.ts";
 import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
@@ -111,6 +112,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     const server = await createServer({
       log: core.log,
       dataDir,
+      setAsideLogs: () => setAsideLogs(dataDir).length,
       manager: core.manager,
       agents: core.directory,
       tokens,

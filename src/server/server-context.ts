@@ -41,8 +41,10 @@ export type ServerLimits = {
 
 export type ServerOptions = {
   log: Log;
-  /** Where the daemon keeps what it writes: links for browsers, logs that were set aside. */
+  /** Where the daemon keeps what it writes: links for browsers, files that are being imported. */
   dataDir: string;
+  /** How many damaged logs are kept aside, for the metrics. Absent: the engine keeps none. */
+  setAsideLogs?: () => number;
   manager: SessionManager;
   agents: AgentDirectory;
   tokens: TokenStore;

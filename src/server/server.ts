@@ -79,7 +79,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     manager: options.manager,
     streams,
     version: options.version,
-    dataDir: options.dataDir,
+    setAsideLogs: options.setAsideLogs ?? (() => 0),
   });
   const redactions = new Redactions(options.redaction ?? {}, options.log, (word) => options.tokens.find(word) !== undefined);
   const guard = new OriginGuard({ allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] });
