@@ -16,6 +16,7 @@ import type {
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
+import { payloadOf, type SessionFile } from "./session-file.ts";
 import { SessionHandle } from "./session-handle.ts";
 
 export type ListOptions = {
@@ -239,9 +240,10 @@ export class Dragoman {
     await this.http.json("DELETE", "/v1/trust", { query: { directory }, signal });
   }
 
-  /** Takes up a session that `SessionHandle.export` wrote. */
-  importSession(ndjson: string, options: { session_id?: string; resume?: boolean } = {}, call?: Call): Promise<Session> {
-    return this.http.json("POST", "/v1/sessions/import", { body: { ndjson, ...options }, ...callOptions(call) });
+  /** Takes up a session that `SessionHandle.export` wrote: all of it or nothing. A file of any size is sent as it is read. */
+  async importSession(file: SessionFile, options: { session_id?: string; resume?: boolean } = {}, call?: Call): Promise<Session> {
+    const payload = { type: "application/x-ndjson", body: await payloadOf(file) };
+    return this.http.json("POST", "/v1/sessions/import", { payload, query: options, ...callOptions(call) });
   }
 
   async createSession(request: CreateSession, call?: Call): Promise<SessionHandle> {

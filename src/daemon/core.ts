@@ -6,6 +6,8 @@ import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log, LogError } from "../log/sqlite/log.ts";
 import { atStart, openSqliteLog } from "../log/sqlite/log.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
+import { removeUnfinishedImports } from "../session/import-mark.ts";
+import { clearSpool } from "../session/import-source.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { TrustStore } from "../trust/trust-store.ts";
@@ -98,6 +100,9 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
   onFenced(() => void manager.shutdown().catch(() => undefined));
+  await clearSpool(options.dataDir);
+  for (const session_id of await removeUnfinishedImports(log))
+    options.log("warn", "an import that was cut off was removed", { session_id });
   const { recovered } = await manager.recover();
   const stop = async (): Promise<void> => {
     await manager

@@ -109,6 +109,8 @@ declare module "fastify" {
     navigable?: boolean;
     /** Its body may have `limits.body_bytes`; others are small. */
     largeBody?: boolean;
+    /** It takes application/x-ndjson too, of any size: the body is a stream, read as it comes. */
+    streamedBody?: boolean;
     /** A long read, of a page or of a whole session: only some of each kind are answered at once. */
     heavy?: "page" | "whole";
     /** An absent body reads as {}. */

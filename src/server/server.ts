@@ -13,6 +13,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { Access, accessOf } from "./access.ts";
 import { AgentRecognition, withAgent } from "./agent-caller.ts";
 import { AgentRights } from "./agent-rights.ts";
+import { LONGEST_REQUEST_MS, limitArrival } from "./arrival.ts";
 import { Audit } from "./audit.ts";
 import { Authenticator } from "./auth.ts";
 import { addBodyLimits, OPEN_BODY_BYTES } from "./body-limits.ts";
@@ -69,7 +70,6 @@ export interface Server {
 }
 
 const HEADER_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 120_000;
 const CLOSE_GRACE_MS = 2_000;
 
 export async function createServer(options: ServerOptions): Promise<Server> {
@@ -190,7 +190,7 @@ function createGuardedServer(
   const headersTimeout = limits.header_timeout_ms ?? HEADER_TIMEOUT_MS;
   const server = createHttpServer({
     headersTimeout,
-    requestTimeout: Math.max(headersTimeout, REQUEST_TIMEOUT_MS),
+    requestTimeout: Math.max(headersTimeout, LONGEST_REQUEST_MS),
     connectionsCheckingInterval: Math.min(headersTimeout, 2_000),
     keepAliveTimeout: 60_000,
     maxHeaderSize: 32 * 1024,
@@ -198,6 +198,7 @@ function createGuardedServer(
   const pipelining = new Pipelining();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     leaveUnreadBody(request, response);
+    limitArrival(request, response);
     try {
       if (!request.url?.startsWith("/")) throw new ProblemError("not_found", "Give the path only as the request's target.");
       const origin = guard.check(request);
@@ -227,6 +228,10 @@ function configure(app: App): void {
     } catch (error) {
       done(toProblemError(error));
     }
+  });
+  app.addContentTypeParser("application/x-ndjson", (request, payload, done) => {
+    if (request.routeOptions.config.streamedBody) done(null, payload);
+    else done(new ProblemError("unsupported_media_type"));
   });
   app.addHook("onRequest", async (_, reply) => void reply.headers(securityHeaders));
   app.addHook("preValidation", async (request) => {

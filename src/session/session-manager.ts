@@ -12,6 +12,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
 import type { IdSource } from "./ids.ts";
+import { isImporting } from "./import-mark.ts";
 import { QUEUED, UNREADABLE } from "./message-queue.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
 import { Session, type SessionTimes } from "./session.ts";
@@ -373,7 +374,9 @@ export class SessionManager {
 
   async #read(id: string, recover: boolean): Promise<Session | undefined> {
     try {
-      const stream = await this.#options.log.writer("session", id);
+      // Who takes the writer fences the one before: an import must keep its own.
+      const row = await this.#options.log.row("session", id);
+      const stream = row && !isImporting(row.state) ? await this.#options.log.writer("session", id) : undefined;
       if (!stream) return undefined;
       const session = this.#make(stream);
       // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
@@ -472,7 +475,7 @@ export class SessionManager {
   #viewOf(row: StreamRow): SessionView | undefined {
     const session = this.#sessions.get(row.id);
     if (session) return session.view();
-    if (this.#unreadable.has(row.id)) return undefined;
+    if (this.#unreadable.has(row.id) || isImporting(row.state)) return undefined;
     try {
       const state = rowOf(row);
       const trusted = isTrusted(state, this.#options.directories);
