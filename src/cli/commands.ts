@@ -12,6 +12,7 @@ import { interrupt, resume, rm, stop } from "./commands/end.ts";
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
+import { prune } from "./commands/prune.ts";
 import { run } from "./commands/run.ts";
 import { serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
@@ -26,7 +27,7 @@ const completion = completionFor(() => commands);
 export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
-  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, resume, stop, rm] },
+  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, fork, resume, stop, rm, prune] },
   { title: "Behind the events", commands: [items, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {

@@ -3,6 +3,7 @@ import type { Role, Surface } from "../schema/actor.ts";
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
+import type { PruneResult, PruneSessions } from "../schema/prune.ts";
 import type {
   AgentInfo,
   CreateSession,
@@ -244,6 +245,14 @@ export class Dragoman {
   async importSession(file: SessionFile, options: { session_id?: string; resume?: boolean } = {}, call?: Call): Promise<Session> {
     const payload = { type: "application/x-ndjson", body: await payloadOf(file) };
     return this.http.json("POST", "/v1/sessions/import", { payload, query: options, ...callOptions(call) });
+  }
+
+  /**
+   * Removes sessions whose last event is older, or says which with `dry_run`. One call removes at most 200: call it again while `has_more` is true. Sessions
+   * that are live, pinned or tagged, or have something open or queued, always stay.
+   */
+  pruneSessions(request: PruneSessions, call?: Call): Promise<PruneResult> {
+    return this.http.json("POST", "/v1/sessions/prune", { body: request, ...callOptions(call) });
   }
 
   async createSession(request: CreateSession, call?: Call): Promise<SessionHandle> {

@@ -19,7 +19,7 @@ import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { instanceId, knowsUnixPeers } from "../transports/index.ts";
-import { acpEntries, agentSettings, type Config, defaultDataDir, defaults } from "./config.ts";
+import { acpEntries, agentSettings, type Config, defaultDataDir, defaults, retentionOf } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
 import { version } from "./version.ts";
@@ -112,6 +112,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     const server = await createServer({
       log: core.log,
       dataDir,
+      retention: retentionOf(config),
       setAsideLogs: () => setAsideLogs(dataDir).length,
       manager: core.manager,
       agents: core.directory,

@@ -7,6 +7,7 @@ import type { TSchema } from "typebox";
 import type { Log } from "../log/contract.ts";
 import type { Role } from "../schema/actor.ts";
 import type { ProblemCode } from "../schema/problem-codes.ts";
+import type { RetentionPolicy } from "../session/pruning.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Access, Reach } from "./access.ts";
 import type { AgentRecognition } from "./agent-caller.ts";
@@ -45,6 +46,8 @@ export type ServerOptions = {
   dataDir: string;
   /** How many damaged logs are kept aside, for the metrics. Absent: the engine keeps none. */
   setAsideLogs?: () => number;
+  /** When old sessions are removed by themselves. Absent: never. */
+  retention?: RetentionPolicy;
   manager: SessionManager;
   agents: AgentDirectory;
   tokens: TokenStore;

@@ -33,6 +33,7 @@ import { problemHeaders, problemOf, toProblemError, writeProblem } from "./probl
 import { Redactions } from "./redactions.ts";
 import { RequestLimits } from "./request-limits.ts";
 import { addRequestLog } from "./request-log.ts";
+import { Retention } from "./retention.ts";
 import { RouteTable } from "./route-table.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
@@ -41,6 +42,7 @@ import { authRoutes } from "./routes/auth.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { pruneRoutes } from "./routes/prune.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { socketRoutes } from "./routes/socket.ts";
@@ -106,6 +108,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     rights,
     redactions,
   };
+  const retention = new Retention(context, options.retention ?? { keep: 0 });
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
@@ -150,12 +153,14 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       const address = http?.address();
       const bound = typeof address === "object" && address ? address.port : port;
       url = `http://${shownHost(host)}:${bound}`;
+      retention.start();
       return { url, port: bound };
     },
     makeLink: () => links.make(rootToken(options.tokens)),
     async close() {
       streams.closeAll();
       links.removeAll();
+      await retention.stop();
       const cut = (): void => [http, local].forEach((each) => void each?.closeAllConnections());
       const timer = setTimeout(cut, CLOSE_GRACE_MS).unref();
       await Promise.all([app.close(), closed(local)]);
@@ -362,6 +367,7 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   auditRoutes(app, context);
   agentRoutes(app, context);
   sessionRoutes(app, context);
+  pruneRoutes(app, context);
   messageRoutes(app, context);
   eventRoutes(app, context);
   requestRoutes(app, context);

@@ -316,6 +316,31 @@ export class SessionManager {
     await log.erased();
   }
 
+  /** True while nobody needs it: it has no process, nothing is open in it, and no message waits for it. */
+  async isUnused(id: string): Promise<boolean> {
+    const { log } = this.#options;
+    if ((await log.documents.list(QUEUED, { prefix: `${id}/`, limit: 1 })).length > 0) return false;
+    const row = await log.row("session", id);
+    return row !== undefined && row.open_since === null && !isImporting(row.state) && this.#isLeft(id);
+  }
+
+  /** Removes it if it is unused. False when it is not, or is gone. Its bytes are gone with `Log.erased`. */
+  async removeUnused(id: string): Promise<boolean> {
+    const { log } = this.#options;
+    const messages = await log.documents.list(UNREADABLE, { prefix: `${id}/` });
+    if (!(await this.isUnused(id))) return false;
+    // Nothing is waited for from here on: nobody can take it up in between.
+    if (!this.#isLeft(id)) return false;
+    this.#sessions.delete(id);
+    for (const message of messages) log.documents.delete(UNREADABLE, message.id);
+    return log.delete("session", id, { documents: ["idempotency"] });
+  }
+
+  #isLeft(id: string): boolean {
+    const busy = this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
+    return !busy && this.#sessions.get(id)?.resting !== false;
+  }
+
   /** A session whose stored data is damaged has no agent to end, and can be removed all the same. */
   async #terminateForRemoval(id: string, actor: Actor): Promise<void> {
     if (this.#unreadable.has(id)) return;
