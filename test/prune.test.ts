@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest
 import { Dragoman } from "../src/client/index.ts";
 import { ConfigError, readConfig, retentionOf } from "../src/daemon/config.ts";
 import { startDaemon } from "../src/daemon/daemon.ts";
+import { closeTerminals, TestTerminal } from "./cli/terminal.ts";
 import { cli, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "./daemon-process.ts";
 
 const DAY = 86_400_000;
@@ -15,10 +16,11 @@ describe("dragoman prune", () => {
   beforeAll(async () => {
     dataDir = temporaryDir("prune");
     daemon = await startDaemonProcess(dataDir);
-    for (const session_id of ["first", "second", "third"])
+    for (const session_id of ["zeroth", "first", "second", "third"])
       await (await daemon.client.createSession({ agent: "mock", directory: dataDir, session_id })).terminate();
   }, 60_000);
   afterAll(async () => {
+    closeTerminals();
     await daemon.kill("SIGTERM");
     removeDir(dataDir);
   });
@@ -28,7 +30,7 @@ describe("dragoman prune", () => {
   it("shows what would go, and without a terminal removes nothing", { timeout: 60_000 }, async () => {
     const { code, out, err } = await cli(dataDir, ["prune", "--older-than", "0m", "--keep", "1"]);
     expect(code).toBe(5);
-    expect(out).toContain("2 sessions with ");
+    expect(out).toContain("3 sessions with ");
     expect(out).toContain("first");
     expect(out).not.toContain("third");
     expect(err).toContain("--yes");
@@ -39,8 +41,8 @@ describe("dragoman prune", () => {
         .trim()
         .split("\n")
         .map((line) => (JSON.parse(line) as { session_id: string }).session_id),
-    ).toEqual(["third", "second", "first"]);
-    expect(await count()).toBe(3);
+    ).toEqual(["third", "second", "first", "zeroth"]);
+    expect(await count()).toBe(4);
   });
 
   it.each([
@@ -55,6 +57,22 @@ describe("dragoman prune", () => {
     const { code, err } = await cli(dataDir, ["prune", "--yes", ...args]);
     expect(code).toBe(2);
     expect(err).toContain(words);
+    expect(await count()).toBe(4);
+  });
+
+  it("asks a person, and takes only a yes for one", { timeout: 60_000 }, async () => {
+    for (const [keys, word] of [
+      ["\r", "Nothing was removed."],
+      ["no\r", "Nothing was removed."],
+      ["y\r", "Removed 1 session."],
+    ] as const) {
+      const terminal = new TestTerminal(dataDir, ["prune", "--older-than", "0m", "--keep", "3"]);
+      await terminal.sees("1 session with ");
+      await terminal.sees("Remove 1 session? [y/N]");
+      terminal.type(keys);
+      await terminal.sees(word);
+      expect(await terminal.exit).toBe(0);
+    }
     expect(await count()).toBe(3);
   });
 
