@@ -1,4 +1,5 @@
 /** Imports as streams, in a real daemon: larger than any body may be, in bounded memory, and all or nothing whatever ends them. */
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -30,14 +31,14 @@ afterAll(async () => {
 });
 
 const native = (kilobytes: number): string => {
-  const base64 = Buffer.alloc(kilobytes * 768, "x").toString("base64");
+  const base64 = randomBytes(kilobytes * 768).toString("base64");
   return JSON.stringify({ kind: "native", t_ms: 1, dir: "out", type: "padding", disposition: "noted", base64 });
 };
 
 /** The session with so many megabytes of native messages before its own lines. */
 async function* large(megabytes: number, last?: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${head}\n`);
-  const megabyte = Buffer.from(`${native(64)}\n`.repeat(16));
+  const megabyte = Buffer.from(Array.from({ length: 16 }, () => `${native(64)}\n`).join(""));
   for (let sent = 0; sent < megabytes; sent++) yield megabyte;
   // Native messages are named by number: those of the session come after the padding.
   for (const line of body) yield Buffer.from(`${shifted(line, megabytes * 16)}\n`);

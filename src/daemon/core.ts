@@ -67,6 +67,17 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   }
 }
 
+/** What is left of imports that the last daemon did not end. What cannot be removed now stays hidden until the next start. */
+async function removeImports({ dataDir, log: say }: CoreOptions, log: Log): Promise<void> {
+  try {
+    await clearSpool(dataDir);
+    for (const session_id of await removeUnfinishedImports(log))
+      say("warn", "an import that was cut off was removed", { session_id });
+  } catch (error) {
+    say("warn", "an import that was cut off could not be removed", { error: String(error) });
+  }
+}
+
 async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () => void) => void): Promise<Core> {
   const processDir = join(options.dataDir, "processes");
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
@@ -100,9 +111,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
   onFenced(() => void manager.shutdown().catch(() => undefined));
-  await clearSpool(options.dataDir);
-  for (const session_id of await removeUnfinishedImports(log))
-    options.log("warn", "an import that was cut off was removed", { session_id });
+  await removeImports(options, log);
   const { recovered } = await manager.recover();
   const stop = async (): Promise<void> => {
     await manager

@@ -54,12 +54,20 @@ export async function removeUnfinishedImports(log: Log): Promise<string[]> {
   for (;;) {
     const documents = await log.documents.list(KIND, { limit: PAGE });
     for (const { id, body } of documents) {
-      const { session_id, mark } = JSON.parse(body) as Noted;
+      const { session_id = "", mark = "" } = notedIn(body);
       const row = await log.row("session", session_id).catch(() => undefined);
       if (row?.state.startsWith(startOf(mark)) && (await log.delete("session", session_id))) removed.push(session_id);
       log.documents.delete(KIND, id);
     }
     if (documents.length < PAGE) return removed;
     await log.documents.committed();
+  }
+}
+
+function notedIn(body: string): Partial<Noted> {
+  try {
+    return JSON.parse(body) as Noted;
+  } catch {
+    return {};
   }
 }
