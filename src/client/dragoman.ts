@@ -14,6 +14,7 @@ import type {
   TrustedDirectory,
   VerifyReport,
 } from "../schema/session.ts";
+import type { StreamKind } from "../schema/stream-kind.ts";
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
@@ -33,6 +34,8 @@ export type AllEventsOptions = {
   /** A `cursor` of this stream; absent, it begins now. */
   after?: string;
   types?: EventType[];
+  /** Only streams of these kinds; absent: of all. */
+  kinds?: StreamKind[];
   includeRaw?: boolean;
   signal?: AbortSignal | undefined;
   onState?: ((state: StreamState) => void) | undefined;
@@ -282,10 +285,13 @@ export class Dragoman {
     for await (const { id, data } of this.#stream(options, name)) yield { cursor: id, line: JSON.parse(data) as unknown };
   }
 
-  #stream({ after, types, includeRaw, signal, onState }: AllEventsOptions, dialect?: string): AsyncIterable<StreamMessage> {
+  #stream(
+    { after, types, kinds, includeRaw, signal, onState }: AllEventsOptions,
+    dialect?: string,
+  ): AsyncIterable<StreamMessage> {
     return eventStream(this.http, {
       path: "/v1/events/sse",
-      query: { types, include_raw: includeRaw, dialect },
+      query: { types, kind: kinds, include_raw: includeRaw, dialect },
       signal,
       onState,
       ...(after === undefined ? {} : { after }),

@@ -170,7 +170,7 @@ describe("scopes", () => {
     }
     expect(faults).toEqual([]);
     const filtered = routes.filter(({ reach }) => reach === "filtered").map(({ operation }) => operation);
-    expect(filtered.sort()).toEqual(["listSessions", "readArtifact", "streamAllEvents"]);
+    expect(filtered.sort()).toEqual(["listSessions", "pruneSessions", "readArtifact", "streamAllEvents"]);
     expect(routes.filter(({ reach }) => reach === "create").map(({ operation }) => operation)).toEqual(["createSession"]);
   });
 
