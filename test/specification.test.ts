@@ -18,7 +18,7 @@ const rules = [...readFileSync(join(ROOT, "SPEC.md"), "utf8").matchAll(/^\| ([A-
 function citations(): { rule: string; file: string }[] {
   return ["src", "test"]
     .flatMap((folder) => readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)))
-    .filter((file) => /(\.test|-cases|-contract|\.suite)\.ts$/.test(file))
+    .filter((file) => /(\.test|\.suite|-cases)\.ts$/.test(file))
     .flatMap((file) =>
       [
         ...readFileSync(join(ROOT, file), "utf8").matchAll(/\b(?:it|test|describe)(?:\.\w+)*(?:\([^"'`]*\))?\(\s*["'`]([^\n]*)/g),

@@ -85,6 +85,11 @@ async function line(terminal: Terminal, { lines, prompt }: Asked): Promise<strin
   }
 }
 
+/** True only for a clear yes. */
+export async function askYes(terminal: Terminal, question: string): Promise<boolean> {
+  return /^y(es)?$/i.test((await line(terminal, { lines: [], prompt: `${question} [y/N] ` })).trim());
+}
+
 export async function askPermission(terminal: Terminal, data: PermissionData): Promise<PermissionReplyBody> {
   const asked = permissionAsked(data, paintFor(terminal.stderr, terminal.env));
   let reply = permissionReply(data, await line(terminal, asked));

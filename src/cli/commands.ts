@@ -12,6 +12,7 @@ import { interrupt, resume, rm, stop } from "./commands/end.ts";
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
+import { prune } from "./commands/prune.ts";
 import { queue, queueEdit, queueMove, queueRemove, queueSend } from "./commands/queue.ts";
 import { run } from "./commands/run.ts";
 import { search } from "./commands/search.ts";
@@ -29,7 +30,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
-  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm] },
+  { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {

@@ -97,7 +97,7 @@ async function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman>
     return await connect(options);
   } catch (error) {
     if (!(error instanceof DragomanError && error.code === "no_token")) throw error;
-    const { defaultDataDir } = await import("../client/discover.ts");
+    const { defaultDataDir } = await import("../discovery/discovery-file.ts");
     const asked = await tokenFromPerson(dataDir ?? defaultDataDir(terminal.env), terminal);
     if (asked === undefined) throw error;
     return connect({ ...options, token: asked });

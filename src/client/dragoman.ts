@@ -3,6 +3,7 @@ import type { Role, Surface } from "../schema/actor.ts";
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
+import type { PruneResult, PruneSessions } from "../schema/prune.ts";
 import type { SearchResult } from "../schema/search.ts";
 import type {
   AgentInfo,
@@ -14,9 +15,11 @@ import type {
   TrustedDirectory,
   VerifyReport,
 } from "../schema/session.ts";
+import type { StreamKind } from "../schema/stream-kind.ts";
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
+import { payloadOf, type SessionFile } from "./session-file.ts";
 import { SessionHandle } from "./session-handle.ts";
 
 export type ListOptions = {
@@ -38,7 +41,7 @@ export type AllEventsOptions = {
   /** A `cursor` of this stream; absent, it begins now. */
   after?: string;
   /** Only streams of these kinds; default all. */
-  kinds?: readonly ("session" | "task" | "thread" | "artifact")[];
+  kinds?: readonly StreamKind[];
   types?: EventType[];
   includeRaw?: boolean;
   signal?: AbortSignal | undefined;
@@ -263,9 +266,18 @@ export class Dragoman {
     await this.http.json("DELETE", "/v1/trust", { query: { directory }, signal });
   }
 
-  /** Takes up a session that `SessionHandle.export` wrote. */
-  importSession(ndjson: string, options: { session_id?: string; resume?: boolean } = {}, call?: Call): Promise<Session> {
-    return this.http.json("POST", "/v1/sessions/import", { body: { ndjson, ...options }, ...callOptions(call) });
+  /** Takes up a session that `SessionHandle.export` wrote: all of it or nothing. A file of any size is sent as it is read. */
+  async importSession(file: SessionFile, options: { session_id?: string; resume?: boolean } = {}, call?: Call): Promise<Session> {
+    const payload = { type: "application/x-ndjson", body: await payloadOf(file) };
+    return this.http.json("POST", "/v1/sessions/import", { payload, query: options, ...callOptions(call) });
+  }
+
+  /**
+   * Removes sessions whose last event is older, or says which with `dry_run`. One call removes at most 200: call it again while `has_more` is true. Sessions
+   * that are live, pinned or tagged, or have something open or queued, always stay.
+   */
+  pruneSessions(request: PruneSessions, call?: Call): Promise<PruneResult> {
+    return this.http.json("POST", "/v1/sessions/prune", { body: request, ...callOptions(call) });
   }
 
   async createSession(request: CreateSession, call?: Call): Promise<SessionHandle> {

@@ -17,7 +17,10 @@ export type Query = Record<string, string | number | boolean | readonly string[]
 
 export type RequestOptions = {
   query?: Query;
+  /** Sent as JSON. */
   body?: unknown;
+  /** Instead of `body`: sent as it is. */
+  payload?: { type: string; body: string | Blob | ReadableStream<Uint8Array> };
   signal?: AbortSignal | undefined;
   headers?: Record<string, string>;
 };
@@ -77,19 +80,23 @@ export class Http {
     const headers: Record<string, string> = { "dragoman-client": client ?? "sdk", ...options.headers };
     if (agentMark) headers["dragoman-agent"] = agentMark;
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
-    if (options.body !== undefined) headers["content-type"] = "application/json";
+    const payload =
+      options.body === undefined ? options.payload : { type: "application/json", body: JSON.stringify(options.body) };
+    if (payload) headers["content-type"] = payload.type;
     const ask = (): Promise<Response> =>
       (this.#options.fetch ?? fetch)(this.address(path, options.query), {
         method,
         headers,
-        ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+        // A stream needs `duplex`, which the DOM's types do not know yet.
+        ...(payload ? { body: payload.body, ...(payload.body instanceof ReadableStream ? { duplex: "half" } : {}) } : {}),
         ...(options.signal ? { signal: options.signal } : {}),
       });
     let response: Response;
     try {
       response = await ask();
       // The request did not come through in time, on a machine with too much to do: nothing of it was done, and the connection is closed.
-      for (let tries = 1; response.status === 408 && tries < TRIES; tries++) response = await ask();
+      for (let tries = 1; response.status === 408 && tries < TRIES && !(payload?.body instanceof ReadableStream); tries++)
+        response = await ask();
     } catch (error) {
       if (options.signal?.aborted) throw new DragomanError("aborted", "The request was aborted.", { cause: error });
       throw new DragomanError(

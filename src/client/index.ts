@@ -25,6 +25,7 @@ export { type ClientErrorCode, DragomanError } from "./error.ts";
 export type { StreamState } from "./event-stream.ts";
 export type { Call, HttpOptions } from "./http.ts";
 export type { PermissionRequest, QuestionRequest } from "./requests.ts";
+export type { SessionFile } from "./session-file.ts";
 export {
   type EventsOptions,
   type EventsPage,

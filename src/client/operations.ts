@@ -31,6 +31,7 @@ export const operations = {
   createSession: "Dragoman.createSession",
   listSessions: "Dragoman.sessions",
   importSession: "Dragoman.importSession",
+  pruneSessions: "Dragoman.pruneSessions",
   streamAllEvents: "Dragoman.events",
   readArtifact: "Dragoman.artifact",
   getSession: "SessionHandle.get",

@@ -1,5 +1,5 @@
 /**
- * `fetch` through a unix socket, as far as the client needs it: headers, a text body, a streamed answer, an abort signal. Node's own fetch cannot.
+ * `fetch` through a unix socket, as far as the client needs it: headers, a body of text, a Blob or a stream, a streamed answer, an abort signal. Node's own fetch cannot.
  */
 import type { ClientRequest, IncomingMessage } from "node:http";
 
@@ -28,8 +28,22 @@ export function socketFetch(socketPath: string): typeof fetch {
         (answer) => resolve(responseOf(answer)),
       );
       request.on("error", (error) => reject(signal?.aborted ? signal.reason : error));
-      request.end(typeof init.body === "string" ? init.body : undefined);
+      send(request, init.body, (error) => {
+        request.destroy();
+        reject(error);
+      });
     });
+}
+
+/** What is sent is read no faster than it can be sent. A daemon that answers early gets no more of it. */
+function send(request: ClientRequest, body: RequestInit["body"], failed: (error: unknown) => void): void {
+  if (body === undefined || body === null || typeof body === "string") return void request.end(body ?? undefined);
+  const stream = body instanceof Blob ? body.stream() : body;
+  if (!(stream instanceof ReadableStream)) return failed(new TypeError("This kind of body cannot be sent."));
+  const source = Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+  source.on("error", failed);
+  request.on("close", () => source.destroy());
+  source.pipe(request);
 }
 
 function responseOf(answer: IncomingMessage): Response {

@@ -2,7 +2,6 @@
 import type { ChildProcess } from "node:child_process";
 import { Dragoman } from "./dragoman.ts";
 import { DragomanError } from "./error.ts";
-import type { StartedDaemon, StartOptions } from "./start.ts";
 
 // Asked for at run time, not imported: a bundler that builds for browsers has nothing to resolve here.
 const { spawn } = process.getBuiltinModule("node:child_process");
@@ -14,6 +13,33 @@ const { fileURLToPath } = process.getBuiltinModule("node:url");
 /** Ends the daemon when its stdin does, which is when the process that holds the other end is gone, even by SIGKILL. */
 const TIED = "data:text/javascript,process.stdin.on('close',()=>process.kill(process.pid,'SIGTERM')).resume()";
 const KILL_AFTER_MS = 15_000;
+
+export type StartOptions = {
+  /** Kept after the end. Without it: a temporary directory that is removed. */
+  dataDir?: string;
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** Where sessions work that name no directory, and where the daemon runs. */
+  directory?: string;
+  /** Configuration file. */
+  config?: string;
+  /** The daemon's environment; default: this process's. */
+  env?: Record<string, string | undefined>;
+  /** Program and first arguments, instead of this package's own command line under this process's runtime. */
+  command?: string[];
+  /** Ends the daemon when aborted. */
+  signal?: AbortSignal;
+};
+
+export type StartedDaemon = {
+  daemon: Dragoman;
+  url: string;
+  token: string;
+  pid: number;
+  dataDir: string;
+  /** Idempotent. Resolves when the process is gone; every agent it ran is ended. */
+  stop(): Promise<void>;
+};
 
 type Ready = { url: string; token: string; pid: number; data_dir: string };
 

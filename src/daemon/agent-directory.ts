@@ -6,7 +6,7 @@ import { AgentError, type AgentHost, type AgentInspection, type ProbePlace } fro
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { AgentInfo, VerifyReport } from "../schema/session.ts";
 import type { AgentDirectory, InstallProgress } from "../server/agent-directory.ts";
-import type { HostedAgent } from "./core.ts";
+import type { HostedAgent } from "./agent-host.ts";
 import { installPackage } from "./install.ts";
 import { Probes, within } from "./probes.ts";
 import { readVerifyReport } from "./verify-reports.ts";

@@ -17,6 +17,9 @@ const WITHHELD = [
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
+/** An agent and what the daemon gives it. */
+export type HostedAgent = { agent: Agent; host: AgentHost };
+
 export type HostOptions = {
   agent: Pick<Agent, "id" | "name" | "npmPackage">;
   settings: AgentSettings;

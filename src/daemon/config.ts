@@ -4,16 +4,20 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { ageMs } from "../schema/prune.ts";
 import { AGENT_ACCESS } from "../server/agent-rights.ts";
+import type { RetentionPolicy } from "../session/pruning.ts";
 
-// The client looks for a daemon where the daemon keeps its data: one rule, and the client may not know this room.
-export { defaultDataDir } from "../client/discover.ts";
+export { defaultDataDir } from "../discovery/discovery-file.ts";
 
 const AgentSettings = Type.Object({
   command: Type.Optional(Type.String({ minLength: 1 })),
   args: Type.Optional(Type.Array(Type.String())),
   env: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
+
+/** At least a day or an hour: a slip must not remove what was just made. */
+const Retained = Type.String({ pattern: "^[1-9][0-9]{0,4}[hdw]$" });
 
 export const Config = Type.Object(
   {
@@ -61,6 +65,20 @@ export const Config = Type.Object(
         description: "Regular expressions for secrets of your own, beside the known shapes.",
       }),
     ),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          ended: Type.Optional(Retained),
+          dormant: Type.Optional(Retained),
+          keep: Type.Optional(Type.Integer({ minimum: 0 })),
+        },
+        {
+          additionalProperties: false,
+          description:
+            "Sessions that are removed by themselves: ended ones, and dormant ones, whose last event is older. The newest `keep` (100) stay, and those that are pinned or tagged.",
+        },
+      ),
+    ),
     /** Directories whose settings agents may load, with all below them; `~` is the home directory. */
     trusted_directories: Type.Optional(Type.Array(Type.String({ pattern: "^(/|~$|~/)" }))),
   },
@@ -77,6 +95,7 @@ export const defaults = {
     requests_per_second: 2_000,
     concurrent_requests: 1_000,
   },
+  retention: { keep: 100 },
   times: { idle_ms: 30 * 60_000, stall_ms: 5 * 60_000, interrupt_ms: 15_000, page_token_ms: 60 * 60_000 },
 };
 
@@ -121,6 +140,16 @@ function withPatterns(config: Config, file: string): Config {
       throw new ConfigError(`${file}: /redact_patterns: ${error instanceof Error ? error.message : String(error)}.`);
     }
   return config;
+}
+
+/** What the file says about old sessions, in milliseconds. */
+export function retentionOf({ retention = {} }: Config): RetentionPolicy {
+  const { ended, dormant, keep = defaults.retention.keep } = retention;
+  return {
+    keep,
+    ...(ended === undefined ? {} : { ended_ms: ageMs(ended) }),
+    ...(dormant === undefined ? {} : { dormant_ms: ageMs(dormant) }),
+  };
 }
 
 const settingsValidator = Compile(AgentSettings);

@@ -7,12 +7,14 @@ import type { Log, LogError } from "../log/sqlite/log.ts";
 import { atStart, openSqliteLog } from "../log/sqlite/log.ts";
 import { Indexer } from "../search/indexer.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
+import { removeUnfinishedImports } from "../session/import-mark.ts";
+import { clearSpool } from "../session/import-source.ts";
 import { SessionManager } from "../session/session-manager.ts";
 import { parseRow } from "../session/session-row.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { TrustStore } from "../trust/trust-store.ts";
 import { Directory } from "./agent-directory.ts";
-import { createAgentHost, type LogLevel } from "./agent-host.ts";
+import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
@@ -32,8 +34,6 @@ export type CoreOptions = {
   /** Told when the log cannot write, and with null when it can again. */
   onLogError?(error: LogError | null): void;
 };
-
-export type HostedAgent = { agent: Agent; host: AgentHost };
 
 export type Core = {
   log: Log;
@@ -67,6 +67,17 @@ export async function openCore(options: CoreOptions): Promise<Core> {
   } catch (error) {
     await log.close().catch(() => undefined);
     throw atStart(error, options.dataDir);
+  }
+}
+
+/** What is left of imports that the last daemon did not end. What cannot be removed now stays hidden until the next start. */
+async function removeImports({ dataDir, log: say }: CoreOptions, log: Log): Promise<void> {
+  try {
+    await clearSpool(dataDir);
+    for (const session_id of await removeUnfinishedImports(log))
+      say("warn", "an import that was cut off was removed", { session_id });
+  } catch (error) {
+    say("warn", "an import that was cut off could not be removed", { error: String(error) });
   }
 }
 
@@ -105,6 +116,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
   onFenced(() => void manager.shutdown().catch(() => undefined));
+  await removeImports(options, log);
   const { recovered } = await manager.recover();
   indexer = new Indexer({
     log,

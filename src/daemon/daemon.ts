@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
-import { DEFAULT_PORT } from "../client/discover.ts";
 import { framesDialect } from "../dialects/frames.ts";
 import { messagesDialect } from "../dialects/messages.ts";
+import { DEFAULT_PORT } from "../discovery/discovery-file.ts";
 import { atStart } from "../log/log-error.ts";
+import { setAsideLogs } from "../log/sqlite/refusal.ts";
 import { namedSecrets } from "../redaction/secret-values.ts";
 import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
@@ -18,7 +19,7 @@ import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { instanceId, knowsUnixPeers } from "../transports/index.ts";
-import { acpEntries, agentSettings, type Config, defaultDataDir, defaults } from "./config.ts";
+import { acpEntries, agentSettings, type Config, defaultDataDir, defaults, retentionOf } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
 import { version } from "./version.ts";
@@ -112,6 +113,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       log: core.log,
       indexer: core.indexer,
       dataDir,
+      retention: retentionOf(config),
+      setAsideLogs: () => setAsideLogs(dataDir).length,
       manager: core.manager,
       agents: core.directory,
       tokens,

@@ -4,8 +4,8 @@
  */
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type DiscoveryFile, discoveryFile } from "../client/discover.ts";
-import { processStart } from "../client/process-start.ts";
+import { type DiscoveryFile, discoveryFile } from "../discovery/discovery-file.ts";
+import { processStart } from "../discovery/process-start.ts";
 import { writePrivate } from "../server/token-files.ts";
 
 /** What a system takes as the path of a socket: 108 bytes on Linux, 104 on macOS, the ending zero included. */

@@ -1,9 +1,8 @@
 // Items as messages: whole ones when they are complete, their growth before.
 import type { EventOf } from "../schema/event.ts";
 import type { Item } from "../schema/item.ts";
-import type { Said } from "./messages.ts";
 import { unifiedContent } from "./unified-content.ts";
-import type { UnifiedContent } from "./unified-message.ts";
+import type { Said, UnifiedContent } from "./unified-message.ts";
 
 type ItemEvent = EventOf<"item.started"> | EventOf<"item.updated"> | EventOf<"item.completed">;
 

@@ -5,11 +5,7 @@
 import type { EventOf, UniversalEvent } from "../schema/event.ts";
 import type { ErrorCode, EventType } from "../schema/event-data.ts";
 import { itemMessage } from "./item-messages.ts";
-import type { UnifiedErrorMeta, UnifiedMessage } from "./unified-message.ts";
-
-/** What a projection says of a message; the rest is the envelope. */
-export type Said = Pick<UnifiedMessage, "type"> &
-  Partial<Pick<UnifiedMessage, "subtype" | "role" | "content" | "parent_id" | "metadata">>;
+import type { Said, UnifiedErrorMeta, UnifiedMessage } from "./unified-message.ts";
 
 /** As the server calls it: the JSON of an event, the JSON of its messages. */
 export const messagesDialect = (eventJson: string): string[] =>

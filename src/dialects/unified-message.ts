@@ -75,3 +75,7 @@ export type UnifiedMessage = {
   /** Keys in snake_case, the same for every agent. */
   metadata: Record<string, unknown>;
 };
+
+/** What a projection says of a message; the rest is the envelope. */
+export type Said = Pick<UnifiedMessage, "type"> &
+  Partial<Pick<UnifiedMessage, "subtype" | "role" | "content" | "parent_id" | "metadata">>;

@@ -6,7 +6,10 @@ export const AuditRecord = Type.Object(
   {
     audit_id: Type.String({ description: "Newer records have smaller ids: the cursor of a page." }),
     time: Type.String({ format: "date-time" }),
-    operation: Type.String({ description: "The operationId of the API, or `token.refused` for wrong tokens." }),
+    operation: Type.String({
+      description:
+        "The operationId of the API, `token.refused` for wrong tokens, or `session.pruned` for each session that was removed because of its age.",
+    }),
     outcome: Type.Enum(["done", "refused", "failed"]),
     status: Type.Integer({ description: "The HTTP status it was answered with." }),
     code: Type.Optional(Type.String({ description: "The problem code, when it was not done." })),

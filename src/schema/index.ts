@@ -10,6 +10,7 @@ export * from "./item.ts";
 export * from "./mode-width.ts";
 export * from "./problem-codes.ts";
 export * from "./projection/index.ts";
+export * from "./prune.ts";
 export * from "./session.ts";
 export * from "./snapshot.ts";
 export * from "./trust-tool.ts";

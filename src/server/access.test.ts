@@ -173,7 +173,7 @@ describe("scopes", () => {
     }
     expect(faults).toEqual([]);
     const filtered = routes.filter(({ reach }) => reach === "filtered").map(({ operation }) => operation);
-    expect(filtered.sort()).toEqual(["listSessions", "readArtifact", "search", "streamAllEvents"]);
+    expect(filtered.sort()).toEqual(["listSessions", "pruneSessions", "readArtifact", "search", "streamAllEvents"]);
     expect(routes.filter(({ reach }) => reach === "create").map(({ operation }) => operation)).toEqual(["createSession"]);
   });
 

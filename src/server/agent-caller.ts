@@ -5,16 +5,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { ProblemError } from "../schema/problem-codes.ts";
-import { findOwner, ownerOfMark, type ProcessOwner, peerOf } from "../transports/index.ts";
-import type { Caller, Token } from "./token.ts";
+import { findOwner, ownerOfMark, peerOf } from "../transports/index.ts";
+import type { AgentCaller, Caller, Token } from "./token.ts";
 
 /** A client that runs inside an agent, or works for one, says so with the agent's mark. It can only take rights away. */
 export const AGENT_HEADER = "dragoman-agent";
-
-export type AgentCaller = Pick<ProcessOwner, "agent" | "session_id"> & {
-  /** `mark`: the session is only what a changeable environment says. */
-  known_by: "token" | ProcessOwner["known_by"];
-};
 
 export class AgentRecognition {
   readonly #instance: string;

@@ -10,8 +10,8 @@ import type { CreateSession, UpdateSession } from "../schema/session.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { SessionRow } from "../session/session-row.ts";
 import { realDirectory } from "./access.ts";
-import type { AgentCaller } from "./agent-caller.ts";
-import { type Caller, mayCreateIn } from "./token.ts";
+
+import { type AgentCaller, type Caller, mayCreateIn } from "./token.ts";
 
 export const AGENT_ACCESS = ["read", "delegate"] as const;
 export type AgentAccess = (typeof AGENT_ACCESS)[number];

@@ -15,6 +15,7 @@ import type {
 } from "../schema/session.ts";
 import type { QueuedMessage } from "../schema/snapshot.ts";
 import { type ImportOptions, importSession as importFile } from "../session/import-session.ts";
+import type { ImportSource } from "../session/import-source.ts";
 import { readCommand } from "../session/prompt.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { ServerContext } from "./server-context.ts";
@@ -29,11 +30,11 @@ export async function createSession({ manager, rights }: Context, caller: Caller
 export async function importSession(
   context: Context,
   caller: Caller,
-  ndjson: string,
+  source: string | ImportSource,
   options: Pick<ImportOptions, "session_id" | "resume">,
 ): Promise<SessionView> {
   context.rights.mustBePerson(caller);
-  const { id } = await importFile(context.log, ndjson, { ...options, actor: caller.actor });
+  const { id } = await importFile(context.log, source, { ...options, actor: caller.actor });
   return (await context.manager.get(id)).view();
 }
 

@@ -4,6 +4,7 @@
  * carried out: one that the daemon died over is not carried out a second time.
  */
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -93,7 +94,9 @@ export class Idempotency {
   }
 }
 
-export const requestHash = (request: FastifyRequest): string => hash(JSON.stringify(request.body ?? null));
+/** A body that is a stream has not been read yet, and counts as the same: its key alone says which request it is. */
+export const requestHash = ({ body }: FastifyRequest): string =>
+  hash(JSON.stringify(body instanceof Readable ? "stream" : (body ?? null)));
 
 /** For all POST routes that answer with JSON. */
 export function addIdempotency(app: App, idempotency: Idempotency): void {

@@ -1,10 +1,9 @@
 // What Prometheus reads. Counts only; the text is made when it is asked for.
 import type { Log, StreamPage } from "../log/contract.ts";
-import { setAsideLogs } from "../log/sqlite/refusal.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
-type Sources = { log: Log; manager: SessionManager; streams: OpenStreams; version: string; dataDir: string };
+type Sources = { log: Log; manager: SessionManager; streams: OpenStreams; version: string; setAsideLogs(): number };
 
 export class Metrics {
   readonly #sources: Sources;
@@ -23,7 +22,7 @@ export class Metrics {
   }
 
   async text(): Promise<string> {
-    const { log, manager, streams, version, dataDir } = this.#sources;
+    const { log, manager, streams, version, setAsideLogs } = this.#sources;
     const sessions = manager.counts();
     const health = log.health();
     const memory = process.memoryUsage();
@@ -50,9 +49,7 @@ export class Metrics {
       family("dragoman_log_damaged_places", "gauge", "Places of the log found damaged since start.", [
         ["", health.damage.places],
       ]),
-      family("dragoman_log_set_aside", "gauge", "Damaged logs kept aside in the data directory.", [
-        ["", setAsideLogs(dataDir).length],
-      ]),
+      family("dragoman_log_set_aside", "gauge", "Damaged logs kept aside in the data directory.", [["", setAsideLogs()]]),
       family("dragoman_log_pending_bytes", "gauge", "Bytes that wait for their commit.", [["", health.pending_bytes]]),
       family("dragoman_http_requests_total", "counter", "Finished HTTP requests.", [...this.#requests]),
       family("process_resident_memory_bytes", "gauge", "Memory of the daemon, without its agents.", [["", memory.rss]]),

@@ -109,10 +109,15 @@ function parameters(place: string, schema: unknown, schemas: Components): Json[]
   }));
 }
 
-const requestBody = (schema: unknown, required: boolean, schemas: Components): Json => ({
-  required,
-  content: { "application/json": { schema: schemas.refer(schema) } },
-});
+/** A body of several forms has a schema for each content type, as Fastify takes it. */
+const requestBody = (schema: unknown, required: boolean, schemas: Components): Json => {
+  const forms = isJson(schema) && isJson(schema.content) ? schema.content : { "application/json": { schema } };
+  const content = Object.entries(forms).map(([media, form]) => [
+    media,
+    { schema: schemas.refer(isJson(form) ? form.schema : {}) },
+  ]);
+  return { required, content: Object.fromEntries(content) };
+};
 
 function replies(docs: Readonly<Record<number, ReplyDoc>>, schemas: Components): Json {
   return Object.fromEntries(Object.entries(docs).map(([status, doc]) => [status, reply(doc, schemas)]));

@@ -8,6 +8,7 @@ import type { Log } from "../log/contract.ts";
 import type { Role } from "../schema/actor.ts";
 import type { ProblemCode } from "../schema/problem-codes.ts";
 import type { Indexer } from "../search/indexer.ts";
+import type { RetentionPolicy } from "../session/pruning.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { Access, Reach } from "./access.ts";
 import type { AgentRecognition } from "./agent-caller.ts";
@@ -42,8 +43,12 @@ export type ServerLimits = {
 
 export type ServerOptions = {
   log: Log;
-  /** Where the daemon keeps what it writes: links for browsers, logs that were set aside. */
+  /** Where the daemon keeps what it writes: links for browsers, files that are being imported. */
   dataDir: string;
+  /** How many damaged logs are kept aside, for the metrics. Absent: the engine keeps none. */
+  setAsideLogs?: () => number;
+  /** When old sessions are removed by themselves. Absent: never. */
+  retention?: RetentionPolicy;
   manager: SessionManager;
   agents: AgentDirectory;
   tokens: TokenStore;
@@ -110,6 +115,8 @@ declare module "fastify" {
     navigable?: boolean;
     /** Its body may have `limits.body_bytes`; others are small. */
     largeBody?: boolean;
+    /** It takes application/x-ndjson too, of any size: the body is a stream, read as it comes. */
+    streamedBody?: boolean;
     /** A long read, of a page or of a whole session: only some of each kind are answered at once. */
     heavy?: "page" | "whole";
     /** An absent body reads as {}. */

@@ -14,6 +14,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { Access, accessOf } from "./access.ts";
 import { AgentRecognition, withAgent } from "./agent-caller.ts";
 import { AgentRights } from "./agent-rights.ts";
+import { LONGEST_REQUEST_MS, limitArrival } from "./arrival.ts";
 import { Audit } from "./audit.ts";
 import { Authenticator } from "./auth.ts";
 import { addBodyLimits, OPEN_BODY_BYTES } from "./body-limits.ts";
@@ -33,6 +34,7 @@ import { problemHeaders, problemOf, toProblemError, writeProblem } from "./probl
 import { Redactions } from "./redactions.ts";
 import { RequestLimits } from "./request-limits.ts";
 import { addRequestLog } from "./request-log.ts";
+import { Retention } from "./retention.ts";
 import { RouteTable } from "./route-table.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
@@ -41,6 +43,7 @@ import { authRoutes } from "./routes/auth.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { pruneRoutes } from "./routes/prune.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { searchRoutes } from "./routes/search.ts";
@@ -73,7 +76,6 @@ export interface Server {
 }
 
 const HEADER_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 120_000;
 const CLOSE_GRACE_MS = 2_000;
 
 export async function createServer(options: ServerOptions): Promise<Server> {
@@ -83,7 +85,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     manager: options.manager,
     streams,
     version: options.version,
-    dataDir: options.dataDir,
+    setAsideLogs: options.setAsideLogs ?? (() => 0),
   });
   const redactions = new Redactions(options.redaction ?? {}, options.log, (word) => options.tokens.find(word) !== undefined);
   const guard = new OriginGuard({ allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] });
@@ -110,6 +112,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     rights,
     redactions,
   };
+  const retention = new Retention(context, options.retention ?? { keep: 0 });
   const origins = new WeakMap<IncomingMessage, RequestOrigin>();
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
@@ -155,6 +158,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       const address = http?.address();
       const bound = typeof address === "object" && address ? address.port : port;
       url = `http://${shownHost(host)}:${bound}`;
+      retention.start();
       return { url, port: bound };
     },
     makeLink: () => links.make(rootToken(options.tokens)),
@@ -162,6 +166,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       removeSocket();
       streams.closeAll();
       links.removeAll();
+      await retention.stop();
       const cut = (): void => [http, local].forEach((each) => void each?.closeAllConnections());
       const timer = setTimeout(cut, CLOSE_GRACE_MS).unref();
       await Promise.all([app.close(), closed(local)]);
@@ -196,7 +201,7 @@ function createGuardedServer(
   const headersTimeout = limits.header_timeout_ms ?? HEADER_TIMEOUT_MS;
   const server = createHttpServer({
     headersTimeout,
-    requestTimeout: Math.max(headersTimeout, REQUEST_TIMEOUT_MS),
+    requestTimeout: Math.max(headersTimeout, LONGEST_REQUEST_MS),
     connectionsCheckingInterval: Math.min(headersTimeout, 2_000),
     keepAliveTimeout: 60_000,
     maxHeaderSize: 32 * 1024,
@@ -204,6 +209,7 @@ function createGuardedServer(
   const pipelining = new Pipelining();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     leaveUnreadBody(request, response);
+    limitArrival(request, response);
     try {
       if (!request.url?.startsWith("/")) throw new ProblemError("not_found", "Give the path only as the request's target.");
       const origin = guard.check(request);
@@ -233,6 +239,10 @@ function configure(app: App): void {
     } catch (error) {
       done(toProblemError(error));
     }
+  });
+  app.addContentTypeParser("application/x-ndjson", (request, payload, done) => {
+    if (request.routeOptions.config.streamedBody) done(null, payload);
+    else done(new ProblemError("unsupported_media_type"));
   });
   app.addHook("onRequest", async (_, reply) => void reply.headers(securityHeaders));
   app.addHook("preValidation", async (request) => {
@@ -366,6 +376,7 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   auditRoutes(app, context);
   agentRoutes(app, context);
   sessionRoutes(app, context);
+  pruneRoutes(app, context);
   messageRoutes(app, context);
   eventRoutes(app, context);
   queueRoutes(app, context);

@@ -5,7 +5,7 @@
 import { isAbsolute, relative, sep } from "node:path";
 import Type from "typebox";
 import { type Actor, type Role, reaches, type Surface } from "../schema/actor.ts";
-import type { AgentCaller } from "./agent-caller.ts";
+import type { ProcessOwner } from "../transports/index.ts";
 
 /**
  * `root`: from a file of the data directory, or given at start. `minted`: made from another one. `page`: held by an inspector page. `link`: traded once for
@@ -49,6 +49,12 @@ export type Token = {
   origin?: string;
   /** Absent: it lives as long as its file, or as its session's agent. Milliseconds since 1970. */
   expires_at?: number;
+};
+
+/** The agent a call comes from, and how that is known. */
+export type AgentCaller = Pick<ProcessOwner, "agent" | "session_id"> & {
+  /** `mark`: the session is only what a changeable environment says. */
+  known_by: "token" | ProcessOwner["known_by"];
 };
 
 /** Whoever makes a request, and how the effects of it name them. `agent`: the call comes from an agent of this daemon. */

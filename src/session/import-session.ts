@@ -3,26 +3,16 @@
  * what an agent may do. What it cannot bring in: environment, MCP servers, system prompt, permission mode, ownership marks, trust in a directory. The native
  * conversation is taken up only when the caller asks for it: the file decides which one that is.
  */
-import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import type { Log, Stream, StreamWriter } from "../log/contract.ts";
 import { withdrawn } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
-import type { UniversalEvent } from "../schema/event.ts";
-import { Grammar } from "../schema/grammar.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
-import { eventFault } from "../schema/validate.ts";
+import { eventIn, ImportCheck } from "./import-check.ts";
+import { ImportMark } from "./import-mark.ts";
+import { type ImportSource, textSource } from "./import-source.ts";
 import type { SessionRow } from "./session-row.ts";
-import {
-  type ArtifactLine,
-  bytesOf,
-  type EventLine,
-  type ImportedRow,
-  LineError,
-  type NativeLine,
-  readBodyLine,
-  readSessionLine,
-} from "./transfer-lines.ts";
+import { type ArtifactLine, type BodyLine, bytesOf, type ImportedRow, LineError, readSessionLine } from "./transfer-lines.ts";
 
 export type ImportOptions = {
   /** Default: the id it had. */
@@ -35,62 +25,121 @@ export type ImportOptions = {
 
 /** Metadata the daemon gives a meaning to. A file must not claim it. */
 const RESERVED_METADATA = ["created_by"];
-const EVENT_ID = /^evt_[\w-]{1,100}$/;
 /** Claude Code also takes the path of a transcript as the session to resume. */
 const LOOKS_LIKE_PATH = /[/\\]|\.jsonl?$/i;
 const MIME = /^[\w.+-]+\/[\w.+-]+(; ?[\w.+-]+=[\w.+-]+)*$/;
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
-/** Lines checked before others get their turn. */
+/** Lines that are checked or written before others get their turn, and how much text of them. */
 const LINES_PER_TURN = 200;
+const BYTES_PER_TURN = 512 * 1024;
+/** Written before the next is read: the log commits as fast as the file is read. */
+const STEP_BYTES = 4 * 1024 * 1024;
 
-type CheckedEvent = { json: string; event: UniversalEvent; native: number | null };
-type CheckedNative = Omit<NativeLine, "base64" | "kind"> & { raw: Buffer };
-type CheckedArtifact = { bytes: Buffer; kind: string; mime: string };
-type Checked = { row: SessionRow; natives: CheckedNative[]; artifacts: CheckedArtifact[]; events: CheckedEvent[]; open: boolean };
+type Checked = { row: SessionRow; open: boolean };
 
-/** Resolves when all of it is in the log, committed. Nothing is left of an import that fails. */
-export async function importSession(log: Log, ndjson: string, options: ImportOptions = {}): Promise<Stream> {
-  const checked = await check(ndjson, options);
+/** Resolves when all of it is in the log, committed. Nothing is left of an import that fails; of one that the daemon died over, after its next start. */
+export async function importSession(log: Log, source: string | ImportSource, options: ImportOptions = {}): Promise<Stream> {
+  const file = typeof source === "string" ? textSource(source) : source;
+  const { row, open } = await check(file, options);
   log.assertWritable();
-  const id = checked.row.session_id;
-  if (await log.stream("session", id))
-    throw new ProblemError("session_exists", `There is a session ${id} already. Import it under another session_id.`);
-  const stream = await log.create("session", id, JSON.stringify(checked.row));
+  const id = row.session_id;
+  if (await log.row("session", id)) throw exists(id);
+  const mark = await ImportMark.put(log, id);
+  let stream: StreamWriter | undefined;
   try {
-    for (const { bytes, kind, mime } of checked.artifacts) stream.artifacts.put(bytes, { kind, mime });
-    write(stream, checked);
+    stream = await log.create("session", id, mark.stateOf(row));
+    await write(stream, file);
+    // It was exported in the middle of something: the first to load it closes that, as after a crash.
+    if (open) stream.setOpenSince(1);
+    // In the commit of the last events: from now on it is a session like others.
+    stream.setState(JSON.stringify(row), { sync: true });
     await stream.committed();
-    return stream;
   } catch (error) {
-    await log.delete("session", id);
+    if (stream) await log.delete("session", id);
+    mark.remove();
     throw withdrawn(error);
   }
+  mark.remove();
+  return stream;
 }
 
-function write(stream: StreamWriter, { natives, events, open }: Checked): void {
-  for (const native of natives) stream.appendNative(native);
-  for (const { json, event, native } of events) stream.append({ text: json, sequence: event.sequence, type: event.type, native });
-  // It was exported in the middle of something: the first to load it closes that, as after a crash.
-  if (open) stream.setOpenSince(1);
-}
+const exists = (id: string): ProblemError =>
+  new ProblemError("session_exists", `There is a session ${id} already. Import it under another session_id.`);
 
-async function check(ndjson: string, options: ImportOptions): Promise<Checked> {
-  const texts = ndjson.split("\n");
-  const head = atLine(1, () => readSessionLine(texts[0] ?? ""));
-  const { native_session_id } = head.row;
-  if (options.resume && LOOKS_LIKE_PATH.test(native_session_id ?? ""))
-    throw new ProblemError("not_resumable", "The file names a path as its native session. Import it without resume.");
-  const id = options.session_id ?? head.row.session_id;
-  const body = new ImportCheck(id);
-  for (let at = 1; at < texts.length; at++) {
-    const text = texts[at] ?? "";
-    if (text.trim() !== "") atLine(at + 1, () => body.take(text));
-    if (at % LINES_PER_TURN === 0) await setImmediate();
+/** Lets others have their turn after so many lines, or so much text of them. */
+class Turns {
+  #lines = 0;
+  #bytes = 0;
+
+  async took(text: string): Promise<void> {
+    this.#lines++;
+    this.#bytes += text.length;
+    if (this.#lines < LINES_PER_TURN && this.#bytes < BYTES_PER_TURN) return;
+    this.#lines = 0;
+    this.#bytes = 0;
+    await setImmediate();
   }
-  return {
-    ...atLine(texts.length, () => body.finish()),
-    row: { ...rowOf(head.row, id, options, body.ended), imported_queue: body.queued },
-  };
+}
+
+/** The lines were checked: they are only taken apart here. */
+async function write(stream: StreamWriter, file: ImportSource): Promise<void> {
+  const turns = new Turns();
+  let waiting = 0;
+  let first = true;
+  for await (const text of file.lines()) {
+    if (!first && text.trim() !== "") put(stream, JSON.parse(text) as BodyLine);
+    first = false;
+    waiting += text.length;
+    if (waiting >= STEP_BYTES) {
+      await stream.committed();
+      waiting = 0;
+    }
+    await turns.took(text);
+  }
+}
+
+function put(stream: StreamWriter, line: BodyLine): void {
+  if (line.kind === "artifact") return putArtifact(stream, line);
+  if (line.kind === "native") {
+    const { kind: _, base64, ...entry } = line;
+    return void stream.appendNative({ ...entry, raw: bytesOf(base64) });
+  }
+  const event = eventIn(line, stream.id);
+  const { sequence, type } = event as { sequence: number; type: string };
+  stream.append({ text: JSON.stringify(event), sequence, type, native: line.native });
+}
+
+function putArtifact(stream: StreamWriter, { artifact_kind, mime, base64 }: ArtifactLine): void {
+  stream.artifacts.put(bytesOf(base64), { kind: artifact_kind, mime: MIME.test(mime) ? mime : "application/octet-stream" });
+}
+
+async function check(file: ImportSource, options: ImportOptions): Promise<Checked> {
+  let number = 0;
+  let head: { row: ImportedRow; body: ImportCheck } | undefined;
+  const turns = new Turns();
+  try {
+    for await (const text of file.lines()) {
+      number++;
+      const body = head?.body;
+      if (!body) head = atLine(number, () => begin(text, options));
+      else if (text.trim() !== "") atLine(number, () => body.take(text));
+      await turns.took(text);
+    }
+  } catch (error) {
+    // A line that is too long was not counted yet.
+    throw error instanceof LineError ? faultOf(number + 1, error.message) : error;
+  }
+  if (!head) throw faultOf(1, "is not there");
+  const { row, body } = head;
+  atLine(number, () => body.finish());
+  const id = options.session_id ?? row.session_id;
+  return { row: { ...rowOf(row, id, options, body.ended), imported_queue: body.queued }, open: body.open };
+}
+
+function begin(text: string, { session_id, resume }: ImportOptions): { row: ImportedRow; body: ImportCheck } {
+  const { row } = readSessionLine(text);
+  if (resume && LOOKS_LIKE_PATH.test(row.native_session_id ?? ""))
+    throw new ProblemError("not_resumable", "The file names a path as its native session. Import it without resume.");
+  return { row, body: new ImportCheck(session_id ?? row.session_id) };
 }
 
 /** Everything that goes wrong with a line is the file's fault, and is reported with its number. */
@@ -98,13 +147,13 @@ function atLine<T>(number: number, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const message = error instanceof LineError ? error.message : `cannot be read (${String(error)})`;
-    throw new ProblemError(
-      "invalid_request",
-      `Line ${number} ${message}. The file was changed or cut, or another version wrote it.`,
-    );
+    if (error instanceof ProblemError) throw error;
+    throw faultOf(number, error instanceof LineError ? error.message : `cannot be read (${String(error)})`);
   }
 }
+
+const faultOf = (number: number, what: string): ProblemError =>
+  new ProblemError("invalid_request", `Line ${number} ${what}. The file was changed or cut, or another version wrote it.`);
 
 /** The row with everything left out that would start or widen something. */
 const rowOf = (
@@ -137,73 +186,3 @@ const rowOf = (
   ...(row.usage_told === true ? { usage_told: true } : {}),
   ended,
 });
-
-/** Checks the lines after the first, one by one. */
-class ImportCheck {
-  readonly #sessionId: string;
-  readonly #grammar = new Grammar();
-  readonly #natives: CheckedNative[] = [];
-  readonly #artifacts: CheckedArtifact[] = [];
-  readonly #events: CheckedEvent[] = [];
-  #ended: SessionRow["ended"] = null;
-
-  constructor(sessionId: string) {
-    this.#sessionId = sessionId;
-  }
-
-  /** How the events say that the session ended. */
-  get ended(): SessionRow["ended"] {
-    return this.#ended;
-  }
-
-  take(text: string): void {
-    const line = readBodyLine(text);
-    switch (line.kind) {
-      case "native":
-        return this.#native(line);
-      case "artifact":
-        return this.#artifact(line);
-      case "event":
-        return this.#event(line);
-      default:
-        line satisfies never;
-    }
-  }
-
-  finish(): Omit<Checked, "row"> {
-    if (this.#events.length === 0) throw new LineError("is the last one, and no line was an event");
-    const open = this.#ended === null && this.#grammar.open().length > 0;
-    return { natives: this.#natives, artifacts: this.#artifacts, events: this.#events, open };
-  }
-
-  /** Whether messages wait in the file: see `SessionRow.imported_queue`. */
-  get queued(): boolean {
-    return this.#grammar.session.queue.length > 0;
-  }
-
-  #native({ kind: _, base64, ...entry }: NativeLine): void {
-    this.#natives.push({ ...entry, raw: bytesOf(base64) });
-  }
-
-  #artifact({ artifact_id, mime, artifact_kind, base64 }: ArtifactLine): void {
-    const bytes = bytesOf(base64);
-    const id = `art_${createHash("sha256").update(bytes).digest("hex")}`;
-    if (id !== artifact_id) throw new LineError(`names the artifact ${artifact_id}, but its bytes are those of ${id}`);
-    this.#artifacts.push({ bytes, kind: artifact_kind, mime: MIME.test(mime) ? mime : "application/octet-stream" });
-  }
-
-  #event({ native, event: value }: EventLine): void {
-    const candidate = { ...value, session_id: this.#sessionId, raw: null };
-    const fault = eventFault(candidate);
-    if (fault) throw new LineError(`has an event that does not fit the schema: ${fault}`);
-    const event = candidate as unknown as UniversalEvent;
-    if (!EVENT_ID.test(event.event_id)) throw new LineError("has a wrong event_id");
-    if (!TIME.test(event.time)) throw new LineError("has a wrong time: it must be RFC 3339 in UTC with milliseconds");
-    if (native !== null && native > this.#natives.length)
-      throw new LineError(`names the native message ${native}, but there are only ${this.#natives.length} before it`);
-    const [broken] = this.#grammar.check(event);
-    if (broken) throw new LineError(`has event ${event.sequence}, which breaks rule ${broken.rule}: ${broken.message}`);
-    if (event.type === "session.ended") this.#ended = event.data;
-    this.#events.push({ json: JSON.stringify(event), event, native });
-  }
-}

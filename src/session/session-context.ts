@@ -3,7 +3,6 @@ import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { IdSource } from "./ids.ts";
-import type { Session } from "./session.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { TrustedDirectories } from "./trust-gate.ts";
 
@@ -32,7 +31,7 @@ export type SessionContext = {
   /** What tells a process that serves one session alone which one that is. */
   agentEnvironment(sessionId: string): Record<string, string>;
   /** The session's object is of no use any more; forget it. `closed` settles when no process of it is left. */
-  lost(session: Session, closed: Promise<void>): void;
+  lost(closed: Promise<void>): void;
   /** Settles when no process of an earlier object of this session is left. */
   predecessor?: Promise<void> | undefined;
 };

@@ -13,6 +13,7 @@ import { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
 import type { IdSource } from "./ids.ts";
+import { isImporting } from "./import-mark.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
 import { readProjection } from "./projection-reader.ts";
 import { Session } from "./session.ts";
@@ -361,6 +362,31 @@ export class SessionManager {
     await log.erased();
   }
 
+  /** True while nobody needs it: it has no process, nothing is open in it, and no message waits for it. */
+  async isUnused(id: string): Promise<boolean> {
+    const { log } = this.#options;
+    if ((await log.documents.list(QUEUED, { prefix: `${id}/`, limit: 1 })).length > 0) return false;
+    const row = await log.row("session", id);
+    return row !== undefined && row.open_since === null && !isImporting(row.state) && this.#isLeft(id);
+  }
+
+  /** Removes it if it is unused. False when it is not, or is gone. Its bytes are gone with `Log.erased`. */
+  async removeUnused(id: string): Promise<boolean> {
+    const { log } = this.#options;
+    const messages = await log.documents.list(UNREADABLE, { prefix: `${id}/` });
+    if (!(await this.isUnused(id))) return false;
+    // Nothing is waited for from here on: nobody can take it up in between.
+    if (!this.#isLeft(id)) return false;
+    this.#sessions.delete(id);
+    for (const message of messages) log.documents.delete(UNREADABLE, message.id);
+    return log.delete("session", id, { documents: ["idempotency"] });
+  }
+
+  #isLeft(id: string): boolean {
+    const busy = this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
+    return !busy && this.#sessions.get(id)?.resting !== false;
+  }
+
   /** A session whose stored data is damaged has no agent to end, and can be removed all the same. */
   async #terminateForRemoval(id: string, actor: Actor): Promise<void> {
     if (this.#unreadable.has(id)) return;
@@ -419,7 +445,9 @@ export class SessionManager {
 
   async #read(id: string, recover: boolean): Promise<Session | undefined> {
     try {
-      const stream = await this.#options.log.writer("session", id);
+      // Who takes the writer fences the one before: an import must keep its own.
+      const row = await this.#options.log.row("session", id);
+      const stream = row && !isImporting(row.state) ? await this.#options.log.writer("session", id) : undefined;
       if (!stream) return undefined;
       const session = this.#make(stream, await this.#projectionOf(stream));
       // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
@@ -488,12 +516,13 @@ export class SessionManager {
     const { log, ids, clock, now, times, limits, directories, agentEnvironment } = this.#options;
     const id = rowOf({ id: stream.id, state: stream.state() }).agent;
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
-    const lost = (session: Session, closed: Promise<void>) => this.#lost(session, closed);
+    const lost = (closed: Promise<void>): void => this.#lost(session, closed);
     const predecessor = this.#leaving.get(stream.id);
     const snapshots = this.#snapshots;
     const state = { log, ids, clock, now, snapshots, projection };
     const context = { ...state, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
-    return new Session(stream, context);
+    const session = new Session(stream, context);
+    return session;
   }
 
   #lost(session: Session, closed: Promise<void>): void {
@@ -531,7 +560,7 @@ export class SessionManager {
   #viewOf(row: StreamRow): SessionView | undefined {
     const session = this.#sessions.get(row.id);
     if (session) return session.view();
-    if (this.#unreadable.has(row.id)) return undefined;
+    if (this.#unreadable.has(row.id) || isImporting(row.state)) return undefined;
     try {
       const state = rowOf(row);
       const trusted = isTrusted(state, this.#options.directories);

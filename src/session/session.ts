@@ -382,7 +382,7 @@ export class Session implements SessionPort, Intake {
   /** The log refused in the middle of something, see `SessionRecord.lose`. */
   #lost(): void {
     if (this.#forcing) clearTimeout(this.#forcing);
-    this.#context.lost(this, this.#line.end());
+    this.#context.lost(this.#line.end());
   }
 
   #target(): LineTarget {

@@ -45,6 +45,7 @@ const REACHED: Record<string, string | null> = {
   forkSession: "fork",
   exportSession: "export",
   importSession: "import",
+  pruneSessions: "prune",
   sendMessage: "send",
   sendMessageStream: "run",
   listEvents: "logs",

@@ -1,22 +1,9 @@
 // Diffs, by react-diff-view: it takes the unified text the schema carries and renders plain elements under our own stylesheet, which the page's policy needs.
 import { Component, lazy, type ReactNode, Suspense } from "react";
 import { visibleText } from "../../../src/schema/visible-text.ts";
-import { scrollable } from "./scrollable.ts";
+import { PlainDiff } from "./plain-diff.tsx";
 
 const Parsed = lazy(() => import("./parsed-diff.tsx"));
-
-/** The text itself, coloured line by line: shown while the viewer loads, and for what it cannot parse. */
-export const PlainDiff = ({ text }: { text: string }) => (
-  <pre className="plain-diff" {...scrollable}>
-    {text.split("\n").map((line, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity.
-      <span key={index} className={line.startsWith("+") ? "added" : line.startsWith("-") ? "deleted" : ""}>
-        {line}
-        {"\n"}
-      </span>
-    ))}
-  </pre>
-);
 
 class Fallback extends Component<{ text: string; children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };

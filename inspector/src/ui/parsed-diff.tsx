@@ -1,6 +1,6 @@
 // The diff viewer proper; loaded with the first diff.
 import { Diff, Hunk, parseDiff } from "react-diff-view";
-import { PlainDiff } from "./diff-view.tsx";
+import { PlainDiff } from "./plain-diff.tsx";
 import { scrollable } from "./scrollable.ts";
 
 export default function ParsedDiff({ text }: { text: string }) {

@@ -1,5 +1,5 @@
 // What only Gemini does: its commands, its modes, its ways to stop.
-import type { Scenario } from "../../verify/scenario/scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { asking, free, hello, say, shell, use } from "./scenario-words.ts";
 
 const geminiTurns: readonly Scenario[] = [

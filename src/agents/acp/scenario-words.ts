@@ -1,5 +1,5 @@
 // The words that scenarios for ACP agents are written with.
-import type { Block, ModelStep, SessionSettings } from "../../verify/scenario/scenario.ts";
+import type { Block, ModelStep, SessionSettings } from "../scenario.ts";
 
 export const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 export const use = (...blocks: Block[]): ModelStep => ({ blocks });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { scenarioErrors } from "../../verify/scenario/scenario.ts";
+import { scenarioErrors } from "../scenario.ts";
 import { acpDefinitions } from "./definitions.ts";
 import { acpScenarios } from "./scenarios.ts";
 

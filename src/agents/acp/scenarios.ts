@@ -1,5 +1,5 @@
 // Scenarios for agents that speak ACP, beyond the common ones: modes, files and commands through the client, histories.
-import type { Scenario } from "../../verify/scenario/scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { geminiScenarios } from "./gemini-scenarios.ts";
 import { asking, change, edit, everyone, free, hello, read, say, shell, use, write } from "./scenario-words.ts";
 

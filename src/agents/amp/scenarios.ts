@@ -1,5 +1,5 @@
 // Scenarios only Amp needs: permissions decided before the turn, answers that never end, a conversation made of many processes.
-import type { ModelStep, Scenario } from "../../verify/scenario/scenario.ts";
+import type { ModelStep, Scenario } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const touch = (file: string): ModelStep => ({

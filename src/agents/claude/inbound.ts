@@ -6,9 +6,8 @@ import { mapped, noted } from "../translation.ts";
 import { answerFromUs, requestFromUs } from "./control.ts";
 import { sdkInbound } from "./sdk-rows.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
-import { outputText } from "./tool-result.ts";
-import { messageSent, nothingFollows, steeredWaits } from "./turns.ts";
-import { userParts } from "./user-parts.ts";
+import { nothingFollows, steeredWaits } from "./turns.ts";
+import { userMessage } from "./user-message.ts";
 
 export function inbound(state: ClaudeState, data: unknown): Translation {
   if (typeof data === "string") return inboundText(data);
@@ -45,15 +44,6 @@ function sent(state: ClaudeState, frame: JsonRecord): Translation {
   const drafts: Draft[] = [];
   userMessage(state, message.content, str(frame.uuid) ?? null, drafts);
   return mapped(ADDRESS, "in/user", drafts);
-}
-
-export function userMessage(state: ClaudeState, content: unknown, uuid: string | null, drafts: Draft[]): void {
-  messageSent(state, drafts);
-  const key = state.newKey("sent", uuid ?? undefined);
-  const text = outputText(content);
-  state.waiting.push({ key, uuid, text });
-  state.sentTexts.push(text);
-  drafts.push({ do: "item.add", item: { key, kind: "message", role: "user", content: userParts(content) }, synthetic: true });
 }
 
 /** `command_lifecycle`: the fate of a message with a uuid. Cancelled ones never reach the model. */

@@ -4,9 +4,13 @@ import type { Draft } from "../../schema/draft.ts";
 import type { PermissionOption } from "../../schema/event-data.ts";
 import { arr, asText, type JsonRecord, rec, records, str } from "../json.ts";
 import { elicitationAnswers, elicitationQuestions } from "./elicitation.ts";
-import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "./replies.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
 import { toolAction, toolPaths } from "./tool-kinds.ts";
+
+/** The answers that are offered to a plan. */
+export const PLAN_APPROVE = "Approve";
+export const PLAN_APPROVE_EDITS = "Approve and accept edits";
+export const PLAN_KEEP = "Keep planning";
 
 /** Handed to the connection and back: all that an answer has to quote. */
 export type NativeRequest = {

@@ -2,11 +2,7 @@
 import type { PermissionReply } from "../contract.ts";
 import { type JsonRecord, records, str } from "../json.ts";
 import { elicitationContent } from "./elicitation.ts";
-import type { NativeRequest } from "./permissions.ts";
-
-export const PLAN_APPROVE = "Approve";
-export const PLAN_APPROVE_EDITS = "Approve and accept edits";
-export const PLAN_KEEP = "Keep planning";
+import { type NativeRequest, PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "./permissions.ts";
 
 const REJECTED = "The user rejected this tool call.";
 

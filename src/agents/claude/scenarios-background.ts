@@ -1,5 +1,5 @@
 // Sub-agents, background work and turns that Claude Code starts by itself.
-import type { Block, ModelStep, Scenario, SessionSettings } from "../../verify/scenario/scenario.ts";
+import type { Block, ModelStep, Scenario, SessionSettings } from "../scenario.ts";
 
 const free: SessionSettings = { permission_mode: "bypass" };
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });

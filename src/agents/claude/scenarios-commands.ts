@@ -1,5 +1,5 @@
 // Slash commands, skills and hooks: what Claude Code does before and beside the model.
-import type { ModelStep, Scenario } from "../../verify/scenario/scenario.ts";
+import type { ModelStep, Scenario } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const hooks = (settings: Record<string, string>) => ({

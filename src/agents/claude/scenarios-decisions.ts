@@ -1,5 +1,5 @@
 // Permissions, questions and plans in Claude Code's own ways.
-import type { ModelStep, Scenario } from "../../verify/scenario/scenario.ts";
+import type { ModelStep, Scenario } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const touch = (file: string): ModelStep => ({ blocks: [{ type: "tool", name: "shell", input: { command: `touch ${file}` } }] });

@@ -1,5 +1,5 @@
 // What the model side does to Claude Code: odd blocks, refusals, limits, faults between retries.
-import type { ModelStep, Scenario } from "../../verify/scenario/scenario.ts";
+import type { ModelStep, Scenario } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const cut = (text: string): ModelStep => ({ ...say(text), stop: "max_tokens" });

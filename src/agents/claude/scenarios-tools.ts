@@ -1,5 +1,5 @@
 // Tools only Claude Code has, and the ways its common tools go wrong.
-import type { Block, ModelStep, Scenario, SessionSettings } from "../../verify/scenario/scenario.ts";
+import type { Block, ModelStep, Scenario, SessionSettings } from "../scenario.ts";
 
 const free: SessionSettings = { permission_mode: "bypass" };
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });

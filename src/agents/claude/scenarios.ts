@@ -1,5 +1,5 @@
 // Scenarios only Claude Code and its SDK need, for `dragoman verify`.
-import type { Scenario } from "../../verify/scenario/scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { backgroundScenarios } from "./scenarios-background.ts";
 import { commandScenarios } from "./scenarios-commands.ts";
 import { decisionScenarios } from "./scenarios-decisions.ts";

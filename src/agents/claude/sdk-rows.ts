@@ -5,9 +5,9 @@ import type { Translation } from "../contract.ts";
 import { arr, asText, type JsonRecord, own, rec, str } from "../json.ts";
 import { mapped, noted } from "../translation.ts";
 import { answered } from "./control.ts";
-import { userMessage } from "./inbound.ts";
 import { askElicitation, askTool, settleByAgent, settleByClient } from "./permissions.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
+import { userMessage } from "./user-message.ts";
 
 /** How the recorder writes a prompt that is a stream: its messages follow as `user` rows. */
 export const STREAMED_PROMPT = "<async iterable>";

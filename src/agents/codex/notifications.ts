@@ -4,6 +4,7 @@ import { type JsonRecord, rec, str } from "../json.ts";
 import { configChanged, limits, mcpStatus, settingsChanged } from "./config.ts";
 import { itemCompleted, itemStarted, outputDelta, patchUpdated, resultKey, textDelta } from "./items.ts";
 import { messageItem } from "./message-items.ts";
+import { rawItemDrafts } from "./raw-items.ts";
 import { activity, childrenOf } from "./subagents.ts";
 import type { Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
@@ -162,7 +163,7 @@ const goalUpdated: Handler = (params, thread) => {
 };
 
 const rawItem: Handler = (params, thread) => {
-  const drafts = thread.rawCalls.translate(thread, params);
+  const drafts = rawItemDrafts(thread, params);
   return drafts ? { drafts } : { unknown: `raw item type ${str(rec(params.item).type) ?? "missing"}` };
 };
 

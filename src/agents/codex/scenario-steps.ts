@@ -1,5 +1,5 @@
 // Short words for Codex scenarios.
-import type { ModelStep, Scenario, SessionSettings } from "../../verify/scenario/scenario.ts";
+import type { ModelStep, Scenario, SessionSettings } from "../scenario.ts";
 
 type Block = ModelStep["blocks"][number];
 

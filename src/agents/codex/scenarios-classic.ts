@@ -1,5 +1,5 @@
 // Scenarios for models with the classic tools: exec_command, apply_patch, view_image, update_plan, multi-agent v1.
-import type { Scenario } from "../../verify/scenario/scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { ask, call, free, patch, play, say, shell, step } from "./scenario-steps.ts";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

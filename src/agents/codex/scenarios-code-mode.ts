@@ -1,5 +1,5 @@
 // Scenarios for models in code mode: one tool that runs scripts, multi-agent v2, asynchronous questions.
-import type { Scenario, SessionSettings } from "../../verify/scenario/scenario.ts";
+import type { Scenario, SessionSettings } from "../scenario.ts";
 import { call, custom, play, say, shell, step } from "./scenario-steps.ts";
 
 const MODEL = "gpt-6.1-sol";

@@ -1,5 +1,5 @@
 // Faults Codex tells in words of its own: error codes of the Responses protocol and of its provider.
-import type { Scenario } from "../../verify/scenario/scenario.ts";
+import type { Scenario } from "../scenario.ts";
 import { free, play, say, shell, step } from "./scenario-steps.ts";
 
 type Expected = NonNullable<NonNullable<Scenario["expect"]>["error_code"]>;

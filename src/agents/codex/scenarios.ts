@@ -1,6 +1,7 @@
 // What `dragoman verify` needs to know of Codex beyond the common scenarios: how to point it at the model server, and scenarios only Codex can play.
-import type { Scenario } from "../../verify/scenario/scenario.ts";
+
 import { type JsonRecord, rec } from "../json.ts";
+import type { Scenario } from "../scenario.ts";
 import { classicScenarios } from "./scenarios-classic.ts";
 import { codeModeScenarios } from "./scenarios-code-mode.ts";
 import { faultScenarios } from "./scenarios-faults.ts";

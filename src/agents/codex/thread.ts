@@ -2,7 +2,6 @@
 import type { ItemKey } from "../../schema/draft.ts";
 import type { ErrorCode, Usage } from "../../schema/event-data.ts";
 import type { JsonRecord } from "../json.ts";
-import { RawCalls } from "./raw-items.ts";
 
 /** One native item between its start and its end. */
 export type NativeItem = {
@@ -34,6 +33,8 @@ export type OpenTurn = {
   /** Keys of everything announced in it, for a later revert. */
   keys: ItemKey[];
 };
+
+export type RawCall = { name: string; arguments: string; itemsBefore: number };
 
 /** A sub-agent's place in its parent's session. */
 export type ChildLink = { parentThread: string; spawnKey: ItemKey | null };
@@ -68,7 +69,8 @@ export class Thread {
   lastText = "";
   /** Tool items so far: tells whether a code-mode script made any. */
   toolItems = 0;
-  readonly rawCalls = new RawCalls();
+  /** Calls of raw response items that wait for their output, by call id. */
+  readonly rawCalls = new Map<string, RawCall>();
   revertBefore: string | null = null;
   /** A refusal was told with its own words in this turn. */
   refused = false;

@@ -1,7 +1,7 @@
 // The scenarios are data: each is valid, and none has the name of another.
 import { describe, expect, it } from "vitest";
 import { commonScenarios } from "../../verify/scenario/index.ts";
-import { scenarioErrors } from "../../verify/scenario/scenario.ts";
+import { scenarioErrors } from "../scenario.ts";
 import { opencodeScenarios } from "./scenarios.ts";
 
 describe("OpenCode's own scenarios", () => {

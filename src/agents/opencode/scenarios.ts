@@ -1,5 +1,5 @@
 // Scenarios only OpenCode can play: its own words (`/undo`, `!`), its rules, its sub-agents, and the faults it meets in its own way.
-import type { ModelStep, Scenario, SessionSettings } from "../../verify/scenario/scenario.ts";
+import type { ModelStep, Scenario, SessionSettings } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const bash = (command: string, more: object = {}) =>

@@ -26,6 +26,7 @@ export const configShow: Command = {
       ...config,
       limits: { ...defaults.limits, ...config.limits },
       times: { ...defaults.times, ...config.times },
+      retention: { ...defaults.retention, ...config.retention },
     };
     print(escapedJson(JSON.stringify(shown, withoutSecrets, flag(values, "json") ? 0 : 2)));
     return EXIT.ok;

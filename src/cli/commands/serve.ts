@@ -1,5 +1,5 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
-import { DEFAULT_PORT } from "../../client/discover.ts";
+import { DEFAULT_PORT } from "../../discovery/discovery-file.ts";
 import { escapedJson } from "../../schema/visible-text.ts";
 import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
 import { givenToken, typedToken } from "../given-token.ts";

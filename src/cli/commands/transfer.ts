@@ -1,6 +1,9 @@
 // `dragoman export` and `import`: a session as NDJSON, with its ledger, from one daemon to another.
 import { createReadStream } from "node:fs";
-import { type Command, EXIT, flag, need, text } from "../command.ts";
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { type Command, EXIT, flag, need, text, UsageError } from "../command.ts";
+import { withProgress } from "../progress.ts";
 import { save } from "./look.ts";
 
 export const exportSession: Command = {
@@ -23,9 +26,10 @@ export const exportSession: Command = {
 
 export const importSession: Command = {
   name: "import",
-  usage: "import <file>",
+  usage: "import <file|->",
   about: "take up a session that was exported; - reads stdin",
-  help: `  A file is data: its environment, MCP servers, system prompt and permission mode are not taken over.
+  help: `  The file is sent as it is read, whatever its size, and imported as a whole or not at all.
+  A file is data: its environment, MCP servers, system prompt and permission mode are not taken over.
   The next message starts a new conversation of the agent, unless --resume is given.`,
   options: {
     session: { type: "string", short: "s", value: "<id>", about: "under this id (default: the one it had)" },
@@ -35,15 +39,21 @@ export const importSession: Command = {
   async run({ words, values, daemon, json, print, terminal }) {
     const file = need(words, 0, "the file");
     const id = text(values, "session");
-    const source = file === "-" ? terminal.stdin : createReadStream(file);
-    const chunks: Buffer[] = [];
-    for await (const chunk of source) chunks.push(Buffer.from(chunk as Buffer));
-    const session = await (await daemon()).importSession(Buffer.concat(chunks).toString("utf8"), {
-      ...(id === undefined ? {} : { session_id: id }),
-      ...(flag(values, "resume") ? { resume: true } : {}),
-    });
+    const about = file === "-" ? undefined : await stat(file);
+    if (about?.isDirectory()) throw new UsageError(`${file} is a directory`);
+    const total = about?.isFile() ? about.size : undefined;
+    const source = file === "-" ? terminal.stdin : createReadStream(file, { highWaterMark: 256 * 1024 });
+    const chunks = withProgress(bytesOf(source), { output: terminal.stderr, what: `importing ${basename(file)}:`, total });
+    const options = { ...(id === undefined ? {} : { session_id: id }), ...(flag(values, "resume") ? { resume: true } : {}) };
+    const session = await (await daemon())
+      .importSession(chunks, options, terminal.signal)
+      .finally(() => terminal.stderr.clearLine());
     if (flag(values, "json")) json(session);
     else print(session.session_id);
     return EXIT.ok;
   },
 };
+
+async function* bytesOf(source: NodeJS.ReadableStream): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) yield typeof chunk === "string" ? Buffer.from(chunk) : chunk;
+}

@@ -16,9 +16,8 @@ import type {
   Subscription,
 } from "../contract.ts";
 import { LogError } from "../log-error.ts";
-import { Tail } from "../tail.ts";
+import { type Pump, Tail } from "../tail.ts";
 import { MemoryBatch } from "./batch.ts";
-import type { MemoryLog } from "./log.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Events that one read with `types` looks at before it returns what it has. */
@@ -30,6 +29,17 @@ const OTHER_TYPES = "(other)";
 
 type StoredEvent = { json: string; type: string; native: number | null };
 
+/** What a stream needs of the log that holds it. */
+export interface StreamHost {
+  readonly epoch: string;
+  readonly pump: Pump;
+  /** Throws when the log takes nothing more. */
+  admit(): void;
+  /** Commits the stream at the end of this tick. */
+  enlist(stream: MemoryStream): void;
+  report(error: unknown): void;
+}
+
 let streams = 0;
 
 export class MemoryStream implements Stream {
@@ -38,7 +48,7 @@ export class MemoryStream implements Stream {
   readonly no = ++streams;
   readonly created_at = Date.now();
   readonly tail: Tail<Batch>;
-  readonly #log: MemoryLog;
+  readonly #log: StreamHost;
   readonly #events: StoredEvent[] = [];
   readonly #natives: NativeRow[] = [];
   #committed: { events: number; natives: number; state: string; openSince: number | null } | undefined;
@@ -48,7 +58,7 @@ export class MemoryStream implements Stream {
   newestState: string;
   newestOpenSince: number | null = null;
 
-  constructor(log: MemoryLog, kind: StreamKind, id: string, state: string) {
+  constructor(log: StreamHost, kind: StreamKind, id: string, state: string) {
     this.#log = log;
     this.kind = kind;
     this.id = id;

@@ -1,5 +1,6 @@
 /** The writer of a stream in memory. A writer that was replaced is refused. */
 import type {
+  ArtifactInfo,
   ArtifactWriter,
   Batch,
   CoverageRow,
@@ -16,18 +17,26 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
-import { prefixOf } from "./documents.ts";
-import type { MemoryLog } from "./log.ts";
+import { type MemoryDocuments, prefixOf } from "./documents.ts";
 import type { MemoryStream } from "./stream.ts";
+
+/** What a writer needs of the log that holds its stream. */
+export interface WriterHost {
+  readonly store: MemoryDocuments;
+  readonly commits: number;
+  enlist(stream: MemoryStream): void;
+  committed(): Promise<void>;
+  putArtifact(stream: MemoryStream, bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo;
+}
 
 export class MemoryWriter implements StreamWriter {
   readonly epoch: number;
   readonly documents: StreamDocuments;
   readonly artifacts: ArtifactWriter;
-  readonly #log: MemoryLog;
+  readonly #log: WriterHost;
   readonly #stream: MemoryStream;
 
-  constructor(log: MemoryLog, stream: MemoryStream, epoch: number) {
+  constructor(log: WriterHost, stream: MemoryStream, epoch: number) {
     this.epoch = epoch;
     this.#log = log;
     this.#stream = stream;

@@ -2,6 +2,7 @@
 import Type from "typebox";
 import type { Log, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
+import { isImporting } from "../../session/import-mark.ts";
 
 export const SessionPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
 
@@ -18,7 +19,9 @@ export const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTE
 /** The stream of a session, without loading the session: history can be read whatever became of its agent. */
 export async function sessionStream(log: Log, id: string): Promise<Stream> {
   const stream = await log.stream("session", id);
-  if (!stream)
+  // A row that cannot be read hides nothing: the events can be.
+  const row = await stream?.row().catch(() => undefined);
+  if (!stream || (row && isImporting(row.state)))
     throw new ProblemError("session_not_found", `There is no session ${JSON.stringify(id)}. List them with GET /v1/sessions.`);
   return stream;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Fault } from "../scenario/scenario.ts";
+import type { Fault } from "../../agents/scenario.ts";
 import { type ModelServer, startModelServer } from "./model-server.ts";
 import { bodies, post, postJson, postStream, postUntilBroken, readEvents, scenario } from "./test-client.ts";
 

@@ -2,7 +2,7 @@
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
-import type { Fault, ModelStep } from "../scenario/scenario.ts";
+import type { Fault, ModelStep } from "../../agents/scenario.ts";
 import type { ModelRequest } from "./model-request.ts";
 import type { Frame, Protocol } from "./protocols/protocol.ts";
 import type { Reply } from "./reply.ts";

@@ -2,7 +2,7 @@
 // It needs no account and reaches no network.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Scenario } from "../scenario/scenario.ts";
+import type { Scenario } from "../../agents/scenario.ts";
 import type { ToolProfile } from "../scenario/tool-names.ts";
 import { deliver, sendJson } from "./deliver.ts";
 import { isObject, parseJson } from "./json.ts";

@@ -1,7 +1,7 @@
 // Decides which step answers a request: the script's, or a built-in one for an agent's side calls. It counts attempts, and nothing else.
 
+import type { Fault, ModelStep, Scenario } from "../../agents/scenario.ts";
 import { formatMarker } from "../scenario/marker.ts";
-import type { Fault, ModelStep, Scenario } from "../scenario/scenario.ts";
 import { lastUserText, type ModelRequest } from "./model-request.ts";
 import { locate, type Position } from "./position.ts";
 import { schemaInstance } from "./schema-instance.ts";

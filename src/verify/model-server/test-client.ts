@@ -1,7 +1,7 @@
 // For tests only: talks to the model server the way provider SDKs do, and builds histories in each provider's format.
 
 import { createParser } from "eventsource-parser";
-import type { ModelStep, Scenario } from "../scenario/scenario.ts";
+import type { ModelStep, Scenario } from "../../agents/scenario.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "./json.ts";
 
 export interface SentEvent {

@@ -1,7 +1,7 @@
 // Markers in a prompt tell the model server which scenario a conversation plays, where in it the conversation is, and where it works.
 // They travel inside the user's own text because that is the one thing every agent passes on to its model unchanged.
 
-import type { Scenario } from "./scenario.ts";
+import type { Scenario } from "../../agents/scenario.ts";
 
 export interface Marker {
   readonly scenario: string;

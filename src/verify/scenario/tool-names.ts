@@ -1,7 +1,7 @@
 // The table that turns a logical tool call of a scenario into the call a given agent understands: its own tool name and input.
 // Names and inputs are those of the pinned agents. An agent without the tool has no row: the call goes out under its logical name.
 
-import type { LogicalTool } from "./scenario.ts";
+import type { LogicalTool } from "../../agents/scenario.ts";
 
 /** A set of tool names. Codex has two: which one is in force depends on the model, not on the client. */
 export type ToolProfile = "claude" | "codex" | "codex-code-mode" | "opencode" | "gemini" | "qwen" | "amp" | "copilot";

@@ -1,6 +1,6 @@
 // Anthropic Messages: requests read, answers written (https://docs.anthropic.com/en/api/messages-streaming).
 
-import type { Stop } from "../../scenario/scenario.ts";
+import type { Stop } from "../../../agents/scenario.ts";
 import { type JsonObject, objectOf, objectsOf, stringOf, textOf } from "../json.ts";
 import type { HistoryEntry, HttpCall, ModelRequest } from "../model-request.ts";
 import type { Reply, ReplyBlock } from "../reply.ts";

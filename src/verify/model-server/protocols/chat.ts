@@ -1,7 +1,7 @@
 // OpenAI Chat Completions: requests read, answers written (https://platform.openai.com/docs/api-reference/chat).
 // `reasoning_content` is not OpenAI's own; the compatible servers agents talk to send it.
 
-import type { Stop } from "../../scenario/scenario.ts";
+import type { Stop } from "../../../agents/scenario.ts";
 import { type JsonObject, objectOf, objectsOf, stringOf, textOf } from "../json.ts";
 import type { HistoryEntry, HttpCall, ModelRequest } from "../model-request.ts";
 import type { Reply, ReplyBlock, ReplyTool } from "../reply.ts";

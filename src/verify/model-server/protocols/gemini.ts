@@ -1,6 +1,6 @@
 // Gemini generateContent and streamGenerateContent: requests read, answers written (https://ai.google.dev/api/generate-content).
 
-import type { Stop } from "../../scenario/scenario.ts";
+import type { Stop } from "../../../agents/scenario.ts";
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf, textOf } from "../json.ts";
 import type { HistoryEntry, HttpCall, ModelRequest } from "../model-request.ts";
 import type { Reply, ReplyBlock } from "../reply.ts";

@@ -1,6 +1,6 @@
 // Scenarios in which the person does not wait: interrupts, queued and steering prompts, kills, compaction, live settings.
 
-import type { ModelStep, Scenario, SessionSettings } from "../scenario.ts";
+import type { ModelStep, Scenario, SessionSettings } from "../../../agents/scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const count = Array.from({ length: 120 }, (_, index) => `number ${index + 1}`).join(", ");

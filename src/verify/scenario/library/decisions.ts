@@ -1,6 +1,6 @@
 // Scenarios in which a person decides: permissions, questions, plans.
 
-import type { ModelStep, PermissionReply, QuestionReply, Scenario, SessionSettings } from "../scenario.ts";
+import type { ModelStep, PermissionReply, QuestionReply, Scenario, SessionSettings } from "../../../agents/scenario.ts";
 
 const ask: SessionSettings = { permission_mode: "default" };
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });

@@ -1,7 +1,7 @@
 // Scenarios in which the provider fails: errors, broken streams, limits. A turn after each shows that the session lives on.
 
+import type { Expectation, Fault, ModelStep, Scenario } from "../../../agents/scenario.ts";
 import type { ErrorCode } from "../../../schema/event-data.ts";
-import type { Expectation, Fault, ModelStep, Scenario } from "../scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const failing = (fault: Fault, text = "This text may come in part."): ModelStep => ({

@@ -1,6 +1,6 @@
 // The common library: scenarios that make sense for every agent. An agent's own ones live in its folder and have the same type.
 
-import type { Scenario } from "../scenario.ts";
+import type { Scenario } from "../../../agents/scenario.ts";
 import { controlScenarios } from "./control.ts";
 import { decisionScenarios } from "./decisions.ts";
 import { faultScenarios } from "./faults.ts";

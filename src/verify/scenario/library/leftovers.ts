@@ -1,6 +1,6 @@
 // Scenarios of commands that leave their agent: they run in sessions of their own, as daemons do. The runner looks afterwards whether one lives on.
 
-import type { ModelStep, Scenario, SessionSettings } from "../scenario.ts";
+import type { ModelStep, Scenario, SessionSettings } from "../../../agents/scenario.ts";
 
 const free: SessionSettings = { permission_mode: "bypass" };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { expectationFor, runsOn, type Scenario, scenarioErrors } from "../../../agents/scenario.ts";
 import { startModelServer } from "../../model-server/index.ts";
 import { bodies, paths, post } from "../../model-server/test-client.ts";
 import { promptFor } from "../marker.ts";
-import { expectationFor, runsOn, type Scenario, scenarioErrors } from "../scenario.ts";
 import { commonScenarios } from "./index.ts";
 
 describe("the common library", () => {

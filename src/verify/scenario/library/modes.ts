@@ -2,8 +2,9 @@
  * Permission modes: whether a command and an edit really did not run is looked up on the disk. In every turn the model tries one of the two, and the
  * person rejects whatever is asked, so a file that exists was made without asking. Not here: what an approval does (decisions.ts).
  */
+
+import type { Expectation, ModelStep, Scenario, SessionSettings, Turn } from "../../../agents/scenario.ts";
 import type { PermissionMode } from "../../../schema/event-data.ts";
-import type { Expectation, ModelStep, Scenario, SessionSettings, Turn } from "../scenario.ts";
 
 type Tried = { turns: Turn[]; files: NonNullable<Expectation["files"]> };
 /** How a mode is entered: what its first turn has beside its prompt. */

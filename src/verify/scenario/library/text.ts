@@ -1,6 +1,6 @@
 // Scenarios of plain answers: text, thinking, several turns. No tools, no faults.
 
-import type { Scenario } from "../scenario.ts";
+import type { Scenario } from "../../../agents/scenario.ts";
 
 const paragraph = "The quick brown fox jumps over the lazy dog, and the dog, being lazy, does not mind. ";
 

@@ -1,6 +1,6 @@
 // Scenarios of tool calls that need no decision of a person: they run in a mode that allows everything.
 
-import type { Scenario, SessionSettings } from "../scenario.ts";
+import type { Scenario, SessionSettings } from "../../../agents/scenario.ts";
 
 const free: SessionSettings = { permission_mode: "bypass" };
 const hello = { "hello.txt": "hello world\nsecond line\nthird line\n" };

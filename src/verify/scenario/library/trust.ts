@@ -2,7 +2,7 @@
  * A hostile directory: settings of every agent, each of which leaves a file behind when it is obeyed or sends requests to an address where nobody answers.
  * Restricted, none of it happens; trusted, it does, which shows that the files are ones the agent really loads.
  */
-import type { Expectation, ModelStep, Scenario } from "../scenario.ts";
+import type { Expectation, ModelStep, Scenario } from "../../../agents/scenario.ts";
 
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
 const json = (value: unknown): string => JSON.stringify(value, null, 2);

@@ -1,10 +1,13 @@
-// The shape of a scenario: plain data that says what the scripted model answers, what the person does, and what must come of it.
-// It holds no behaviour. The model server plays `steps`; the verify runner plays `prompt`, `actions`, `replies` and checks `expect`.
+/**
+ * The shape of a scenario: plain data that says what the scripted model answers, what the person does, and what must come of it. It lives here because each
+ * agent's folder brings scenarios of its own. It holds no behaviour: the model server of `verify` plays `steps`; its runner plays `prompt`, `actions`,
+ * `replies` and checks `expect`.
+ */
 
 import Type from "typebox";
 import { Value } from "typebox/value";
-import { ErrorCode, PermissionMode, StopReason } from "../../schema/event-data.ts";
-import { McpServerConfig, TrustChoice } from "../../schema/session.ts";
+import { ErrorCode, PermissionMode, StopReason } from "../schema/event-data.ts";
+import { McpServerConfig, TrustChoice } from "../schema/session.ts";
 
 const Text = Type.String();
 const Count = Type.Integer({ minimum: 0 });

@@ -1,0 +1,241 @@
+/**
+ * The rules of docs/architecture.md, kept by a test: which room may import which, no cycles between files, and translators that cannot reach the outside
+ * world. A room is a folder of `src/`. To allow a new edge, change the table here and the one in the document: they are compared.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+/**
+ * Room → rooms it may import; types count as much as values. Reading it: a room is listed after the rooms it may import, so everything points upwards and a
+ * cycle between rooms cannot be written. `agents` is the contract with what all agents share, `agents/*` the folder of each one; `log` is the contract,
+ * `log/sqlite` and `log/memory` are its engines.
+ */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  schema: [],
+  transports: [],
+  discovery: [],
+  redaction: ["schema"],
+  trust: ["schema"],
+  dialects: ["schema"],
+  log: ["schema"],
+  "log/memory": ["log", "schema"],
+  "log/sqlite": ["log", "schema"],
+  agents: ["schema", "trust"],
+  "agents/*": ["agents", "schema", "transports", "trust"],
+  search: ["log", "schema"],
+  workspace: ["agents", "schema", "transports"],
+  session: ["agents", "log", "redaction", "schema"],
+  server: ["log", "redaction", "schema", "search", "session", "transports", "trust"],
+  client: ["dialects", "discovery", "schema"],
+  mcp: ["client", "schema"],
+  daemon: [
+    "agents",
+    "dialects",
+    "discovery",
+    "log",
+    "log/sqlite",
+    "redaction",
+    "schema",
+    "search",
+    "server",
+    "session",
+    "transports",
+    "trust",
+  ],
+  verify: ["agents", "agents/*", "client", "daemon", "schema", "session", "transports"],
+  cli: ["client", "daemon", "discovery", "mcp", "schema", "verify"],
+  inspector: ["client", "schema"],
+};
+
+/** Edges that break the table and stay for now. Keep it short: each one needs a reason, and one that is no longer there fails the test. */
+const EXCEPTIONS: Record<string, string> = {
+  "agents/registry.ts -> agents/*": "The one list of built-in agents.",
+  "agents/acp -> agents/*":
+    "ACP bridges start Claude Code, Codex and OpenCode: what those load from a directory is written once.",
+  "agents/claude-sdk -> agents/claude": "The SDK runs the same CLI and yields its messages: one translator serves both.",
+  "server/problems.ts -> agents/contract.ts": "Only the class AgentError, whose codes are problem codes.",
+  "cli/commands/doctor.ts -> log/sqlite/refusal.ts": "A log that the daemon refuses to open must be explained without a daemon.",
+  "cli/commands/serve.ts -> server/descriptors.ts": "Warns before the start when the system allows too few open files.",
+  "cli/commands/mcp.ts -> transports/index.ts": "Finds out which agent a caller of the MCP server belongs to.",
+};
+
+/** Test code may import what it likes. The build leaves the same files out. */
+const isTest = (file: string): boolean =>
+  /\.test(-d)?\.tsx?$|\.suite\.ts$|(^|\/)test-[^/]*\.tsx?$|-child\.ts$|\/run-module\.ts$/.test(file);
+
+type Import = { to: string; type: boolean };
+
+const sourceOf = (file: string): string =>
+  readFileSync(join(ROOT, file), "utf8")
+    .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+    .replaceAll(/^\s*\/\/.*$/gm, "");
+
+/** Static and dynamic imports, and exports from other files. Relative ones as a path from the root; packages and `node:` modules as they are. */
+function importsOf(file: string): Import[] {
+  const pattern =
+    /^\s*(?:import|export)\s+(type\s)?[^;"']*?\bfrom\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']|^\s*import\s+["']([^"']+)["']/gm;
+  return Array.from(sourceOf(file).matchAll(pattern), ([, type, from, dynamic, bare]) => {
+    const name = from ?? dynamic ?? bare ?? "";
+    return { to: name.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(file), name)) : name, type: type !== undefined };
+  });
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .map((name) => `${folder}/${name}`)
+    .filter((file) => /\.tsx?$/.test(file) && !isTest(file))
+    .sort();
+
+const graph = new Map([...filesBelow("src"), ...filesBelow("inspector/src")].map((file) => [file, importsOf(file)] as const));
+
+/** Undefined for what is in no room: packages, styles, and `src/index.ts`, the door for those who embed the daemon. */
+function roomOf(file: string): string | undefined {
+  const [top, first, second, third] = file.split("/");
+  if (top === "inspector") return "inspector";
+  if (top !== "src" || second === undefined) return undefined;
+  if (first === "agents" && third !== undefined) return "agents/*";
+  if (first === "log" && third !== undefined) return `log/${second}`;
+  return first;
+}
+
+const agentFolder = (file: string): string => file.split("/")[2] ?? "";
+const withoutSource = (path: string): string => path.replace(/^src\//, "");
+
+function isException(from: string, to: string): string | undefined {
+  return Object.keys(EXCEPTIONS).find((name) => {
+    const [left = "", right = ""] = name.split(" -> ");
+    const matches = (path: string, pattern: string): boolean =>
+      pattern === "agents/*"
+        ? roomOf(path) === "agents/*"
+        : withoutSource(path) === pattern || withoutSource(path).startsWith(`${pattern}/`);
+    return matches(from, left) && matches(to, right);
+  });
+}
+
+describe("rooms", () => {
+  const wrong: string[] = [];
+  const used = new Set<string>();
+  for (const [file, imports] of graph)
+    for (const { to } of imports) {
+      const [from, target] = [roomOf(file), roomOf(to)];
+      if (from === undefined || target === undefined) continue;
+      const sameAgent = from !== "agents/*" || agentFolder(file) === agentFolder(to);
+      if (from === target && sameAgent) continue;
+      if (from !== target && MAY_IMPORT[from]?.includes(target)) continue;
+      const exception = isException(file, to);
+      if (exception) used.add(exception);
+      else wrong.push(`${file} -> ${to}`);
+    }
+
+  it("import only the rooms that the table allows", () => {
+    expect(graph.size).toBeGreaterThan(400);
+    expect(wrong).toEqual([]);
+  });
+
+  it("have only exceptions that are still needed", () => {
+    expect(Object.keys(EXCEPTIONS).filter((name) => !used.has(name))).toEqual([]);
+  });
+
+  it("are all in the table, each after the rooms it imports", () => {
+    const rooms = new Set([...graph.keys()].map(roomOf).filter((room) => room !== undefined));
+    expect(Object.keys(MAY_IMPORT).sort()).toEqual([...rooms].sort());
+    const order = Object.keys(MAY_IMPORT);
+    for (const [room, targets] of Object.entries(MAY_IMPORT))
+      for (const target of targets)
+        expect(order.indexOf(target), `${room} must stand behind ${target}`).toBeLessThan(order.indexOf(room));
+  });
+
+  it("are described in docs/architecture.md with the same table", () => {
+    expect(documented()).toEqual(
+      Object.fromEntries(Object.entries(MAY_IMPORT).map(([room, targets]) => [room, [...targets].sort()])),
+    );
+  });
+
+  it("have their exceptions named in docs/architecture.md", () => {
+    const text = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+    for (const name of Object.keys(EXCEPTIONS)) {
+      const [from = "", to = ""] = name.split(" -> ");
+      expect(text).toContain(`\`${from}\` → \`${to}\``);
+    }
+  });
+});
+
+/** The rows of the table of rooms: the first cell names the room, the last one the rooms it may import. */
+function documented(): Record<string, string[]> {
+  const lines = readFileSync(join(ROOT, "docs/architecture.md"), "utf8").split("\n");
+  const start = lines.findIndex((line) => /^\| room \|/.test(line));
+  const rows = lines.slice(start + 2, lines.indexOf("", start));
+  return Object.fromEntries(
+    rows.map((row) => {
+      const cells = row.split("|").slice(1, -1);
+      const words = (cell = ""): string[] => Array.from(cell.matchAll(/`([^`]+)`/g), ([, word]) => word ?? "");
+      const [room = ""] = words(cells[0]);
+      return [
+        room
+          .replace(/^src\//, "")
+          .replace(/\/$/, "")
+          .replace("<id>", "*"),
+        words(cells.at(-1)).sort(),
+      ];
+    }),
+  );
+}
+
+describe("files", () => {
+  it("do not import each other in a circle, by value or by type", () => {
+    expect(cycles()).toEqual([]);
+  });
+});
+
+/** Groups of files that reach one another (Tarjan). */
+function cycles(): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.size - 1);
+    stack.push(file);
+    for (const { to } of graph.get(file) ?? []) {
+      if (!graph.has(to)) continue;
+      if (!index.has(to)) visit(to);
+      if (stack.includes(to)) low.set(file, Math.min(low.get(file) ?? 0, low.get(to) ?? 0));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1 || graph.get(file)?.some(({ to }) => to === file)) found.push(group.sort());
+  };
+  for (const file of graph.keys()) if (!index.has(file)) visit(file);
+  return found;
+}
+
+describe("translators", () => {
+  const translators = [...graph.keys()].filter((file) => /^src\/agents\/[^/]+\/translator\.ts$/.test(file));
+  const reached = new Set(translators);
+  for (const file of reached) for (const { to, type } of graph.get(file) ?? []) if (!type && graph.has(to)) reached.add(to);
+
+  /** What makes the same input give another result, or reaches outside. `new Date(x)` with a value only converts. */
+  const IMPURE =
+    /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.\w|\bMath\.random\b|\brandomUUID\b|\bset(Timeout|Interval|Immediate)\b|\bfetch\(|\bprocess\.\w/g;
+
+  it("exist for every agent that brings its own", () => {
+    const names = translators.map(agentFolder);
+    expect(names).toEqual(expect.arrayContaining(["acp", "amp", "claude", "codex", "mock", "opencode"]));
+    expect(reached.size).toBeGreaterThan(80);
+  });
+
+  it("import nothing of node: and read no clock, directly or through other files", () => {
+    const faults = [...reached].flatMap((file) => [
+      ...(graph.get(file) ?? [])
+        .filter(({ to, type }) => !type && to.startsWith("node:"))
+        .map(({ to }) => `${file} imports ${to}`),
+      ...Array.from(sourceOf(file).matchAll(IMPURE), ([word]) => `${file} uses ${word}`),
+    ]);
+    expect(faults).toEqual([]);
+  });
+});
