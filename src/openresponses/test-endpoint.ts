@@ -136,3 +136,44 @@ export function conformingEvents(): JsonObject[] {
 
 export const streamOf = (events: readonly unknown[], done = true): string =>
   `${events.map((event) => block(event)).join("")}${done ? "data: [DONE]\n\n" : ""}`;
+
+let serial = 0;
+
+/** An item of an answer, as short as a test can write it. */
+export type ShortItem =
+  | { readonly text: string }
+  | { readonly call: string; readonly args: unknown; readonly id?: string }
+  | { readonly custom: string; readonly input: string };
+
+/** A whole conforming answer. */
+export function answerStream(
+  short: readonly ShortItem[],
+  tokens: { readonly input: number; readonly output: number } = { input: 0, output: 0 },
+): string {
+  serial += 1;
+  const id = `resp_${serial}`;
+  const items = short.map((item, at): JsonObject => {
+    if ("text" in item) return { ...message(item.text), id: `msg_${serial}_${at}` };
+    const call_id = "id" in item && item.id !== undefined ? item.id : `call_${serial}_${at}`;
+    const base = { id: `fc_${serial}_${at}`, call_id, status: "completed" };
+    if ("custom" in item) return { type: "custom_tool_call", ...base, name: item.custom, input: item.input };
+    const args = typeof item.args === "string" ? item.args : JSON.stringify(item.args);
+    return { type: "function_call", ...base, name: item.call, arguments: args };
+  });
+  const usage = {
+    input_tokens: tokens.input,
+    output_tokens: tokens.output,
+    total_tokens: tokens.input + tokens.output,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  };
+  const events = [
+    { type: "response.created", response: resource("in_progress", { id }) },
+    ...items.flatMap((item, output_index) => [
+      { type: "response.output_item.added", output_index, item: { ...item, status: "in_progress" } },
+      { type: "response.output_item.done", output_index, item },
+    ]),
+    { type: "response.completed", response: resource("completed", { id, output: items, usage }) },
+  ];
+  return streamOf(events.map((event, sequence_number) => ({ ...event, sequence_number })));
+}
