@@ -68,7 +68,6 @@ export interface RunningTask {
   output(): TaskOutput;
   /** Resolves when there is output after this many bytes, or it ended, or the time is over. */
   waitForOutput(afterBytes: number, waitMs: number, signal?: AbortSignal): Promise<void>;
-  write(text: string): boolean;
   /** TERM to its group, KILL after the grace. Resolves when it has ended. */
   stop(graceMs?: number): Promise<TaskExit>;
   signal(name: NodeJS.Signals): boolean;
