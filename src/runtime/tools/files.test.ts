@@ -239,7 +239,7 @@ describe("apply_patch", () => {
   it("keeps CRLF and mixed line ends, adds a last newline, appends, and works at the end of the file", async () => {
     directory = await TestDirectory.make({
       "crlf.txt": "1\r\n2\r\n",
-      "mixed.txt": "1\r\n2\n3\r\n",
+      "mixed.txt": "1\r\n2\r\n3\r0\n",
       "open.txt": "1",
       "twice.txt": "x\ny\nx\n",
     });
@@ -249,7 +249,7 @@ describe("apply_patch", () => {
     await apply("*** Update File: twice.txt", "@@", "-x", "+last", "*** End of File");
     expect(await directory.tree()).toEqual({
       "crlf.txt": "one\r\nmore\r\n2\r\n",
-      "mixed.txt": "1\r\ntwo\n3\r\n",
+      "mixed.txt": "1\r\ntwo\r\n3\r0\n",
       "open.txt": "1\n2\n",
       "twice.txt": "x\ny\nlast\n",
     });

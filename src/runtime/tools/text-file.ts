@@ -3,7 +3,7 @@ import { ToolError } from "./tool.ts";
 
 export interface Line {
   readonly text: string;
-  /** `\n`, `\r\n`, or nothing at the end of the file. */
+  /** `\n`, `\r\n`, `\r`, or nothing at the end of the file. */
   readonly eol: string;
 }
 
@@ -26,16 +26,11 @@ export function splitLines(text: string): TextFile {
   const body = bom ? text.slice(1) : text;
   const lines: Line[] = [];
   let at = 0;
-  while (at < body.length) {
-    const end = body.indexOf("\n", at);
-    if (end === -1) {
-      lines.push({ text: body.slice(at), eol: "" });
-      break;
-    }
-    const crlf = end > at && body[end - 1] === "\r";
-    lines.push({ text: body.slice(at, crlf ? end - 1 : end), eol: crlf ? "\r\n" : "\n" });
-    at = end + 1;
+  for (const end of body.matchAll(/\r\n|\n|\r/g)) {
+    lines.push({ text: body.slice(at, end.index), eol: end[0] });
+    at = end.index + end[0].length;
   }
+  if (at < body.length) lines.push({ text: body.slice(at), eol: "" });
   return { bom, lines };
 }
 
@@ -45,5 +40,5 @@ export const joinLines = ({ bom, lines }: TextFile): string =>
 /** The line end most lines have. */
 export function commonEol(lines: readonly Line[]): "\n" | "\r\n" {
   const crlf = lines.filter((line) => line.eol === "\r\n").length;
-  return crlf * 2 > lines.filter((line) => line.eol !== "").length ? "\r\n" : "\n";
+  return crlf > 0 && crlf * 2 >= lines.filter((line) => line.eol !== "").length ? "\r\n" : "\n";
 }

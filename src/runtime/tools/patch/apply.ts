@@ -96,8 +96,7 @@ function withoutLastBlank(texts: readonly string[], chunk: Chunk, start: number)
 function newLine(line: PatchLine, old: readonly Line[], eol: string): Line {
   const kept = line.from === null ? undefined : old[line.from];
   if (kept !== undefined) return kept;
-  const neighbour = old[line.after - 1]?.eol || old[line.after]?.eol;
-  return { text: line.text, eol: neighbour || eol };
+  return { text: line.text, eol };
 }
 
 /** Every line has an end; a changed file ends in a newline. */

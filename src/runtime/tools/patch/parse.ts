@@ -18,8 +18,6 @@ export interface PatchLine {
   readonly text: string;
   /** Its place in `old`; null when it is new. */
   readonly from: number | null;
-  /** How many lines of `old` stand before it. */
-  readonly after: number;
 }
 
 export type Operation =
@@ -161,10 +159,10 @@ function readChunk(reader: Reader): Chunk {
     const { number } = reader;
     const text = reader.next();
     count += 1;
-    if (text.startsWith("+")) fresh.push({ text: text.slice(1), from: null, after: old.length });
+    if (text.startsWith("+")) fresh.push({ text: text.slice(1), from: null });
     else if (text.startsWith("-")) old.push(text.slice(1));
     else if (text.startsWith(" ") || text === "") {
-      fresh.push({ text: text.slice(1), from: old.length, after: old.length });
+      fresh.push({ text: text.slice(1), from: old.length });
       old.push(text.slice(1));
     } else fail(number, `${JSON.stringify(text.slice(0, 80))} must begin with a blank, + or -.`);
   }
