@@ -91,6 +91,8 @@ export interface TaskSpec {
   readonly command: string;
   readonly cwd: string;
   readonly title: string;
+  /** Outside the sandbox. A person has allowed it. */
+  readonly unsandboxed?: boolean;
   onOutput?(stream: "stdout" | "stderr", chunk: string): void;
 }
 

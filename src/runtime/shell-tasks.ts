@@ -19,6 +19,7 @@ export type WrapCommand = (argv: readonly string[], cwd: string) => Promise<read
 
 export interface ShellTasksOptions {
   readonly ids: Ids;
+  /** The sandbox, for every command that a person has not let out of it. */
   readonly wrap?: WrapCommand;
   readonly environment?: NodeJS.ProcessEnv;
   readonly shell?: string;
@@ -36,7 +37,8 @@ export class ShellTasks implements TaskStarter {
     const running = [...this.#tasks.values()].filter((task) => task.running);
     if (running.length >= MAX_TASKS) throw new Error(`${MAX_TASKS} commands are running: stop one first.`);
     const argv = [this.#options.shell ?? "bash", "-c", spec.command];
-    const wrapped = this.#options.wrap === undefined ? argv : await this.#options.wrap(argv, spec.cwd);
+    const { wrap } = this.#options;
+    const wrapped = wrap === undefined || spec.unsandboxed ? argv : await wrap(argv, spec.cwd);
     const task = new ShellTask(
       this.#options.ids.next("task"),
       spec,

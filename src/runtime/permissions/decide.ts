@@ -47,7 +47,7 @@ export class RulePolicy implements PermissionPolicy {
         if (subject.paths.length === 0) return { decision: "allow", reason: "it touches no file" };
         return strictest(subject.paths.map((path) => this.#part({ kind: subject.kind, path }, mode)));
       case "bash":
-        return this.#line(subject.command, subject.cwd, mode);
+        return this.#line(subject, mode);
       case "fetch":
         return this.#part({ kind: "fetch", url: subject.url }, mode);
       case "other":
@@ -57,8 +57,11 @@ export class RulePolicy implements PermissionPolicy {
     }
   }
 
-  #line(line: string, cwd: string, mode: PermissionMode): Decision {
+  #line(subject: Extract<PermissionSubject, { kind: "bash" }>, mode: PermissionMode): Decision {
+    const { command: line, cwd } = subject;
     const decisions = partsOfLine(line).map((part) => this.#part(part, mode));
+    // A rule allows a command in the sandbox, not out of it.
+    if (subject.unsandboxed && mode !== "bypass") decisions.push({ decision: "ask", reason: "it runs outside the sandbox" });
     if (!isInside(this.#directory, cwd)) decisions.push(this.#outside("runs", cwd, mode));
     const read = readShellLine(line);
     if (read.kind === "opaque") return strictest(decisions);

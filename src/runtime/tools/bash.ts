@@ -23,19 +23,28 @@ export const bashTool = defineTool({
     ),
     yield_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000, description: `Wait this long (${YIELD_MS}).` })),
     background: Type.Optional(Type.Boolean({ description: "Do not wait and do not end it: a server." })),
+    unsandboxed: Type.Optional(
+      Type.Boolean({ description: "Run it outside the sandbox: only when the sandbox has refused it. The user is asked." }),
+    ),
     title: Type.Optional(Type.String({ description: "A few words for the user." })),
   }),
   effect: "unknown",
   repair: (args) =>
     isObject(args) && args.command === undefined && typeof args.cmd === "string" ? { ...args, command: args.cmd } : args,
-  subject: ({ command, cwd = "." }, { directory }) => ({ kind: "bash", command, cwd: realPath(directory, cwd) }),
+  subject: ({ command, cwd = ".", unsandboxed = false }, { directory }) => ({
+    kind: "bash",
+    command,
+    cwd: realPath(directory, cwd),
+    unsandboxed,
+  }),
   timeoutMs: ({ timeout_ms, background }) => (background ? null : (timeout_ms ?? TIMEOUT_MS)),
   async run(args, context): Promise<ToolResult> {
     const cwd = realPath(context.directory, args.cwd ?? ".");
     const place = await stat(cwd).catch(() => null);
     if (!place?.isDirectory()) throw new ToolError(`${shownPath(context.directory, cwd)} is not a directory.`);
     const title = args.title ?? args.command.slice(0, 80);
-    const task = await context.tasks.start({ command: args.command, cwd, title, onOutput: context.onOutput });
+    const unsandboxed = args.unsandboxed ?? false;
+    const task = await context.tasks.start({ command: args.command, cwd, title, unsandboxed, onOutput: context.onOutput });
     const background = args.background ?? false;
     const timeout = args.timeout_ms ?? TIMEOUT_MS;
     if (!background) endAfter(task, timeout);

@@ -7,7 +7,8 @@ import type { Effect, FileChange } from "../records.ts";
 /** What permission rules look at. */
 export type PermissionSubject =
   | { readonly kind: "read" | "edit"; readonly paths: readonly string[] }
-  | { readonly kind: "bash"; readonly command: string; readonly cwd: string }
+  /** `unsandboxed`: the model wants it to run outside the sandbox. */
+  | { readonly kind: "bash"; readonly command: string; readonly cwd: string; readonly unsandboxed?: boolean }
   | { readonly kind: "fetch"; readonly url: string }
   /** Something that changes nothing outside the session: a plan. */
   | { readonly kind: "internal" }
