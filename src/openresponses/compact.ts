@@ -7,7 +7,7 @@ import type { CompactRequest } from "./schema/request.ts";
 /** The items that stand for the conversation from now on. Throws `ResponsesError`. */
 export async function compact(
   client: ResponsesClient,
-  request: CompactRequest,
+  request: Omit<CompactRequest, "input"> & { readonly input: string | readonly JsonObject[] },
   signal?: AbortSignal,
 ): Promise<readonly JsonObject[]> {
   const answer = await client.json("POST", "/responses/compact", { ...request }, signal);

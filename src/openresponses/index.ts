@@ -4,6 +4,7 @@ export * from "./compact.ts";
 export * from "./errors.ts";
 export * from "./event-types.ts";
 export type { HttpTimeouts } from "./http-call.ts";
+export * from "./incremental.ts";
 export { isObject, type JsonObject } from "./json.ts";
 export * from "./probe.ts";
 export * from "./profiles.ts";

@@ -2,61 +2,30 @@
  * The loop of our own agent: one session, one turn at a time. It is stateless towards the provider: each request carries the whole conversation, built from the
  * journal. After a crash, `open` and `resume` go on where the journal ends.
  */
-import { ResponsesError, type ResponsesErrorCode } from "../openresponses/errors.ts";
+import { ResponsesError } from "../openresponses/errors.ts";
 import type { JsonObject } from "../openresponses/json.ts";
-import type { RetryPolicy } from "../openresponses/retry.ts";
+import type { AgentLoopOptions } from "./agent-loop-options.ts";
 import { reachedLimit } from "./budget.ts";
-import { CallRunner, type PermissionPolicy } from "./call-runner.ts";
-import { Compactor, type CompactorPorts, isTooLong } from "./compaction.ts";
+import { CallRunner } from "./call-runner.ts";
+import { Compactor, isTooLong } from "./compaction.ts";
 import type { FrameListener } from "./frames.ts";
 import { callsOf, messageItem } from "./input-items.ts";
 import { Ledger } from "./ledger.ts";
 import { isLoop } from "./loop-signature.ts";
-import { type CallPerformer, ToolPerformer } from "./perform.ts";
-import type { BlobStore, Clock, Ids, JournalStore, PermissionAsker, TaskStarter } from "./ports.ts";
-import type { RecordOf, TurnEndReason } from "./records.ts";
+import { ToolPerformer } from "./perform.ts";
+import type { RecordOf } from "./records.ts";
 import { requestBody } from "./request-body.ts";
 import type { Settings } from "./settings.ts";
 import type { RuntimeState } from "./state.ts";
-import { type Answer, type ModelTransport, Stepper } from "./step.ts";
-import type { ToolRegistry } from "./tools/registry.ts";
+import { type Answer, Stepper } from "./step.ts";
+import { errorEnd, incompleteEnd, type TurnOutcome } from "./turn-outcome.ts";
 
 const MAX_BAD_ARGUMENTS = 3;
 const LOOP_NOTE =
   "You have made the same call with the same result several times. Do something else, or say what keeps you from going on.";
 
-export interface AgentLoopOptions {
-  readonly sessionId: string;
-  /** Used when the journal is empty; afterwards the journal's settings hold. */
-  readonly settings: Settings;
-  /** Absolute, without links. */
-  readonly directory: string;
-  readonly journal: JournalStore;
-  readonly blobs: BlobStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly transport: ModelTransport;
-  readonly registry: ToolRegistry;
-  readonly policy: PermissionPolicy;
-  readonly asker: PermissionAsker;
-  readonly tasks: TaskStarter;
-  readonly onFrame?: FrameListener;
-  readonly retry?: RetryPolicy;
-  readonly compactAtProvider?: CompactorPorts["atProvider"];
-  /** For a replay. */
-  readonly performer?: CallPerformer;
-  /** For a replay: called before each request is built. */
-  readonly beforeRequest?: (n: number) => void;
-}
-
 /** How a turn ended. */
 export type TurnEnd = RecordOf<"turn.ended">;
-
-interface End {
-  readonly reason: TurnEndReason;
-  readonly error_code?: string;
-  readonly message?: string;
-}
 
 export class AgentLoop {
   readonly #options: AgentLoopOptions;
@@ -194,11 +163,11 @@ export class AgentLoop {
   async #turn(stop: boolean): Promise<TurnEnd> {
     const { state } = this.#ledger;
     const turn_id = state.turn?.id ?? "";
-    let end: End;
+    let end: TurnOutcome;
     try {
       end = await this.#steps(stop);
     } catch (error) {
-      end = this.#endOf(error);
+      end = this.#abort.signal.aborted ? { reason: "interrupted" } : errorEnd(error);
     }
     const { reason, error_code = null, message = null } = end;
     const record = this.#ledger.append({ type: "turn.ended", turn_id, reason, error_code, message });
@@ -207,7 +176,7 @@ export class AgentLoop {
     return record as TurnEnd;
   }
 
-  async #steps(stop: boolean): Promise<End> {
+  async #steps(stop: boolean): Promise<TurnOutcome> {
     const { state } = this.#ledger;
     if (stop) return this.#stopAfterCrash();
     let answer = this.#unfinishedAnswer();
@@ -234,7 +203,7 @@ export class AgentLoop {
   }
 
   /** Runs nothing anew; what had been started is still looked at. */
-  async #stopAfterCrash(): Promise<End> {
+  async #stopAfterCrash(): Promise<TurnOutcome> {
     const { calls } = this.#ledger.state;
     const started = this.#unfinishedAnswer()?.calls.filter((call) => calls.get(call.key)?.status === "started") ?? [];
     await this.#stepper.runCalls(started, this.#abort.signal);
@@ -253,7 +222,7 @@ export class AgentLoop {
     }
   }
 
-  async #after({ ended, calls }: Answer): Promise<End | null> {
+  async #after({ ended, calls }: Answer): Promise<TurnOutcome | null> {
     const { state } = this.#ledger;
     if (ended.outcome === "incomplete") return incompleteEnd(ended.reason);
     await this.#stepper.runCalls(calls, this.#abort.signal);
@@ -266,11 +235,11 @@ export class AgentLoop {
     return this.#checkLoop();
   }
 
-  async #checkLoop(): Promise<End | null> {
+  async #checkLoop(): Promise<TurnOutcome | null> {
     const { state } = this.#ledger;
     const { turn } = state;
     if (turn === null || !isLoop(turn.signatures)) return null;
-    const end: End = { reason: "loop", message: "The model repeated the same call with the same result." };
+    const end: TurnOutcome = { reason: "loop", message: "The model repeated the same call with the same result." };
     if (state.settings.mode === "bypass") {
       if (turn.loopNotes > 0) return end;
     } else if (!(await this.#mayGoOn(turn.id))) return end;
@@ -300,7 +269,7 @@ export class AgentLoop {
     }
   }
 
-  #limit(): End | null {
+  #limit(): TurnOutcome | null {
     const { turn, settings } = this.#ledger.state;
     if (turn === null) return null;
     return reachedLimit(turn, settings.limits, settings.prices, this.#ledger.now);
@@ -313,38 +282,6 @@ export class AgentLoop {
     this.#onFrame({ type: "compacted", method, pre_tokens, post_tokens });
     return true;
   }
-
-  #endOf(error: unknown): End {
-    if (this.#abort.signal.aborted) return { reason: "interrupted" };
-    if (error instanceof ResponsesError) return { reason: "error", error_code: CODES[error.code], message: error.message };
-    return { reason: "error", error_code: "unknown", message: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** The canonical error codes. */
-const CODES: Readonly<Record<ResponsesErrorCode, string>> = {
-  unreachable: "api_error",
-  auth: "provider_auth",
-  model_unknown: "api_error",
-  not_found: "api_error",
-  rate_limit: "rate_limit",
-  quota: "rate_limit",
-  context_overflow: "context_overflow",
-  invalid_request: "api_error",
-  server_error: "api_error",
-  redirected: "api_error",
-  not_a_stream: "api_error",
-  cut: "api_error",
-  stalled: "api_error",
-  aborted: "aborted",
-};
-
-function incompleteEnd(reason: string | null): End {
-  if (reason === "max_output_tokens") {
-    return { reason: "output_length", error_code: "output_length", message: "The answer reached the limit of output tokens." };
-  }
-  if (reason === "content_filter") return { reason: "refusal", message: "The provider's filter stopped the answer." };
-  return { reason: "error", error_code: "api_error", message: `The answer is incomplete (${reason ?? "no reason given"}).` };
 }
 
 const itemsOf = (input: string | readonly JsonObject[]): JsonObject[] =>

@@ -19,7 +19,7 @@ import { ToolRegistry } from "./tools/registry.ts";
 
 const SEED = seedOf(20_261_116);
 /** How many kills; all points of the journal with a large number. */
-const ROUNDS = Number(process.env.DRAGOMAN_KILL_ROUNDS ?? 24);
+const ROUNDS = Number(process.env.DRAGOMAN_KILL_ROUNDS ?? 12);
 
 const PATCH = `*** Begin Patch
 *** Update File: a.txt

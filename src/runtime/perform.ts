@@ -50,7 +50,8 @@ export class ToolPerformer implements CallPerformer {
   }
 
   async perform(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished> {
-    const context = this.#context(call, signal);
+    const life = { open: true };
+    const context = this.#context(call, signal, life);
     try {
       if (tool.effect === "file") return await this.#change(call, tool, args, context);
       await this.#start(call, tool, args);
@@ -60,6 +61,8 @@ export class ToolPerformer implements CallPerformer {
       if (error instanceof ToolError) return finished(error.message, { is_error: true });
       const why = error instanceof Error ? error.message : String(error);
       return finished(`${tool.name} failed: ${why}`, { is_error: true });
+    } finally {
+      life.open = false;
     }
   }
 
@@ -89,7 +92,7 @@ export class ToolPerformer implements CallPerformer {
     });
   }
 
-  #context(call: ModelCall, signal: AbortSignal): ToolContext {
+  #context(call: ModelCall, signal: AbortSignal, life: { readonly open: boolean }): ToolContext {
     const { ledger, blobs, tasks, directory, onFrame } = this.#ports;
     return {
       directory,
@@ -98,6 +101,8 @@ export class ToolPerformer implements CallPerformer {
       tasks,
       now: () => ledger.now,
       onOutput: (stream, chunk) => {
+        // What a command prints after its call has ended belongs to its task.
+        if (!life.open) return;
         ledger.append({ type: "call.output", call: call.key, stream, chunk });
         onFrame({ type: stream === "stdout" ? "tool_stdout" : "tool_stderr", tool_id: call.key, chunk });
       },

@@ -224,13 +224,18 @@ class Replay {
   }
 }
 
+const OPEN_BRACE = 0x7b;
+const EMPTY_BLOCK = { event: null, id: null, comments: [], oversize: null };
+
 /** Null when the recorded answer had no good end. */
 async function feed(bytes: readonly Buffer[], handlers: StreamHandlers, ended: boolean): Promise<StreamedResponse | null> {
   const annotator = new Annotator();
   const blocks: SseBlock[] = [];
   const reader = new SseReader({ maxBlockBytes: Number.MAX_SAFE_INTEGER, onBlock: (block) => blocks.push(block) });
   for (const chunk of bytes) {
-    reader.push(chunk);
+    // A message of a WebSocket has no frame around it.
+    if (chunk[0] === OPEN_BRACE) blocks.push({ ...EMPTY_BLOCK, bytes: chunk, data: chunk.toString("utf8") });
+    else reader.push(chunk);
     for (const block of blocks.splice(0)) {
       const event = annotator.annotate(block);
       if (event !== null) await handlers.onEvent(event);

@@ -176,8 +176,17 @@ class ShellTask implements RunningTask {
     for (let at = 0; at < text.length; ) {
       let end = Math.min(text.length, at + CHUNK_CHARS);
       if (end < text.length && /[\ud800-\udbff]/.test(text[end - 1] as string)) end -= 1;
-      this.#spec.onOutput?.(name, text.slice(at, end));
+      this.#listener(name, text.slice(at, end));
       at = end;
+    }
+  }
+
+  /** A listener that fails (a full disk) must not end the daemon from inside a pipe's event; its next own step fails, too. */
+  #listener(name: "stdout" | "stderr", text: string): void {
+    try {
+      this.#spec.onOutput?.(name, text);
+    } catch {
+      this.signal("SIGTERM");
     }
   }
 
