@@ -265,6 +265,19 @@ describe("steering, queue, interrupt", () => {
     expect(test.loop.state.queue).toEqual([]);
   });
 
+  it("a message queued while nothing runs starts at once, and is replayed", async () => {
+    const { baseUrl, requests } = await model((_body, nth) => [{ text: `answer ${nth}` }]);
+    const { loop, journal, registry } = await openLoop({ baseUrl });
+    loop.enqueue("first");
+    expect(loop.busy).toBe(true);
+    loop.enqueue("second");
+    await loop.idle();
+    await loop.prompt("third");
+    expect(requests.map((request) => bodyOf(request).input.length)).toEqual([1, 3, 5]);
+    const report = await replay(journal.records, { registry, directory: "/nowhere" });
+    expect(report).toEqual({ requests: 3, differentRequests: [], firstDifference: null });
+  });
+
   it("a queued message can be taken back, and a second prompt is refused while a turn runs", async () => {
     const { baseUrl, requests } = await model(() => [{ text: "ok" }]);
     const { loop } = await openLoop({ baseUrl });

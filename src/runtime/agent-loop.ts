@@ -85,9 +85,11 @@ export class AgentLoop {
     return this.#queue(input, true);
   }
 
-  /** A message that starts a turn of its own when the running one has ended. */
+  /** A message that starts a turn of its own: when the running one has ended well, or at once when none runs. */
   enqueue(input: string | readonly JsonObject[]): string {
-    return this.#queue(input, false);
+    const id = this.#queue(input, false);
+    if (this.#running === null && this.#ledger.state.turn === null) this.#startQueued();
+    return id;
   }
 
   /** False when it was sent already. */
@@ -152,8 +154,12 @@ export class AgentLoop {
   }
 
   #next(end: TurnEnd): void {
+    if (end.reason === "end_turn" && this.#running === null) this.#startQueued();
+  }
+
+  #startQueued(): void {
     const [message] = this.#ledger.state.queue;
-    if (message === undefined || end.reason !== "end_turn" || this.#running !== null) return;
+    if (message === undefined) return;
     void this.#start(() => {
       this.#ledger.append({ type: "message.removed", message_id: message.message_id, why: "sent" });
       this.#startTurn([...message.items]);

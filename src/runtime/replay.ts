@@ -90,7 +90,8 @@ class Replay {
         throw new Error("The replay is in a turn that should have ended.");
       if (this.#journal.records.some((record) => record.type === "turn.started" && record.turn_id === turn.turn_id)) continue;
       this.#applyUntil((record) => record === turn);
-      await this.#loop.prompt(turn.items);
+      // A queued message starts its turn by itself.
+      if (!this.#loop.busy) void this.#loop.prompt(turn.items).catch(() => {});
       await this.#loop.idle();
     }
     return { requests: this.#requests, differentRequests: this.#different, firstDifference: this.#difference() };
@@ -102,9 +103,11 @@ class Replay {
 
   /** What came from outside up to here: messages and settings. */
   #applyUntil(stop: (record: JournalRecord) => boolean): void {
-    for (; this.#applied < this.#records.length; this.#applied += 1) {
+    while (this.#applied < this.#records.length) {
       const record = this.#records[this.#applied] as JournalRecord;
       if (stop(record)) return;
+      // Before it is acted upon: a message can start a turn, which comes back here.
+      this.#applied += 1;
       if (record.type === "message.queued") {
         if (record.steer) this.#loop?.steer(record.items);
         else this.#loop?.enqueue(record.items);
