@@ -6,6 +6,7 @@ import { scenario } from "../verify/model-server/test-client.ts";
 import { ResponsesClient, type StreamedResponse } from "./client.ts";
 import { compact } from "./compact.ts";
 import type { ResponsesError } from "./errors.ts";
+import { KNOWN_EVENT_TYPES } from "./event-types.ts";
 import type { ReceivedEvent } from "./provider-event.ts";
 import { type Answer, block, conformingEvents, message, resource, sendStream, startEndpoint, streamOf } from "./test-endpoint.ts";
 
@@ -211,6 +212,30 @@ describe("ResponsesClient", () => {
     const { outcome, events: seen } = await ask(baseUrl);
     expect(outcome).toMatchObject({ kind: "completed" });
     expect(seen[4]).toMatchObject({ status: "invalid_json", raw: '{"this is": not JSON,' });
+  });
+
+  it("drops nothing: every known type, extensions, unknown types and garbage come out, byte for byte", async () => {
+    const inside = KNOWN_EVENT_TYPES.filter((type) => !/^(response\.(created|completed|failed|incomplete)|error)$/.test(type));
+    const [created, ...rest] = conformingEvents();
+    const strange = [...inside, "acme:thing", "response.brand_new", "constructor", "__proto__"].map((type) => block({ type }));
+    const text = [
+      block(created),
+      ...strange,
+      "data: {nope\n\n",
+      'data: "text"\n\n',
+      "event: only-a-name\n\n",
+      ": comment\n\n",
+      ...rest.map((event) => block(event)),
+      "data: [DONE]\n\n",
+    ].join("");
+    const { baseUrl } = await endpoint((response) => sendStream(response, text));
+    const { outcome, events, bytes } = await ask(baseUrl);
+    expect(outcome).toMatchObject({ kind: "completed" });
+    expect(bytes).toBe(text);
+    // All blocks but the one without data and the comment.
+    expect(events).toHaveLength(text.split("\n\n").length - 1 - 2);
+    expect(events.map((event) => event.data?.type)).toEqual(expect.arrayContaining([...inside, "acme:thing", "constructor"]));
+    expect(events.filter((event) => event.status === "invalid_json")).toHaveLength(2);
   });
 
   it("failed, error, incomplete and a stream without [DONE]", async () => {

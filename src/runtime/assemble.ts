@@ -17,10 +17,11 @@ import { buildInstructions, readAgentsFiles } from "./instructions.ts";
 import { FileJournal } from "./journal-file.ts";
 import { RulePolicy } from "./permissions/decide.ts";
 import type { PermissionRule } from "./permissions/rules.ts";
-import type { Clock, Ids, PermissionAsker } from "./ports.ts";
+import type { Clock, Ids, PermissionAsker, QuestionAsker } from "./ports.ts";
 import { openSandbox, type Sandbox, type SandboxMode } from "./sandbox/sandbox.ts";
 import { type Settings, settingsFor } from "./settings.ts";
 import { ShellTasks } from "./shell-tasks.ts";
+import { askTool } from "./tools/ask.ts";
 import { baseTools } from "./tools/index.ts";
 import { ToolRegistry } from "./tools/registry.ts";
 import type { AnyTool } from "./tools/tool.ts";
@@ -36,6 +37,8 @@ export interface AgentOptions {
   /** A directory of this session alone, for journal and blobs. */
   readonly data: string;
   readonly asker: PermissionAsker;
+  /** Without it the model has no tool to ask with. */
+  readonly questions?: QuestionAsker;
   readonly ids: Ids;
   readonly clock?: Clock;
   readonly rules?: readonly PermissionRule[];
@@ -68,7 +71,11 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
   const facts = options.facts ?? profileOf(options.endpoint.baseUrl).facts;
   const network = options.network ?? "off";
   const sandbox = await openSandbox({ mode: options.sandbox ?? "workspace-write", network, directory, hidden: [options.data] });
-  const registry = new ToolRegistry([...baseTools(), ...(options.moreTools ?? [])]);
+  const registry = new ToolRegistry([
+    ...baseTools(),
+    ...(options.questions ? [askTool(options.questions)] : []),
+    ...(options.moreTools ?? []),
+  ]);
   const clock = options.clock ?? { now: () => Date.now() };
   const journal = await FileJournal.open(join(options.data, "journal"));
   const client = new ResponsesClient(options.endpoint);

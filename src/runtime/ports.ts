@@ -59,6 +59,19 @@ export interface PermissionAsker {
   ask(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer>;
 }
 
+/** A question of the model to the person. */
+export interface Question {
+  readonly question: string;
+  /** Answers to choose from; the person may write another. */
+  readonly options: readonly string[];
+}
+
+/** Puts questions to a person. After a crash they are put again. */
+export interface QuestionAsker {
+  /** One answer for each question; null when the person does not answer. */
+  ask(questions: readonly Question[], signal: AbortSignal): Promise<readonly string[] | null>;
+}
+
 /** A command that runs. */
 export interface RunningTask {
   readonly id: string;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { shellEnvironment } from "../shell-tasks.ts";
+import { askTool } from "./ask.ts";
 import { bashTool } from "./bash.ts";
 import { planTool } from "./plan.ts";
 import { taskTool } from "./task.ts";
@@ -113,6 +114,27 @@ describe("bash", () => {
       "TERM",
     ]);
     directory = await TestDirectory.make();
+  });
+});
+
+describe("ask", () => {
+  it("gives question and answer back, and goes on without one", async () => {
+    directory = await TestDirectory.make();
+    const asked: unknown[] = [];
+    const asker = (answers: string[] | null) =>
+      askTool({
+        ask: async (questions) => {
+          asked.push(questions);
+          return answers;
+        },
+      });
+    const questions = [{ question: "Red or blue?", options: ["red", "blue"] }, { question: "How many?" }];
+    expect((await directory.call(asker(["blue"]), { questions })).output).toBe(
+      "Red or blue?\n→ blue\n\nHow many?\n→ (no answer)",
+    );
+    expect((await directory.call(asker(["7"]), { question: "How many?" })).output).toBe("How many?\n→ 7");
+    await expect(directory.call(asker(null), { questions })).rejects.toThrow("does not answer");
+    expect(asked[1]).toEqual([{ question: "How many?", options: [] }]);
   });
 });
 
