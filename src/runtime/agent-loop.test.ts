@@ -345,6 +345,39 @@ describe("steering, queue, interrupt", () => {
   });
 });
 
+describe("durability", () => {
+  it("a started call is durable before its effect, and its outcome before the next request", async () => {
+    class WatchedJournal extends MemoryJournal {
+      kept = 0;
+      override async durable(): Promise<void> {
+        // Later than anything that did not wait for it.
+        const { length } = this.records;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        this.kept = Math.max(this.kept, length);
+      }
+    }
+    const journal = new WatchedJournal();
+    const lost = () => journal.records.slice(journal.kept).map((record) => record.type);
+    const seen: string[][] = [];
+    const effect = defineTool({
+      ...waitShape,
+      run: async () => {
+        seen.push(lost());
+        return { output: "ok" };
+      },
+    });
+    const { baseUrl } = await model((_body, nth) => {
+      seen.push(lost());
+      return nth < 3 ? [{ call: "deaf", args: {} }] : [{ text: "done" }];
+    });
+    const { loop } = await openLoop({ baseUrl, tools: [effect], override: { journal } });
+    await loop.prompt("go");
+    expect(seen).toHaveLength(5);
+    expect(seen.flat()).toEqual([]);
+    expect(lost()).toEqual([]);
+  });
+});
+
 describe("resume, fork, replay", () => {
   const answers = (_body: unknown, nth: number) =>
     nth <= 3

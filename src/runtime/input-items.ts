@@ -118,6 +118,7 @@ export function balanceFault(items: readonly JsonObject[]): string | null {
     else if (item.type === "function_call_output" || item.type === "custom_tool_call_output") {
       const left = (open.get(id) ?? 0) - 1;
       if (left < 0) return `an output without a call: ${id}`;
+      if (typeof item.output !== "string" && !Array.isArray(item.output)) return `an output that says nothing: ${id}`;
       if (left === 0) open.delete(id);
       else open.set(id, left);
     }
