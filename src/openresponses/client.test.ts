@@ -77,7 +77,7 @@ describe("ResponsesClient", () => {
       items: [{ type: "reasoning" }, { type: "message" }, { type: "function_call" }],
     });
     expect(events.some((event) => event.data?.type === "acme:note")).toBe(true);
-    expect(events.flatMap((event) => event.errors).filter((error) => !error.startsWith("[P1]"))).toEqual([]);
+    expect(events.flatMap((event) => event.errors).filter((error) => !error.startsWith("[OR1]"))).toEqual([]);
   });
 
   it("endpoint down: says that it cannot be reached", async () => {

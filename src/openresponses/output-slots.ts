@@ -73,12 +73,12 @@ export class OutputSlots {
     const errors: string[] = [];
     this.#slots.forEach((slot, at) => {
       if (slot.done === null) {
-        if (completed) errors.push(`[P12] ${slot.name} was never done`);
+        if (completed) errors.push(`[OR12] ${slot.name} was never done`);
         return;
       }
       if (slot.done.status !== "incomplete") return;
-      if (completed) errors.push(`[P8] ${slot.name} is incomplete and its response is completed`);
-      else if (at !== this.#slots.length - 1) errors.push(`[P8] ${slot.name} is incomplete and not the last item`);
+      if (completed) errors.push(`[OR8] ${slot.name} is incomplete and its response is completed`);
+      else if (at !== this.#slots.length - 1) errors.push(`[OR8] ${slot.name} is incomplete and not the last item`);
     });
     return errors;
   }

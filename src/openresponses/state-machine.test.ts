@@ -98,45 +98,47 @@ describe("validation", () => {
 });
 
 describe("state machine", () => {
-  it("[P1] sequence numbers grow", () => {
-    expect(errorsOf(replaced(5, { sequence_number: 2 }))).toContain("[P1] sequence_number 2 after 4");
+  it("[OR1] sequence numbers grow", () => {
+    expect(errorsOf(replaced(5, { sequence_number: 2 }))).toContain("[OR1] sequence_number 2 after 4");
   });
-  it("[P2] a stream begins with response.created", () => {
-    expect(errorsOf(without(0)).join()).toContain("[P2]");
+  it("[OR2] a stream begins with response.created", () => {
+    expect(errorsOf(without(0)).join()).toContain("[OR2]");
   });
-  it("[P3] an item is added before anything is said of it", () => {
-    expect(errorsOf(without(9)).filter((error) => error.startsWith("[P3]"))).toHaveLength(4);
-    expect(errorsOf([...conformingEvents().slice(0, 3), at(2)]).join()).toContain("[P3] output_item.added twice");
+  it("[OR3] an item is added before anything is said of it", () => {
+    expect(errorsOf(without(9)).filter((error) => error.startsWith("[OR3]"))).toHaveLength(4);
+    expect(errorsOf([...conformingEvents().slice(0, 3), at(2)]).join()).toContain("[OR3] output_item.added twice");
   });
-  it("[P4] streamed text stands in a content part", () => {
-    expect(errorsOf(without(3)).join()).toContain("[P4] response.output_text.delta outside a content part");
-    expect(errorsOf(without(7)).join()).toContain("[P4] item 0 (message) is done while its content part 0 is open");
+  it("[OR4] streamed text stands in a content part", () => {
+    expect(errorsOf(without(3)).join()).toContain("[OR4] response.output_text.delta outside a content part");
+    expect(errorsOf(without(7)).join()).toContain("[OR4] item 0 (message) is done while its content part 0 is open");
   });
-  it("[P5] nothing comes for an item that is done", () => {
+  it("[OR5] nothing comes for an item that is done", () => {
     const events = conformingEvents();
     const late = [...events.slice(0, 9), at(5), ...events.slice(9)];
-    expect(errorsOf(late).join()).toContain("[P5] response.output_text.delta after item 0 (message) was done");
+    expect(errorsOf(late).join()).toContain("[OR5] response.output_text.delta after item 0 (message) was done");
   });
-  it("[P6] deltas add up", () => {
-    expect(errorsOf(without(5)).join()).toContain("[P6] the deltas of response.output_text do not add up");
-    expect(errorsOf(without(11)).join()).toContain("[P6] the deltas of response.function_call_arguments");
+  it("[OR6] deltas add up", () => {
+    expect(errorsOf(without(5)).join()).toContain("[OR6] the deltas of response.output_text do not add up");
+    expect(errorsOf(without(11)).join()).toContain("[OR6] the deltas of response.function_call_arguments");
   });
-  it("[P7] nothing comes after the end", () => {
-    expect(errorsOf([...conformingEvents(), { ...at(1), sequence_number: 99 }]).join()).toContain("[P7]");
+  it("[OR7] nothing comes after the end", () => {
+    expect(errorsOf([...conformingEvents(), { ...at(1), sequence_number: 99 }]).join()).toContain("[OR7]");
   });
-  it("[P8] an incomplete item is the last of an incomplete response", () => {
+  it("[OR8] an incomplete item is the last of an incomplete response", () => {
     const item = message("Grüße 🐉", "incomplete");
-    expect(errorsOf(replaced(8, { item })).join()).toContain("[P8] item 0 (message) is incomplete and its response is completed");
+    expect(errorsOf(replaced(8, { item })).join()).toContain(
+      "[OR8] item 0 (message) is incomplete and its response is completed",
+    );
     const cut = replaced(8, { item }).map((event) =>
       event.type === "response.completed" ? { ...event, type: "response.incomplete", response: resource("incomplete") } : event,
     );
-    expect(errorsOf(cut).join()).toContain("[P8] item 0 (message) is incomplete and not the last item");
+    expect(errorsOf(cut).join()).toContain("[OR8] item 0 (message) is incomplete and not the last item");
   });
-  it("[P9] [P10] status and id of the response fit", () => {
-    expect(errorsOf(replaced(1, { response: resource("completed") })).join()).toContain("[P9]");
-    expect(errorsOf(replaced(14, { response: resource("completed", { id: "resp_2" }) })).join()).toContain("[P10]");
+  it("[OR9] [OR10] status and id of the response fit", () => {
+    expect(errorsOf(replaced(1, { response: resource("completed") })).join()).toContain("[OR9]");
+    expect(errorsOf(replaced(14, { response: resource("completed", { id: "resp_2" }) })).join()).toContain("[OR10]");
   });
-  it("[P11] an error is followed by response.failed", () => {
+  it("[OR11] an error is followed by response.failed", () => {
     const error = { type: "error", sequence_number: 2, error: { type: "server_error", code: null, message: "m", param: null } };
     const failed = {
       type: "response.failed",
@@ -144,11 +146,11 @@ describe("state machine", () => {
       response: resource("failed", { error: { code: "server_error", message: "m" } }),
     };
     expect(errorsOf([at(0), at(1), error, failed])).toEqual([]);
-    expect(errorsOf([at(0), at(1), error, { ...at(2), sequence_number: 3 }]).join()).toContain("[P11]");
+    expect(errorsOf([at(0), at(1), error, { ...at(2), sequence_number: 3 }]).join()).toContain("[OR11]");
     expect(annotate(streamOf([at(0), error], false)).annotator.stream.end.kind).toBe("error");
   });
-  it("[P12] every item of a completed response is done", () => {
-    expect(errorsOf(without(13)).join()).toContain("[P12] item 1 (function_call) was never done");
+  it("[OR12] every item of a completed response is done", () => {
+    expect(errorsOf(without(13)).join()).toContain("[OR12] item 1 (function_call) was never done");
   });
 
   it("follows a stream without sequence numbers and indexes, as llama.cpp sends it", () => {

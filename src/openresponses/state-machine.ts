@@ -2,10 +2,10 @@
  * The state machine of one response stream. It takes events in the order they came, says which rules each of them breaks, and keeps the output items. A stream
  * that breaks rules is still followed as far as it makes sense: servers made from chat completions break many.
  *
- * P1 `sequence_number` grows. P2 the stream begins with `response.created` or `response.queued`. P3 an item begins with `output_item.added`. P4 streamed content
- * stands between `content_part.added` and `.done`. P5 nothing comes for an item after its `output_item.done`. P6 deltas add up to the final text. P7 nothing
- * comes after the terminal event. P8 an incomplete item is the last one, and its response is incomplete. P9 the response's status fits the event. P10 one
- * stream, one response id. P11 `error` is followed by `response.failed`. P12 every item is done before the response is completed.
+ * OR1 `sequence_number` grows. OR2 the stream begins with `response.created` or `response.queued`. OR3 an item begins with `output_item.added`. OR4 streamed content
+ * stands between `content_part.added` and `.done`. OR5 nothing comes for an item after its `output_item.done`. OR6 deltas add up to the final text. OR7 nothing
+ * comes after the terminal event. OR8 an incomplete item is the last one, and its response is incomplete. OR9 the response's status fits the event. OR10 one
+ * stream, one response id. OR11 `error` is followed by `response.failed`. OR12 every item is done before the response is completed.
  */
 import { RESPONSE_EVENTS, TERMINAL_EVENTS } from "./event-types.ts";
 import { arrayOf, isObject, type JsonObject, numberOf, objectOf, textOf } from "./json.ts";
@@ -67,11 +67,11 @@ export class ResponseStream {
     const errors: string[] = [];
     const type = textOf(event.type) ?? "";
     this.#checkSequence(event, errors);
-    if (this.#end.kind !== "open") errors.push(`[P7] ${type} came after the response had ended`);
+    if (this.#end.kind !== "open") errors.push(`[OR7] ${type} came after the response had ended`);
     if (this.#seen === 0 && !["response.created", "response.queued", "error"].includes(type)) {
-      errors.push(`[P2] the stream begins with ${type || "an event without type"}, not with response.created`);
+      errors.push(`[OR2] the stream begins with ${type || "an event without type"}, not with response.created`);
     }
-    if (this.#error !== null && type !== "response.failed") errors.push(`[P11] ${type} came after error, not response.failed`);
+    if (this.#error !== null && type !== "response.failed") errors.push(`[OR11] ${type} came after error, not response.failed`);
     this.#seen += 1;
     if (RESPONSE_EVENTS.has(type)) this.#response(type, objectOf(event.response), errors);
     else if (type === "error") this.#error = isObject(event.error) ? event.error : event;
@@ -84,18 +84,18 @@ export class ResponseStream {
   #checkSequence(event: JsonObject, errors: string[]): void {
     const sequence = numberOf(event.sequence_number);
     if (sequence === undefined) return;
-    if (sequence <= this.#lastSequence) errors.push(`[P1] sequence_number ${sequence} after ${this.#lastSequence}`);
+    if (sequence <= this.#lastSequence) errors.push(`[OR1] sequence_number ${sequence} after ${this.#lastSequence}`);
     this.#lastSequence = Math.max(sequence, this.#lastSequence);
   }
 
   #response(type: string, response: JsonObject, errors: string[]): void {
     const id = textOf(response.id);
     if (this.#responseId !== undefined && id !== undefined && id !== this.#responseId) {
-      errors.push(`[P10] response id ${id} in the stream of ${this.#responseId}`);
+      errors.push(`[OR10] response id ${id} in the stream of ${this.#responseId}`);
     }
     this.#responseId ??= id;
     const status = textOf(response.status);
-    if (status !== undefined && !STATUS_OF[type]?.includes(status)) errors.push(`[P9] ${type} with status ${status}`);
+    if (status !== undefined && !STATUS_OF[type]?.includes(status)) errors.push(`[OR9] ${type} with status ${status}`);
     if (!TERMINAL_EVENTS.has(type) || this.#end.kind !== "open") return;
     if (type !== "response.failed") errors.push(...this.#slots.endErrors(type === "response.completed"));
     if (type === "response.completed") this.#end = { kind: "completed", response };
@@ -104,7 +104,7 @@ export class ResponseStream {
 
   #added(event: JsonObject, errors: string[]): void {
     const known = this.#slots.find(event);
-    if (known !== undefined) errors.push(`[P3] output_item.added twice for ${known.name}`);
+    if (known !== undefined) errors.push(`[OR3] output_item.added twice for ${known.name}`);
     else this.#slots.add(event, objectOf(event.item));
   }
 
@@ -112,11 +112,11 @@ export class ResponseStream {
     const item = objectOf(event.item);
     let slot = this.#slots.find(event);
     if (slot === undefined) {
-      errors.push("[P3] output_item.done for an item that was never added");
+      errors.push("[OR3] output_item.done for an item that was never added");
       slot = this.#slots.add(event, item);
     }
-    if (slot.done !== null) errors.push(`[P5] output_item.done twice for ${slot.name}`);
-    for (const part of slot.openParts) errors.push(`[P4] ${slot.name} is done while its content part ${part} is open`);
+    if (slot.done !== null) errors.push(`[OR5] output_item.done twice for ${slot.name}`);
+    for (const part of slot.openParts) errors.push(`[OR4] ${slot.name} is done while its content part ${part} is open`);
     slot.openParts.clear();
     slot.done = item;
   }
@@ -125,14 +125,14 @@ export class ResponseStream {
     if (event.item_id === undefined && event.output_index === undefined) return;
     const slot = this.#slots.find(event);
     if (slot === undefined) {
-      errors.push(`[P3] ${type} for an item that was never added`);
+      errors.push(`[OR3] ${type} for an item that was never added`);
       return;
     }
-    if (slot.done !== null) errors.push(`[P5] ${type} after ${slot.name} was done`);
+    if (slot.done !== null) errors.push(`[OR5] ${type} after ${slot.name} was done`);
     const index = String(event.content_index ?? event.summary_index ?? "");
     if (type === "response.content_part.added") slot.openParts.add(index);
     else if (type === "response.content_part.done") {
-      if (!slot.openParts.delete(index)) errors.push(`[P4] content_part.done for part ${index}, which is not open`);
+      if (!slot.openParts.delete(index)) errors.push(`[OR4] content_part.done for part ${index}, which is not open`);
     } else this.#streamed(type, event, slot, errors);
   }
 
@@ -142,13 +142,14 @@ export class ResponseStream {
     const rule = Object.hasOwn(STREAMED, name) ? STREAMED[name] : undefined;
     if (rule === undefined) return;
     const index = rule.index === null ? "" : String(event[rule.index] ?? 0);
-    if (IN_CONTENT_PART.has(name) && !slot.openParts.has(index)) errors.push(`[P4] ${type} outside a content part`);
+    if (IN_CONTENT_PART.has(name) && !slot.openParts.has(index)) errors.push(`[OR4] ${type} outside a content part`);
     const key = `${name} ${index}`;
     if (step === "delta") slot.addText(key, rule.field, textOf(event.delta) ?? "");
     else if (step === "done") {
       const streamed = slot.textOf(key);
       const whole = textOf(event[rule.field]);
-      if (whole !== undefined && streamed !== null && streamed !== whole) errors.push(`[P6] the deltas of ${name} do not add up`);
+      if (whole !== undefined && streamed !== null && streamed !== whole)
+        errors.push(`[OR6] the deltas of ${name} do not add up`);
     }
   }
 }
