@@ -6,7 +6,7 @@ import { startModelServer } from "../verify/model-server/model-server.ts";
 import { scenario } from "../verify/model-server/test-client.ts";
 import type { ModelStep } from "../verify/scenario/scenario.ts";
 import { AgentLoop } from "./agent-loop.ts";
-import { fork } from "./fork.ts";
+import { fork, untilRequest } from "./fork.ts";
 import { balanceFault } from "./input-items.ts";
 import { MemoryJournal } from "./memory-stores.ts";
 import { recordsOf } from "./records.ts";
@@ -452,6 +452,19 @@ describe("resume, fork, replay", () => {
     expect(requests).toHaveLength(0);
     expect(await after.loop.prompt("go on")).toMatchObject({ reason: "end_turn" });
     expect(balanceFault(bodyOf(requests[0]).input)).toBeNull();
+  });
+
+  it("goes on from request n with another model", async () => {
+    const test = await openLoop({ ...(await model(answers)), tools: [countTool({ count: 0 }), echoTool] });
+    await test.loop.prompt("go");
+    const { baseUrl, requests } = await model(() => [{ text: "another end" }]);
+    const journal = new MemoryJournal(untilRequest(test.journal.records, 3));
+    const { loop } = await openLoop({ baseUrl, tools: [echoTool], override: { journal } });
+    expect(await loop.resume()).toMatchObject({ reason: "end_turn" });
+    expect(requests).toHaveLength(1);
+    const outputs = bodyOf(requests[0]).input.filter((item) => item.type === "function_call_output");
+    expect(outputs.map((item) => item.output)).toEqual(["now 1", "echo: 1", "now 2", "echo: 2"]);
+    expect(() => untilRequest(test.journal.records, 99)).toThrow("no request 99: it has 4");
   });
 
   it("forks at any record into a balanced conversation of its own", async () => {

@@ -32,3 +32,13 @@ export function fork(original: readonly JournalRecord[], options: ForkOptions): 
   if (state.opened) records.push({ type: "session.opened", time, session_id: options.sessionId, settings: state.settings });
   return records;
 }
+
+/**
+ * The beginning of a journal up to request `n`, with its turn open: opened and resumed, the loop goes on from there with a living model. Throws when there is no
+ * such request.
+ */
+export function untilRequest(records: readonly JournalRecord[], n: number): JournalRecord[] {
+  const at = records.findIndex((record) => record.type === "request.sent" && record.n === n);
+  if (at === -1) throw new Error(`The journal has no request ${n}: it has ${RuntimeState.from(records).requests}.`);
+  return records.slice(0, at);
+}
