@@ -1,0 +1,22 @@
+/** The Open Responses protocol (2026-04-24): what other folders may use of it. */
+export * from "./client.ts";
+export * from "./compact.ts";
+export * from "./errors.ts";
+export * from "./event-types.ts";
+export type { HttpTimeouts } from "./http-call.ts";
+export * from "./incremental.ts";
+export { isObject, type JsonObject } from "./json.ts";
+export * from "./probe.ts";
+export * from "./profiles.ts";
+export * from "./provider-event.ts";
+export * from "./retry.ts";
+export * from "./schema/content.ts";
+export * from "./schema/items.ts";
+export * from "./schema/request.ts";
+export * from "./schema/response.ts";
+export * from "./schema/tools.ts";
+export * from "./schema/websocket.ts";
+export * from "./sse-reader.ts";
+export * from "./state-machine.ts";
+export * from "./validate.ts";
+export * from "./websocket.ts";

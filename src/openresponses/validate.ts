@@ -1,0 +1,87 @@
+/**
+ * What is wrong with an event, as sentences. Nothing is dropped and nothing is changed here: an invalid event is still an event. Schemas are compiled at
+ * their first use.
+ */
+import type { TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { ExtensionEvent, isExtension, isKnownEventType, RESPONSE_EVENTS, schemaOfEvent } from "./event-types.ts";
+import { arrayOf, isObject, type JsonObject } from "./json.ts";
+import { HOSTED_ITEM_TYPES, outputItemSchemas } from "./schema/items.ts";
+import { ResponseResource } from "./schema/response.ts";
+import { FunctionTool } from "./schema/tools.ts";
+import { WebSocketError } from "./schema/websocket.ts";
+
+/** An endpoint that leaves out keys leaves out many: more than this is noise. */
+const MAX_ERRORS = 40;
+
+const compiled = new Map<string, Validator>();
+
+function errorsOf(name: string, schema: () => TSchema, value: unknown, at = ""): string[] {
+  let validator = compiled.get(name);
+  if (validator === undefined) {
+    validator = Compile(schema());
+    compiled.set(name, validator);
+  }
+  if (validator.Check(value)) return [];
+  return validator
+    .Errors(value)
+    .slice(0, MAX_ERRORS)
+    .map((error) => `${at}${error.instancePath === "" ? "" : error.instancePath} ${error.message}`.trim());
+}
+
+/** What is wrong with one event of a stream by its schema; its response is not looked at. */
+export function eventErrors(event: JsonObject): string[] {
+  const { type } = event;
+  if (typeof type !== "string") return ["the event has no type"];
+  if (type === "error") return errorEventErrors(event);
+  if (isKnownEventType(type)) {
+    const errors = errorsOf(`event ${type}`, () => schemaOfEvent(type), event);
+    if (isObject(event.item)) errors.push(...itemErrors(event.item, "/item"));
+    return errors;
+  }
+  if (isExtension(type)) return errorsOf("extension", () => ExtensionEvent, event);
+  return [`unknown event type ${JSON.stringify(type)}`];
+}
+
+/** What is wrong with the response an event carries. */
+export function responseErrors(event: JsonObject): string[] {
+  if (typeof event.type !== "string" || !RESPONSE_EVENTS.has(event.type)) return [];
+  return resourceErrors(event.response);
+}
+
+/** What is wrong with a response resource. */
+export function resourceErrors(resource: unknown): string[] {
+  if (!isObject(resource)) return ["there is no response"];
+  const errors = errorsOf("ResponseResource", () => ResponseResource, resource);
+  arrayOf(resource.output).forEach((item, index) => {
+    if (isObject(item)) errors.push(...itemErrors(item, `/output/${index}`));
+  });
+  arrayOf(resource.tools).forEach((tool, index) => {
+    if (isObject(tool) && tool.type === "function")
+      errors.push(...errorsOf("FunctionTool", () => FunctionTool, tool, `/tools/${index}`));
+  });
+  return errors.slice(0, MAX_ERRORS);
+}
+
+/** What is wrong with an output item. Items of hosted tools and extensions need a type, no more. */
+export function itemErrors(item: JsonObject, at = ""): string[] {
+  const { type } = item;
+  if (typeof type !== "string") return [`${at} has no type`.trim()];
+  if (Object.hasOwn(outputItemSchemas, type)) {
+    const known = type as keyof typeof outputItemSchemas;
+    return errorsOf(`item ${type}`, () => outputItemSchemas[known], item, at);
+  }
+  if (HOSTED_ITEM_TYPES.has(type) || isExtension(type)) return [];
+  return [`${at} unknown item type ${JSON.stringify(type)}`.trim()];
+}
+
+/** Two shapes are in use: `{error: {…}}` of the specification, also on sockets, and OpenAI's flat `{code, message, param}`. */
+function errorEventErrors(event: JsonObject): string[] {
+  const errors: string[] = [];
+  if (isObject(event.error)) {
+    if (typeof event.error.message !== "string") errors.push("/error/message must be string");
+    if (typeof event.status === "number") return errors.concat(errorsOf("WebSocketError", () => WebSocketError, event));
+  } else if (typeof event.message !== "string") errors.push("must have required properties error");
+  if (!Number.isInteger(event.sequence_number)) errors.push("must have required properties sequence_number");
+  return errors;
+}

@@ -1,0 +1,123 @@
+/**
+ * Changes of files that can be proved: each is known by the digests before and after. They are made all or none, and after a crash the files themselves say
+ * whether they were made.
+ */
+import { constants } from "node:fs";
+import { chmod, lstat, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { sha256 } from "./digest.ts";
+import type { BlobStore } from "./ports.ts";
+import type { FileChange } from "./records.ts";
+import { ToolError } from "./tools/tool.ts";
+
+const NEW_FILE_MODE = 0o666;
+/** A file beyond this is no source file: a tool that edits it would hold it three times in memory. */
+export const MAX_FILE_BYTES = 50 * 1024 * 1024;
+
+/** A file as it is; null when there is none. Throws `ToolError` for a directory, a device or a file that is too big. */
+export async function readCurrent(path: string): Promise<{ readonly bytes: Buffer; readonly mode: number } | null> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw new ToolError(`${path} cannot be read (${error.code ?? error.message}).`);
+  });
+  if (found === null) return null;
+  if (found.isDirectory()) throw new ToolError(`${path} is a directory.`);
+  if (!found.isFile()) throw new ToolError(`${path} is not a regular file.`);
+  if (found.size > MAX_FILE_BYTES) throw new ToolError(`${path} has ${found.size} bytes: too big to edit. Use bash.`);
+  return { bytes: await readFile(path), mode: found.mode & 0o7777 };
+}
+
+/** Works out a change and keeps both contents. `content` null deletes. */
+export async function planChange(path: string, content: Buffer | null, blobs: BlobStore): Promise<FileChange> {
+  const current = await readCurrent(path);
+  if (current !== null) await blobs.put(current.bytes);
+  if (content !== null) await blobs.put(content);
+  return {
+    path,
+    pre: current === null ? null : sha256(current.bytes),
+    post: content === null ? null : sha256(content),
+    mode: current?.mode ?? NEW_FILE_MODE & ~process.umask(),
+  };
+}
+
+/** How far changes are, told by the files. */
+export type ChangeState = "done" | "not_done" | "partly" | "unknown";
+
+export async function changeState(changes: readonly FileChange[]): Promise<ChangeState> {
+  let done = 0;
+  let open = 0;
+  for (const change of changes) {
+    const now = await digestNow(change.path);
+    // A change that changes nothing is done.
+    if (now === change.post) done += 1;
+    else if (now === change.pre) open += 1;
+    else return "unknown";
+  }
+  if (open === 0) return "done";
+  return done === 0 ? "not_done" : "partly";
+}
+
+/**
+ * Makes the changes that are not made yet. All files are looked at first: when one is neither as before nor as after, nothing is touched. When a write fails,
+ * those already made are undone.
+ */
+export async function makeChanges(changes: readonly FileChange[], blobs: BlobStore): Promise<void> {
+  if ((await changeState(changes)) === "unknown") {
+    throw new ToolError("A file was changed by somebody else in the meantime. Read it again, then repeat the change.");
+  }
+  const made: FileChange[] = [];
+  try {
+    for (const change of changes) {
+      if ((await digestNow(change.path)) === change.post) continue;
+      made.push(change);
+      await makeOne(change.path, change.post, change.mode, blobs);
+    }
+  } catch (error) {
+    const lost: string[] = [];
+    for (const change of made.reverse()) {
+      await makeOne(change.path, change.pre, change.mode, blobs).catch(() => lost.push(change.path));
+    }
+    const why = error instanceof Error ? error.message : String(error);
+    if (lost.length > 0) throw new ToolError(`The change failed (${why}) and could not be undone in: ${lost.join(", ")}.`);
+    throw new ToolError(`The change failed (${why}). Nothing was changed.`);
+  }
+}
+
+async function makeOne(path: string, digest: string | null, mode: number, blobs: BlobStore): Promise<void> {
+  if (digest === null) {
+    await unlink(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+    });
+    return;
+  }
+  const bytes = await blobs.get(digest);
+  if (bytes === null) throw new Error(`the new content of ${path} is not in the blob store`);
+  await writeAtomic(path, bytes, mode, digest);
+}
+
+/** Temporary name, sync, rename. The name depends on the content alone, so that a crash leaves nothing that the next attempt does not take away. */
+async function writeAtomic(path: string, bytes: Buffer, mode: number, digest: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const temporary = join(dirname(path), `.${basename(path).slice(0, 100)}.${digest.slice(0, 16)}.tmp`);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
+  try {
+    const file = await open(temporary, flags, mode);
+    try {
+      await file.writeFile(bytes);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await chmod(temporary, mode);
+    await rename(temporary, path);
+  } catch (error) {
+    await unlink(temporary).catch(() => {});
+    throw error;
+  }
+}
+
+async function digestNow(path: string): Promise<string | null> {
+  const current = await readCurrent(path).catch(() => undefined);
+  if (current === undefined) return "unreadable";
+  return current === null ? null : sha256(current.bytes);
+}

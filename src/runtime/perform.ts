@@ -1,0 +1,142 @@
+/**
+ * Does what a call asks for, after it was approved, and writes the journal around it: "started" is durable before anything has an effect. The outcome is
+ * returned, not recorded.
+ */
+import type { JsonObject } from "../openresponses/json.ts";
+import { makeChanges } from "./file-changes.ts";
+import { withFiles } from "./file-queue.ts";
+import type { FrameListener } from "./frames.ts";
+import type { ModelCall } from "./input-items.ts";
+import type { Ledger } from "./ledger.ts";
+import type { BlobStore, TaskStarter } from "./ports.ts";
+import type { RecordOf } from "./records.ts";
+import { type AnyTool, type FileTool, type ToolContext, ToolError, type ToolResult } from "./tools/tool.ts";
+
+/** The end of a call, before it is recorded. */
+export type Finished = Omit<RecordOf<"call.finished">, "type" | "time" | "call" | "duration_ms">;
+
+export interface PerformPorts {
+  readonly ledger: Ledger;
+  readonly blobs: BlobStore;
+  readonly tasks: TaskStarter;
+  readonly directory: string;
+  readonly onFrame: FrameListener;
+}
+
+/** Carries out one approved call. A replay has another implementation. */
+export interface CallPerformer {
+  perform(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished>;
+}
+
+export const finished = (output: string | readonly JsonObject[], more: Partial<Finished> = {}): Finished => ({
+  output: typeof output === "string" ? output : [...output],
+  is_error: false,
+  note: null,
+  exit_code: null,
+  artifacts: [],
+  ...more,
+});
+
+/** Longer than the grace a command gets between TERM and KILL. */
+const ABANDON_MS = 4_000;
+
+export const INTERRUPTED = "Interrupted by the user.";
+
+export class ToolPerformer implements CallPerformer {
+  readonly #ports: PerformPorts;
+
+  constructor(ports: PerformPorts) {
+    this.#ports = ports;
+  }
+
+  async perform(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished> {
+    const life = { open: true };
+    const context = this.#context(call, signal, life);
+    try {
+      if (tool.effect === "file") return await this.#change(call, tool, args, context);
+      await this.#start(call, tool, args);
+      return fromResult(await unlessAbandoned(tool.run(checked(args), context), signal), signal);
+    } catch (error) {
+      if (signal.aborted) return finished(INTERRUPTED, { is_error: true, note: "interrupted" });
+      if (error instanceof ToolError) return finished(error.message, { is_error: true });
+      const why = error instanceof Error ? error.message : String(error);
+      return finished(`${tool.name} failed: ${why}`, { is_error: true });
+    } finally {
+      life.open = false;
+    }
+  }
+
+  async #start(call: ModelCall, tool: AnyTool, args: JsonObject): Promise<void> {
+    const { ledger } = this.#ports;
+    ledger.append({ type: "call.started", call: call.key, effect: tool.effect, changes: [], result: null });
+    if (tool.effect !== "none") await ledger.durable();
+    this.#announce(call, tool, args);
+  }
+
+  #announce(call: ModelCall, tool: AnyTool, args: JsonObject): void {
+    const timeout_ms = tool.timeoutMs?.(checked(args)) ?? null;
+    this.#ports.onFrame({ type: "tool_started", tool_id: call.key, name: tool.name, args, timeout_ms });
+  }
+
+  async #change(call: ModelCall, tool: FileTool<never>, args: JsonObject, context: ToolContext): Promise<Finished> {
+    const { ledger, blobs, directory } = this.#ports;
+    const subject = tool.subject(checked(args), { directory });
+    const paths = subject.kind === "edit" ? subject.paths : [];
+    return withFiles(paths, async () => {
+      const { changes, result } = await tool.prepare(checked(args), context);
+      ledger.append({ type: "call.started", call: call.key, effect: "file", changes: [...changes], result });
+      await ledger.durable();
+      this.#announce(call, tool, args);
+      await makeChanges(changes, blobs);
+      return finished(result);
+    });
+  }
+
+  #context(call: ModelCall, signal: AbortSignal, life: { readonly open: boolean }): ToolContext {
+    const { ledger, blobs, tasks, directory, onFrame } = this.#ports;
+    return {
+      directory,
+      signal,
+      blobs,
+      tasks,
+      now: () => ledger.now,
+      onOutput: (stream, chunk) => {
+        // What a command prints after its call has ended belongs to its task.
+        if (!life.open) return;
+        ledger.append({ type: "call.output", call: call.key, stream, chunk });
+        onFrame({ type: stream === "stdout" ? "tool_stdout" : "tool_stderr", tool_id: call.key, chunk });
+      },
+      updatePlan: (entries) => void ledger.append({ type: "plan.updated", entries: [...entries] }),
+    };
+  }
+}
+
+/** A tool that does not listen to an interrupt must not hold the turn. */
+function unlessAbandoned<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = (): void => {
+      timer = setTimeout(() => reject(new ToolError(INTERRUPTED)), ABANDON_MS);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    });
+  });
+}
+
+function fromResult(result: ToolResult, signal: AbortSignal): Finished {
+  return finished(result.output, {
+    is_error: result.isError ?? false,
+    exit_code: result.exitCode ?? null,
+    artifacts: [...(result.artifacts ?? [])],
+    note: signal.aborted ? "interrupted" : null,
+  });
+}
+
+/** Arguments that were checked against the tool's own schema. The only place where their type is taken on trust. */
+const checked = (args: JsonObject): never => args as never;
+
+export { checked as checkedArguments };

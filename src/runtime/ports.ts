@@ -1,0 +1,120 @@
+/** What the runtime needs from outside, as small interfaces. Whoever embeds the loop passes them in; it imports no log, no session and no server. */
+import type { JsonObject } from "../openresponses/json.ts";
+import type { JournalRecord } from "./records.ts";
+import type { PermissionSubject } from "./tools/tool.ts";
+
+/** The journal of one session: records in order, never changed. */
+export interface JournalStore {
+  /** Adds a record. It is durable only after `durable()`. */
+  append(record: JournalRecord): void;
+  /** Resolves when everything appended so far survives a crash of the machine. */
+  durable(): Promise<void>;
+  /** All records, from the first. */
+  read(): Promise<readonly JournalRecord[]>;
+}
+
+/** Bytes by their digest: whole tool outputs, and the contents of files before and after a change. */
+export interface BlobStore {
+  /** Returns the sha256 in hex. Durable when it resolves. */
+  put(bytes: Buffer): Promise<string>;
+  /** Null when there is no such blob. */
+  get(digest: string): Promise<Buffer | null>;
+}
+
+/** The time. In a replay it is the recorded one. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+/** New ids. */
+export interface Ids {
+  next(kind: "turn" | "message" | "task"): string;
+}
+
+/** A question whether a call may run. */
+export interface PermissionRequest {
+  /** The key of the call. */
+  readonly call: string;
+  readonly call_id: string;
+  readonly tool: string;
+  readonly subject: PermissionSubject;
+  readonly args: JsonObject;
+  /** Digest of the tool's name and its exact input. The answer must repeat it. */
+  readonly input_digest: string;
+  /** Why it is asked. */
+  readonly reason: string;
+}
+
+/** The answer. An `allow` whose digest is not that of the request is no approval. */
+export interface PermissionAnswer {
+  readonly decision: "allow" | "deny";
+  readonly input_digest: string;
+  /** Told to the model when the call is denied. */
+  readonly message?: string;
+}
+
+/** Asks a person. */
+export interface PermissionAsker {
+  ask(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer>;
+}
+
+/** A question of the model to the person. */
+export interface Question {
+  readonly question: string;
+  /** Answers to choose from; the person may write another. */
+  readonly options: readonly string[];
+}
+
+/** Puts questions to a person. After a crash they are put again. */
+export interface QuestionAsker {
+  /** One answer for each question; null when the person does not answer. */
+  ask(questions: readonly Question[], signal: AbortSignal): Promise<readonly string[] | null>;
+}
+
+/** A command that runs. */
+export interface RunningTask {
+  readonly id: string;
+  /** Resolves once, when the command has ended and its output is read. */
+  readonly ended: Promise<TaskExit>;
+  /** Output so far, beginning and end kept when it is long. */
+  output(): TaskOutput;
+  /** Resolves when there is output after this many bytes, or it ended, or the time is over. */
+  waitForOutput(afterBytes: number, waitMs: number, signal?: AbortSignal): Promise<void>;
+  /** TERM to its group, KILL after the grace. Resolves when it has ended. */
+  stop(graceMs?: number): Promise<TaskExit>;
+  signal(name: NodeJS.Signals): boolean;
+}
+
+export interface TaskExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface TaskOutput {
+  readonly text: string;
+  /** All bytes there were. */
+  readonly bytes: number;
+  /** All of it, up to the store's limit. */
+  readonly whole: Buffer;
+}
+
+/** What is to be run. */
+export interface TaskSpec {
+  readonly command: string;
+  readonly cwd: string;
+  readonly title: string;
+  /** Outside the sandbox. A person has allowed it. */
+  readonly unsandboxed?: boolean;
+  onOutput?(stream: "stdout" | "stderr", chunk: string): void;
+}
+
+/** Starts commands and keeps those that outlive their call. */
+export interface TaskStarter {
+  start(spec: TaskSpec): Promise<RunningTask>;
+  /** Undefined when there is no such task in this session. */
+  get(id: string): RunningTask | undefined;
+  list(): readonly { readonly id: string; readonly title: string; readonly running: boolean }[];
+  /** Ends all of them. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,78 @@
+/** The tools of a session by name, and how they are told to the model. */
+import { Compile, type Validator } from "typebox/compile";
+import { isObject, type JsonObject, parseJson } from "../../openresponses/json.ts";
+import type { ModelCall } from "../input-items.ts";
+import type { AnyTool } from "./tool.ts";
+
+/** Arguments that fit the schema, or a sentence for the model. */
+export type ReadArguments =
+  | { readonly ok: true; readonly tool: AnyTool; readonly args: JsonObject }
+  | { readonly ok: false; readonly message: string };
+
+export class ToolRegistry {
+  readonly #tools: ReadonlyMap<string, AnyTool>;
+  readonly #validators = new Map<string, Validator>();
+
+  constructor(tools: readonly AnyTool[]) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  get(name: string): AnyTool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** The `tools` of a request. Free-text tools only where the endpoint has them. */
+  definitions(customTools: boolean): JsonObject[] {
+    return [...this.#tools.values()].map((tool) =>
+      customTools && tool.grammar !== undefined
+        ? {
+            type: "custom",
+            name: tool.name,
+            description: tool.description,
+            format: { type: "grammar", syntax: "lark", definition: tool.grammar },
+          }
+        : {
+            type: "function",
+            name: tool.name,
+            description: tool.description,
+            parameters: JSON.parse(JSON.stringify(tool.parameters)),
+            strict: false,
+          },
+    );
+  }
+
+  read(call: ModelCall): ReadArguments {
+    const tool = this.#tools.get(call.name);
+    if (tool === undefined) {
+      return {
+        ok: false,
+        message: `There is no tool ${JSON.stringify(call.name)}. Use one of: ${[...this.#tools.keys()].join(", ")}.`,
+      };
+    }
+    const raw = call.custom ? { patch: call.input } : parseArguments(call.input);
+    if (raw === undefined) return { ok: false, message: "The arguments are not valid JSON. Send one JSON object." };
+    const args = tool.repair === undefined ? raw : tool.repair(raw);
+    const fault = this.#fault(tool, args);
+    if (fault !== null) return { ok: false, message: `The arguments of ${tool.name} are wrong: ${fault}` };
+    return { ok: true, tool, args: args as JsonObject };
+  }
+
+  #fault(tool: AnyTool, args: unknown): string | null {
+    let validator = this.#validators.get(tool.name);
+    if (validator === undefined) {
+      validator = Compile(tool.parameters);
+      this.#validators.set(tool.name, validator);
+    }
+    if (!isObject(args)) return "send one JSON object.";
+    if (validator.Check(args)) return null;
+    const faults = validator.Errors(args).slice(0, 5);
+    return `${faults.map((fault) => `${fault.instancePath || "the object"} ${fault.message}`).join("; ")}.`;
+  }
+}
+
+/** Models write no arguments at all where there are none to give, and JSON in a JSON string. */
+function parseArguments(text: string): unknown {
+  if (text.trim() === "") return {};
+  const value = parseJson(text);
+  return typeof value === "string" ? (parseJson(value) ?? value) : value;
+}
