@@ -127,7 +127,7 @@ export class History {
 
   async save(): Promise<void> {
     const last = this.store.checkpoints.at(-1);
-    if (last) this.store.saveTree(await this.live.tree(), last.id);
+    if (last) await this.store.saveTree(await this.live.tree(), last.id);
     this.#unsaved = 0;
   }
 
@@ -172,7 +172,7 @@ export class History {
       scope: this.refusal ? "touched" : "tree",
       lost,
     };
-    if (first) this.store.saveTree(tree, record.id);
+    if (first) await this.store.saveTree(tree, record.id);
     await this.store.commit(record, changes);
     this.#unsaved += changes.length;
     if (this.#unsaved > CHANGES_UNSAVED) await this.save();

@@ -76,8 +76,7 @@ export class LiveTree {
         throw error;
       }
     }
-    watches?.takeDirty();
-    if (watches) watches.overflowed = false;
+    await watches?.forget();
     loaded.complete = false;
     if (tree.count === 0)
       for (const repository of loaded.repositories.all()) await Promise.all([repository.loadIndex(), repository.listIgnored()]);

@@ -5,11 +5,12 @@
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
 import type { Repositories } from "../git/repository.ts";
 import { isBelow, joinRaw, parentOf, textOf, toFs } from "../raw-path.ts";
-import { type ContentId, readFile } from "./content.ts";
+import type { ContentId } from "./content.ts";
 import { Entry, type SkipReason } from "./entry.ts";
 import { CheckpointError } from "./errors.ts";
 import { Look } from "./look.ts";
 import type { Packs } from "./packs.ts";
+import { type ChangedFile, FileReader } from "./read-files.ts";
 import { Slices } from "./slices.ts";
 import type { Tree } from "./tree.ts";
 import type { DirectoryWatches } from "./watch.ts";
@@ -49,27 +50,23 @@ export type ScanContext = {
 /** How far to look into a directory: not at all, where its times differ, or everywhere. */
 type Depth = "none" | "changed" | "all";
 type Directory = { path: string; stat: Stats; old: Entry | undefined; entry: Entry; depth: Depth };
-type File = { path: string; stat: Stats; old: Entry | undefined };
 
 const MAYBE = { throwIfNoEntry: false } as const;
-const UNSEEN = "x unseen";
-
-/** The index is read again for this many files, or for large ones: then it may save copies. */
-const MANY_FILES = 200;
 
 export class Scan {
   readonly #context: ScanContext;
   readonly #look = new Look();
   readonly #slices = new Slices();
+  readonly #reader: FileReader;
   readonly #directories: Directory[] = [];
   #unknown: Directory[] = [];
-  readonly #files: File[] = [];
+  readonly #files: ChangedFile[] = [];
   #count: number;
-  #copied = 0;
   #device = 0;
 
   constructor(context: ScanContext) {
     this.#context = context;
+    this.#reader = new FileReader(context, this.#look, this.#slices);
     this.#count = context.tree.count;
   }
 
@@ -154,6 +151,7 @@ export class Scan {
       const listed = this.#list(path);
       if (listed === null) return this.#leaveOut(path, stat, old, "unreadable");
       if (path !== "" && listed.includes(".git") && !repositories.has(path)) await this.#context.nested(path);
+      if (listed.includes(".gitattributes")) this.#attributes(joinRaw(path, ".gitattributes"));
       const seen = new Set(listed);
       for (const [name, child] of old?.children ?? []) if (!seen.has(name)) this.#look.gone(joinRaw(path, name), child, watches);
       names = listed;
@@ -168,6 +166,11 @@ export class Scan {
       if (stat === undefined || known === undefined || !isSame(known, stat)) this.#seen(joinRaw(path, name), stat, known, depth);
       if (this.#slices.over) await this.#slices.pause();
     }
+  }
+
+  #attributes(path: string): void {
+    const place = this.#context.repositories.of(path);
+    place?.repository.attributesIn(parentOf(place.path));
   }
 
   #seen(path: string, stat: Stats | undefined, known: Entry | undefined, depth: Depth): void {
@@ -263,66 +266,11 @@ export class Scan {
   }
 
   async #finish(): Promise<Look> {
-    await this.#readFiles(this.#files.splice(0));
+    await this.#reader.read(this.#files.splice(0));
     if (this.#look.ignoresChanged) await this.#lookIntoExcluded();
-    await this.#readFiles(this.#files.splice(0));
+    await this.#reader.read(this.#files.splice(0));
     for (const repository of this.#context.repositories.all()) repository.forgetList();
     return this.#look;
-  }
-
-  async #readFiles(files: readonly File[]): Promise<void> {
-    const { repositories, limits } = this.#context;
-    const large = files.filter(({ stat }) => stat.size > limits.ignored_bytes);
-    if (files.length > MANY_FILES || large.length > 0) for (const repository of repositories.all()) await repository.loadIndex();
-    const ignored = await this.#largeIgnored(large);
-    for (const file of files) {
-      this.#file(file, ignored);
-      if (this.#slices.over) await this.#slices.pause();
-    }
-  }
-
-  #file({ path, stat, old }: File, largeIgnored: ReadonlySet<string>): void {
-    const { packs, idOf, limits, pinned, watches } = this.#context;
-    const place = this.#context.repositories.of(path);
-    const tracked = place?.repository.isTracked(place.path) ?? false;
-    const skip = (reason: SkipReason) => this.#look.found(path, old, new Entry("s", stat, reason), watches);
-    if (stat.size > limits.file_bytes) return skip("too_large");
-    if (!tracked && !pinned.has(path) && stat.size > limits.untracked_bytes) return skip("too_large");
-    if (largeIgnored.has(path) && !pinned.has(path)) return skip("ignored_large");
-    const now = Date.now();
-    const read = readFile(this.#context.root, path);
-    if (!read) {
-      const still = this.#stat(path);
-      if (still?.isFile()) skip("unreadable");
-      else if (!still && old) this.#look.gone(path, old, watches);
-      return;
-    }
-    const entry = new Entry("f", read.stat, idOf(read.content)).readAt(now);
-    entry.size = read.content.length;
-    if (read.changing) entry.racy = true;
-    if (!packs.has(entry.id) && !place?.repository.holds(place.path, entry.id)) {
-      this.#copied += read.content.length;
-      if (this.#copied > limits.copied_bytes)
-        throw new CheckpointError(
-          "too_many_bytes",
-          `More than ${limits.copied_bytes.toLocaleString("en")} bytes would have to be copied.`,
-        );
-      packs.put(entry.id, read.content);
-    }
-    this.#look.found(path, old, entry, watches, this.#context.newPins.has(path) ? UNSEEN : undefined);
-  }
-
-  /** Of files between the two limits, those that git ignores. */
-  async #largeIgnored(files: readonly File[]): Promise<Set<string>> {
-    const ignored = new Set<string>();
-    for (const repository of this.#context.repositories.all()) {
-      const places = files
-        .map(({ path }) => ({ path, place: this.#context.repositories.of(path) }))
-        .filter(({ place }) => place?.repository === repository && !repository.isTracked(place.path));
-      const answer = await repository.ignored(places.map(({ place }) => place!.path));
-      for (const { path, place } of places) if (answer.has(place!.path)) ignored.add(path);
-    }
-    return ignored;
   }
 
   #stat(path: string): Stats | undefined {

@@ -154,7 +154,9 @@ export class Store {
     if (wait) await this.#syncing;
   }
 
-  saveTree(tree: Tree, at: string): void {
+  /** Only a checkpoint that the disk has may be named by the manifest. */
+  async saveTree(tree: Tree, at: string): Promise<void> {
+    await this.#sync(true);
     saveManifest(join(this.folder, "manifest"), tree, at);
     this.#manifestAt = at;
   }

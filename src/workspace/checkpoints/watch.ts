@@ -5,6 +5,7 @@
  */
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, unlinkSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as nextRound } from "node:timers/promises";
 import { isBelow, joinRaw, toFs } from "../raw-path.ts";
 
 const IN_ONE_GO = 4_096;
@@ -141,6 +142,14 @@ export class DirectoryWatches {
     const dirty = this.#dirty;
     this.#dirty = new Map();
     return dirty;
+  }
+
+  /** Everything up to now is void: all will be looked at. What is still on its way, and the count of it, passes first. */
+  async forget(): Promise<void> {
+    await nextRound();
+    await nextRound();
+    this.#dirty.clear();
+    this.overflowed = false;
   }
 
   /** Gives paths back that could not be looked at. */

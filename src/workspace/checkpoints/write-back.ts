@@ -27,7 +27,7 @@ import {
 import { nameOf, parentOf, toFs } from "../raw-path.ts";
 import { HANDLES, readFile } from "./content.ts";
 import { parseState, type State } from "./entry.ts";
-import { codeOf } from "./errors.ts";
+import { CheckpointError, codeOf } from "./errors.ts";
 import type { KeptPath } from "./record.ts";
 
 export type Step = { path: string; from: State | null; to: State | null };
@@ -134,6 +134,10 @@ export class WriteBack {
       act(step);
       return this.kept.length === before;
     } catch (error) {
+      if (error instanceof CheckpointError) {
+        this.kept.push({ path: step.path, reason: "content_unavailable", detail: error.message });
+        return false;
+      }
       const code = codeOf(error);
       // A full disk stops the whole: the rest would fail in the same way.
       if (code === "ENOSPC" || code === "EDQUOT" || code === "EROFS") throw error;

@@ -57,7 +57,7 @@ export function startGit(
   args: readonly string[],
   config?: readonly (readonly [string, string])[],
 ): GitProcess {
-  return spawn("git", ["--no-pager", "--literal-pathspecs", ...args], {
+  return spawn("git", ["--no-pager", ...args], {
     cwd: directory,
     env: gitEnvironment(config),
     stdio: ["pipe", "pipe", "pipe"],

@@ -4,7 +4,7 @@
  */
 import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isBelow, joinRaw, parentOf, rawOf, toFs } from "../raw-path.ts";
+import { isBelow, joinRaw, nameOf, toFs } from "../raw-path.ts";
 import { git, zeroSeparated } from "./command.ts";
 import { type Index, readIndex } from "./index-file.ts";
 import { GitObjects } from "./objects.ts";
@@ -24,6 +24,7 @@ export class Repository {
   #index: Index | null = null;
   #converted: Set<string> | "all" = new Set();
   #listed: Set<string> | null = null;
+  readonly #distrusted: string[] = [];
 
   private constructor(directory: string, facts: { gitDir: string; prefix: string; format: string; ignoresAll: boolean }) {
     this.directory = directory;
@@ -62,12 +63,18 @@ export class Repository {
   /** The id of the file's content when its times prove that it is what git has stored. */
   proved(path: string, stat: Stats): string | null {
     if (!this.#index?.proves(path, stat) || this.#converted === "all" || this.#converted.has(path)) return null;
+    if (this.#distrusted.some((directory) => isBelow(path, directory))) return null;
     return this.#index.oid(path);
   }
 
   /** Whether git has content of this id for this path in its index. */
   holds(path: string, oid: string): boolean {
     return this.#index?.oid(path) === oid;
+  }
+
+  /** A scan saw a `.gitattributes` in this directory. One that git does not track can have come after the question about attributes: nothing below is proved. */
+  attributesIn(directory: string): void {
+    if (!this.isTracked(joinRaw(directory, ".gitattributes"))) this.#distrusted.push(directory);
   }
 
   isTracked(path: string): boolean {
@@ -156,7 +163,7 @@ export class Repository {
     return converted;
   }
 
-  /** Whether any file could give attributes to one of the paths. */
+  /** Whether any file could give attributes to one of the paths. Those that are not tracked are found by scans. */
   #hasAttributes(paths: readonly string[]): boolean {
     const home = process.env.XDG_CONFIG_HOME ?? join(process.env.HOME ?? "/", ".config");
     const places = ["/etc/gitattributes", join(home, "git/attributes"), join(this.gitDir, "info/attributes")];
@@ -166,11 +173,7 @@ export class Repository {
       places.push(join(above, ".gitattributes"));
     }
     if (places.some((place) => statSync(place, { throwIfNoEntry: false }))) return true;
-    const directories = new Set(paths.map(parentOf)).add("");
-    const root = rawOf(this.directory);
-    return [...directories].some((path) =>
-      statSync(toFs(`${root}/${joinRaw(path, ".gitattributes")}`), { throwIfNoEntry: false }),
-    );
+    return paths.some((path) => path.endsWith(".gitattributes") && nameOf(path) === ".gitattributes");
   }
 }
 
