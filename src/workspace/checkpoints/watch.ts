@@ -41,7 +41,8 @@ export class DirectoryWatches {
   /** Why there are no watches (any more); null: they work. */
   failure: string | null = null;
   readonly #root: string;
-  readonly #cookies: string;
+  readonly #cookies: string | null;
+  readonly #onChange: () => void;
   readonly #watchers = new Map<string, FSWatcher>();
   #cookieWatcher: FSWatcher | null = null;
   /** Path → whether an entry of this name came or went. */
@@ -49,16 +50,22 @@ export class DirectoryWatches {
   #waiting = new Map<string, () => void>();
   #cookie = 0;
 
-  constructor(root: string, cookies: string) {
+  /** `cookies`: a folder of ours for cookies; null: `settle` is not used. `onChange` is called at every event. */
+  constructor(root: string, cookies: string | null, onChange: () => void = () => {}) {
     this.#root = root;
     this.#cookies = cookies;
+    this.#onChange = onChange;
     if (process.platform !== "linux") {
       this.failure = "Directories are watched on Linux only.";
       return;
     }
+    all.add(this);
+    if (cookies !== null) this.#watchCookies(cookies);
+  }
+
+  #watchCookies(cookies: string): void {
     rmSync(cookies, { recursive: true, force: true });
     mkdirSync(cookies, { recursive: true, mode: 0o700 });
-    all.add(this);
     try {
       this.#cookieWatcher = watch(cookies, { persistent: false }, (_type, name) => {
         countEvent();
@@ -84,6 +91,7 @@ export class DirectoryWatches {
         { persistent: false, encoding: "latin1" },
         (type, name) => {
           countEvent();
+          this.#onChange();
           if (name === null) this.overflowed = true;
           else this.#note(joinRaw(path, name), type === "rename");
         },
@@ -110,7 +118,7 @@ export class DirectoryWatches {
 
   /** Resolves when all events up to now have arrived; false: some may be missing. */
   async settle(): Promise<boolean> {
-    if (this.failure !== null || this.overflowed) return false;
+    if (this.failure !== null || this.overflowed || this.#cookies === null) return false;
     const name = String(++this.#cookie);
     const path = join(this.#cookies, name);
     const arrived = new Promise<boolean>((resolve) => {
@@ -164,7 +172,7 @@ export class DirectoryWatches {
     this.#cookieWatcher = null;
     all.delete(this);
     for (const wake of this.#waiting.values()) wake();
-    rmSync(this.#cookies, { recursive: true, force: true });
+    if (this.#cookies !== null) rmSync(this.#cookies, { recursive: true, force: true });
   }
 
   #note(path: string, renamed: boolean): void {
