@@ -25,7 +25,7 @@ export type Frontmatter = { fields: Record<string, unknown>; body: string; repai
 
 /** null: there is no frontmatter, or it is no YAML map even after repair. */
 export function readFrontmatter(text: string): Frontmatter | null {
-  const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:\r?\n)?---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text);
+  const match = /^\uFEFF?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)??)---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text);
   if (!match) return null;
   const [, head = "", body = ""] = match;
   const fields = parseMap(head);
