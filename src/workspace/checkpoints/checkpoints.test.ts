@@ -105,6 +105,18 @@ describe("take", () => {
     expect(readFileSync(file("a"), "utf8")).toBe("1");
   });
 
+  it("does not take its own store for a part of the workspace", async () => {
+    write("a", "1");
+    symlinkSync(place.path, join(stores.path, "here"));
+    const checkpoints = await openCheckpoints(place.path, join(stores.path, "here/.data/stores"));
+    opened.push(checkpoints);
+    const { id } = await checkpoints.take({ kind: "turn_start", session_id: "s" });
+    write("a", "2");
+    expect((await checkpoints.take({ kind: "after_tool", full: true })).files).toEqual(["a"]);
+    expect((await checkpoints.rewind(id)).files).toEqual(["a"]);
+    expect((await checkpoints.take({ kind: "after_tool", full: true })).created).toBe(false);
+  });
+
   it("copies nothing that git has, and loses nothing when git drops it", async () => {
     for (let n = 0; n < 20; n++) write(`f${n}`, `content ${n} `.repeat(500));
     bash(
@@ -327,7 +339,13 @@ describe("rewind", () => {
 
 describe("refusals and limits", () => {
   it("refuses the root, the home directory and what holds it, and still stores touched files", async () => {
-    expect((await open({}, "/")).refusal?.code).toBe("root_directory");
+    const root = await open({}, "/");
+    expect(root.refusal?.code).toBe("root_directory");
+    write("touched", "1");
+    const touched = await root.take({ kind: "before_tool", paths: [file("touched")] });
+    write("touched", "2");
+    await root.rewind(touched.id, { force: true });
+    expect(readFileSync(file("touched"), "utf8")).toBe("1");
     await close();
     const home = file("home/user");
     mkdirSync(home, { recursive: true });

@@ -30,7 +30,7 @@ export function readFile(root: string, path: string): { content: Buffer; stat: S
     return null;
   }
   try {
-    if (HANDLES && readlinkSync(`${HANDLES}/${fd}`, "latin1") !== full) return null;
+    if (HANDLES && readlinkSync(`${HANDLES}/${fd}`, "latin1") !== plain(full)) return null;
     for (let attempt = 1; ; attempt++) {
       const before = fstatSync(fd);
       if (!before.isFile()) return null;
@@ -45,6 +45,9 @@ export function readFile(root: string, path: string): { content: Buffer; stat: S
     closeSync(fd);
   }
 }
+
+/** In the root of the file system, paths begin with two slashes here. */
+export const plain = (full: string): string => (full.startsWith("//") ? full.slice(1) : full);
 
 function readAll(fd: number, size: number): Buffer {
   // One byte more shows whether it grew.

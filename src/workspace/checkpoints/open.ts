@@ -1,5 +1,5 @@
 /** Opens the checkpoints of a directory. Whoever opens the same directory in this process shares them; the last one to close ends them. */
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Checkpoints } from "./checkpoints.ts";
 import type { CheckpointError } from "./errors.ts";
@@ -13,7 +13,9 @@ const open = new Map<string, Shared>();
 /** `stores`: the folder with the stores of all workspaces. Options count for the one who opens it first. */
 export async function openCheckpoints(directory: string, stores: string, options: CheckpointOptions = {}): Promise<Checkpoints> {
   const real = realDirectory(directory);
-  const folder = storeOf(stores, real);
+  // Without links: a store inside of the workspace has to be recognized.
+  mkdirSync(stores, { recursive: true, mode: 0o700 });
+  const folder = storeOf(realpathSync(stores), real);
   const known = open.get(folder);
   if (known) {
     known.users += 1;

@@ -66,6 +66,12 @@ export class Packs {
     return statSync(this.#path(pack), { throwIfNoEntry: false })?.size ?? 0;
   }
 
+  /** Removes packs that hold nothing the journal knows: a crash came between two steps of cleaning up. */
+  sweep(): void {
+    const used = new Set([...this.#places.values()].map(({ pack }) => pack));
+    for (const pack of this.packs) if (!used.has(pack)) this.remove(pack);
+  }
+
   /** Bytes on disk of all packs. */
   bytes(): number {
     return this.packs.reduce((sum, pack) => sum + this.sizeOf(pack), 0);

@@ -47,6 +47,7 @@ export class Store {
     this.#journal = Journal.open(join(folder, "journal"), (record, spot) => {
       complete = this.#replay(record, spot) && complete;
     });
+    this.packs.sweep();
     if (!complete) this.warning = "Some stored contents were lost with the last power failure.";
   }
 

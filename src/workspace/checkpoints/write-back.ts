@@ -25,7 +25,7 @@ import {
   writeSync,
 } from "node:fs";
 import { nameOf, parentOf, toFs } from "../raw-path.ts";
-import { HANDLES, readFile } from "./content.ts";
+import { HANDLES, plain, readFile } from "./content.ts";
 import { parseState, type State } from "./entry.ts";
 import { CheckpointError, codeOf } from "./errors.ts";
 import type { KeptPath } from "./record.ts";
@@ -265,7 +265,7 @@ export class WriteBack {
     const fd = openSync(toFs(full), DIRECTORY);
     try {
       const real = HANDLES ? readlinkSync(`${HANDLES}/${fd}`, "latin1") : realpathSync(toFs(full), "latin1");
-      if (real !== full) throw Object.assign(new Error("a directory on the way is a link now"), { code: "ELOOP" });
+      if (real !== plain(full)) throw Object.assign(new Error("a directory on the way is a link now"), { code: "ELOOP" });
       const stat = fstatSync(fd);
       if (!isRoot && (stat.mode & 0o300) !== 0o300 && stat.uid === process.getuid?.()) {
         if (!this.#opened.has(directory)) this.#opened.set(directory, stat.mode & 0o7777);
