@@ -191,6 +191,17 @@ describe("take", () => {
     expect(statSync(file("another.bin")).size).toBe(12 * 1024 * 1024);
   });
 
+  it("has an ignored directory in which git tracks something", async () => {
+    bash(
+      place.path,
+      "git init -q; printf 'out/\\nno/\\n' > .gitignore; mkdir -p out/deep no/deep; echo 1 > out/deep/x; echo 1 > out/y; echo 1 > no/deep/z; git add -f out/deep/x; git commit -qm x",
+    );
+    const checkpoints = await open();
+    await checkpoints.take({ kind: "manual" });
+    bash(place.path, "echo 2 > out/deep/x; echo 2 > out/y; echo 2 > no/deep/z");
+    expect((await checkpoints.take({ kind: "manual" })).files.sort()).toEqual(["out/deep/x", "out/y"]);
+  });
+
   it("stores what an edit touches, even in an ignored directory, and never deletes what it did not know", async () => {
     bash(place.path, "git init -q; echo lib/ > .gitignore; mkdir lib; echo 1 > lib/known; echo 1 > lib/other");
     const checkpoints = await open();

@@ -73,18 +73,25 @@ export class Entry {
   }
 }
 
+/** Few modes are in use, and this is asked for every path. */
+const octals: string[] = [];
+const octal = (mode: number): string => {
+  octals[mode] ??= mode.toString(8);
+  return octals[mode];
+};
+
 export function stateOf(entry: Entry): State {
   switch (entry.kind) {
     case "f":
-      return `f ${entry.mode.toString(8)} ${entry.size} ${entry.id}`;
+      return `f ${octal(entry.mode)} ${entry.size} ${entry.id}`;
     case "l":
       return `l ${entry.id}`;
     case "d":
-      return `d ${entry.mode.toString(8)}`;
+      return `d ${octal(entry.mode)}`;
     case "x":
       return `x ${entry.id}`;
     case "s":
-      return `s ${entry.mode.toString(8)} ${entry.size} ${entry.mtime} ${entry.id}`;
+      return `s ${octal(entry.mode)} ${entry.size} ${entry.mtime} ${entry.id}`;
   }
 }
 

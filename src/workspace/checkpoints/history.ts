@@ -55,6 +55,8 @@ export class History {
       seen = await this.live.look(full, pins);
     } catch (error) {
       packs.rollback();
+      // The first look goes straight into the tree, which now names contents that were taken back.
+      if (this.store.checkpoints.length === 0) this.live.sleep();
       throw error;
     }
     const looked = performance.now();

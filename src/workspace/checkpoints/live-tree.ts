@@ -139,6 +139,7 @@ export class LiveTree {
     return new Scan({
       root: this.root,
       tree: loaded.tree,
+      first: this.#options.store.checkpoints.length === 0,
       packs: this.#options.store.packs,
       idOf: loaded.idOf,
       repositories: loaded.repositories,

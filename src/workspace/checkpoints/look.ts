@@ -12,11 +12,21 @@ export class Look {
   readonly #found = new Map<string, Found>();
   readonly #refreshed: { entry: Entry; stat: Stats; now: number }[] = [];
   readonly #reread: { path: string; old: Entry; entry: Entry }[] = [];
+  readonly #fresh: Tree | null;
   /** A file with ignore rules came, changed or went. */
   ignoresChanged = false;
 
+  /** `fresh`: an empty tree that nobody uses yet, into which the first look goes at once: there is nothing to compare with, and nothing to take back. */
+  constructor(fresh: Tree | null = null) {
+    this.#fresh = fresh;
+  }
+
   /** A path is there. The same state as before is no change; its times are taken over. `unseen`: its state while nobody looked at it. */
   found(path: string, old: Entry | undefined, entry: Entry, watches?: DirectoryWatches | null, unseen?: State): void {
+    if (this.#fresh && !old && unseen === undefined) {
+      this.#fresh.set(path, entry);
+      return;
+    }
     const before = old ? stateOf(old) : (unseen ?? null);
     if (old && before === stateOf(entry)) {
       this.#reread.push({ path, old, entry });
@@ -45,7 +55,7 @@ export class Look {
   }
 
   get size(): number {
-    return this.#found.size;
+    return this.#found.size + (this.#fresh?.count ?? 0);
   }
 
   changes(by: (path: string) => Author): Change[] {

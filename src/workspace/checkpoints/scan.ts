@@ -32,6 +32,8 @@ export type ScanContext = {
   /** Raw, absolute, without links. */
   root: string;
   tree: Tree;
+  /** There is no checkpoint yet. */
+  first: boolean;
   packs: Packs;
   idOf: ContentId;
   repositories: Repositories;
@@ -55,7 +57,7 @@ const MAYBE = { throwIfNoEntry: false } as const;
 
 export class Scan {
   readonly #context: ScanContext;
-  readonly #look = new Look();
+  readonly #look: Look;
   readonly #slices = new Slices();
   readonly #reader: FileReader;
   readonly #directories: Directory[] = [];
@@ -66,6 +68,7 @@ export class Scan {
 
   constructor(context: ScanContext) {
     this.#context = context;
+    this.#look = new Look(context.first ? context.tree : null);
     this.#reader = new FileReader(context, this.#look, this.#slices);
     this.#count = context.tree.count;
   }

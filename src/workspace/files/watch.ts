@@ -2,11 +2,12 @@
 import { lstat, readdir } from "node:fs/promises";
 import { DirectoryWatches } from "../checkpoints/watch.ts";
 import { Repository } from "../git/repository.ts";
-import { rawOf, textOf, toFs } from "../raw-path.ts";
+import { joinRaw, rawOf, textOf, toFs } from "../raw-path.ts";
 
 const BATCH_MS = 100;
 const PATHS = 1_000;
 const DIRECTORIES = 20_000;
+const AT_ONCE = 64;
 
 export type FileChanges = { paths: string[] /** More happened than is listed: look again at everything. */; overflowed: boolean };
 
@@ -72,16 +73,19 @@ export class FilesWatch {
     let level = [...directories];
     while (level.length > 0 && !this.#closed && this.#watches.size < DIRECTORIES) {
       const ignored = (await this.#repository?.ignored(level.filter((path) => path !== ""))) ?? new Set();
+      const included = level.filter((path) => !ignored.has(path));
+      for (const path of included) this.#watches.add(path);
       const next: string[] = [];
-      for (const path of level) {
-        if (ignored.has(path)) continue;
-        this.#watches.add(path);
-        const full = path === "" ? rawOf(this.#root) : `${rawOf(this.#root)}/${path}`;
-        const entries = await readdir(Buffer.from(full, "latin1"), { withFileTypes: true, encoding: "latin1" }).catch(() => []);
-        for (const entry of entries)
-          if (entry.isDirectory() && entry.name !== ".git") next.push(path === "" ? entry.name : `${path}/${entry.name}`);
-      }
+      for (let from = 0; from < included.length; from += AT_ONCE)
+        next.push(...(await Promise.all(included.slice(from, from + AT_ONCE).map((path) => this.#below(path)))).flat());
       level = next;
     }
+  }
+
+  /** The directories in a directory. */
+  async #below(path: string): Promise<string[]> {
+    const full = path === "" ? rawOf(this.#root) : `${rawOf(this.#root)}/${path}`;
+    const entries = await readdir(toFs(full), { withFileTypes: true, encoding: "latin1" }).catch(() => []);
+    return entries.filter((entry) => entry.isDirectory() && entry.name !== ".git").map(({ name }) => joinRaw(path, name));
   }
 }

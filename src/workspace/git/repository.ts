@@ -4,7 +4,7 @@
  */
 import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isBelow, joinRaw, nameOf, toFs } from "../raw-path.ts";
+import { isBelow, joinRaw, nameOf, parentOf, toFs } from "../raw-path.ts";
 import { git, zeroSeparated } from "./command.ts";
 import { type Index, readIndex } from "./index-file.ts";
 import { GitObjects } from "./objects.ts";
@@ -22,7 +22,10 @@ export class Repository {
   readonly #prefix: string;
   readonly #ignoresAll: boolean;
   #index: Index | null = null;
+  /** The index for which the attributes were asked. */
+  #asked: Index | null = null;
   #converted: Set<string> | "all" = new Set();
+  #trackedDirectories: Set<string> | null = null;
   #listed: Set<string> | null = null;
   readonly #distrusted: string[] = [];
 
@@ -53,11 +56,21 @@ export class Repository {
 
   /** Reads the index, and asks which files git stores converted. Cheap when nothing changed. */
   async loadIndex(): Promise<void> {
+    if (!this.#readIndex() && this.#asked === this.#index) return;
+    this.#asked = this.#index;
+    this.#converted = this.#index ? await this.#findConverted([...this.#index.paths()]) : new Set();
+  }
+
+  /** Whether there is another one than before. */
+  #readIndex(): boolean {
     const path = join(this.gitDir, "index");
     const mtime = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (mtime === undefined || this.#index?.mtime === mtime) return;
+    if (mtime === undefined || this.#index?.mtime === mtime) return false;
     this.#index = readIndex(path, this.format === "sha1" ? 20 : 32, this.#prefix);
-    this.#converted = this.#index ? await this.#findConverted([...this.#index.paths()]) : new Set();
+    // Until its attributes are known, nothing is proved.
+    this.#converted = "all";
+    this.#trackedDirectories = null;
+    return true;
   }
 
   /** The id of the file's content when its times prove that it is what git has stored. */
@@ -104,8 +117,23 @@ export class Repository {
   async ignored(paths: readonly string[]): Promise<Set<string>> {
     if (paths.length === 0 || this.#ignoresAll) return new Set();
     const input = Buffer.from(paths.map((path) => `./${path}\0`).join(""), "latin1");
-    const { stdout } = await git(this.directory, ["check-ignore", "-z", "--stdin"], { input });
-    return new Set(zeroSeparated(stdout).map((path) => path.slice(2)));
+    this.#readIndex();
+    // Git compares every path with the whole index, which takes seconds for thousands: we know the index and do it ourselves.
+    const known = this.#index ? ["--no-index"] : [];
+    const { stdout } = await git(this.directory, ["check-ignore", ...known, "-z", "--stdin"], { input });
+    const answer = zeroSeparated(stdout).map((path) => path.slice(2));
+    return new Set(answer.filter((path) => !this.isTracked(path) && !this.#holdsTracked(path)));
+  }
+
+  /** Whether git tracks something below the directory: then it is not ignored, whatever the rules say. */
+  #holdsTracked(directory: string): boolean {
+    if (!this.#trackedDirectories) {
+      this.#trackedDirectories = new Set();
+      for (const path of this.#index?.paths() ?? [])
+        for (let at = parentOf(path); at !== "" && !this.#trackedDirectories.has(at); at = parentOf(at))
+          this.#trackedDirectories.add(at);
+    }
+    return this.#trackedDirectories.has(directory);
   }
 
   /** The commit and branch that are checked out; null when it cannot be read (an unborn branch, another kind of ref store). */
