@@ -55,16 +55,9 @@ export class Rewinder {
     const open = this.#history.store.openRewind;
     if (!open) return null;
     const steps = open.plan.map(([path, from, to]): Step => ({ path, from, to }));
-    await this.#history.live.tree();
-    const hands = await this.#hands(open.id);
-    hands.clean(steps);
-    let outcome: "finished" | "undone" = "finished";
-    try {
-      hands.run(steps);
-    } catch {
-      outcome = "undone";
-      (await this.#hands(open.id)).run(steps.map(({ path, from, to }) => ({ path, from: to, to: from })));
-    }
+    (await this.#hands(open.id)).clean(steps);
+    const { failure } = await this.#run(open.id, steps);
+    const outcome = failure === null ? "finished" : "undone";
     await this.#history.take(
       { ...DETAILS, kind: "rewind", label: `rewind ${outcome} after a restart` },
       this.#authorOf(steps),
@@ -87,8 +80,7 @@ export class Rewinder {
       { k: "rewind", id, target, undo, plan: steps.map(({ path, from, to }) => [path, from, to]) },
       true,
     );
-    const hands = await this.#hands(id);
-    hands.run(steps);
+    const { hands, failure } = await this.#run(id, steps);
     const after = await this.#history.take(
       { ...DETAILS, kind: "rewind", label: `rewind to ${label}` },
       this.#authorOf(steps),
@@ -96,6 +88,7 @@ export class Rewinder {
       [],
     );
     await this.#history.store.note({ k: "rewound", id }, true);
+    if (failure !== null) throw failure;
     const kept = [...plan.kept, ...hands.kept.map((each) => ({ ...each, path: textOf(each.path) }))];
     // By digest: whatever is not what it should be now was changed by somebody else, and is said.
     const known = new Set(kept.map(({ path }) => path));
@@ -104,6 +97,19 @@ export class Rewinder {
     const not = new Set(kept.map(({ path }) => path));
     const changes = plan.changes.filter(({ path }) => !not.has(path));
     return { after_id: after.id, files: changes.map(({ path }) => path), changes, kept };
+  }
+
+  /** All steps, or none of them: what cannot be finished, because the disk is full, is taken back. */
+  async #run(id: string, steps: readonly Step[]): Promise<{ hands: WriteBack; failure: unknown }> {
+    const hands = await this.#hands(id);
+    try {
+      hands.run(steps);
+      return { hands, failure: null };
+    } catch (failure) {
+      const back = await this.#hands(id);
+      back.run(steps.map(({ path, from, to }) => ({ path, from: to, to: from })));
+      return { hands: back, failure };
+    }
   }
 
   async #hands(id: string): Promise<WriteBack> {
