@@ -5,6 +5,7 @@
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { DirectoryWatches } from "../directory-watches.ts";
 import { Repositories, Repository } from "../git/repository.ts";
 import { isBelow, rawOf, textOf } from "../raw-path.ts";
 import { type ContentId, contentIds, readFile } from "./content.ts";
@@ -15,7 +16,6 @@ import { isRemote } from "./place.ts";
 import { type Limits, Scan } from "./scan.ts";
 import type { Store } from "./store.ts";
 import { type Change, entries, Tree } from "./tree.ts";
-import { DirectoryWatches } from "./watch.ts";
 
 export type Way = "watch" | "scan";
 export type LiveTreeOptions = {

@@ -1,9 +1,9 @@
 /** What one look at the directory found. Nothing of it is in the manifest until it is applied, so that a checkpoint that cannot be stored changes nothing. */
 import type { Stats } from "node:fs";
+import type { DirectoryWatches } from "../directory-watches.ts";
 import { nameOf } from "../raw-path.ts";
 import { type Entry, type State, stateOf } from "./entry.ts";
 import { type Author, type Change, entries, type Tree } from "./tree.ts";
-import type { DirectoryWatches } from "./watch.ts";
 
 type Found = { before: State | null; entry: Entry | null };
 

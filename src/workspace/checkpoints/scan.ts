@@ -3,6 +3,7 @@
  * manifest; contents that are new are put into the packs. Directories are watched before they are read, so nothing falls between.
  */
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import type { DirectoryWatches } from "../directory-watches.ts";
 import type { Repositories } from "../git/repository.ts";
 import { isBelow, joinRaw, parentOf, textOf, toFs } from "../raw-path.ts";
 import type { ContentId } from "./content.ts";
@@ -13,7 +14,6 @@ import type { Packs } from "./packs.ts";
 import { type ChangedFile, FileReader } from "./read-files.ts";
 import { Slices } from "./slices.ts";
 import type { Tree } from "./tree.ts";
-import type { DirectoryWatches } from "./watch.ts";
 
 export type Limits = {
   /** Paths in the tree. */

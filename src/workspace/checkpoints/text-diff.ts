@@ -1,6 +1,6 @@
 /** A unified diff of one changed path, made on demand. Binary and very large contents are only named. */
-import { isUtf8 } from "node:buffer";
 import { createTwoFilesPatch } from "diff";
+import { isBinary } from "../binary.ts";
 import { textOf } from "../raw-path.ts";
 import { parseState, type State } from "./entry.ts";
 import { CheckpointError } from "./errors.ts";
@@ -9,7 +9,6 @@ import type { ChangedPath } from "./record.ts";
 const TEXT_BYTES = 1024 * 1024;
 /** Two large texts without a common line would be compared for minutes. */
 const TIMEOUT_MS = 1_000;
-const HEAD_BYTES = 8_000;
 
 export type ReadContent = (id: string, path: string) => Promise<Buffer>;
 
@@ -51,9 +50,6 @@ async function bytesOf(state: State | null, path: string, read: ReadContent): Pr
       return "none";
   }
 }
-
-/** As git sees it: a zero byte near the beginning; also what is not UTF-8. */
-export const isBinary = (content: Buffer): boolean => content.subarray(0, HEAD_BYTES).includes(0) || !isUtf8(content);
 
 /** null: it takes too long. */
 export function unified(path: string, before: string | null, after: string | null): string | null {

@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, readlink, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isBinary } from "../checkpoints/text-diff.ts";
+import { isBinary } from "../binary.ts";
 import { entryOf, etagOf, type FileEntry } from "./entries.ts";
 import { errnoOf, FilesError } from "./errors.ts";
 import { DIRECTORY, Inside, type InsidePath } from "./inside.ts";

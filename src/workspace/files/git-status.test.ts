@@ -2,9 +2,9 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { closeCheckpoints, openCheckpoints } from "../checkpoints/index.ts";
-import { Files, FilesError } from "../files/index.ts";
 import { bash, temporary } from "../test-trees.ts";
-import { gitDiff, gitStatus } from "./status.ts";
+import { gitDiff, gitStatus } from "./git-status.ts";
+import { Files, FilesError } from "./index.ts";
 
 let place: ReturnType<typeof temporary>;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 /** What git says of a directory: status and diff. Nothing that the repository's configuration names is run (command.ts). */
 import { type Static, Type } from "typebox";
-import { FilesError } from "../files/errors.ts";
+import { git, withoutFilters, zeroSeparated } from "../git/command.ts";
 import { textOf } from "../raw-path.ts";
-import { git, withoutFilters, zeroSeparated } from "./command.ts";
+import { FilesError } from "./errors.ts";
 
 const ENTRIES = 10_000;
 const DIFF_BYTES = 5 * 1024 ** 2;

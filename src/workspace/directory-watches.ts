@@ -6,7 +6,7 @@
 import { type FSWatcher, mkdirSync, readFileSync, rmSync, unlinkSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextRound } from "node:timers/promises";
-import { isBelow, joinRaw, toFs } from "../raw-path.ts";
+import { isBelow, joinRaw, toFs } from "./raw-path.ts";
 
 const IN_ONE_GO = 4_096;
 const PATHS = 20_000;
