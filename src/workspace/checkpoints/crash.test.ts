@@ -4,7 +4,8 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statS
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { bash, differences, snapshot, temporary } from "../test-trees.ts";
+import { seedOf } from "../../test-seed.ts";
+import { bash, differences, random, snapshot, temporary } from "../test-trees.ts";
 import { closeCheckpoints, openCheckpoints } from "./index.ts";
 
 const FILES = 1_500;
@@ -62,6 +63,49 @@ it("finishes a rewind whose process was killed in the middle, and the result can
   expect(undone.kept).toEqual([]);
   expect(differences(after, snapshot(place.path))).toEqual([]);
   await closeCheckpoints(again);
+});
+
+it("has every checkpoint that it answered with, whenever it is killed", async () => {
+  const chance = random(seedOf(91));
+  const script = `import { writeFileSync } from "node:fs";
+    const { openCheckpoints } = await import(${JSON.stringify(library)});
+    const checkpoints = await openCheckpoints(${JSON.stringify(place.path)}, ${JSON.stringify(stores.path)}, { quota_bytes: 300_000 });
+    for (let n = 0; ; n++) {
+      writeFileSync(${JSON.stringify(join(place.path, "f"))} + (n % 3), process.pid + " " + n + " ".repeat(5000));
+      const { id } = await checkpoints.take({ kind: "after_tool" });
+      process.stdout.write(JSON.stringify({ id, name: "f" + (n % 3), text: process.pid + " " + n }) + "\\n");
+    }`;
+  for (let round = 0; round < 6; round++) {
+    const killed = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    child = killed;
+    const gone = ended(killed);
+    let said = "";
+    const wanted = 1 + Math.floor(chance() * 120);
+    await new Promise<void>((resolve) => {
+      killed.once("exit", () => resolve());
+      killed.stdout.on("data", (chunk: Buffer) => {
+        said += chunk.toString();
+        if (said.split("\n").length > wanted) resolve();
+      });
+    });
+    killed.kill("SIGKILL");
+    await gone;
+    const answered = said
+      .split("\n")
+      .filter((line) => line.endsWith("}"))
+      .map((line): { id: string; name: string; text: string } => JSON.parse(line));
+    expect(answered.length).toBeGreaterThanOrEqual(wanted);
+    const again = await openCheckpoints(place.path, stores.path);
+    expect(again.usage().warning).toBeNull();
+    const listed = again.list().map(({ id }) => id);
+    const last = answered.at(-1)!;
+    expect(listed).toContain(last.id);
+    // Old ones went by the quota, and then all that were older too.
+    const first = answered.findIndex(({ id }) => listed.includes(id));
+    for (const { id, name, text } of answered.slice(first))
+      expect((await again.contentAt(id, name))?.toString().trim()).toBe(text);
+    await closeCheckpoints(again);
+  }
 });
 
 it("keeps what somebody changed between the crash and the next start", async () => {
