@@ -13,7 +13,8 @@ import { Entry, type Kind, parseState } from "./entry.ts";
 import type { HashName } from "./journal.ts";
 import type { Look } from "./look.ts";
 import { isRemote } from "./place.ts";
-import { type Limits, Scan } from "./scan.ts";
+import { Scan } from "./scan.ts";
+import type { Limits } from "./scan-context.ts";
 import type { Store } from "./store.ts";
 import { type Change, entries, Tree } from "./tree.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Way } from "./live-tree.ts";
 import type { CheckpointKind, CheckpointRecord } from "./record.ts";
-import type { Limits } from "./scan.ts";
+import type { Limits } from "./scan-context.ts";
 
 export type CheckpointOptions = {
   /** Watch the directories between checkpoints. false: every checkpoint scans. Default true. */

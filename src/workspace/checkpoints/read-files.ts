@@ -5,7 +5,7 @@ import { readFile } from "./content.ts";
 import { Entry, type SkipReason } from "./entry.ts";
 import { CheckpointError } from "./errors.ts";
 import type { Look } from "./look.ts";
-import type { ScanContext } from "./scan.ts";
+import type { ScanContext } from "./scan-context.ts";
 import type { Slices } from "./slices.ts";
 
 export type ChangedFile = { path: string; stat: Stats; old: Entry | undefined };

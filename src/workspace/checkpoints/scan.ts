@@ -3,51 +3,13 @@
  * manifest; contents that are new are put into the packs. Directories are watched before they are read, so nothing falls between.
  */
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
-import type { DirectoryWatches } from "../directory-watches.ts";
-import type { Repositories } from "../git/repository.ts";
 import { isBelow, joinRaw, parentOf, textOf, toFs } from "../raw-path.ts";
-import type { ContentId } from "./content.ts";
 import { Entry, type SkipReason } from "./entry.ts";
 import { CheckpointError } from "./errors.ts";
 import { Look } from "./look.ts";
-import type { Packs } from "./packs.ts";
 import { type ChangedFile, FileReader } from "./read-files.ts";
+import type { ScanContext } from "./scan-context.ts";
 import { Slices } from "./slices.ts";
-import type { Tree } from "./tree.ts";
-
-export type Limits = {
-  /** Paths in the tree. */
-  files: number;
-  /** Bytes that one checkpoint may copy. */
-  copied_bytes: number;
-  /** Files that git does not track. */
-  untracked_bytes: number;
-  /** Single files that git ignores. */
-  ignored_bytes: number;
-  /** Any file: it is read into memory. */
-  file_bytes: number;
-};
-
-export type ScanContext = {
-  /** Raw, absolute, without links. */
-  root: string;
-  tree: Tree;
-  /** There is no checkpoint yet. */
-  first: boolean;
-  packs: Packs;
-  idOf: ContentId;
-  repositories: Repositories;
-  /** Called for a directory that holds a `.git` of its own. */
-  nested(path: string): Promise<void>;
-  watches: DirectoryWatches | null;
-  /** Raw relative paths that are never looked at: our own store. */
-  hidden: ReadonlySet<string>;
-  /** Paths that are in whatever git ignores. */
-  pinned: ReadonlySet<string>;
-  /** Those of them that nobody looked at before: whether they are new is not known. */
-  newPins: ReadonlySet<string>;
-  limits: Limits;
-};
 
 /** How far to look into a directory: not at all, where its times differ, or everywhere. */
 type Depth = "none" | "changed" | "all";

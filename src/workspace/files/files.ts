@@ -7,24 +7,21 @@ import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, readlink, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isBinary } from "../binary.ts";
 import { entryOf, etagOf, type FileEntry } from "./entries.ts";
 import { errnoOf, FilesError } from "./errors.ts";
 import { DIRECTORY, Inside, type InsidePath } from "./inside.ts";
 import { type Completion, Paths } from "./paths.ts";
+import { bounds, bytesAt, isBinaryFile, type ReadOptions } from "./ranges.ts";
 import { type SearchOptions, type SearchResult, searchText } from "./search.ts";
 import { type FileChanges, FilesWatch } from "./watch.ts";
 
 const READ_BYTES = 16 * 1024 ** 2;
 const LIST_LIMIT = 1_000;
 const LIST_MOST = 10_000;
-const HEAD_BYTES = 8_000;
 const BIG = { bigint: true } as const;
 
 export type ListOptions = { /** At most so many; default 1,000. */ limit?: number /** Names after this one. */; after?: string };
 export type FileList = { entries: FileEntry[] /** Pass as `after` for the rest; null: that was all. */; next: string | null };
-/** Bytes `start` to `end`, both included, as in HTTP. `start` below 0 counts from the end. */
-export type ReadOptions = { start?: number; end?: number };
 export type ReadResult = { entry: FileEntry; content: Buffer; start: number; end: number; size: number; binary: boolean };
 export type WriteOptions = {
   /** Only when the file has this etag. */
@@ -91,14 +88,13 @@ export class Files {
           `${path}: ${end - start + 1} bytes are too much at once, ask for at most ${READ_BYTES}.`,
         );
       const content = await bytesAt(handle, start, end - start + 1);
-      const head = await bytesAt(handle, 0, Math.min(size, HEAD_BYTES + 4));
       return {
         entry: entryOf(place.path, info),
         content,
         start,
         end: start + content.length - 1,
         size,
-        binary: isBinary(cutText(head)),
+        binary: await isBinaryFile(handle, size),
       };
     });
   }
@@ -293,31 +289,4 @@ async function empty(path: string | Buffer): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-function bounds(path: string, size: number, { start, end }: ReadOptions): { start: number; end: number } {
-  const from = start === undefined ? 0 : start < 0 ? Math.max(0, size + start) : start;
-  const to = Math.min(end ?? size - 1, size - 1);
-  const isWhole = start === undefined && end === undefined;
-  if (!Number.isInteger(from) || !Number.isInteger(to) || (!isWhole && (from >= size || to < from)))
-    throw new FilesError("invalid_range", path, `${path} has ${size} bytes; ${start}-${end} is no part of it.`);
-  return { start: from, end: to };
-}
-
-async function bytesAt(handle: FileHandle, start: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.alloc(Math.max(0, length));
-  let at = 0;
-  while (at < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, at, buffer.length - at, start + at);
-    if (bytesRead === 0) break;
-    at += bytesRead;
-  }
-  return buffer.subarray(0, at);
-}
-
-/** The beginning of a text, not cut within a character. */
-function cutText(head: Buffer): Buffer {
-  let end = Math.min(head.length, HEAD_BYTES);
-  if (end < head.length) while (end > 0 && (head[end]! & 0xc0) === 0x80) end -= 1;
-  return head.subarray(0, end);
 }
