@@ -1,0 +1,125 @@
+/**
+ * Text search in a workspace by `git grep`, also where there is no repository: it is a process of its own that can be stopped, so no pattern can block the daemon; it
+ * honours ignore rules, follows no links and runs nothing that the repository names. Binary files are left out.
+ */
+import { startGit } from "../git/command.ts";
+import { textOf } from "../raw-path.ts";
+import { FilesError } from "./errors.ts";
+
+const LINE_CHARACTERS = 500;
+const MOST = 5_000;
+const TIME_MS = 20_000;
+const PENDING_BYTES = 8 * 1024 ** 2;
+
+export type SearchOptions = {
+  /** POSIX extended regular expression. Default: the text as it is. */
+  regex?: boolean;
+  ignore_case?: boolean;
+  /** Only below this directory. */
+  path?: string;
+  /** Only files like this, such as `*.ts`. */
+  glob?: string;
+  /** Default 200. */
+  limit?: number;
+  signal?: AbortSignal;
+};
+export type SearchMatch = { path: string; line: number; column: number; text: string };
+export type SearchResult = { matches: SearchMatch[] /** There was more, or it took too long. */; truncated: boolean };
+
+/** `within`: a checked path inside the root, "" for all. */
+export async function searchText(
+  root: string,
+  within: string,
+  query: string,
+  options: SearchOptions = {},
+): Promise<SearchResult> {
+  if (query === "" || query.includes("\0") || query.includes("\n"))
+    throw new FilesError("invalid_pattern", query, "Search for a text of one line.");
+  const inRepository = await search(root, within, query, options, ["--untracked"]);
+  const result = inRepository ?? (await search(root, within, query, options, ["--no-index", "--exclude-standard"]));
+  if (!result) throw new FilesError("git_failed", root, "git is needed for searching, and could not be started.");
+  return result;
+}
+
+/** null: not in this way. */
+function search(
+  root: string,
+  within: string,
+  query: string,
+  options: SearchOptions,
+  way: string[],
+): Promise<SearchResult | null> {
+  const most = Math.max(1, Math.min(options.limit ?? 200, MOST));
+  const args = [
+    "grep",
+    ...way,
+    "-z",
+    "-n",
+    "--column",
+    "-I",
+    "--no-color",
+    "--no-textconv",
+    "--threads=2",
+    options.regex ? "-E" : "-F",
+  ];
+  if (options.ignore_case) args.push("-i");
+  const pathspecs = pathspecOf(within, options.glob);
+  const child = startGit(root, [...args, "-e", query, "--", ...pathspecs]);
+  return new Promise((resolve, reject) => {
+    const matches: SearchMatch[] = [];
+    let truncated = false;
+    let held = "";
+    let stderr = "";
+    const stop = () => {
+      truncated = true;
+      child.kill("SIGKILL");
+    };
+    const timer = setTimeout(stop, TIME_MS);
+    options.signal?.addEventListener("abort", stop, { once: true });
+    child.stdout.setEncoding("latin1");
+    child.stdout.on("data", (chunk: string) => {
+      held += chunk;
+      const lines = held.split("\n");
+      held = lines.pop() ?? "";
+      for (const line of lines) {
+        const match = matchOf(line);
+        if (match && matches.length < most) matches.push(match);
+        else if (match) return stop();
+      }
+      if (held.length > PENDING_BYTES) stop();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      if (stderr.length < 4_096) stderr += chunk.toString("utf8");
+    });
+    child.stdin.on("error", () => {});
+    child.stdin.end();
+    child.on("error", () => resolve(null));
+    child.on("close", (status) => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", stop);
+      if (truncated || status === 0 || status === 1) resolve({ matches, truncated });
+      else if (/invalid|unmatched|trailing backslash|regular expression/i.test(stderr) && !/not a git repository/.test(stderr))
+        reject(new FilesError("invalid_pattern", query, `This is not a regular expression: ${stderr.split("\n")[0]}`));
+      else resolve(null);
+    });
+  });
+}
+
+function pathspecOf(within: string, glob: string | undefined): string[] {
+  if (glob === undefined) return [within === "" ? "." : `:(literal)${within}`];
+  const pattern = glob.includes("/") ? glob.replace(/^\//, "") : `**/${glob}`;
+  const base = within === "" ? "" : `${within.replace(/[*?[\\]/g, "\\$&")}/`;
+  return [`:(glob)${base}${pattern}`];
+}
+
+/** `path NUL line NUL column NUL text`; a file name may hold anything but NUL. */
+function matchOf(row: string): SearchMatch | null {
+  const [path, line, column, ...text] = row.split("\0");
+  if (path === undefined || line === undefined || column === undefined || text.length === 0) return null;
+  return {
+    path: textOf(path),
+    line: Number(line),
+    column: Number(column),
+    text: textOf(text.join("\0")).slice(0, LINE_CHARACTERS),
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * Runs git for reading, with everything switched off that a repository's own configuration could start: hooks, fsmonitor, external diffs, filters, submodule
+ * checks, fetching of missing objects. A repository may be hostile; the user's own configuration (ignore file, safe directories) still counts.
+ */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+
+const OUTPUT_LIMIT = 256 * 1024 * 1024;
+const HARMLESS: readonly (readonly [string, string])[] = [
+  ["core.fsmonitor", "false"],
+  ["core.hooksPath", "/dev/null"],
+  ["core.untrackedCache", "false"],
+  ["core.quotePath", "false"],
+  ["core.pager", "cat"],
+  ["core.trustctime", "true"],
+  ["core.checkStat", "default"],
+  ["diff.external", ""],
+  ["diff.ignoreSubmodules", "dirty"],
+  ["diff.autoRefreshIndex", "false"],
+  ["status.submoduleSummary", "false"],
+  ["submodule.recurse", "false"],
+];
+
+export type GitResult = { status: number | null; stdout: Buffer; stderr: string };
+type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+export type GitOptions = {
+  input?: string | Buffer;
+  config?: readonly (readonly [string, string])[];
+  limit?: number;
+  signal?: AbortSignal;
+};
+
+/** The environment without what would send git elsewhere, and with the harmless settings, which win over the repository's. */
+export function gitEnvironment(more: readonly (readonly [string, string])[] = []): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {};
+  for (const [name, value] of Object.entries(process.env)) if (!name.startsWith("GIT_")) env[name] = value;
+  const settings = [...HARMLESS, ...more];
+  settings.forEach(([key, value], at) => {
+    env[`GIT_CONFIG_KEY_${at}`] = key;
+    env[`GIT_CONFIG_VALUE_${at}`] = value;
+  });
+  return {
+    ...env,
+    GIT_CONFIG_COUNT: String(settings.length),
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    // No protocol at all: an object that is missing in a partial clone stays missing.
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_PAGER: "cat",
+    LC_ALL: "C",
+  };
+}
+
+export function startGit(
+  directory: string,
+  args: readonly string[],
+  config?: readonly (readonly [string, string])[],
+): GitProcess {
+  return spawn("git", ["--no-pager", ...args], {
+    cwd: directory,
+    env: gitEnvironment(config),
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
+/** Never throws for what git says: look at `status`. null: git could not be started, was stopped, or said too much. */
+export function git(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
+  return new Promise((resolve) => {
+    const child = startGit(directory, args, options.config);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let stderr = "";
+    const stop = () => child.kill("SIGKILL");
+    options.signal?.addEventListener("abort", stop, { once: true });
+    child.stdout.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > (options.limit ?? OUTPUT_LIMIT)) stop();
+      else chunks.push(chunk);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      if (stderr.length < 4096) stderr += chunk.toString("utf8");
+    });
+    const done = (status: number | null) => {
+      options.signal?.removeEventListener("abort", stop);
+      resolve({ status, stdout: Buffer.concat(chunks), stderr });
+    };
+    child.on("error", () => done(null));
+    child.on("close", done);
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.input ?? "");
+  });
+}
+
+/** Fields of an answer made with `-z`, as raw paths. */
+export function zeroSeparated(output: Buffer): string[] {
+  const fields = output.toString("latin1").split("\0");
+  fields.pop();
+  return fields;
+}
+
+/**
+ * Filters of the repository's configuration are programs. Commands that compare the content of files (status, diff) would run them: these settings make each of
+ * them empty, which means "no filter".
+ */
+export async function withoutFilters(directory: string): Promise<[string, string][]> {
+  const { stdout } = await git(directory, ["config", "--null", "--name-only", "--get-regexp", "^filter\\."]);
+  const names = new Set(
+    stdout
+      .toString("utf8")
+      .split("\0")
+      .map((key) => key.slice("filter.".length, key.lastIndexOf(".")))
+      .filter((name) => name !== ""),
+  );
+  return [...names].flatMap((name): [string, string][] => [
+    [`filter.${name}.clean`, ""],
+    [`filter.${name}.smudge`, ""],
+    [`filter.${name}.process`, ""],
+    [`filter.${name}.required`, "false"],
+  ]);
+}
