@@ -18,6 +18,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   schema: [],
   transports: [],
   discovery: [],
+  openresponses: [],
+  runtime: ["openresponses"],
   redaction: ["schema"],
   trust: ["schema"],
   dialects: ["schema"],

@@ -1,10 +1,10 @@
 import Type from "typebox";
 import { afterEach, describe, expect, it } from "vitest";
+import type { ModelStep } from "../agents/scenario.ts";
 import { ResponsesClient } from "../openresponses/client.ts";
 import { answerStream } from "../openresponses/test-endpoint.ts";
 import { startModelServer } from "../verify/model-server/model-server.ts";
 import { scenario } from "../verify/model-server/test-client.ts";
-import type { ModelStep } from "../verify/scenario/scenario.ts";
 import { AgentLoop } from "./agent-loop.ts";
 import { fork, untilRequest } from "./fork.ts";
 import { balanceFault } from "./input-items.ts";

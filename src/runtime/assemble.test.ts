@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import type { ModelStep } from "../agents/scenario.ts";
 import { startModelServer } from "../verify/model-server/model-server.ts";
 import { scenario } from "../verify/model-server/test-client.ts";
-import type { ModelStep } from "../verify/scenario/scenario.ts";
 import { type OwnAgent, openAgent } from "./assemble.ts";
 import type { RuntimeFrame } from "./frames.ts";
 import { readJournal } from "./journal-file.ts";

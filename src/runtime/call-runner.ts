@@ -10,12 +10,13 @@ import type { FrameListener } from "./frames.ts";
 import type { ModelCall } from "./input-items.ts";
 import type { Ledger } from "./ledger.ts";
 import { type CallPerformer, checkedArguments, type Finished, finished, INTERRUPTED } from "./perform.ts";
+import type { PermissionSubject } from "./permission-subject.ts";
 import type { BlobStore, PermissionAsker } from "./ports.ts";
 import type { Effect } from "./records.ts";
 import type { PermissionMode } from "./settings.ts";
 import type { CallState } from "./state.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
-import type { AnyTool, PermissionSubject } from "./tools/tool.ts";
+import type { AnyTool } from "./tools/tool.ts";
 
 /** What the rules say about a call. */
 export interface Decision {

@@ -1,7 +1,7 @@
 /** What the runtime needs from outside, as small interfaces. Whoever embeds the loop passes them in; it imports no log, no session and no server. */
 import type { JsonObject } from "../openresponses/json.ts";
+import type { PermissionSubject } from "./permission-subject.ts";
 import type { JournalRecord } from "./records.ts";
-import type { PermissionSubject } from "./tools/tool.ts";
 
 /** The journal of one session: records in order, never changed. */
 export interface JournalStore {

@@ -4,9 +4,9 @@
  */
 import { homedir } from "node:os";
 import type { Decision, PermissionPolicy } from "../call-runner.ts";
+import type { PermissionSubject } from "../permission-subject.ts";
 import type { PermissionMode } from "../settings.ts";
 import { isInside, realPath, shownPath } from "../tools/paths.ts";
-import type { PermissionSubject } from "../tools/tool.ts";
 import { type PermissionRule, partsOfLine, type ReadRule, type RulePart, readRule } from "./rules.ts";
 import { readShellLine } from "./shell-line.ts";
 

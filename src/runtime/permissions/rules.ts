@@ -3,9 +3,9 @@
  * does not; they are checked when it is read, so that a rule that does not do what its author thinks is an error and not a hole.
  */
 import Type from "typebox";
+import type { PermissionSubject } from "../permission-subject.ts";
 import { globToRegExp } from "../tools/glob-pattern.ts";
 import { isInside, realPath } from "../tools/paths.ts";
-import type { PermissionSubject } from "../tools/tool.ts";
 import { baseName, looseWords, readShellLine, type SimpleCommand } from "./shell-line.ts";
 
 /** A rule as a person writes it. */

@@ -1,18 +1,9 @@
 /** The contract of a tool, and what it may use. A tool decides nothing about permissions and writes no journal. */
 import type Type from "typebox";
 import type { JsonObject } from "../../openresponses/json.ts";
+import type { PermissionSubject } from "../permission-subject.ts";
 import type { BlobStore, TaskStarter } from "../ports.ts";
 import type { Effect, FileChange } from "../records.ts";
-
-/** What permission rules look at. */
-export type PermissionSubject =
-  | { readonly kind: "read" | "edit"; readonly paths: readonly string[] }
-  /** `unsandboxed`: the model wants it to run outside the sandbox. */
-  | { readonly kind: "bash"; readonly command: string; readonly cwd: string; readonly unsandboxed?: boolean }
-  | { readonly kind: "fetch"; readonly url: string }
-  /** Something that changes nothing outside the session: a plan. */
-  | { readonly kind: "internal" }
-  | { readonly kind: "other"; readonly name: string };
 
 /** The outcome of a call. */
 export interface ToolResult {
