@@ -15,7 +15,7 @@ import { bytes } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Attached, attach, toInput } from "./attachments.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
-import { Queue } from "./queue.tsx";
+import { Queue, waitingOf } from "./queue.tsx";
 import { Settings } from "./settings.tsx";
 
 type Command = NonNullable<ConfigChanged["commands"]>[number];
@@ -29,6 +29,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
   const picker = useRef<HTMLInputElement>(null);
   const info = agentOf(useStore(agents), row.agent);
   const busy = row.status === "running" || row.status === "waiting" || row.status === "starting";
+  const waiting = waitingOf(queue).length;
   const canSteer = busy && can(info, "steer");
   const menu = useSlashMenu(text, config.commands ?? [], (name) => {
     setText(name.startsWith("$") ? `${name} ` : `/${name} `);
@@ -166,7 +167,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
             Resume
           </Button>
         )}
-        {queue.length > 0 && <span className="dim">{queue.length} queued</span>}
+        {waiting > 0 && <span className="dim">{waiting} queued</span>}
         {busy && (
           <Button
             icon="stop"

@@ -5,6 +5,10 @@ import { daemon, problemText } from "../state/daemon.ts";
 import { IconButton } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
 
+/** The message that is being delivered is as good as sent: it does not wait. */
+export const waitingOf = (queue: readonly QueuedMessage[]): readonly QueuedMessage[] =>
+  (queue[0]?.attempts ?? 0) > 0 ? queue.slice(1) : queue;
+
 type QueueProps = {
   session: string;
   messages: readonly QueuedMessage[];
@@ -15,12 +19,13 @@ type QueueProps = {
 
 export function Queue({ session, messages, canSend, onFault }: QueueProps) {
   const [editing, setEditing] = useState<string | null>(null);
-  if (messages.length === 0) return null;
+  const shown = waitingOf(messages);
+  if (shown.length === 0) return null;
   const handle = daemon.session(session);
   const run = (command: Promise<unknown>): void => void command.catch((error: unknown) => onFault(problemText(error)));
   return (
     <ul className="queue" aria-label="Queued messages">
-      {messages.map((message, index) => {
+      {shown.map((message, index) => {
         const { message_id, text, attachments } = message;
         const done = (changed: string | null): void => {
           setEditing(null);
@@ -42,7 +47,7 @@ export function Queue({ session, messages, canSend, onFault }: QueueProps) {
               icon="up"
               label={`Move up: ${text}`}
               disabled={index === 0}
-              onClick={() => run(handle.updateQueued(message_id, { position: index - 1 }))}
+              onClick={() => run(handle.updateQueued(message_id, { position: messages.indexOf(message) - 1 }))}
             />
             {canSend && <IconButton icon="play" label={`Send now: ${text}`} onClick={() => run(handle.sendQueued(message_id))} />}
             <IconButton icon="cross" label={`Remove: ${text}`} onClick={() => run(handle.removeQueued(message_id))} />

@@ -49,6 +49,16 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
     opened.current = true;
     virtual.scrollToEnd();
   }, [rows.length, virtual]);
+  // What grows below the transcript (the queue, a request) makes it lower: a reader at the end stays there.
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const watch = new ResizeObserver(() => {
+      if (view.following) virtual.scrollToEnd();
+    });
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [view, virtual]);
   // A first page shorter than the window leaves no scroll to ask for more. Asked when the rows in sight are measured, because a long message is estimated as
   // short as any other; and of the list, not of the page: that would lay it out once more a frame.
   const total = virtual.getTotalSize();
