@@ -66,8 +66,11 @@ export interface AgentProcess {
    * may be called again at any time.
    */
   stop(graceMs: number): Promise<ExitInfo>;
-  /** Ends what left the group (commands in sessions of their own) and leaves the process itself alone. Resolves when they are gone. */
-  endDescendants(): Promise<void>;
+  /**
+   * Ends what left the group (commands in sessions of their own) and leaves the process itself alone. With `directory` only what works there or below. Resolves
+   * when they are gone.
+   */
+  endDescendants(options?: { directory?: string }): Promise<void>;
   /** To the whole group. False when there was nobody left to signal. */
   kill(signal: NodeJS.Signals): boolean;
   stderr(): StderrOutput;

@@ -7,7 +7,7 @@ import type { AgentProcess, ExitInfo, SpawnAgentOptions } from "./agent-process.
 import { endFamily, type KnownProcess, ProcessFamily, Snapshot } from "./process-family.ts";
 import { formatMark, PROCESS_MARK_VARIABLE, type ProcessMark } from "./process-mark.ts";
 import { noteOwner } from "./process-owners.ts";
-import { readStartTime, signalSame } from "./process-table.ts";
+import { readStartTime, signalSame, worksIn } from "./process-table.ts";
 import { noteActivity, unwatchFamily, type Watched, watchFamily } from "./process-watch.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
 import { type StderrOutput, StderrTail } from "./stderr-tail.ts";
@@ -114,9 +114,11 @@ class SpawnedAgent implements AgentProcess {
     return this.#ended;
   }
 
-  async endDescendants(): Promise<void> {
+  async endDescendants({ directory }: { directory?: string } = {}): Promise<void> {
     if (this.#family === null || this.#state !== "running") return;
-    await endFamily(this.#family.family, { graceMs: STRAY_GRACE_MS, only: (row) => row.pgid !== this.pid });
+    const only = ({ pid, pgid }: { pid: number; pgid: number }): boolean =>
+      pgid !== this.pid && (directory === undefined || worksIn(pid, directory));
+    await endFamily(this.#family.family, { graceMs: STRAY_GRACE_MS, only });
   }
 
   /** For the last moment of a dying daemon: there is no time for manners. */

@@ -106,6 +106,21 @@ describe.each(Object.entries(ESCAPES))("a command that left its agent's group (%
   });
 });
 
+describe("commands of an agent that serves several directories", () => {
+  it("are ended by where they work, and those of the others live on", async () => {
+    const agent = startAgent();
+    const [one, other] = [mkdtempSync(join(root, "one-")), mkdtempSync(join(root, "one-"))];
+    const inside = await runEscape(agent, `mkdir -p ${one}/below; cd ${one}/below; ${ESCAPES.setsid}`);
+    agent.child.write(`cd ${other}; ${ESCAPES.setsid.replace("escaped", "beside")}\n`);
+    const beside = Number((await agent.said(/beside (\d+)\n/))[1]);
+    noteStrays(beside);
+    await agent.child.endDescendants({ directory: one });
+    expect([isAlive(inside), isAlive(beside), isAlive(agent.child.pid ?? 0)]).toEqual([false, true, true]);
+    await agent.child.stop(2_000);
+    expect(isAlive(beside)).toBe(false);
+  });
+});
+
 describe("a command that left the group and dropped its mark", () => {
   it("is gone after a kill -9 of its agent, once it was seen", async () => {
     const agent = startAgent();

@@ -3,7 +3,8 @@
  * process is only the same one when its start time is the same too. It never looks at names or command lines.
  */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { isAbsolute, relative, sep } from "node:path";
 
 export interface ProcessRow {
   pid: number;
@@ -32,6 +33,16 @@ export function readStartTime(pid: number): string | null {
 }
 
 /** Throws when it cannot look (no descriptor left): an incomplete table would say that somebody is gone who is not. */
+/** Whether its working directory is this one or lies below it. False where the system does not tell. */
+export function worksIn(pid: number, directory: string): boolean {
+  try {
+    const path = relative(directory, readlinkSync(`/proc/${pid}/cwd`));
+    return path === "" || (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path));
+  } catch {
+    return false;
+  }
+}
+
 export function listProcesses(): ProcessRow[] {
   if (!onLinux) return readPs(["-ax"]);
   const rows: ProcessRow[] = [];

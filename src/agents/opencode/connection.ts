@@ -34,7 +34,7 @@ const ABORT_MS = 10_000;
 
 export async function connect(launch: Launch): Promise<Connection> {
   if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
-  const { server, release } = lease(launch.host, launch.config.env, launch.config.trusted);
+  const { server, release } = lease(launch.host, launch.config.env, launch.config.trusted, launch.config.directory);
   try {
     await server.start(launch.config.directory);
     const line = new OpencodeConnection(server, launch.config, release);

@@ -6,7 +6,8 @@ import { OpencodeServer } from "./server.ts";
 /** A server takes seconds to start: it outlives its last session a little. */
 const LINGER_MS = 10_000;
 
-type Entry = { server: OpencodeServer; users: number; linger: NodeJS.Timeout | null };
+/** `directories`: where its sessions work, one entry a session. */
+type Entry = { server: OpencodeServer; users: number; directories: string[]; linger: NodeJS.Timeout | null };
 
 const pools = new Map<AgentHost, Map<string, Entry>>();
 
@@ -15,14 +16,16 @@ export function lease(
   host: AgentHost,
   own: Record<string, string>,
   trusted: boolean,
+  directory: string | null = null,
 ): { server: OpencodeServer; release(): Promise<void> } {
   const env = trusted ? own : { ...own, ...restrictedEnv(host.environment(own)) };
   const pool = pools.get(host) ?? new Map<string, Entry>();
   pools.set(host, pool);
   const key = JSON.stringify(Object.entries(env).sort());
-  const entry: Entry = pool.get(key) ?? { server: new OpencodeServer(host, env), users: 0, linger: null };
+  const entry: Entry = pool.get(key) ?? { server: new OpencodeServer(host, env), users: 0, directories: [], linger: null };
   pool.set(key, entry);
   entry.users += 1;
+  if (directory !== null) entry.directories.push(directory);
   if (entry.linger) clearTimeout(entry.linger);
   entry.linger = null;
   let released = false;
@@ -30,7 +33,8 @@ export function lease(
     if (released) return;
     released = true;
     entry.users -= 1;
-    if (entry.users > 0) return;
+    if (directory !== null) entry.directories.splice(entry.directories.indexOf(directory), 1);
+    if (entry.users > 0) return endOwnCommands(entry, directory);
     // The server stays a while, the commands of its last session do not.
     await entry.server.endCommands();
     if (entry.users > 0) return;
@@ -41,6 +45,14 @@ export function lease(
   };
   return { server: entry.server, release };
 }
+
+/** Other sessions go on. A command is known by where it works: one in a directory that another session shares, too, is left to that one. */
+async function endOwnCommands({ server, directories }: Entry, directory: string | null): Promise<void> {
+  if (directory === null || directories.some((other) => overlap(other, directory))) return;
+  await server.endCommands(directory);
+}
+
+const overlap = (one: string, other: string): boolean => `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
 
 const lingerOf = (host: AgentHost): number => {
   const own = host.settings.linger_ms;

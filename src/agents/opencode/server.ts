@@ -113,9 +113,9 @@ export class OpencodeServer {
     return this.#send(life, method, path, ask);
   }
 
-  /** Ends commands that run in sessions of their own. Only when no session is left: nothing tells whose they are. */
-  async endCommands(): Promise<void> {
-    await this.#process?.endDescendants();
+  /** Ends commands that run in process groups of their own: all of them, or those that work in a directory. Nothing else tells whose they are. */
+  async endCommands(directory?: string): Promise<void> {
+    await this.#process?.endDescendants(directory === undefined ? {} : { directory });
   }
 
   setPaused(paused: boolean): void {
