@@ -75,8 +75,9 @@ describe("POST /v1/sessions/prune", () => {
 
   it("never removes what is live, waits for a person, has queued messages, or is pinned or tagged", async () => {
     await ended("old");
-    await server.createSession({ session_id: "pinned", metadata: { pinned: true } });
-    await server.createSession({ session_id: "tagged", metadata: { tags: ["release"] } });
+    await server.createSession({ session_id: "pinned" });
+    await server.call("PATCH", "/v1/sessions/pinned", { pinned: true });
+    await server.createSession({ session_id: "tagged", tags: ["release"] });
     await server.createSession({ session_id: "live" });
     await server.play("live", "say hello");
     await server.createSession({ session_id: "waiting" });
