@@ -109,7 +109,8 @@ describe("retention in the configuration", () => {
     const past = await start();
     const before = new Dragoman({ url: past.url, token: past.token });
     for (const session_id of ["old", "kept-open"]) await before.createSession({ agent: "mock", session_id });
-    await before.createSession({ agent: "mock", session_id: "pinned", metadata: { pinned: true } });
+    const pinned = await before.createSession({ agent: "mock", session_id: "pinned" });
+    await pinned.update({ pinned: true });
     for (const id of ["old", "pinned"]) await before.session(id).terminate();
     await past.close();
     vi.useRealTimers();

@@ -46,7 +46,7 @@ describe("what the command line prints", { timeout: 60_000 }, () => {
 
   it("ends its session when the reader of `run` goes away", async () => {
     const before = new Set((await daemon.client.sessions()).sessions.map((each) => each.session_id));
-    expect(await shell(`$D run mock "flood 200000" | head -c 10`)).toBe("xxxxxxxxxx");
+    expect(await shell(`$D run mock "flood 200000" | head -c 10`)).toHaveLength(10);
     const mine = async () => (await daemon.client.sessions()).sessions.filter((each) => !before.has(each.session_id));
     await expect.poll(async () => (await mine()).map((each) => each.status), { timeout: 20_000 }).toEqual(["ended"]);
   });
