@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import type { SessionHandle } from "../src/client/session-handle.ts";
 import type { WebSocketConstructor } from "../src/client/session-socket.ts";
-import { openLog } from "../src/log/log.ts";
+import { openSqliteLog } from "../src/log/sqlite/log.ts";
 import type { UniversalEvent } from "../src/schema/event.ts";
 import { checkGrammar } from "../src/schema/grammar.ts";
 import { SessionProjection } from "../src/schema/projection/session-projection.ts";
@@ -119,10 +119,11 @@ it(`[S3] [G9] after kill -9 each message is queued or has its turn, in ${ROUNDS}
         );
     }
     await daemon.kill("SIGKILL");
-    const between = await openLog({ dataDir });
-    const stored = between.stream("session", id)?.read({ limit: 100_000, maxBytes: 1e9 }).events ?? [];
+    const between = await openSqliteLog({ dataDir });
+    const stream = await between.stream("session", id);
+    const stored = (await stream?.read({ limit: 100_000, maxBytes: 1e9 }))?.events ?? [];
     const left = stored.map((json) => JSON.parse(json) as UniversalEvent);
-    expect(between.documents.list("queued_message")).toEqual([]);
+    expect(await between.documents.list("queued_message")).toEqual([]);
     await between.close();
     expect(checkGrammar(left)).toEqual([]);
     const projection = new SessionProjection();

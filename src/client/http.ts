@@ -93,7 +93,8 @@ export class Http {
       });
     let response: Response;
     try {
-      response = await ask();
+      // The daemon closes connections that rest when it has too many: a question that met that is asked again, on a new one.
+      response = await ask().catch((error: unknown) => (method === "GET" && wasClosed(error) ? ask() : Promise.reject(error)));
       // The request did not come through in time, on a machine with too much to do: nothing of it was done, and the connection is closed.
       for (let tries = 1; response.status === 408 && tries < TRIES && !(payload?.body instanceof ReadableStream); tries++)
         response = await ask();
@@ -136,3 +137,7 @@ async function problemOf(response: Response): Promise<DragomanError> {
     status: response.status,
   });
 }
+
+/** The connection was closed before an answer came, as Node says it. */
+const wasClosed = (error: unknown): boolean =>
+  error instanceof Error && /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(String((error.cause as { code?: unknown })?.code));
