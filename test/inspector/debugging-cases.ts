@@ -32,6 +32,26 @@ export function debuggingCases(world: World): void {
     await detail.locator(".code-block").nth(1).getByText('"text"').first().waitFor();
   });
 
+  it("shows an event that came while its page of the timeline was on its way", async () => {
+    const session = await world.session("Late event");
+    await session.prompt("say one");
+    const page = await world.window(at(session));
+    await page.route(
+      (url) =>
+        url.pathname.endsWith("/events") && url.searchParams.get("after") === "0" && url.searchParams.get("limit") === "200",
+      async (route) => {
+        const response = await route.fetch();
+        await session.update({ title: "Late title" });
+        await page.getByRole("heading", { name: "Late title" }).waitFor();
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    await page.reload();
+    await openDrawer(page);
+    await page.locator(".event-summary", { hasText: "Late title" }).waitFor();
+  });
+
   it("replays the session to any sequence", async () => {
     const session = await world.session("Replay");
     await session.prompt("say first");

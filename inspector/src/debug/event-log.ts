@@ -65,8 +65,11 @@ export class EventLog {
     const wanted = Math.min(PAGE, this.#last - page * PAGE);
     if (this.#asked.has(page) || (this.#pages.get(page)?.length ?? 0) >= wanted) return;
     this.#asked.add(page);
+    const known = this.#pages.get(page)?.length ?? 0;
+    let read = 0;
     try {
       const { events } = await eventPage(this.id, { after: page * PAGE, limit: PAGE }, this.#abort.signal);
+      read = events.length;
       this.#pages.set(page, events);
       this.#tell();
     } catch {
@@ -74,6 +77,15 @@ export class EventLog {
     } finally {
       this.#asked.delete(page);
     }
+    // Events that came while the page was on its way belong to it too.
+    if (read > known) void this.#read(page);
+  }
+
+  /** The session has at least this many events, whether they were seen coming or not. */
+  reach(last: number): void {
+    if (last <= this.#last) return;
+    this.#last = last;
+    this.#tell();
   }
 
   async older(): Promise<void> {

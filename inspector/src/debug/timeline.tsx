@@ -94,6 +94,7 @@ function EventList({ id, last, types, source, chosen, shown, onChoose }: ListPro
     log.open();
     return () => log.close();
   }, [log]);
+  useEffect(() => log.reach(last), [log, last]);
   const count = log.count();
   // The virtual list places all rows anew whenever this is another function.
   const getItemKey = useCallback((index: number) => (log.filtered ? (log.at(index)?.sequence ?? index) : index), [log]);
@@ -108,7 +109,8 @@ function EventList({ id, last, types, source, chosen, shown, onChoose }: ListPro
   });
   const items = virtual.getVirtualItems();
   const [first, final] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
-  useEffect(() => log.want(first, final), [log, first, final]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new event makes the stretch in sight incomplete.
+  useEffect(() => log.want(first, final), [log, first, final, count]);
   const opened = useRef(false);
   useLayoutEffect(() => {
     if (opened.current || count === 0) return;

@@ -124,19 +124,30 @@ describe("directories for terminals", () => {
 describe("a directory that is swapped for a link all the time", () => {
   // For a long proof: DRAGOMAN_RACE_TRIES=3000.
   const TRIES = Number(process.env.DRAGOMAN_RACE_TRIES ?? 1_000);
-  /** Takes the directory away, puts a link to the outside in its place, and back again, as fast as it can. */
+  /**
+   * Takes the directory away, puts a link to the outside in its place, and back again, as fast as it can. A write that comes while nothing
+   * stands there makes a new directory of that name: it is moved away, or the swapping would stand still from then on.
+   */
   const SWAPPER = `
     const { renameSync, symlinkSync, unlinkSync } = require("node:fs");
     const { workerData, parentPort } = require("node:worker_threads");
     const { sub, outside } = workerData;
+    let made = 0;
     parentPort.postMessage("ready");
     for (;;) {
+      renameSync(sub, sub + ".real");
       try {
-        renameSync(sub, sub + ".real");
         symlinkSync(outside, sub);
         unlinkSync(sub);
-        renameSync(sub + ".real", sub);
       } catch {}
+      for (let back = false; !back; ) {
+        try {
+          renameSync(sub + ".real", sub);
+          back = true;
+        } catch {
+          renameSync(sub, sub + ".made-" + made++);
+        }
+      }
     }`;
 
   it("lets no file be written or read outside", { timeout: 60_000 }, async () => {
