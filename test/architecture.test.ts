@@ -217,8 +217,8 @@ function cycles(): string[][] {
 }
 
 describe("translators", () => {
-  const translators = [...graph.keys()].filter((file) => /^src\/agents\/[^/]+\/translator\.ts$/.test(file));
-  const reached = new Set(translators);
+  const folder = /^src\/agents\/[^/]+\/translate\//;
+  const reached = new Set([...graph.keys()].filter((file) => folder.test(file)));
   for (const file of reached) for (const { to, type } of graph.get(file) ?? []) if (!type && graph.has(to)) reached.add(to);
 
   /** What makes the same input give another result, or reaches outside. `new Date(x)` with a value only converts. */
@@ -226,9 +226,13 @@ describe("translators", () => {
     /\bDate\.now\b|\bnew Date\(\s*\)|\bperformance\.\w|\bMath\.random\b|\brandomUUID\b|\bset(Timeout|Interval|Immediate)\b|\bfetch\(|\bprocess\.\w/g;
 
   it("exist for every agent that brings its own", () => {
-    const names = translators.map(agentFolder);
+    const names = [...reached].filter((file) => file.endsWith("/translate/translator.ts")).map(agentFolder);
     expect(names).toEqual(expect.arrayContaining(["acp", "amp", "claude", "codex", "mock", "opencode"]));
     expect(reached.size).toBeGreaterThan(80);
+  });
+
+  it("import nothing of the other folders of an agent, directly or through other files", () => {
+    expect([...reached].filter((file) => roomOf(file) === "agents/*" && !folder.test(file))).toEqual([]);
   });
 
   it("import nothing of node: and read no clock, directly or through other files", () => {

@@ -1,6 +1,6 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
 import type { PermissionMode } from "../../schema/event-data.ts";
-import { bypassRefusal, permissionSettings } from "../claude/launch.ts";
+import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
 import type { AgentCapabilities, SessionConfig } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import {
@@ -12,9 +12,9 @@ import {
   geminiUse,
   opencodeUse,
   qwenUse,
-} from "./restriction.ts";
-import { GEMINI_RULES, OPENCODE_RULES, QWEN_RULES, rulesRefusal } from "./rule-files.ts";
-import type { SettingsFile } from "./settings-file.ts";
+} from "./connect/restriction.ts";
+import { GEMINI_RULES, OPENCODE_RULES, QWEN_RULES, rulesRefusal } from "./connect/rule-files.ts";
+import type { SettingsFile } from "./connect/settings-file.ts";
 
 export type AcpDefinition = {
   id: string;

@@ -1,7 +1,7 @@
 // Agents that others speak for over ACP: the same programs as elsewhere, behind a bridge.
 import { join } from "node:path";
-import { acpScenarios } from "../../agents/acp/scenarios.ts";
-import { codexHome } from "../../agents/codex/scenarios.ts";
+import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
+import { codexHome } from "../../agents/codex/verify/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 import { anthropicEnv, permissiveClaude } from "./claude.ts";

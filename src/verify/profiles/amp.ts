@@ -1,6 +1,6 @@
 // Amp against a stand-in of its own server, which hands model requests on to the scripted model server. Only for builds whose loop runs locally.
 import { join } from "node:path";
-import { ampScenarios } from "../../agents/amp/scenarios.ts";
+import { ampScenarios } from "../../agents/amp/verify/scenarios.ts";
 import { startAmpServer } from "../amp-server/amp-server.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";

@@ -1,6 +1,6 @@
 // Claude Code and the Claude Agent SDK against the scripted model server: a key, an address, and no traffic beside.
 import { join } from "node:path";
-import { claudeScenarios } from "../../agents/claude/scenarios.ts";
+import { claudeScenarios } from "../../agents/claude/verify/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";

@@ -1,6 +1,6 @@
 // Codex against the scripted model server: each scenario has a CODEX_HOME of its own with a provider that points there.
 import { join } from "node:path";
-import { codexHome, codexScenarios } from "../../agents/codex/scenarios.ts";
+import { codexHome, codexScenarios } from "../../agents/codex/verify/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 import { writeText } from "./config-file.ts";

@@ -1,5 +1,5 @@
 // GitHub Copilot CLI against the scripted model server, with a provider of one's own and no sign-in.
-import { acpScenarios } from "../../agents/acp/scenarios.ts";
+import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 

@@ -1,6 +1,6 @@
 // Gemini CLI against the scripted model server: a key, an address, and settings that choose the key without asking.
 import { join } from "node:path";
-import { acpScenarios } from "../../agents/acp/scenarios.ts";
+import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 import { writeJson, writeText } from "./config-file.ts";

@@ -1,6 +1,6 @@
 // OpenCode against the scripted model server: a provider of its own in opencode.json, and nothing fetched.
 import { join } from "node:path";
-import { opencodeScenarios } from "../../agents/opencode/scenarios.ts";
+import { opencodeScenarios } from "../../agents/opencode/verify/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";

@@ -1,6 +1,6 @@
 // Qwen Code against the scripted model server, as an OpenAI-compatible provider.
 import { join } from "node:path";
-import { acpScenarios } from "../../agents/acp/scenarios.ts";
+import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
 import { commonScenarios } from "../scenario/index.ts";
 import type { VerifyProfile } from "../verify-profile.ts";
 import { writeJson } from "./config-file.ts";
