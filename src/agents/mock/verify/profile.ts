@@ -1,6 +1,7 @@
 // The mock agent: it talks to no model, so its scenarios are made of its own commands. They show that the harness itself works.
-import type { Scenario } from "../scenario/index.ts";
-import type { VerifyProfile } from "../verify-profile.ts";
+
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import type { Scenario } from "../../scenario.ts";
 
 type Rest = Omit<Scenario, "name" | "title" | "turns">;
 
@@ -116,6 +117,8 @@ export const mockScenarios: readonly Scenario[] = [
 
 export const mockProfile: VerifyProfile = {
   agent: "mock",
+  onlyByName: true,
+  commonScenarios: false,
   scenarios: mockScenarios,
   marks: false,
   models: { first: "mock-1", other: "mock-2" },
