@@ -6,7 +6,8 @@ import { JSON_RPC_REQUEST_CANCELLED, JsonRpcError, LATER, type Respond } from ".
 import type { PermissionReply } from "../../contract.ts";
 import { isInside } from "../../inside-directory.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
-import { formContent, isElicitation } from "../translate/elicitation.ts";
+import { formResult } from "../../kit/forms.ts";
+import { isElicitation } from "../translate/elicitation.ts";
 import { isPermission, isPermissionQuestions, readOptions } from "../translate/permissions.ts";
 import { idKey, type RpcId } from "../translate/rpc.ts";
 import type { ClientFiles } from "./client-files.ts";
@@ -98,12 +99,7 @@ export class AcpClient {
   }
 
   replyQuestion(native: unknown, answers: string[][] | null): void {
-    if (isElicitation(native)) {
-      this.#answer(
-        native.id,
-        answers === null ? { action: "decline" } : { action: "accept", content: formContent(native.fields, answers) },
-      );
-    }
+    if (isElicitation(native)) return this.#answer(native.id, formResult(native.fields, answers));
     if (!isPermissionQuestions(native)) return;
     const option = chooseOption(native.options, answers === null ? "reject" : "once");
     if (option === undefined) return this.#answer(native.id, CANCELLED);
