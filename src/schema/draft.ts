@@ -8,6 +8,7 @@ import type {
   ErrorData,
   EventDataOf,
   PermissionOption,
+  PlainReply,
   QuestionPrompt,
   ResolvedBy,
   SessionStatusData,
@@ -159,7 +160,7 @@ export type Draft = (
       key: string;
       status: "approved" | "denied";
       resolved_by: ResolvedBy;
-      reply?: "once" | "always" | "reject";
+      reply?: PlainReply;
       option_id?: string;
       message?: string;
       /** Who resolved it, when somebody did. */

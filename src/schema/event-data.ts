@@ -104,6 +104,10 @@ export type PermissionOption = Type.Static<typeof PermissionOption>;
 export const ResolvedBy = Type.Enum(["client", "policy", "agent", "session_end"]);
 export type ResolvedBy = Type.Static<typeof ResolvedBy>;
 
+/** What a reply to a permission comes down to, whichever option was chosen. */
+export const PlainReply = Type.Enum(["once", "always", "reject"]);
+export type PlainReply = Type.Static<typeof PlainReply>;
+
 export const PermissionMetadata = Type.Object({
   tool_name: Text,
   input: Type.Unknown(),
@@ -114,7 +118,7 @@ export const PermissionMetadata = Type.Object({
   diff: optional(Text),
   paths: optional(Type.Array(Text)),
   resolved_by: optional(ResolvedBy),
-  reply: optional(Type.Enum(["once", "always", "reject"])),
+  reply: optional(PlainReply),
   option_id: optional(Text),
   message: optional(Text),
   updated_input: optional(Type.Unknown()),

@@ -114,6 +114,7 @@ class AcpConnection implements Connection {
       await this.#applyConfig();
       if (!line.alive) throw new AgentError("agent_failed_to_start", `${this.#definition.name} ended while it started.`);
       this.#ready = true;
+      line.ready();
     } catch (error) {
       const explained = line.explain(error);
       await this.#shutDown();
