@@ -3,6 +3,7 @@ import type { PermissionMode } from "../../schema/event-data.ts";
 import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
 import type { AgentCapabilities, SessionConfig } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
+import { OPENCODE_PACKAGE } from "../opencode/package.ts";
 import {
   claudeBridgeUse,
   codexBridgeUse,
@@ -119,7 +120,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     env: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
     directory: opencodeUse,
     auth: [],
-    npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
+    npmPackage: OPENCODE_PACKAGE,
     able: { fork: true, questions: false },
     refusal: (config, env) => rulesRefusal(OPENCODE_RULES, config, env),
   },

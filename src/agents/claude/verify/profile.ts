@@ -1,9 +1,8 @@
-// Claude Code and the Claude Agent SDK against the scripted model server: a key, an address, and no traffic beside.
+// Claude Code against the scripted model server: a key, an address, and no traffic beside.
 import { join } from "node:path";
-import { claudeScenarios } from "../../agents/claude/verify/scenarios.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../verify-profile.ts";
-import { writeJson } from "./config-file.ts";
+import { writeJson } from "../../kit/verify/config-file.ts";
+import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../../kit/verify/profile.ts";
+import { claudeScenarios } from "./scenarios.ts";
 
 export const anthropicEnv = ({ modelUrl }: LabPlace): Record<string, string> => ({
   ANTHROPIC_BASE_URL: modelUrl,
@@ -29,8 +28,9 @@ async function setUp(place: LabPlace): Promise<LabSetUp> {
   return { env: anthropicEnv(place) };
 }
 
-const claude: Omit<VerifyProfile, "agent"> = {
-  scenarios: [...commonScenarios, ...claudeScenarios],
+export const claudeProfile: VerifyProfile = {
+  agent: "claude",
+  scenarios: claudeScenarios,
   marks: true,
   models: { first: "claude-sonnet-4-5", other: "claude-opus-4-5" },
   compact: "/compact",
@@ -38,6 +38,3 @@ const claude: Omit<VerifyProfile, "agent"> = {
   setUp,
   permissive: permissiveClaude,
 };
-
-export const claudeProfile: VerifyProfile = { agent: "claude", ...claude };
-export const claudeSdkProfile: VerifyProfile = { agent: "claude-sdk", ...claude };

@@ -1,14 +1,13 @@
 // Amp against a stand-in of its own server, which hands model requests on to the scripted model server. Only for builds whose loop runs locally.
 import { join } from "node:path";
-import { ampScenarios } from "../../agents/amp/verify/scenarios.ts";
-import { startAmpServer } from "../amp-server/amp-server.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { VerifyProfile } from "../verify-profile.ts";
-import { writeJson } from "./config-file.ts";
+import { writeJson } from "../../kit/verify/config-file.ts";
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { ampScenarios } from "./scenarios.ts";
+import { startAmpServer } from "./server/amp-server.ts";
 
 export const ampProfile: VerifyProfile = {
   agent: "amp",
-  scenarios: [...commonScenarios, ...ampScenarios],
+  scenarios: ampScenarios,
   marks: true,
   models: {},
   compact: null,

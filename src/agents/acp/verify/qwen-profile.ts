@@ -1,9 +1,8 @@
 // Qwen Code against the scripted model server, as an OpenAI-compatible provider.
 import { join } from "node:path";
-import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { VerifyProfile } from "../verify-profile.ts";
-import { writeJson } from "./config-file.ts";
+import { writeJson } from "../../kit/verify/config-file.ts";
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { acpScenarios } from "./scenarios.ts";
 
 const SETTINGS = {
   security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
@@ -16,7 +15,7 @@ const SETTINGS = {
 
 export const qwenProfile: VerifyProfile = {
   agent: "qwen",
-  scenarios: [...commonScenarios, ...acpScenarios],
+  scenarios: acpScenarios,
   marks: true,
   models: {},
   compact: "/compress",

@@ -1,9 +1,8 @@
 // Gemini CLI against the scripted model server: a key, an address, and settings that choose the key without asking.
 import { join } from "node:path";
-import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { VerifyProfile } from "../verify-profile.ts";
-import { writeJson, writeText } from "./config-file.ts";
+import { writeJson, writeText } from "../../kit/verify/config-file.ts";
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { acpScenarios } from "./scenarios.ts";
 
 const SETTINGS = {
   security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
@@ -15,7 +14,7 @@ const SETTINGS = {
 
 export const geminiProfile: VerifyProfile = {
   agent: "gemini",
-  scenarios: [...commonScenarios, ...acpScenarios],
+  scenarios: acpScenarios,
   marks: true,
   models: { first: "gemini-2.5-pro", other: "gemini-2.5-flash" },
   compact: "/compress",

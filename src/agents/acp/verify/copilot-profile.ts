@@ -1,11 +1,11 @@
 // GitHub Copilot CLI against the scripted model server, with a provider of one's own and no sign-in.
-import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { VerifyProfile } from "../verify-profile.ts";
+
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { acpScenarios } from "./scenarios.ts";
 
 export const copilotProfile: VerifyProfile = {
   agent: "copilot",
-  scenarios: [...commonScenarios, ...acpScenarios],
+  scenarios: acpScenarios,
   marks: true,
   models: {},
   compact: "/compact",

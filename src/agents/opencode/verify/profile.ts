@@ -1,9 +1,8 @@
 // OpenCode against the scripted model server: a provider of its own in opencode.json, and nothing fetched.
 import { join } from "node:path";
-import { opencodeScenarios } from "../../agents/opencode/verify/scenarios.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../verify-profile.ts";
-import { writeJson } from "./config-file.ts";
+import { writeJson } from "../../kit/verify/config-file.ts";
+import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../../kit/verify/profile.ts";
+import { opencodeScenarios } from "./scenarios.ts";
 
 const limit = { context: 200_000, output: 32_000 };
 const model = (name: string) => ({
@@ -55,7 +54,7 @@ export async function setUpOpencode({ home, modelUrl }: LabPlace): Promise<LabSe
 
 export const opencodeProfile: VerifyProfile = {
   agent: "opencode",
-  scenarios: [...commonScenarios, ...opencodeScenarios],
+  scenarios: opencodeScenarios,
   marks: true,
   models: { first: "scripted/first", other: "scripted/second" },
   compact: "/compact",

@@ -1,16 +1,15 @@
 // Codex against the scripted model server: each scenario has a CODEX_HOME of its own with a provider that points there.
 import { join } from "node:path";
-import { codexHome, codexScenarios } from "../../agents/codex/verify/scenarios.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { VerifyProfile } from "../verify-profile.ts";
-import { writeText } from "./config-file.ts";
+import { writeText } from "../../kit/verify/config-file.ts";
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { codexHome, codexScenarios } from "./scenarios.ts";
 
 /** Has the classic tools; newer models have one tool that runs scripts. */
 const MODEL = "gpt-5.5";
 
 export const codexProfile: VerifyProfile = {
   agent: "codex",
-  scenarios: [...commonScenarios, ...codexScenarios],
+  scenarios: codexScenarios,
   marks: true,
   models: { first: MODEL, other: "gpt-5.5-other" },
   compact: "/compact",

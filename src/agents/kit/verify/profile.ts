@@ -1,6 +1,6 @@
 // What `verify` has to know of an agent beyond its contract: how to point it at the scripted model server, in a home of its own.
-import type { PermissionMode } from "../schema/event-data.ts";
-import type { Scenario } from "./scenario/index.ts";
+import type { PermissionMode } from "../../../schema/event-data.ts";
+import type { Scenario } from "../../scenario.ts";
 
 /** Folders of one lab and the address of its model server. Everything lies under `root` and is removed at the end. */
 export type LabPlace = {
@@ -27,8 +27,13 @@ export type ScenarioPlace = LabPlace & {
 export interface VerifyProfile {
   /** The agent's id in the registry. */
   readonly agent: string;
-  /** Everything it can be asked to play; scenarios for other agents are left out by the caller. */
+  /** Its own scenarios. Those that all agents play are added to them, unless `commonScenarios` is false. */
   readonly scenarios: readonly Scenario[];
+  readonly commonScenarios?: false;
+  /** Run only when somebody names it, because it shows the harness and not an agent. */
+  readonly onlyByName?: true;
+  /** Variables of the caller that it needs, beside those that name its command. */
+  readonly environment?: readonly RegExp[];
   /** False: prompts go out as they are, because the agent talks to no model. */
   readonly marks: boolean;
   /** What sessions ask for, and what `{{other_model}}` is. */

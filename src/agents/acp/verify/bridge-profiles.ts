@@ -1,16 +1,15 @@
 // Agents that others speak for over ACP: the same programs as elsewhere, behind a bridge.
 import { join } from "node:path";
-import { acpScenarios } from "../../agents/acp/verify/scenarios.ts";
-import { codexHome } from "../../agents/codex/verify/scenarios.ts";
-import { commonScenarios } from "../scenario/index.ts";
-import type { VerifyProfile } from "../verify-profile.ts";
-import { anthropicEnv, permissiveClaude } from "./claude.ts";
-import { writeText } from "./config-file.ts";
-import { permissiveOpencode, setUpOpencode } from "./opencode.ts";
+import { anthropicEnv, permissiveClaude } from "../../claude/verify/profile.ts";
+import { codexHome } from "../../codex/verify/scenarios.ts";
+import { writeText } from "../../kit/verify/config-file.ts";
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { permissiveOpencode, setUpOpencode } from "../../opencode/verify/profile.ts";
+import { acpScenarios } from "./scenarios.ts";
 
 export const claudeAgentAcpProfile: VerifyProfile = {
   agent: "claude-agent-acp",
-  scenarios: [...commonScenarios, ...acpScenarios],
+  scenarios: acpScenarios,
   marks: true,
   models: {},
   compact: "/compact",
@@ -23,7 +22,7 @@ export const claudeAgentAcpProfile: VerifyProfile = {
 export const codexAcpProfile: VerifyProfile = {
   agent: "codex-acp",
   mode: "bypass",
-  scenarios: [...commonScenarios, ...acpScenarios],
+  scenarios: acpScenarios,
   marks: true,
   models: {},
   compact: "/compact",
@@ -39,7 +38,7 @@ export const codexAcpProfile: VerifyProfile = {
 
 export const opencodeAcpProfile: VerifyProfile = {
   agent: "opencode-acp",
-  scenarios: [...commonScenarios, ...acpScenarios],
+  scenarios: acpScenarios,
   marks: true,
   models: {},
   compact: "/compact",
