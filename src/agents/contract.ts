@@ -197,8 +197,8 @@ export interface AgentHost {
 export interface Connection {
   /** Sends a message: starts a turn, or joins the one that runs if the agent works so. Resolves when it is written; rejects when it cannot be. */
   prompt(prompt: Prompt): Promise<void>;
-  /** Puts a message into the running turn. Absent: the agent cannot. */
-  steer?(prompt: Prompt): Promise<void>;
+  /** Puts a message into the running turn. Absent: the agent cannot. `idle`: no turn ran any more, and nothing was given. */
+  steer?(prompt: Prompt): Promise<void> | Promise<"idle" | undefined>;
   /** Stops the running turn. The turn's end comes as a native message. */
   interrupt(): Promise<void>;
   /**

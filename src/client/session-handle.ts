@@ -47,6 +47,9 @@ export type EventsOptions = {
   onState?: ((state: StreamState) => void) | undefined;
 };
 
+/** For a dialect: `types` may name its own types too. */
+export type DialectOptions = Omit<EventsOptions, "types"> & { types?: string[]; version?: number };
+
 export type PageOptions = {
   after?: number;
   /** The `epoch` of the page before: another history is refused with `log_changed`. */
@@ -55,10 +58,12 @@ export type PageOptions = {
   before?: number;
   limit?: number;
   order?: "asc" | "desc";
-  types?: EventType[];
+  types?: string[];
   includeRaw?: boolean;
   /** Another wire format for the events: `messages`, `frames`. */
   dialect?: string;
+  /** Of the dialect, where it has several. */
+  version?: number;
   signal?: AbortSignal | undefined;
 };
 
@@ -114,10 +119,15 @@ export class SessionHandle {
   }
 
   /** Sends, and yields the events of the turn to its end, over one connection. When that is lost, `outcome` and `events` can still tell the rest. */
-  async *sendStream(message: string, options: SendOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
-    const request = messageRequest(message, options);
+  async *sendStream(
+    message: string,
+    options: SendOptions & Pick<EventsOptions, "types" | "includeRaw"> = {},
+  ): AsyncGenerator<UniversalEvent, void, undefined> {
+    const { types, includeRaw, ...sent } = options;
+    const request = messageRequest(message, sent);
     const response = await this.#http.open("POST", `${this.#path}/messages/stream`, {
       ...request,
+      query: { types, include_raw: includeRaw },
       headers: { ...request.headers, accept: "text/event-stream" },
     });
     for await (const { id, data } of readSse(response)) if (id !== undefined) yield JSON.parse(data) as UniversalEvent;
@@ -151,28 +161,33 @@ export class SessionHandle {
   }
 
   /** The session for a page that thinks in messages. Same promises as `events`; `sequence` of the last message resumes it. */
-  async *messages(options: EventsOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
+  async *messages(options: DialectOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
     for await (const data of this.#stream(options, "messages")) yield JSON.parse(data) as UnifiedMessage;
   }
 
   /** The session in any dialect the daemon knows, one parsed line at a time. */
-  async *dialect(name: string, options: EventsOptions = {}): AsyncGenerator<unknown, void, undefined> {
+  async *dialect(name: string, options: DialectOptions = {}): AsyncGenerator<unknown, void, undefined> {
     for await (const data of this.#stream(options, name)) yield JSON.parse(data) as unknown;
   }
 
-  async *#stream(options: EventsOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
-    const { types, includeRaw, signal, onState, epoch, after = 0 } = options;
+  async *#stream(options: DialectOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
+    const { types, includeRaw, version, signal, onState, epoch, after = 0 } = options;
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
       // The end is always asked for: without it a filtered stream could not tell the session's end from a lost connection.
-      query: { types: types && [...new Set([...types, "session.ended"])], include_raw: includeRaw, dialect },
+      query: {
+        types: types && (dialect === undefined ? [...new Set([...types, "session.ended"])] : types),
+        include_raw: includeRaw,
+        dialect,
+        version,
+      },
       after: String(after),
       epoch,
       signal,
       onState,
       ...(dialect === undefined ? { isLast: isEnd } : {}),
     });
-    const hideEnd = types !== undefined && !types.includes("session.ended");
+    const hideEnd = dialect === undefined && types !== undefined && !types.includes("session.ended");
     for await (const message of stream) if (!(hideEnd && isEnd(message))) yield message.data;
   }
 

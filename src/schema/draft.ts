@@ -7,6 +7,7 @@ import type {
   ErrorCode,
   ErrorData,
   EventDataOf,
+  OutputStream,
   PermissionOption,
   PlainReply,
   QuestionPrompt,
@@ -84,6 +85,8 @@ export type Draft = (
       part_type: DeltaPartType;
       delta: string;
       part_index?: number;
+      /** Of a tool's output, where the agent tells the two apart. */
+      stream?: OutputStream;
     }
   | {
       /** Full replacement of an item still in progress. What is left out stays. */

@@ -74,8 +74,11 @@ export const ItemDelta = Type.Object({
   native_item_id: nullable(Text),
   part_index: Type.Integer({ minimum: 0 }),
   part_type: DeltaPartType,
+  /** Of a tool's output, where the agent tells the two apart. */
+  stream: optional(Type.Enum(["stdout", "stderr"])),
   delta: Text,
 });
+export type OutputStream = NonNullable<Type.Static<typeof ItemDelta>["stream"]>;
 
 export const ItemRemoved = Type.Object({ item_id: Text, native_item_id: nullable(Text), reason: Text });
 

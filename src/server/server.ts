@@ -62,7 +62,7 @@ import { validatorCompiler } from "./validator.ts";
 import { createUpgradeHandler } from "./websocket.ts";
 
 export type { AgentDirectory, InstallProgress } from "./agent-directory.ts";
-export type { Dialect, RouteModule, ServerLimits, ServerOptions } from "./server-context.ts";
+export type { RouteModule, ServerLimits, ServerOptions } from "./server-context.ts";
 export type { Caller, Scope, Token } from "./token.ts";
 export { TokenStore } from "./token-store.ts";
 

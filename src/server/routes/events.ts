@@ -5,7 +5,7 @@ import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
 import { STREAM_KINDS, type StreamKind } from "../../schema/stream-kind.ts";
 import type { Access } from "../access.ts";
-import { type Encoding, encodeRun, encodingOf, isPlain, listOf } from "../event-encoding.ts";
+import { type Encoding, encodeRun, encodingHeaders, encodingOf, isPlain, listOf } from "../event-encoding.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { followAll, followStream, hasEnded } from "../sse/follow.ts";
 import { SseStream } from "../sse/stream.ts";
@@ -83,12 +83,13 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
         reverse: query.order === "desc",
         ...(after === undefined ? {} : { after }),
         ...(query.before === undefined ? {} : { before: query.before }),
-        ...(encoding.types === null ? {} : { types: [...encoding.types] }),
+        // A dialect sees what is left out: later lines depend on it.
+        ...(encoding.types === null || encoding.dialect ? {} : { types: [...encoding.types] }),
       });
       const lines = isPlain(encoding) ? page.events : await encodedPage(page, encoding, stream, query.order === "desc");
       return reply
         .type("application/json; charset=utf-8")
-        .headers(logHeaders(log))
+        .headers({ ...logHeaders(log), ...encodingHeaders(encoding) })
         .send(pageJson(page, lines, log.epoch));
     },
   );
@@ -118,7 +119,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
       // A browser's EventSource connects again after every end; only 204 tells it to stop.
       if (resumed !== undefined && after === stream.lastCommitted && (await hasEnded(stream))) return reply.code(204).send();
       streams.mustHaveRoom();
-      reply.headers(logHeaders(log));
+      reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: String(after) });
       followStream(sse, stream, after, encoding);
     },
@@ -143,7 +144,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
       const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? (await log.end());
       await log.assertCursor(after);
       streams.mustHaveRoom();
-      reply.headers(logHeaders(log));
+      reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: after });
       const kinds = listOf(request.query.kind) as StreamKind[] | null;
       const sees = seenBy(callerOf(request), access);
@@ -165,10 +166,16 @@ function seenBy(caller: Caller, access: Access): ((sessionId: string) => Promise
 
 /** Events are encoded in the order they came, in whatever order they are asked for. */
 async function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, newestFirst: boolean): Promise<string[]> {
-  if (!newestFirst) return (await encodeRun(page, encoding, stream)).flatMap((event) => event.lines);
-  const { events, types, natives } = page;
-  const run = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
-  return [...(await encodeRun(run, encoding, stream))].reverse().flatMap((event) => event.lines);
+  const { kind, id: stream_id } = stream;
+  const { events, types, natives, sequences } = page;
+  const first = (newestFirst ? sequences.at(-1) : sequences[0]) ?? 1;
+  if (!newestFirst) {
+    const run = { kind, stream_id, first, events, types, natives };
+    return (await encodeRun(run, encoding, () => stream)).flatMap((event) => event.lines);
+  }
+  const oldest = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
+  const encoded = await encodeRun({ kind, stream_id, first, ...oldest }, encoding, () => stream);
+  return [...encoded].reverse().flatMap((event) => event.lines.toReversed());
 }
 
 /** Which log answers, and in which epoch: a client that keeps a cursor keeps the epoch with it. */
