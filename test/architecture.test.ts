@@ -48,6 +48,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "session",
     "transports",
     "trust",
+    "workspace",
   ],
   verify: ["agents", "agents/kit", "client", "daemon", "schema", "session", "transports"],
   cli: ["client", "daemon", "discovery", "mcp", "schema", "verify"],

@@ -27,6 +27,7 @@ export type { Call, HttpOptions } from "./http.ts";
 export type { PermissionRequest, QuestionRequest } from "./requests.ts";
 export type { SessionFile } from "./session-file.ts";
 export {
+  type DiffOptions,
   type EventsOptions,
   type EventsPage,
   type ItemsOptions,

@@ -1,5 +1,6 @@
 // A session as an object: send, watch, answer, change, end. Every route of one session has a method here.
 import type { UnifiedMessage } from "../dialects/unified-message.ts";
+import type { Changes, Checkpoint, CheckpointList, RewindCheckpoint, Rewound, TakeCheckpoint } from "../schema/checkpoint.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
 import type { Item } from "../schema/item.ts";
@@ -33,6 +34,14 @@ export type SendOptions = {
   when_busy?: "queue" | "steer" | "reject";
   /** The same key sent again gives the same answer and no second turn. */
   idempotencyKey?: string;
+  signal?: AbortSignal | undefined;
+};
+
+export type DiffOptions = {
+  /** With unified diffs; default true. */
+  text?: boolean;
+  /** Only this path and what is below it. */
+  path?: string;
   signal?: AbortSignal | undefined;
 };
 
@@ -241,6 +250,43 @@ export class SessionHandle {
   /** Sends a message before its time: into the running turn. `steer_unsupported`: this agent cannot take it there. */
   sendQueued(messageId: string, signal?: AbortSignal): Promise<MessageAccepted> {
     return this.#http.json("POST", `${this.#path}/queue/${encodeURIComponent(messageId)}/send`, { body: {}, signal });
+  }
+
+  /** The moments the session can go back to, the oldest first. */
+  checkpoints(signal?: AbortSignal): Promise<CheckpointList> {
+    return this.#http.json("GET", `${this.#path}/checkpoints`, { signal });
+  }
+
+  /** Stores the session's directory as it is now. */
+  takeCheckpoint(request: TakeCheckpoint = {}, call?: Call): Promise<Checkpoint> {
+    return this.#http.json("POST", `${this.#path}/checkpoints`, { body: request, ...callOptions(call) });
+  }
+
+  /** What changed from a checkpoint to another one, or to now. */
+  diff(checkpointId: string, options: DiffOptions & { to?: string } = {}): Promise<Changes> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/checkpoints/${encodeURIComponent(checkpointId)}/diff`, { query, signal });
+  }
+
+  /** Goes back to a checkpoint: its files, its conversation, or both. `undoRewind` takes it back. */
+  rewind(checkpointId: string, request: RewindCheckpoint = {}, call?: Call): Promise<Rewound> {
+    const path = `${this.#path}/checkpoints/${encodeURIComponent(checkpointId)}/rewind`;
+    return this.#http.json("POST", path, { body: request, ...callOptions(call) });
+  }
+
+  /** Takes the last rewind back. Again: brings it back. */
+  async undoRewind(request: RewindCheckpoint = {}, call?: Call): Promise<Rewound> {
+    const { checkpoints } = await this.checkpoints(callOptions(call).signal);
+    const before = checkpoints.findLast(({ kind }) => kind === "before_rewind");
+    if (!before)
+      throw new DragomanError("checkpoint_not_found", "Nothing was rewound in this session, so there is nothing to undo.");
+    return this.rewind(before.checkpoint_id, request, call);
+  }
+
+  /** What changed in the directory during the session, or during one turn, whatever the agent used to change it. */
+  changes(options: DiffOptions & { turn?: string } = {}): Promise<Changes> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/changes`, { query, signal });
   }
 
   pending(signal?: AbortSignal): Promise<Pending> {

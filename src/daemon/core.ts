@@ -16,6 +16,7 @@ import { TrustStore } from "../trust/trust-store.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
+import { checkpointsOf } from "./directory-checkpoints.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
 const CLOSE_MS = 7_000;
@@ -94,6 +95,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   });
   const directory = new Directory(agents, { ...options, trust });
   let indexer: Indexer | null = null;
+  const checkpoints = checkpointsOf(options, log);
   const manager = new SessionManager({
     log,
     ids: timeOrderedIds(),
@@ -102,6 +104,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     agent: (id) => agents.get(id),
     inspect: (id) => directory.look(id, true),
     directories: trust,
+    checkpoints: checkpoints ?? undefined,
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
@@ -130,6 +133,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
       .shutdown()
       .catch((error: unknown) => options.log("error", "the last events could not be written yet", { error: String(error) }));
     await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+    await checkpoints?.close();
   };
   const close = async (): Promise<void> => {
     const late = new AbortController();

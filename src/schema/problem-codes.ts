@@ -67,6 +67,26 @@ export const problemCodes = {
     title: "No such question",
     advice: "List open requests with GET /v1/sessions/{id}/pending.",
   },
+  checkpoint_not_found: {
+    status: 404,
+    title: "No such checkpoint in this session",
+    advice: "List them with GET /v1/sessions/{id}/checkpoints. Old ones are removed when space is needed.",
+  },
+  turn_not_found: {
+    status: 404,
+    title: "Nothing is stored of this turn's files",
+    advice: "Turn ids come from turn.started events; see GET /v1/sessions/{id}/checkpoints.",
+  },
+  checkpoints_off: {
+    status: 409,
+    title: "Checkpoints are switched off",
+    advice: "Set checkpoints.enabled to true in the configuration file and restart the daemon.",
+  },
+  checkpoint_refused: {
+    status: 422,
+    title: "The directory cannot be stored",
+    advice: "See detail: the home directory, / and very large directories are not copied.",
+  },
   artifact_not_found: { status: 404, title: "No such artifact", advice: "Artifact ids come from artifact.written events." },
   method_not_allowed: { status: 405, title: "Wrong method", advice: "See /openapi.json for the methods of this route." },
   session_exists: { status: 409, title: "The session id is taken", advice: "Choose another session_id or leave it out." },

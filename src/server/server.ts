@@ -40,6 +40,7 @@ import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { authRoutes } from "./routes/auth.ts";
+import { checkpointRoutes } from "./routes/checkpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
@@ -384,6 +385,7 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   stateRoutes(app, context);
   ledgerRoutes(app, context);
   artifactRoutes(app, context);
+  checkpointRoutes(app, context);
   searchRoutes(app, context);
   socketRoutes(app);
   uiRoutes(app, context);
