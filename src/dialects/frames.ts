@@ -9,7 +9,7 @@ import { parsed } from "./unified-content.ts";
 
 export type Frame = {
   id: string;
-  stream_kind: "session";
+  stream_kind: "session" | "task";
   stream_id: string;
   session_id: string;
   seq: number;
@@ -26,7 +26,7 @@ export const framesDialect = (eventJson: string): string[] => [JSON.stringify(fr
 export function frameOf(event: UniversalEvent): Frame {
   return {
     id: event.event_id,
-    stream_kind: "session",
+    stream_kind: isOfTask(event) ? "task" : "session",
     stream_id: event.session_id,
     session_id: event.session_id,
     seq: event.sequence - 1,
@@ -34,6 +34,9 @@ export function frameOf(event: UniversalEvent): Frame {
     ...payloadOf(event),
   };
 }
+
+/** The stream of a task has its id in the place of a session; a session that started one tells of it under its own. */
+const isOfTask = ({ data, session_id }: UniversalEvent): boolean => "task_id" in data && data.task_id === session_id;
 
 function payloadOf(event: UniversalEvent): Payload {
   switch (event.type) {
@@ -73,7 +76,7 @@ function payloadOf(event: UniversalEvent): Payload {
 function taskPayload(event: UniversalEvent): Payload | undefined {
   switch (event.type) {
     case "task.spawned":
-      return { type: "tool_task_spawned", ...event.data };
+      return { type: "tool_task_spawned", ...withoutActor(event.data) };
     case "task.status": {
       const { started_at, ended_at, ...data } = event.data;
       return {
@@ -88,18 +91,23 @@ function taskPayload(event: UniversalEvent): Payload | undefined {
       return { type: "tool_task_output_delta", ...data };
     }
     case "task.stdin":
-      return { type: "tool_task_stdin_written", ...event.data };
+      return { type: "tool_task_stdin_written", ...withoutActor(event.data) };
     case "task.resized":
-      return { type: "tool_task_resized", ...event.data };
+      return { type: "tool_task_resized", ...withoutActor(event.data) };
     case "task.signalled":
-      return { type: "tool_task_signalled", ...event.data };
+      return { type: "tool_task_signalled", ...withoutActor(event.data) };
     case "task.cancel_requested":
-      return { type: "tool_task_cancel_requested", ...event.data };
+      return { type: "tool_task_cancel_requested", ...withoutActor(event.data) };
     case "task.cancelled":
       return { type: "tool_task_cancelled", ...event.data };
     default:
       return undefined;
   }
+}
+
+/** Frames have no place for who asked. */
+function withoutActor<T extends { actor?: unknown }>({ actor: _, ...data }: T): Omit<T, "actor"> {
+  return data;
 }
 
 /** Every frame type of a call carries the id the agent gave it: the only one that its call, its output and its end have in common. */

@@ -41,6 +41,10 @@ export type ManagerOptions = {
   agentEnvironment(sessionId: string): Record<string, string>;
   warn(message: string, fields: Record<string, unknown>): void;
   /** True when the search index knows every session that is not in memory. */
+  /** Something beside its agent works for it: it is not removed unasked. */
+  isUsed?(id: string): boolean;
+  /** It is gone: so must be what belongs to it elsewhere. */
+  onRemoved?(id: string): Promise<void>;
   searchReady(): boolean;
 };
 
@@ -359,6 +363,7 @@ export class SessionManager {
     this.#projections.delete(id);
     // A kept reply can hold what the session was created with.
     await log.delete("session", id, { documents: ["idempotency"] });
+    await this.#options.onRemoved?.(id);
     await log.erased();
   }
 
@@ -379,11 +384,13 @@ export class SessionManager {
     if (!this.#isLeft(id)) return false;
     this.#sessions.delete(id);
     for (const message of messages) log.documents.delete(UNREADABLE, message.id);
-    return log.delete("session", id, { documents: ["idempotency"] });
+    const removed = await log.delete("session", id, { documents: ["idempotency"] });
+    await this.#options.onRemoved?.(id);
+    return removed;
   }
 
   #isLeft(id: string): boolean {
-    const busy = this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
+    const busy = this.#options.isUsed?.(id) || this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
     return !busy && this.#sessions.get(id)?.resting !== false;
   }
 

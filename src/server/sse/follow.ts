@@ -24,7 +24,7 @@ type Following<B> = {
 export function followStream(sse: SseStream, stream: Stream, after: number, encoding: Encoding): void {
   follow<Batch>(sse, (handlers) => stream.subscribe({ after, ...handlers }), {
     encode: isPlain(encoding) ? framesOf : (batch) => encoded(batch, encoding, stream, (index) => String(batch.first + index)),
-    isOver: (batch) => isLastEvent(batch.kind, batch.types.at(-1)),
+    isOver: endsStream,
     onLive: () => endWhenOver(sse, stream),
   });
 }
@@ -33,8 +33,8 @@ export function followStream(sse: SseStream, stream: Stream, after: number, enco
 export type Selection = {
   /** Null: all kinds. */
   kinds: ReadonlySet<StreamKind> | null;
-  /** Which sessions the caller may see; null: all. */
-  sees: ((sessionId: string) => Promise<boolean>) | null;
+  /** Which streams the caller may see; null: all. */
+  sees: ((stream: Pick<GlobalBatch, "kind" | "stream_id">) => Promise<boolean>) | null;
 };
 
 export function followAll(sse: SseStream, log: Log, after: string, encoding: Encoding, { kinds, sees }: Selection): void {
@@ -47,7 +47,7 @@ export function followAll(sse: SseStream, log: Log, after: string, encoding: Enc
   follow<GlobalBatch>(sse, (handlers) => log.subscribeAll({ after, ...handlers }), {
     encode(batch) {
       if (kinds?.has(batch.kind) === false) return "";
-      return sees === null ? encode(batch) : sees(batch.stream_id).then((seen) => (seen ? encode(batch) : ""));
+      return sees === null ? encode(batch) : sees(batch).then((seen) => (seen ? encode(batch) : ""));
     },
   });
 }
@@ -71,15 +71,17 @@ export function followTurn(
       const part = sliceOf(batch, from, end < 0 ? batch.events.length : end + 1);
       return encoded(part, encoding, stream, (index) => String(part.first + index));
     },
-    isOver: (batch) => ended || isLastEvent(batch.kind, batch.types.at(-1)),
+    isOver: (batch) => ended || endsStream(batch),
     onLive: () => endWhenOver(sse, stream),
   });
 }
 
+const endsStream = (batch: Batch): boolean => isLastEvent(batch.kind, batch.types.at(-1), () => batch.events.at(-1));
+
 /** True when the stream's last committed event is its end. */
 export async function hasEnded(stream: Stream): Promise<boolean> {
-  const { types } = await stream.read({ reverse: true, limit: 1 });
-  return isLastEvent(stream.kind, types[0]);
+  const { types, events } = await stream.read({ reverse: true, limit: 1 });
+  return isLastEvent(stream.kind, types[0], () => events[0]);
 }
 
 function endWhenOver(sse: SseStream, stream: Stream): void {
