@@ -30,9 +30,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "agents/kit": ["agents", "schema", "transports", "trust"],
   "agents/*": ["agents", "agents/kit", "schema", "transports", "trust"],
   search: ["log", "schema"],
-  workspace: ["agents", "schema", "transports"],
+  workspace: ["agents", "log", "schema", "transports"],
   session: ["agents", "log", "redaction", "schema"],
-  server: ["log", "redaction", "schema", "search", "session", "transports", "trust"],
+  server: ["log", "redaction", "schema", "search", "session", "transports", "trust", "workspace"],
   client: ["dialects", "discovery", "schema"],
   mcp: ["client", "schema"],
   daemon: [

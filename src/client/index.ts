@@ -38,4 +38,6 @@ export {
 export { SessionSocket, type SocketOptions, type WebSocketConstructor, type WebSocketLike } from "./session-socket.ts";
 export type { SessionListeners } from "./session-watch.ts";
 export { type StartedDaemon, type StartOptions, start } from "./start.ts";
+export { TaskHandle } from "./task-handle.ts";
+export { TaskSocket, type TaskSocketOptions } from "./task-socket.ts";
 export { finalText, type TurnOutcome } from "./turn-outcome.ts";

@@ -18,13 +18,17 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import type { MessageQueueList, QueuedMessage, SessionSnapshot } from "../schema/snapshot.ts";
+import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
 import { DragomanError } from "./error.ts";
+import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
 import { SessionSocket, type SocketOptions } from "./session-socket.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
+import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
 import { type TurnOutcome, turnOutcome } from "./turn-outcome.ts";
 
+export type { EventsPage, PageOptions } from "./event-pages.ts";
 export type { TurnOutcome } from "./turn-outcome.ts";
 
 export type SendOptions = {
@@ -59,23 +63,6 @@ export type EventsOptions = {
 /** For a dialect: `types` may name its own types too. */
 export type DialectOptions = Omit<EventsOptions, "types"> & { types?: string[]; version?: number };
 
-export type PageOptions = {
-  after?: number;
-  /** The `epoch` of the page before: another history is refused with `log_changed`. */
-  epoch?: string;
-  /** Only events before this sequence; with `order: "desc"`, the page that ends there. */
-  before?: number;
-  limit?: number;
-  order?: "asc" | "desc";
-  types?: string[];
-  includeRaw?: boolean;
-  /** Another wire format for the events: `messages`, `frames`. */
-  dialect?: string;
-  /** Of the dialect, where it has several. */
-  version?: number;
-  signal?: AbortSignal | undefined;
-};
-
 export type ItemsOptions = {
   /** Only items that started after, and before, these events. */
   after?: number;
@@ -88,9 +75,6 @@ export type ItemsOptions = {
   at?: number;
   signal?: AbortSignal | undefined;
 };
-
-/** `next` is the `after` (newest first: the `before`) of the following page. A page may be empty and still have more. */
-export type EventsPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number; epoch: string };
 
 export class SessionHandle {
   readonly id: string;
@@ -307,6 +291,17 @@ export class SessionHandle {
   export(options: AbortSignal | { with_secrets?: boolean; signal?: AbortSignal } = {}): Promise<Response> {
     const { signal, ...query } = "aborted" in options ? { signal: options } : options;
     return this.#http.open("GET", `${this.#path}/export`, { query, signal });
+  }
+
+  /** Starts a command in the session's directory, beside its turns. */
+  async startTask(request: StartTask, call?: Call): Promise<TaskHandle> {
+    const { task_id } = await this.#http.json<TaskInfo>("POST", `${this.#path}/tasks`, { body: request, ...callOptions(call) });
+    return new TaskHandle(this.#http, task_id);
+  }
+
+  /** The newest first. */
+  tasks(options: TaskListOptions = {}, signal?: AbortSignal): Promise<TaskList> {
+    return this.#http.json("GET", `${this.#path}/tasks`, { query: { ...options }, signal });
   }
 
   async interrupt(signal?: AbortSignal): Promise<void> {

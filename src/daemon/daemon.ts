@@ -116,6 +116,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       retention: retentionOf(config),
       setAsideLogs: () => setAsideLogs(dataDir).length,
       manager: core.manager,
+      tasks: core.tasks,
       agents: core.directory,
       tokens,
       limits: { ...defaults.limits, ...config.limits },

@@ -377,6 +377,8 @@ export const SkillInvoked = Type.Object({
 });
 export const SkillWarning = Type.Object({ name: optional(Text), kind: Text, detail: Text });
 
+/** Who asked for it. */
+const TaskActor = { actor: optional(Actor) };
 const TaskArtifacts = { artifacts: optional(Type.Array(ArtifactRef)) };
 export const TaskSpawned = Type.Object({
   task_id: Text,
@@ -386,6 +388,7 @@ export const TaskSpawned = Type.Object({
   title: optional(Text),
   execution_mode: Type.Enum(["pipes", "pty"]),
   origin_session_id: optional(nullable(Text)),
+  ...TaskActor,
   ...TaskArtifacts,
 });
 export const TaskStatus = Type.Object({
@@ -407,10 +410,10 @@ export const TaskOutput = Type.Object({
   bytes: optional(Type.Integer({ minimum: 0 })),
   ...TaskArtifacts,
 });
-export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text });
-export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer() });
-export const TaskSignalled = Type.Object({ task_id: Text, signal: Text });
-export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text });
+export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text, ...TaskActor });
+export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer(), ...TaskActor });
+export const TaskSignalled = Type.Object({ task_id: Text, signal: Text, ...TaskActor });
+export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text, ...TaskActor });
 export const TaskCancelled = Type.Object({ task_id: Text, reason: Text, wall_time_ms: optional(Type.Number()) });
 
 /** Every event type and the schema of its data. */

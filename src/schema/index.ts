@@ -14,5 +14,7 @@ export * from "./projection/index.ts";
 export * from "./prune.ts";
 export * from "./session.ts";
 export * from "./snapshot.ts";
+export * from "./task.ts";
+export * from "./task-grammar.ts";
 export * from "./trust-tool.ts";
 export * from "./validate.ts";

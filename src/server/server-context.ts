@@ -11,6 +11,7 @@ import type { ProblemCode } from "../schema/problem-codes.ts";
 import type { Indexer } from "../search/indexer.ts";
 import type { RetentionPolicy } from "../session/pruning.ts";
 import type { SessionManager } from "../session/session-manager.ts";
+import type { TaskService } from "../workspace/tasks/index.ts";
 import type { Access, Reach } from "./access.ts";
 import type { AgentRecognition } from "./agent-caller.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
@@ -68,6 +69,8 @@ export type ServerOptions = {
   inspectorDir?: string;
   /** Built documentation, served at /docs. */
   docsDir?: string;
+  /** Absent: there are no tasks. */
+  tasks?: TaskService;
   /** Absent: search finds nothing. */
   indexer?: Pick<Indexer, "status">;
   /** What readers below `operate`, and exports, do not get. */

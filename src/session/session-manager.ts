@@ -45,6 +45,10 @@ export type ManagerOptions = {
   agentEnvironment(sessionId: string): Record<string, string>;
   warn(message: string, fields: Record<string, unknown>): void;
   /** True when the search index knows every session that is not in memory. */
+  /** Something beside its agent works for it: it is not removed unasked. */
+  isUsed?(id: string): boolean;
+  /** It is gone: so must be what belongs to it elsewhere. */
+  onRemoved?(id: string): Promise<void>;
   searchReady(): boolean;
 };
 
@@ -397,6 +401,7 @@ export class SessionManager {
     // A kept reply can hold what the session was created with.
     await log.delete("session", id, { documents: ["idempotency"] });
     if (directory !== undefined) checkpoints?.removed(directory);
+    await this.#options.onRemoved?.(id);
     await log.erased();
   }
 
@@ -420,11 +425,17 @@ export class SessionManager {
     for (const message of messages) log.documents.delete(UNREADABLE, message.id);
     const removed = await log.delete("session", id, { documents: ["idempotency"] });
     if (directory !== undefined) checkpoints?.removed(directory);
+    await this.#options.onRemoved?.(id);
     return removed;
   }
 
   #isLeft(id: string): boolean {
-    const busy = this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
+    const busy =
+      this.#options.isUsed?.(id) ||
+      this.#loading.has(id) ||
+      this.#leaving.has(id) ||
+      this.#creating.has(id) ||
+      this.#refused.has(id);
     return !busy && this.#sessions.get(id)?.resting !== false;
   }
 

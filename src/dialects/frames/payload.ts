@@ -41,7 +41,7 @@ export function plainPayload(event: UniversalEvent): FramePayload | undefined {
 export function taskPayload(event: UniversalEvent): FramePayload | undefined {
   switch (event.type) {
     case "task.spawned":
-      return { type: "tool_task_spawned", ...event.data };
+      return { type: "tool_task_spawned", ...withoutActor(event.data) };
     case "task.status": {
       const { started_at, ended_at, ...data } = event.data;
       return {
@@ -56,16 +56,21 @@ export function taskPayload(event: UniversalEvent): FramePayload | undefined {
       return { type: "tool_task_output_delta", ...data };
     }
     case "task.stdin":
-      return { type: "tool_task_stdin_written", ...event.data };
+      return { type: "tool_task_stdin_written", ...withoutActor(event.data) };
     case "task.resized":
-      return { type: "tool_task_resized", ...event.data };
+      return { type: "tool_task_resized", ...withoutActor(event.data) };
     case "task.signalled":
-      return { type: "tool_task_signalled", ...event.data };
+      return { type: "tool_task_signalled", ...withoutActor(event.data) };
     case "task.cancel_requested":
-      return { type: "tool_task_cancel_requested", ...event.data };
+      return { type: "tool_task_cancel_requested", ...withoutActor(event.data) };
     case "task.cancelled":
       return { type: "tool_task_cancelled", ...event.data };
     default:
       return undefined;
   }
+}
+
+/** Frames have no place for who asked. */
+function withoutActor<T extends { actor?: unknown }>({ actor: _, ...data }: T): Omit<T, "actor"> {
+  return data;
 }

@@ -32,7 +32,7 @@ export function followStream(sse: SseStream, stream: Stream, after: number, enco
             () => stream,
             (index) => String(batch.first + index),
           ),
-    isOver: (batch) => isLastEvent(batch.kind, batch.types.at(-1)),
+    isOver: endsStream,
     onLive: () => endWhenOver(sse, stream),
   });
 }
@@ -41,8 +41,8 @@ export function followStream(sse: SseStream, stream: Stream, after: number, enco
 export type Selection = {
   /** Null: all kinds. */
   kinds: ReadonlySet<StreamKind> | null;
-  /** Which sessions the caller may see; null: all. */
-  sees: ((sessionId: string) => Promise<boolean>) | null;
+  /** Which streams the caller may see; null: all. */
+  sees: ((stream: Pick<GlobalBatch, "kind" | "stream_id">) => Promise<boolean>) | null;
 };
 
 export function followAll(sse: SseStream, log: Log, after: string, encoding: Encoding, { kinds, sees }: Selection): void {
@@ -59,7 +59,7 @@ export function followAll(sse: SseStream, log: Log, after: string, encoding: Enc
   follow<GlobalBatch>(sse, (handlers) => log.subscribeAll({ after, ...handlers }), {
     encode(batch) {
       if (kinds?.has(batch.kind) === false) return "";
-      return sees === null ? encode(batch) : sees(batch.stream_id).then((seen) => (seen ? encode(batch) : ""));
+      return sees === null ? encode(batch) : sees(batch).then((seen) => (seen ? encode(batch) : ""));
     },
   });
 }
@@ -88,15 +88,17 @@ export function followTurn(
         (index) => String(part.first + index),
       );
     },
-    isOver: (batch) => ended || isLastEvent(batch.kind, batch.types.at(-1)),
+    isOver: (batch) => ended || endsStream(batch),
     onLive: () => endWhenOver(sse, stream),
   });
 }
 
+const endsStream = (batch: Batch): boolean => isLastEvent(batch.kind, batch.types.at(-1), () => batch.events.at(-1));
+
 /** True when the stream's last committed event is its end. */
 export async function hasEnded(stream: Stream): Promise<boolean> {
-  const { types } = await stream.read({ reverse: true, limit: 1 });
-  return isLastEvent(stream.kind, types[0]);
+  const { types, events } = await stream.read({ reverse: true, limit: 1 });
+  return isLastEvent(stream.kind, types[0], () => events[0]);
 }
 
 function endWhenOver(sse: SseStream, stream: Stream): void {
