@@ -1,4 +1,4 @@
-// Asks a Codex binary for its own schema and keeps the names we rely on in src/agents/codex/generated/methods.json.
+// Asks a Codex binary for its own schema and keeps the names we rely on in src/agents/codex/translate/generated/methods.json.
 //   node scripts/codex-schema.mjs [--codex PATH]           writes the file
 //   node scripts/codex-schema.mjs --check [--codex PATH]   says what this binary has that the file has not (exit 1), writes nothing
 import { execFileSync } from "node:child_process";
@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const TARGET = fileURLToPath(new URL("../src/agents/codex/generated/methods.json", import.meta.url));
+const TARGET = fileURLToPath(new URL("../src/agents/codex/translate/generated/methods.json", import.meta.url));
 const argv = process.argv.slice(2);
 const check = argv.includes("--check");
 const at = argv.indexOf("--codex");
@@ -61,7 +61,7 @@ if (!check) {
   const fresh = lines.some((line) => line.startsWith("new "));
   console.log(
     fresh
-      ? `codex ${now.version} says things that ${known.version} did not: run this script without --check, then add what is missing to src/agents/codex/native-types.ts.`
+      ? `codex ${now.version} says things that ${known.version} did not: run this script without --check, then add what is missing to src/agents/codex/translate/native-types.ts.`
       : `codex ${now.version}: nothing that is not known from ${known.version}.`,
   );
   process.exitCode = fresh ? 1 : 0;

@@ -1,11 +1,11 @@
 // Lists every event, part, tool state, session status and error name in the OpenAPI document of an installed OpenCode server, into
-// src/agents/opencode/generated/events.json. Run it after an update of OpenCode: node scripts/opencode-events.mjs [path to opencode]
+// src/agents/opencode/translate/generated/events.json. Run it after an update of OpenCode: node scripts/opencode-events.mjs [path to opencode]
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const OUT = new URL("../src/agents/opencode/generated/events.json", import.meta.url);
+const OUT = new URL("../src/agents/opencode/translate/generated/events.json", import.meta.url);
 const command = process.argv[2] ?? process.env.DRAGOMAN_OPENCODE_COMMAND ?? "opencode";
 
 const home = mkdtempSync(join(tmpdir(), "opencode-events-"));

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { testAgent } from "../src/agents/acp/test-agent.ts";
+import { testAgent } from "../src/agents/acp/connect/test-agent.ts";
 import type { SessionHandle } from "../src/client/session-handle.ts";
 import type { UniversalEvent } from "../src/schema/event.ts";
 import type { PermissionData } from "../src/schema/event-data.ts";

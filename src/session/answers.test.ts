@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { configuredAcpAgent } from "../agents/acp/agent.ts";
-import { testAgent } from "../agents/acp/test-agent.ts";
+import { testAgent } from "../agents/acp/connect/test-agent.ts";
 import type { Agent } from "../agents/contract.ts";
 import { mockAgent } from "../agents/mock/agent.ts";
 import { builtInAgents } from "../agents/registry.ts";

@@ -1,8 +1,8 @@
 /** For tests of races: an agent inside the test's own process, whose starts and stops happen when the test says so. It counts what is alive. */
 import type { Agent, Connection, Launch, Prompt } from "../agents/contract.ts";
 import { mockAgent } from "../agents/mock/agent.ts";
-import { createMockTranslator, MOCK_SESSION } from "../agents/mock/translator.ts";
-import type { MockEvent } from "../agents/mock/wire.ts";
+import { createMockTranslator, MOCK_SESSION } from "../agents/mock/translate/translator.ts";
+import type { MockEvent } from "../agents/mock/translate/wire.ts";
 
 /** A step that waits until the test lets it pass. */
 class Gate {

@@ -1,8 +1,8 @@
 // What a scenario needs that an agent may not have. Such a scenario is skipped, and the reason is said.
 import type { AgentCapabilities } from "../agents/contract.ts";
+import type { VerifyProfile } from "../agents/kit/verify/profile.ts";
 import type { PermissionMode } from "../schema/event-data.ts";
 import type { Action, Scenario, Turn } from "./scenario/index.ts";
-import type { VerifyProfile } from "./verify-profile.ts";
 
 /** Why this agent cannot play it; null when it can. */
 export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: VerifyProfile): string | null {

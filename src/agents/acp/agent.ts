@@ -3,13 +3,13 @@ import type { PermissionMode } from "../../schema/event-data.ts";
 import { LATER, ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentCapabilities, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { rec, str } from "../json.ts";
-import { connectAcp } from "./connection.ts";
+import { connectAcp } from "./connect/connection.ts";
+import { AcpLine } from "./connect/line.ts";
+import { LiveSettings } from "./connect/live-settings.ts";
+import { configuredUse } from "./connect/restriction.ts";
 import { type AcpDefinition, acpDefinitions, geminiDefinition } from "./definitions.ts";
-import { AcpLine } from "./line.ts";
-import { LiveSettings } from "./live-settings.ts";
-import { PLAIN, type Quirks, quirksOf } from "./quirks.ts";
-import { configuredUse } from "./restriction.ts";
-import { AcpTranslator } from "./translator.ts";
+import { PLAIN, type Quirks, quirksOf } from "./translate/quirks.ts";
+import { AcpTranslator } from "./translate/translator.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
 

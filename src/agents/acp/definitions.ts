@@ -1,8 +1,9 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
 import type { PermissionMode } from "../../schema/event-data.ts";
-import { bypassRefusal, permissionSettings } from "../claude/launch.ts";
+import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
 import type { AgentCapabilities, SessionConfig } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
+import { OPENCODE_PACKAGE } from "../opencode/package.ts";
 import {
   claudeBridgeUse,
   codexBridgeUse,
@@ -12,9 +13,9 @@ import {
   geminiUse,
   opencodeUse,
   qwenUse,
-} from "./restriction.ts";
-import { GEMINI_RULES, OPENCODE_RULES, QWEN_RULES, rulesRefusal } from "./rule-files.ts";
-import type { SettingsFile } from "./settings-file.ts";
+} from "./connect/restriction.ts";
+import { GEMINI_RULES, OPENCODE_RULES, QWEN_RULES, rulesRefusal } from "./connect/rule-files.ts";
+import type { SettingsFile } from "./connect/settings-file.ts";
 
 export type AcpDefinition = {
   id: string;
@@ -117,7 +118,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     env: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
     directory: opencodeUse,
     auth: [],
-    npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
+    npmPackage: OPENCODE_PACKAGE,
     able: { fork: true, questions: false },
     refusal: (config, env) => rulesRefusal(OPENCODE_RULES, config, env),
   },

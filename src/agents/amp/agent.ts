@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { ProcessRegistry } from "../../transports/index.ts";
 import { type Agent, type AgentCapabilities, AgentError, type AgentHost, type AgentInspection } from "../contract.ts";
 import { rec } from "../json.ts";
-import { ampVersion } from "./ask-amp.ts";
-import { connectAmp } from "./connection.ts";
-import { ampFiles } from "./directory-files.ts";
-import { repositoryRefusal } from "./launch.ts";
-import { LOGIN_ADVICE } from "./plain-text.ts";
-import { AmpTranslator } from "./translator.ts";
+import { ampVersion } from "./connect/ask-amp.ts";
+import { connectAmp } from "./connect/connection.ts";
+import { ampFiles } from "./connect/directory-files.ts";
+import { repositoryRefusal } from "./connect/launch.ts";
+import { LOGIN_ADVICE } from "./translate/plain-text.ts";
+import { AmpTranslator } from "./translate/translator.ts";
 
 const capabilities: AgentCapabilities = {
   permissions: false,

@@ -1,10 +1,10 @@
 // The Claude Agent SDK, an optional peer. It yields Claude Code's own messages, so everything but the connection is Claude Code's.
 import { claudeAgent } from "../claude/agent.ts";
-import { claudeFiles } from "../claude/directory-files.ts";
-import { signedIn } from "../claude/probe.ts";
+import { claudeFiles } from "../claude/connect/directory-files.ts";
+import { signedIn } from "../claude/connect/probe.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
-import { connectSdk } from "./connection.ts";
-import { loadSdk, SDK_PACKAGE } from "./sdk-module.ts";
+import { connectSdk } from "./connect/connection.ts";
+import { loadSdk, SDK_PACKAGE } from "./connect/sdk-module.ts";
 
 export const claudeSdkAgent: Agent = {
   id: "claude-sdk",

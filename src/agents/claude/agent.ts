@@ -1,11 +1,11 @@
 // Claude Code, driven through its stream-json interface.
 import type { Agent } from "../contract.ts";
-import { agentList, modelList } from "./config.ts";
-import { connectClaude } from "./connection.ts";
-import { claudeFiles } from "./directory-files.ts";
-import { bypassRefusal } from "./launch.ts";
-import { initializeAnswer, inspectClaude } from "./probe.ts";
-import { ClaudeTranslator } from "./translator.ts";
+import { connectClaude } from "./connect/connection.ts";
+import { claudeFiles } from "./connect/directory-files.ts";
+import { bypassRefusal } from "./connect/launch.ts";
+import { initializeAnswer, inspectClaude } from "./connect/probe.ts";
+import { agentList, modelList } from "./translate/config.ts";
+import { ClaudeTranslator } from "./translate/translator.ts";
 
 export const claudeAgent: Agent = {
   id: "claude",

@@ -5,12 +5,12 @@ import type { ModelInfo } from "../../schema/event-data.ts";
 import { ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { str } from "../json.ts";
-import { modelsOf } from "./config.ts";
-import { connect } from "./connection.ts";
-import { codexFiles } from "./directory-files.ts";
-import { codexHome, rulesRefusal } from "./exec-rules.ts";
-import { ServerPool } from "./server-pool.ts";
-import { CodexTranslator } from "./translator.ts";
+import { connect } from "./connect/connection.ts";
+import { codexFiles } from "./connect/directory-files.ts";
+import { codexHome, rulesRefusal } from "./connect/exec-rules.ts";
+import { ServerPool } from "./connect/server-pool.ts";
+import { modelsOf } from "./translate/config.ts";
+import { CodexTranslator } from "./translate/translator.ts";
 
 /** Makes the process another one than that of the sessions; Codex does not know it. */
 const PROBE = { DRAGOMAN_PROBE: "models" };

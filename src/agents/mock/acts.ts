@@ -1,6 +1,6 @@
 // What the mock agent can act out: one entry a command, listed by `help`. Together they produce every event type of the schema.
 import type { ErrorCode, QuestionPrompt } from "../../schema/event-data.ts";
-import type { MockEvent } from "./wire.ts";
+import type { MockEvent } from "./translate/wire.ts";
 
 /** The stage an act plays on. */
 export type Stage = {

@@ -4,8 +4,8 @@ import { openNdjsonStdio, ProcessRegistry } from "../../transports/index.ts";
 import { type Agent, AgentError, type Connection, type Launch, type Prompt } from "../contract.ts";
 import { findFiles } from "../directory-files.ts";
 import { settingsEffects } from "../file-effects.ts";
-import { createMockTranslator, MOCK_SESSION } from "./translator.ts";
-import type { MockCommand } from "./wire.ts";
+import { createMockTranslator, MOCK_SESSION } from "./translate/translator.ts";
+import type { MockCommand } from "./translate/wire.ts";
 
 /** Beside this file once built; from the sources, the built one. */
 const PROGRAM = fileURLToPath(

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { acts, Ending, help, type Stage, say, tour } from "./acts.ts";
-import type { MockCommand, MockEvent } from "./wire.ts";
+import type { MockCommand, MockEvent } from "./translate/wire.ts";
 
 class Interrupted extends Error {}
 

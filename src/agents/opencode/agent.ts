@@ -4,10 +4,11 @@ import type { ModeInfo, ModelInfo } from "../../schema/event-data.ts";
 import { ProcessRegistry, ProgramTimeout, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { num, rec, records, str } from "../json.ts";
-import { connect } from "./connection.ts";
-import { opencodeFiles } from "./directory-files.ts";
-import { lease, stopAll } from "./server-pool.ts";
-import { OpencodeTranslator } from "./translator.ts";
+import { connect } from "./connect/connection.ts";
+import { opencodeFiles } from "./connect/directory-files.ts";
+import { lease, stopAll } from "./connect/server-pool.ts";
+import { OPENCODE_PACKAGE } from "./package.ts";
+import { OpencodeTranslator } from "./translate/translator.ts";
 
 const VERSION_MS = 30_000;
 
@@ -15,7 +16,7 @@ export const opencodeAgent: Agent = {
   id: "opencode",
   name: "OpenCode",
   sharesProcess: true,
-  npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
+  npmPackage: OPENCODE_PACKAGE,
   capabilities: {
     permissions: true,
     edit_input: false,

@@ -1,4 +1,4 @@
-// The docs page of what becomes of every native message, made from the agents' own tables (`src/agents/<id>/native-types.ts`).
+// The docs page of what becomes of every native message, made from the agents' own tables (`src/agents/<id>/translate/native-types.ts`).
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Disposition } from "../../agents/contract.ts";
@@ -14,7 +14,7 @@ export async function loadNativeTypes(): Promise<NativeTypeTables[]> {
   const folders = readdirSync(fileURLToPath(AGENTS), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const found: NativeTypeTables[] = [];
   for (const { name } of folders.sort((a, b) => a.name.localeCompare(b.name))) {
-    const file = new URL(`${name}/${FILE}`, AGENTS);
+    const file = new URL(`${name}/translate/${FILE}`, AGENTS);
     if (!existsSync(file)) continue;
     const module: Record<string, unknown> = await import(file.href);
     const tables = Object.keys(module)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ClientTerminals } from "../../agents/acp/client-terminals.ts";
+import { ClientTerminals } from "../../agents/acp/connect/client-terminals.ts";
 import { ProcessRegistry } from "../../transports/index.ts";
 import { isAlive } from "../../transports/test-processes.ts";
 import { type AcpExit, AcpTerminals } from "./acp-terminals.ts";

@@ -1,0 +1,149 @@
+// The client's side of ACP: answers what an agent asks of us. Files and terminals at once, permissions and questions when a person has
+// decided, everything unknown with -32601 at once: a turn must never wait for an answer that does not come.
+
+import type { PermissionOption } from "../../../schema/event-data.ts";
+import { JSON_RPC_REQUEST_CANCELLED, JsonRpcError, LATER, type Respond } from "../../../transports/index.ts";
+import type { PermissionReply } from "../../contract.ts";
+import { isInside } from "../../inside-directory.ts";
+import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
+import { formContent, isElicitation } from "../translate/elicitation.ts";
+import { isPermission, isPermissionQuestions, readOptions } from "../translate/permissions.ts";
+import { idKey, type RpcId } from "../translate/rpc.ts";
+import type { ClientFiles } from "./client-files.ts";
+import type { ClientTerminals } from "./client-terminals.ts";
+
+/** What may be allowed without asking, for agents that have no such mode of their own. */
+export type Policy = "ask" | "edits" | "all";
+
+type Waiting = { kind: "permission" | "elicitation"; respond: Respond };
+
+export type ClientParts = {
+  files: ClientFiles;
+  terminals: ClientTerminals;
+  policy(): Policy;
+  /** The session's directory: edits outside of it are asked for. */
+  directory: string;
+  /** Told before a policy answers, so that the answer is known as the policy's. */
+  onPolicy(id: RpcId, option: PermissionOption): void;
+};
+
+export class AcpClient {
+  readonly #parts: ClientParts;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
+  }
+
+  handle(method: string, params: JsonRecord, id: RpcId, respond: Respond): unknown {
+    const { files, terminals } = this.#parts;
+    switch (method) {
+      case "session/request_permission":
+        return this.#permission(params, id, respond);
+      case "elicitation/create":
+        this.#waiting.set(idKey(id), { kind: "elicitation", respond });
+        return LATER;
+      case "fs/read_text_file":
+        return files.read(params);
+      case "fs/write_text_file":
+        return files.write(params);
+      case "terminal/create":
+        return terminals.create(params);
+      case "terminal/output":
+        return terminals.output(params);
+      case "terminal/wait_for_exit":
+        return terminals.waitForExit(params);
+      case "terminal/kill":
+        return terminals.kill(params);
+      case "terminal/release":
+        return terminals.release(params);
+      default:
+        throw JsonRpcError.methodNotFound(method);
+    }
+  }
+
+  #permission(params: JsonRecord, id: RpcId, respond: Respond): unknown {
+    const options = readOptions(params.options);
+    const allow = this.#allows(params) ? chooseOption(options, "once") : undefined;
+    if (allow !== undefined) {
+      this.#parts.onPolicy(id, allow);
+      return selected(allow);
+    }
+    this.#waiting.set(idKey(id), { kind: "permission", respond });
+    return LATER;
+  }
+
+  #allows(params: JsonRecord): boolean {
+    const call = isRecord(params.toolCall) ? params.toolCall : rec(rec(params.subject).toolCall);
+    if (Array.isArray(rec(call._meta).qwenQuestions)) return false;
+    // A way out of plan mode is a decision of its own, whatever may be edited.
+    if (str(call.kind) === "switch_mode") return false;
+    switch (this.#parts.policy()) {
+      case "all":
+        return true;
+      case "edits": {
+        const paths = records(call.locations).flatMap(({ path }) => str(path) ?? []);
+        const inside = paths.length > 0 && paths.every((path) => isInside(this.#parts.directory, path));
+        return inside && ["edit", "delete", "move"].includes(str(call.kind) ?? "");
+      }
+      case "ask":
+        return false;
+    }
+  }
+
+  replyPermission(native: unknown, reply: PermissionReply): void {
+    if (!isPermission(native)) return;
+    const chosen = native.options.find((option) => option.id === reply.option_id) ?? chooseOption(native.options, reply.reply);
+    this.#answer(native.id, chosen === undefined ? CANCELLED : selected(chosen));
+  }
+
+  replyQuestion(native: unknown, answers: string[][] | null): void {
+    if (isElicitation(native)) {
+      this.#answer(
+        native.id,
+        answers === null ? { action: "decline" } : { action: "accept", content: formContent(native.fields, answers) },
+      );
+    }
+    if (!isPermissionQuestions(native)) return;
+    const option = chooseOption(native.options, answers === null ? "reject" : "once");
+    if (option === undefined) return this.#answer(native.id, CANCELLED);
+    if (answers === null) return this.#answer(native.id, selected(option));
+    const given = answers.flatMap((answer, index) => (answer.length === 0 ? [] : [[String(index), answer.join(", ")] as const]));
+    this.#answer(native.id, { ...selected(option), answers: Object.fromEntries(given) });
+  }
+
+  /** The agent takes a request back; it still has to be answered. */
+  withdraw(id: RpcId): void {
+    const waiting = this.#waiting.get(idKey(id));
+    if (waiting === undefined) return;
+    this.#waiting.delete(idKey(id));
+    if (waiting.kind === "permission") waiting.respond.result(CANCELLED);
+    else waiting.respond.error(new JsonRpcError(JSON_RPC_REQUEST_CANCELLED, "Request cancelled"));
+  }
+
+  /** The turn is stopped: what still waits for a person is cancelled. */
+  cancelAll(): void {
+    const waiting = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { kind, respond } of waiting) respond.result(kind === "permission" ? CANCELLED : { action: "cancel" });
+  }
+
+  #answer(id: RpcId, result: JsonRecord): void {
+    const waiting = this.#waiting.get(idKey(id));
+    this.#waiting.delete(idKey(id));
+    waiting?.respond.result(result);
+  }
+}
+
+const selected = (option: PermissionOption): JsonRecord => ({ outcome: { outcome: "selected", optionId: option.id } });
+const CANCELLED: JsonRecord = { outcome: { outcome: "cancelled" } };
+
+/** By kind, the first that is offered: several options may share one (qwen, gemini's MCP tools). Never a broader one than asked for. */
+export function chooseOption(options: PermissionOption[], reply: PermissionReply["reply"]): PermissionOption | undefined {
+  const kinds = { once: ["allow_once"], always: ["allow_always", "allow_once"], reject: ["reject_once", "reject_always"] }[reply];
+  for (const kind of kinds) {
+    const option = options.find((each) => each.kind === kind);
+    if (option !== undefined) return option;
+  }
+  return undefined;
+}

@@ -1,0 +1,223 @@
+// The line to one ACP process: starts it, shakes hands, and carries requests both ways. Everything said is recorded before it is acted on.
+// Not here: what a session wants (connection.ts) and what the agent may ask of us (client.ts).
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  JsonRpcClosed,
+  JsonRpcPeer,
+  type NdjsonStdio,
+  openNdjsonStdio,
+  ProcessRegistry,
+  type Respond,
+} from "../../../transports/index.ts";
+import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionConfig } from "../../contract.ts";
+import { type JsonRecord, num, rec, str } from "../../json.ts";
+import type { AcpDefinition } from "../definitions.ts";
+import { quirksOf } from "../translate/quirks.ts";
+import type { RpcId } from "../translate/rpc.ts";
+import { type Abilities, readAbilities } from "./abilities.ts";
+import { initializeParams } from "./requests.ts";
+import { startFor } from "./restriction.ts";
+import { offerSettings } from "./settings-file.ts";
+
+const START_TIMEOUT_MS = 90_000;
+const STOP_GRACE_MS = 3_000;
+/** Most agents end by themselves when stdin does, and save the session meanwhile (gemini 0.61 loses it on a signal). */
+const EOF_GRACE_MS = 5_000;
+
+export type LineHandlers = {
+  channel: Channel | null;
+  onRequest(method: string, params: JsonRecord, id: RpcId, respond: Respond): unknown;
+  onUpdate(params: JsonRecord): void;
+  onCancel(id: RpcId): void;
+  /** Once, when the process is gone for whatever reason. */
+  onExit(exit: ExitInfo): void;
+};
+
+export class AcpLine {
+  readonly host: AgentHost;
+  readonly definition: AcpDefinition;
+  readonly peer: JsonRpcPeer;
+  /** `_meta` of requests that open a session. */
+  meta: JsonRecord = {};
+  readonly #stdio: NdjsonStdio;
+  #failure: AgentError | null = null;
+  #exit: ExitInfo | null = null;
+  readonly #ended: Promise<void>;
+  #end: () => void = () => {};
+
+  private constructor(host: AgentHost, definition: AcpDefinition, start: StartOptions, handlers: LineHandlers) {
+    this.host = host;
+    this.definition = definition;
+    const { channel } = handlers;
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#stdio = openNdjsonStdio({
+      ...start,
+      recorder: new ProcessRegistry(host.processDir),
+      onMessage: (message) => this.peer.receive(message),
+      onGarbage: ({ raw, error }) => channel?.unparsed("out", Buffer.from(raw), error),
+      onOversize: ({ head, bytes, sha256 }) => channel?.unparsed("out", head, `a line of ${bytes} bytes`, sha256),
+      onStderrLine: (line) => channel?.record("err", line, line),
+      // An agent that does not listen any more cannot be talked to: its end is told by its exit.
+      onStdinError: () => void this.#stdio.process.stop(STOP_GRACE_MS),
+      onSpawnError: (error) => {
+        this.#failure = new AgentError(
+          error.code === "agent_not_found" ? "agent_not_found" : "agent_failed_to_start",
+          error.message,
+          { cause: error },
+        );
+        this.peer.close(error.message);
+      },
+      onExit: (exit) => {
+        this.#exit = exit;
+        this.#end();
+        channel?.exited(exit);
+        this.peer.close(`the agent's process ended (${exit.signal ?? `code ${exit.code}`})`);
+        handlers.onExit(exit);
+      },
+    });
+    this.peer = new JsonRpcPeer({
+      write: (line) => this.#stdio.sendLine(line),
+      flow: this.#stdio.flow,
+      // Our tap's directions are the peer's point of view: what it receives is what the agent wrote.
+      onRaw: (direction, raw, value) => channel?.record(direction === "in" ? "out" : "in", raw, value),
+      onRequest: (method, params, id, respond) => handlers.onRequest(method, rec(params), readId(id), respond),
+      onNotification: (method, params) => {
+        if (method === "session/update") handlers.onUpdate(rec(params));
+      },
+      onCancel: (id) => handlers.onCancel(readId(id)),
+    });
+  }
+
+  static async open(
+    host: AgentHost,
+    definition: AcpDefinition,
+    place: Pick<SessionConfig, "directory" | "trusted" | "env">,
+    handlers: LineHandlers,
+  ): Promise<{ line: AcpLine; abilities: Abilities }> {
+    const { command, args } = await host.resolveCommand();
+    const wanted = { ...definition.env, ...host.environment(place.env) };
+    const way = await startFor(definition.directory, { ...place, name: definition.name, host }, wanted);
+    const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)), ...way.env };
+    const start = {
+      command,
+      args: [...(args.length > 0 ? args : definition.args), ...way.args],
+      cwd: place.directory,
+      env: environment,
+    };
+    const line = new AcpLine(host, definition, start, handlers);
+    line.meta = way.meta ?? {};
+    try {
+      const abilities = await line.#greet();
+      await line.#signIn(abilities, environment);
+      return { line, abilities };
+    } catch (error) {
+      await line.stop();
+      throw line.explain(error);
+    }
+  }
+
+  get pid(): number | null {
+    return this.#stdio.process.pid;
+  }
+
+  /** Resolves when the agent has read what it was sent. */
+  drained(): Promise<void> {
+    return this.#stdio.process.drained();
+  }
+
+  get alive(): boolean {
+    return this.#exit === null && this.#failure === null;
+  }
+
+  ask(method: string, params: JsonRecord, timeoutMs?: number): Promise<unknown> {
+    return this.peer.request(method, params, timeoutMs === undefined ? {} : { timeoutMs });
+  }
+
+  setPaused(paused: boolean): void {
+    if (paused) this.#stdio.process.pauseStdout();
+    else this.#stdio.process.resumeStdout();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#failure !== null) return;
+    // Before its input ends: an agent that leaves by itself abandons the commands that run in sessions of their own.
+    await this.#stdio.process.endDescendants();
+    this.#stdio.process.endStdin();
+    const patience = new AbortController();
+    const grace = quirksOf(this.definition.quirks).staysOnEof ? 0 : EOF_GRACE_MS;
+    await Promise.race([this.#ended, delay(grace, undefined, { signal: patience.signal }).catch(() => {})]);
+    patience.abort();
+    await this.#stdio.process.stop(STOP_GRACE_MS);
+  }
+
+  /** Why a request during the start failed, as an error that says what to do. */
+  explain(error: unknown): AgentError {
+    if (error instanceof AgentError) return error;
+    if (this.#failure !== null) return this.#failure;
+    const message = error instanceof Error ? error.message : String(error);
+    const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+    if (code === -32000)
+      return new AgentError("agent_auth_required", `${this.definition.name} is not signed in: ${message} ${this.#authAdvice()}`, {
+        cause: error,
+      });
+    if (error instanceof JsonRpcClosed || this.#exit !== null)
+      return new AgentError("agent_failed_to_start", `${this.definition.name} ended while it started. ${this.#lastWords()}`, {
+        cause: error,
+      });
+    if (code === "timeout")
+      return new AgentError("agent_failed_to_start", `${this.definition.name} did not answer in time. ${this.#lastWords()}`, {
+        cause: error,
+      });
+    return new AgentError("agent_refused", `${this.definition.name} refused: ${message}${detail(error)}`, { cause: error });
+  }
+
+  async #greet(): Promise<Abilities> {
+    const version = num(this.host.settings.protocol_version) ?? 1;
+    const timeout = num(this.host.settings.start_timeout_ms) ?? START_TIMEOUT_MS;
+    const result = rec(await this.ask("initialize", initializeParams(version, this.host.version), timeout));
+    const abilities = readAbilities(result);
+    if (abilities.version > 2 || abilities.version < 1)
+      throw new AgentError(
+        "unsupported",
+        `${this.definition.name} speaks version ${abilities.version} of ACP, which is not known here. Install an older version of it.`,
+      );
+    return abilities;
+  }
+
+  /** Only when the configuration or a variable says how: an agent that is signed in already needs nothing. */
+  async #signIn(abilities: Abilities, environment: Record<string, string>): Promise<void> {
+    const wanted = str(this.host.settings.auth) ?? this.definition.auth.find(({ variable }) => environment[variable])?.method;
+    if (wanted === undefined || !abilities.authMethods.some(({ id }) => id === wanted)) return;
+    const method = abilities.version >= 2 ? "auth/login" : "authenticate";
+    await this.ask(method, { methodId: wanted }).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new AgentError("agent_auth_required", `${this.definition.name} could not sign in with ${wanted}: ${message}`, {
+        cause: error,
+      });
+    });
+  }
+
+  #authAdvice(): string {
+    const variables = this.definition.auth.map(({ variable }) => variable);
+    const set = variables.length > 0 ? `Set ${variables.join(" or ")}, or sign` : "Sign";
+    return `${set} in with the agent's own program, then try again.`;
+  }
+
+  #lastWords(): string {
+    const { head, tail } = this.#stdio.process.stderr();
+    const text = (tail ?? head ?? "").trim().split("\n").slice(-5).join("\n");
+    return text === "" ? "It said nothing on stderr." : `Its last words were: ${text}`;
+  }
+}
+
+type StartOptions = { command: string; args: string[]; cwd: string; env: Record<string, string> };
+
+const readId = (id: unknown): RpcId => (typeof id === "string" || typeof id === "number" ? id : null);
+
+function detail(error: unknown): string {
+  const data = typeof error === "object" && error !== null && "data" in error ? rec(error.data) : {};
+  const text = str(data.details) ?? str(data.message);
+  return text === undefined ? "" : ` (${text})`;
+}

@@ -1,0 +1,281 @@
+// Chunks of text, thoughts and other blocks as message items. A message ends where the next begins: ACP v1 has no end of a message.
+// Texts that are not the model's (mode changes, warnings, faults in disguise) are told apart here, by quirks.
+import type { Draft, DraftPart } from "../../../schema/draft.ts";
+import { arr, isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
+import { blockPart, blockParts, textOfParts } from "./blocks.ts";
+import { modeChanged } from "./config.ts";
+import { type Meaning, means, notes, unknown } from "./meaning.ts";
+import type { DisguisedError } from "./quirks.ts";
+import type { OpenMessage, SessionState, Surroundings } from "./session-state.ts";
+import { stepUsage } from "./usage.ts";
+
+export type ChunkKind = "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk";
+
+export function onChunk(
+  state: SessionState,
+  around: Surroundings,
+  kind: ChunkKind,
+  update: JsonRecord,
+  child: string | null,
+): Meaning {
+  const block = rec(update.content);
+  const meta = rec(update._meta);
+  const messageId = str(update.messageId) ?? null;
+  const part = blockPart(block);
+  if (part === null) return unknown(`content block ${str(block.type) ?? "without type"}`);
+  if (kind === "user_message_chunk") return means(onUserPart(state, messageId, part));
+  if (part.type !== "text") return means([...flushHeld(state), ...addPart(state, "assistant", messageId, part, child)]);
+  if (part.text === "") return means(onEmptyChunk(state, around, meta));
+  if (kind === "agent_thought_chunk") {
+    const prefix = around.quirks.thoughtPrefix;
+    const text = prefix !== undefined && part.text.startsWith(prefix) ? part.text.slice(prefix.length) : part.text;
+    // A piece with a heading begins a new thought.
+    const apart = /^\*\*[^*\n]+\*\*/.test(text) && state.message?.parts.at(-1)?.type === "reasoning";
+    return means([...flushHeld(state), ...addThought(state, messageId, apart ? `\n\n${text}` : text, child)]);
+  }
+  return onText(state, around, part.text, messageId, meta, child);
+}
+
+function onText(
+  state: SessionState,
+  around: Surroundings,
+  text: string,
+  messageId: string | null,
+  meta: JsonRecord,
+  child: string | null,
+): Meaning {
+  const { quirks } = around;
+  const mode = quirks.modeText?.exec(text)?.[1];
+  if (mode !== undefined) return means(modeChanged(state, around, mode));
+  if (quirks.noticeTexts?.some((pattern) => pattern.test(text))) return notes("agent_text", { text }, flushHeld(state));
+  if (isRecord(meta.contextCompression)) return onCompression(state, text, meta.contextCompression);
+  const source = str(meta.source);
+  // qwen 0.24: the end of a background task is told as a text chunk, twice; it is no message of the model.
+  if (source === "background_task_completed" || source === "background_notification")
+    return notes("background_task", { text, ...rec(meta.backgroundTask) });
+  if (quirks.compactedText?.test(text)) return means([...flushHeld(state), ...compacted(state)]);
+  const fault = disguise(state, around, text, messageId);
+  if (fault !== null) {
+    const before = state.held ? flushHeld(state) : [];
+    state.held = { text, messageId, fault };
+    return means(before);
+  }
+  return means([...flushHeld(state), ...addText(state, messageId, text, child)]);
+}
+
+/** What an agent says in answer to a command of its own (`/status`) is what was asked for. */
+function disguise(
+  state: SessionState,
+  around: Surroundings,
+  text: string,
+  messageId: string | null,
+): DisguisedError["fault"] | null {
+  if (state.current?.text.startsWith("/")) return null;
+  const found = (around.quirks.disguisedErrors ?? []).find((sign) => {
+    if (sign.messageId === "absent" && messageId !== null) return false;
+    if (sign.messageId === "uuid" && (messageId === null || !UUID.test(messageId))) return false;
+    return sign.pattern.test(text);
+  });
+  return found?.fault ?? null;
+}
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-/i;
+
+function onCompression(state: SessionState, text: string, compression: JsonRecord): Meaning {
+  const phase = str(compression.phase);
+  if (phase === "progress") return means([{ do: "status", status: { status: "compacting", detail: text } }]);
+  return means([
+    {
+      do: "event",
+      type: "session.compacted",
+      data: { trigger: state.current?.text.startsWith("/") ? "manual" : "auto", summary: text },
+    },
+    { do: "status", status: { status: "running" } },
+  ]);
+}
+
+const compacted = (state: SessionState): Draft[] => [
+  { do: "event", type: "session.compacted", data: { trigger: state.current?.text.startsWith("/compact") ? "manual" : "auto" } },
+];
+
+/** The text turned out to be the model's own after all. */
+export function flushHeld(state: SessionState): Draft[] {
+  const { held } = state;
+  if (held === null) return [];
+  state.held = null;
+  return addText(state, held.messageId, held.text, null);
+}
+
+function onEmptyChunk(state: SessionState, around: Surroundings, meta: JsonRecord): Draft[] {
+  // qwen 0.24: an empty chunk with the usage ends each message of the model.
+  if (isRecord(meta.usage)) return [...flushHeld(state), ...closeMessage(state), ...stepUsage(state, meta.usage)];
+  if (around.quirks.emptyChunkOpensBlock) state.blockBoundary = true;
+  return [];
+}
+
+const addText = (state: SessionState, id: string | null, text: string, child: string | null): Draft[] =>
+  append(state, "assistant", id, { type: "text", text }, "text", text, child);
+
+const addThought = (state: SessionState, id: string | null, text: string, child: string | null): Draft[] =>
+  append(state, "assistant", id, { type: "reasoning", text, visibility: "public" }, "reasoning", text, child);
+
+function append(
+  state: SessionState,
+  role: "assistant" | "user",
+  id: string | null,
+  part: DraftPart & { type: "text" | "reasoning" },
+  type: "text" | "reasoning",
+  text: string,
+  child: string | null,
+): Draft[] {
+  if (state.blockBoundary && state.message?.parts.at(-1)?.type === type) {
+    state.blockBoundary = false;
+    const closed = closeMessage(state);
+    return [...closed, ...append(state, role, id, part, type, text, child)];
+  }
+  state.blockBoundary = false;
+  const { message, drafts } = openMessage(state, role, id, child);
+  const last = message.parts.at(-1);
+  if (last !== undefined && last.type === type) last.text += text;
+  else message.parts.push({ ...part });
+  drafts.push({ do: "item.delta", key: message.key, part_type: type, delta: text, part_index: message.parts.length - 1 });
+  return drafts;
+}
+
+function addPart(
+  state: SessionState,
+  role: "assistant" | "user",
+  id: string | null,
+  part: DraftPart,
+  child: string | null,
+): Draft[] {
+  const { message, drafts } = openMessage(state, role, id, child);
+  message.parts.push(part);
+  drafts.push({ do: "item.update", key: message.key, content: message.parts.map((each) => ({ ...each })) });
+  return drafts;
+}
+
+function openMessage(
+  state: SessionState,
+  role: "assistant" | "user",
+  id: string | null,
+  child: string | null,
+): { message: OpenMessage; drafts: Draft[] } {
+  const open = state.message;
+  if (open && open.role === role && open.native === id && open.child === child) return { message: open, drafts: [] };
+  const drafts = [...settleEcho(state, role), ...closeMessage(state)];
+  state.messages += 1;
+  const message: OpenMessage = { key: state.key(`msg:${state.messages}`), native: id, role, parts: [], child };
+  state.message = message;
+  if (role === "assistant") state.silent = false;
+  if (role === "assistant" && child === null) state.origin = message.key;
+  drafts.push({ do: "item.start", item: { key: message.key, native_item_id: id, parent: child, kind: "message", role } });
+  return { message, drafts };
+}
+
+/** Ends the open message; it is what its fragments made of it. */
+/** `cut`: it did not come to its end by itself. */
+export function closeMessage(state: SessionState, cut = false): Draft[] {
+  const { message } = state;
+  if (message === null) return [];
+  state.message = null;
+  return [{ do: "item.complete", key: message.key, ...(cut ? { status: "failed" as const } : {}) }];
+}
+
+/** An agent that announced no echo, or sends none: the user's message is what we sent. */
+export function settleEcho(state: SessionState, next: "assistant" | "user"): Draft[] {
+  const waiting = state.awaitingEcho;
+  if (waiting === null || next === "user") return [];
+  state.awaitingEcho = null;
+  return [userItem(state, waiting.parts)];
+}
+
+export function userItem(state: SessionState, parts: DraftPart[]): Draft {
+  state.messages += 1;
+  const key = state.key(`msg:${state.messages}`);
+  return { do: "item.add", item: { key, native_item_id: null, kind: "message", role: "user", content: parts }, synthetic: true };
+}
+
+/** Why nothing more was said. */
+export function refusalItem(state: SessionState, text: string): Draft {
+  state.messages += 1;
+  const key = state.key(`msg:${state.messages}`);
+  return {
+    do: "item.add",
+    item: { key, native_item_id: null, kind: "message", role: "assistant", content: [{ type: "refusal", text }] },
+  };
+}
+
+/** v2 echoes the message; an agent that echoes in v1 repeats what is known. */
+function onUserPart(state: SessionState, id: string | null, part: DraftPart): Draft[] {
+  if (state.awaitingEcho === null && state.message?.role !== "user") {
+    const known = state.current?.text ?? "";
+    if (part.type !== "text" || part.text === "" || known.includes(part.text)) return [];
+  }
+  state.awaitingEcho = null;
+  if (part.type !== "text") return addPart(state, "user", id, part, null);
+  return append(state, "user", id, part, "text", part.text, null);
+}
+
+/** v2: a whole message at once. Empty content only announces chunks that follow. */
+export function onWholeMessage(
+  state: SessionState,
+  kind: "agent_message" | "agent_thought" | "user_message",
+  update: JsonRecord,
+): Meaning {
+  const id = str(update.messageId) ?? null;
+  const parts = blockParts(update.content);
+  if (parts.length === 0) return means();
+  if (kind === "user_message") return means(onWholeUserMessage(state, id, parts));
+  if (state.message?.native === id) return means(replaceOpen(state, kind, parts));
+  const drafts = flushHeld(state);
+  for (const part of parts) {
+    if (part.type !== "text") drafts.push(...addPart(state, "assistant", id, part, null));
+    else if (kind === "agent_thought") drafts.push(...addThought(state, id, part.text, null));
+    else drafts.push(...addText(state, id, part.text, null));
+  }
+  return means(drafts);
+}
+
+function onWholeUserMessage(state: SessionState, id: string | null, parts: DraftPart[]): Draft[] {
+  const echoed = state.awaitingEcho !== null;
+  state.awaitingEcho = null;
+  if (!echoed && (state.current?.text ?? "").includes(textOfParts(parts))) return [];
+  state.messages += 1;
+  const key = state.key(`msg:${state.messages}`);
+  return [
+    ...closeMessage(state),
+    { do: "item.add", item: { key, native_item_id: id, kind: "message", role: "user", content: parts } },
+  ];
+}
+
+function replaceOpen(state: SessionState, kind: string, parts: DraftPart[]): Draft[] {
+  const { message } = state;
+  if (message === null) return [];
+  const replaces = kind === "agent_thought" ? "reasoning" : "text";
+  const kept = message.parts.filter((part) => part.type !== replaces);
+  message.parts = [
+    ...kept,
+    ...parts.map(
+      (part): DraftPart =>
+        kind === "agent_thought" && part.type === "text" ? { type: "reasoning", text: part.text, visibility: "public" } : part,
+    ),
+  ];
+  return [{ do: "item.update", key: message.key, content: message.parts.map((each) => ({ ...each })) }];
+}
+
+/** Messages between sessions of a team (a parent and its sub-agents). */
+export function onSessionMessage(update: JsonRecord, chunk: boolean): Meaning {
+  const blocks = chunk ? [update.content] : arr(update.content);
+  const text = textOfParts(blockParts(blocks));
+  const data = {
+    from: str(update.senderSessionId) ?? "",
+    to: str(update.recipientSessionId) ?? "",
+    text,
+    metadata: {
+      message_id: str(update.messageId) ?? null,
+      ...(chunk ? { chunk: true } : {}),
+      ...(num(update.index) === undefined ? {} : { index: update.index }),
+    },
+  };
+  return means([{ do: "event", type: "team.message", data }]);
+}

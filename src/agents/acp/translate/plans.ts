@@ -1,0 +1,85 @@
+// Plans and todo lists: one status item a turn, replaced while it changes, completed with the turn.
+import type { PlanEntry } from "../../../schema/content.ts";
+import type { Draft, DraftPart } from "../../../schema/draft.ts";
+import { type JsonRecord, rec, records, str } from "../../json.ts";
+import { type Meaning, means, unknown } from "./meaning.ts";
+import type { Call, SessionState } from "./session-state.ts";
+
+const DEFAULT_PLAN = "";
+
+export const onPlan = (state: SessionState, update: JsonRecord): Meaning =>
+  means(showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries: readEntries(update.entries) }]));
+
+/** plan_update: v1 (unstable) and v2. A list is the turn's plan; a text or a file is shown as what it is. */
+export function onPlanUpdate(state: SessionState, update: JsonRecord): Meaning {
+  const plan = rec(update.plan);
+  const id = str(plan.planId) ?? DEFAULT_PLAN;
+  switch (str(plan.type)) {
+    case "items":
+      return means(showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries: readEntries(plan.entries) }], id));
+    case "markdown":
+      return means(showPlan(state, id, [{ type: "text", text: str(plan.content) ?? "" }]));
+    case "file":
+      return means(showPlan(state, id, [{ type: "resource", uri: str(plan.uri) ?? "" }]));
+    default:
+      return unknown(`plan of type ${str(plan.type) ?? "none"}`);
+  }
+}
+
+export function onPlanRemoved(state: SessionState, update: JsonRecord): Meaning {
+  const id = str(update.planId) ?? DEFAULT_PLAN;
+  const name = state.plans.has(id) ? id : DEFAULT_PLAN;
+  const key = state.plans.get(name);
+  if (key === undefined) return means();
+  state.plans.delete(name);
+  return means([{ do: "item.remove", key, reason: "plan removed" }]);
+}
+
+function showPlan(state: SessionState, name: string, content: DraftPart[], native: string | null = null): Draft[] {
+  const known = state.plans.get(name);
+  if (known !== undefined) return [{ do: "item.update", key: known, content }];
+  state.planItems += 1;
+  const key = state.key(`plan:${state.planItems}`);
+  state.plans.set(name, key);
+  return [
+    { do: "item.start", item: { key, native_item_id: native === "" ? null : native, kind: "status", role: null, content } },
+  ];
+}
+
+export function closePlans(state: SessionState): Draft[] {
+  const keys = [...state.plans.values()];
+  state.plans.clear();
+  return keys.map((key) => ({ do: "item.complete", key }));
+}
+
+/** A todo tool is a plan as well: opencode, qwen and copilot have no other. */
+export function todoPlan(state: SessionState, call: Call): Draft[] {
+  const { todos } = rec(call.input);
+  const entries = typeof todos === "string" ? checkboxes(todos) : readEntries(todos);
+  if (entries.length === 0 || !state.isNews("todos", [call.id, entries])) return [];
+  return showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries }]);
+}
+
+const STATUSES = new Set(["pending", "in_progress", "completed", "cancelled"]);
+const PRIORITIES = new Set(["high", "medium", "low"]);
+const isStatus = (value: string | undefined): value is PlanEntry["status"] => value !== undefined && STATUSES.has(value);
+const isPriority = (value: string | undefined): value is "high" | "medium" | "low" =>
+  value !== undefined && PRIORITIES.has(value);
+
+function readEntries(value: unknown): PlanEntry[] {
+  return records(value).map((entry) => {
+    const status = str(entry.status);
+    const priority = str(entry.priority);
+    return {
+      text: str(entry.content) ?? str(entry.description) ?? str(entry.text) ?? "",
+      status: isStatus(status) ? status : "pending",
+      ...(isPriority(priority) ? { priority } : {}),
+    };
+  });
+}
+
+const checkboxes = (text: string): PlanEntry[] =>
+  [...text.matchAll(/^\s*[-*] \[([ xX])\] (.*)$/gm)].map((match) => ({
+    text: match[2] ?? "",
+    status: match[1] === " " ? "pending" : "completed",
+  }));

@@ -1,0 +1,79 @@
+// Sub-agents with a session of their own: a call in the parent's transcript, under which the child's items stand.
+import type { Draft, DraftPart } from "../../../schema/draft.ts";
+import { type JsonRecord, rec, str, toJson } from "../../json.ts";
+import { closeMessage, flushHeld } from "./messages.ts";
+import type { SessionState } from "./session-state.ts";
+
+/** Where the updates of a child session go. */
+export type Child = { parent: SessionState; key: string; state: SessionState };
+
+export function onSubagentUpdate(
+  state: SessionState,
+  update: JsonRecord,
+  children: Map<string, Child>,
+  make: (id: string, space: string) => SessionState,
+): Draft[] {
+  const id = str(update.sessionId);
+  if (id === undefined) return [];
+  const known = state.subagents.get(id);
+  const drafts =
+    known === undefined
+      ? [...flushHeld(state), ...closeMessage(state), ...begin(state, id, update, children, make)]
+      : retitle(known, id, update);
+  return [...drafts, ...settle(state, id, rec(update.state), children)];
+}
+
+function begin(
+  state: SessionState,
+  id: string,
+  update: JsonRecord,
+  children: Map<string, Child>,
+  make: (id: string, space: string) => SessionState,
+): Draft[] {
+  const key = state.key(`sub:${state.subagents.size + 1}`);
+  const title = str(update.title) ?? str(update.description) ?? "";
+  state.subagents.set(id, { key, done: false, title });
+  state.silent = false;
+  children.set(id, { parent: state, key, state: make(id, `${key}:`) });
+  return [
+    {
+      do: "item.start",
+      item: {
+        key,
+        native_item_id: id,
+        parent: state.origin,
+        kind: "tool_call",
+        role: "assistant",
+        content: [part(id, title, update)],
+      },
+    },
+  ];
+}
+
+function retitle(known: { key: string; done: boolean; title: string }, id: string, update: JsonRecord): Draft[] {
+  const title = str(update.title) ?? str(update.description);
+  if (known.done || title === undefined || title === known.title) return [];
+  known.title = title;
+  return [{ do: "item.update", key: known.key, content: [part(id, title, update)] }];
+}
+
+const part = (id: string, title: string, update: JsonRecord): DraftPart => ({
+  type: "tool_call",
+  name: "subagent",
+  arguments: toJson({ title: str(update.title) ?? null, description: str(update.description) ?? null }),
+  call_id: id,
+  tool_kind: "subagent",
+  ...(title === "" ? {} : { title }),
+});
+
+function settle(state: SessionState, id: string, said: JsonRecord, children: Map<string, Child>): Draft[] {
+  const known = state.subagents.get(id);
+  if (known === undefined || known.done || said.state !== "idle") return [];
+  known.done = true;
+  const child = children.get(id);
+  const failed = said.stopReason === "error" || said.stopReason === "cancelled";
+  return [
+    ...(child === undefined ? [] : closeMessage(child.state)),
+    { do: "item.complete", key: known.key, status: failed ? "failed" : "completed" },
+  ];
+}

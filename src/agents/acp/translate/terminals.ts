@@ -1,0 +1,112 @@
+// Terminals whose output belongs to a tool call: the client's own (terminal/*), those an agent only describes in _meta, and v2's.
+import type { Draft } from "../../../schema/draft.ts";
+import { type JsonRecord, num, rec, str } from "../../json.ts";
+import type { Call, SessionState, Terminal } from "./session-state.ts";
+import { kindOf, openResult, outputDelta } from "./tools.ts";
+
+/** Output beyond this is told as it comes and no longer added up; what is kept of the result ends here. */
+const KEPT_CHARACTERS = 8 * 1024 * 1024;
+
+export function terminalOf(state: SessionState, id: string): Terminal {
+  const known = state.terminals.get(id);
+  if (known) return known;
+  const terminal: Terminal = { id, output: "", exit: null, call: null, told: 0 };
+  state.terminals.set(id, terminal);
+  return terminal;
+}
+
+/** Tool content `{type:"terminal"}` says whose output it is. Output that came before is told now. */
+export function linkTerminals(state: SessionState, call: Call): Draft[] {
+  const ids = call.content.filter((each) => each.type === "terminal").flatMap((each) => str(each.terminalId) ?? []);
+  return ids.flatMap((id) => link(state, call, terminalOf(state, id)));
+}
+
+function link(state: SessionState, call: Call, terminal: Terminal): Draft[] {
+  terminal.call = call.id;
+  if (!call.terminals.includes(terminal.id)) call.terminals.push(terminal.id);
+  return tellOutput(state, terminal);
+}
+
+/** codex-acp 2.6, claude 0.99 and zed with `_meta.terminal_output`: the data rides on tool_call_update. */
+export function metaTerminal(state: SessionState, call: Call, meta: JsonRecord): Draft[] {
+  const drafts: Draft[] = [];
+  for (const field of ["terminal_output_delta", "terminal_output"]) {
+    const said = rec(meta[field]);
+    const data = str(said.data);
+    if (data === undefined) continue;
+    const terminal = terminalOf(state, str(said.terminal_id) ?? call.id);
+    drafts.push(...append(state, terminal, data), ...link(state, call, terminal));
+  }
+  const exit = rec(meta.terminal_exit);
+  if (exit.exit_code !== undefined || exit.signal !== undefined) {
+    const code = num(exit.exit_code) ?? null;
+    terminalOf(state, str(exit.terminal_id) ?? call.id).exit = { code, signal: str(exit.signal) ?? null };
+    if (code !== null) call.exitCode = code;
+  }
+  return drafts;
+}
+
+/** v2: terminal_update says all of it, terminal_output_chunk the next piece; bytes come as base64. */
+export function onTerminalUpdate(state: SessionState, update: JsonRecord, chunk: boolean): Draft[] {
+  const id = str(update.terminalId);
+  if (id === undefined) return [];
+  const terminal = terminalOf(state, id);
+  const data = chunk ? str(update.data) : str(rec(update.output).data);
+  const text = data === undefined ? undefined : Buffer.from(data, "base64").toString("utf8");
+  const drafts = text === undefined || !chunk ? [] : append(state, terminal, text);
+  if (text !== undefined && !chunk) setOutput(terminal, text);
+  const exit = rec(update.exitStatus);
+  if (exit.exitCode !== undefined || exit.signal !== undefined)
+    terminal.exit = { code: num(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
+  return [...drafts, ...tellOutput(state, terminal)];
+}
+
+/** The client's terminal: what terminal/output answered, or what the running process wrote. */
+export function onClientOutput(state: SessionState, id: string, output: string, mode: "append" | "all"): Draft[] {
+  const terminal = terminalOf(state, id);
+  if (mode === "append") return append(state, terminal, output);
+  // terminal/output may answer with the tail only, when the agent set a limit: what was told is more.
+  if (terminal.output.length >= KEPT_CHARACTERS || terminal.output.endsWith(output)) return [];
+  setOutput(terminal, output);
+  return tellOutput(state, terminal);
+}
+
+function append(state: SessionState, terminal: Terminal, text: string): Draft[] {
+  if (terminal.output.length < KEPT_CHARACTERS) {
+    terminal.output += text;
+    return tellOutput(state, terminal);
+  }
+  const call = openCall(state, terminal);
+  return call === undefined ? [] : [...openResult(call), outputDelta(call, text)];
+}
+
+export function onClientExit(state: SessionState, id: string, exit: JsonRecord): void {
+  terminalOf(state, id).exit = { code: num(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
+}
+
+function setOutput(terminal: Terminal, text: string): void {
+  if (!text.startsWith(terminal.output.slice(0, terminal.told))) terminal.told = Number.POSITIVE_INFINITY;
+  terminal.output = text;
+}
+
+function openCall(state: SessionState, terminal: Terminal): Call | undefined {
+  const call = terminal.call === null ? undefined : state.calls.get(terminal.call);
+  return call?.state === "ended" ? undefined : call;
+}
+
+function tellOutput(state: SessionState, terminal: Terminal): Draft[] {
+  const call = openCall(state, terminal);
+  if (call === undefined || terminal.output.length <= terminal.told) return [];
+  const delta = terminal.output.slice(terminal.told);
+  terminal.told = terminal.output.length;
+  return [...openResult(call), outputDelta(call, delta)];
+}
+
+/** The agent's terminal/create mostly belongs to the one command that waits; content names it later in any case. */
+export function adoptTerminal(state: SessionState, id: string): Draft[] {
+  const waiting = state.openCalls().filter((call) => call.terminals.length === 0 && kindOf(call) === "shell");
+  const [only] = waiting;
+  const terminal = terminalOf(state, id);
+  if (only === undefined || waiting.length !== 1) return [];
+  return link(state, only, terminal);
+}

@@ -1,0 +1,67 @@
+// Tool names and ACP kinds in the universal words. A name that says more than the kind wins.
+
+import type { ToolKind } from "../../../schema/content.ts";
+import { own } from "../../json.ts";
+
+const BY_KIND: Record<string, ToolKind> = {
+  read: "read",
+  edit: "edit",
+  delete: "delete",
+  move: "move",
+  search: "search",
+  execute: "shell",
+  think: "think",
+  fetch: "fetch",
+  switch_mode: "plan",
+  other: "other",
+};
+
+/** Lower-case names without separators, so that `run_shell_command` and `RunShellCommand` are one. */
+const BY_NAME: Record<string, ToolKind> = {
+  bash: "shell",
+  shell: "shell",
+  runshellcommand: "shell",
+  execcommand: "shell",
+  write: "write",
+  writefile: "write",
+  create: "write",
+  createfile: "write",
+  replace: "edit",
+  edit: "edit",
+  multiedit: "edit",
+  applypatch: "edit",
+  websearch: "web_search",
+  googlewebsearch: "web_search",
+  webfetch: "fetch",
+  task: "subagent",
+  agent: "subagent",
+  invokeagent: "subagent",
+  spawnagent: "subagent",
+  todowrite: "plan",
+  writetodos: "plan",
+  updatetodo: "plan",
+  updateplan: "plan",
+  exitplanmode: "plan",
+  enterplanmode: "plan",
+  planexit: "plan",
+  planenter: "plan",
+  askuser: "question",
+  askuserquestion: "question",
+  question: "question",
+  requestuserinput: "question",
+  skill: "skill",
+  activateskill: "skill",
+};
+
+// `mcp__acp__Bash` is claude 0.16's own tool, run through the client.
+const MCP_NAME = /^mcp(?:__(?!acp__)|_(?!_)|\.)/;
+const MCP_TITLE = /\(.+ MCP Server\)$|^Tool: [^/\s]+\/\S+$|^mcp\./;
+
+export function toolKind(name: string | undefined, kind: string | undefined, title: string, mcp: boolean): ToolKind {
+  if (mcp || MCP_NAME.test(name ?? "") || MCP_TITLE.test(title)) return "mcp";
+  const plain = (name ?? "")
+    .replace(/^mcp__acp__/, "")
+    .replaceAll(/[^A-Za-z]/g, "")
+    .toLowerCase();
+  return own(BY_NAME, plain) ?? own(BY_KIND, kind ?? "other") ?? "other";
+}

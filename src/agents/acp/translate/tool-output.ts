@@ -1,0 +1,136 @@
+// What a finished tool call left behind: its text, exit code, file changes and media, out of the many shapes agents use.
+import type { DraftPart } from "../../../schema/draft.ts";
+import { arr, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
+import { unifiedDiff } from "../../unified-diff.ts";
+import { blockPart } from "./blocks.ts";
+import type { Quirks } from "./quirks.ts";
+import type { Call, SessionState } from "./session-state.ts";
+
+export function resultParts(state: SessionState, quirks: Quirks, call: Call, failed: boolean): DraftPart[] {
+  const { text, trailerExit } = outputText(state, quirks, call);
+  const exit = call.exitCode ?? terminalExit(state, call) ?? rawExitCode(call.raw) ?? trailerExit;
+  const duration = rawDuration(call.raw);
+  const result: DraftPart = {
+    type: "tool_result",
+    call_id: call.id,
+    output: text,
+    ...(failed ? { is_error: true } : {}),
+    ...(exit === undefined ? {} : { exit_code: exit }),
+    ...(duration === undefined ? {} : { duration_ms: duration }),
+  };
+  return [result, ...(failed ? [] : fileParts(call.content)), ...mediaParts(call)];
+}
+
+function outputText(state: SessionState, quirks: Quirks, call: Call): { text: string; trailerExit: number | undefined } {
+  const terminal = call.terminals.map((id) => state.terminals.get(id)?.output ?? "").join("");
+  if (terminal !== "") return { text: terminal, trailerExit: undefined };
+  const shown = call.contentIsOutput ? contentText(call.content) : "";
+  const raw = rawText(call.raw);
+  const text = quirks.outputFrom === "raw" ? raw || shown : shown || raw;
+  const trailer = quirks.outputTrailer?.exec(text);
+  if (!trailer) return { text, trailerExit: undefined };
+  return { text: text.slice(0, trailer.index), trailerExit: Number(trailer[1]) };
+}
+
+/** Text blocks of tool content, one after the other. */
+export function contentText(content: JsonRecord[]): string {
+  return content
+    .filter((each) => each.type === "content")
+    .map((each) => str(rec(each.content).text))
+    .filter((text) => text !== undefined)
+    .join("\n");
+}
+
+/** The plain text in rawOutput: a string, blocks, or an object with one of the usual fields. */
+export function rawText(raw: unknown): string {
+  if (typeof raw === "string") return raw;
+  if (Array.isArray(raw)) return blocksText(raw);
+  if (!isRecord(raw)) return "";
+  for (const field of ["formatted_output", "aggregated_output", "output", "text", "message", "details"]) {
+    const text = str(raw[field]);
+    if (text) return text;
+  }
+  const streams = `${str(raw.stdout) ?? ""}${str(raw.stderr) ?? ""}`;
+  if (streams !== "") return streams;
+  if (typeof raw.content === "string") return raw.content;
+  const blocks = rawBlocks(raw);
+  if (blocks.length > 0) return blocksText(blocks);
+  if (raw.error !== undefined && raw.error !== null) return str(raw.error) ?? str(rec(raw.error).message) ?? toJson(raw.error);
+  return "";
+}
+
+const blocksText = (blocks: unknown[]): string =>
+  records(blocks)
+    .map((block) => str(block.text))
+    .filter((text) => text !== undefined)
+    .join("\n");
+
+/** MCP results: zed `{content:[…]}`, codex-acp 2.6 `{result:{content:[…]}}`. */
+const rawBlocks = (raw: unknown): unknown[] => {
+  const result = rec(raw);
+  return Array.isArray(result.content) ? result.content : arr(rec(result.result).content);
+};
+
+function rawExitCode(raw: unknown): number | undefined {
+  const result = rec(raw);
+  const direct = num(result.exit_code) ?? num(result.exitCode) ?? num(rec(result.metadata).exit);
+  return (
+    direct ??
+    records(result.contents)
+      .map((each) => num(each.exitCode))
+      .find((code) => code !== undefined)
+  );
+}
+
+function rawDuration(raw: unknown): number | undefined {
+  const result = rec(raw);
+  const spent = rec(result.duration);
+  const secs = num(spent.secs);
+  if (secs !== undefined) return Math.round(secs * 1000 + (num(spent.nanos) ?? 0) / 1e6);
+  return num(result.durationMs) ?? num(result.duration_ms);
+}
+
+function terminalExit(state: SessionState, call: Call): number | null | undefined {
+  const exits = call.terminals.map((id) => state.terminals.get(id)?.exit).filter((exit) => exit !== null && exit !== undefined);
+  return exits.at(-1)?.code;
+}
+
+/** File changes: v1 has the texts before and after, v2 a git patch with a list of changes. */
+export function fileParts(content: JsonRecord[]): DraftPart[] {
+  return content
+    .filter((each) => each.type === "diff")
+    .flatMap((diff) => (Array.isArray(diff.changes) ? patchParts(diff) : textsPart(diff)));
+}
+
+function textsPart(diff: JsonRecord): DraftPart[] {
+  const path = str(diff.path);
+  if (path === undefined) return [];
+  const kind = str(rec(diff._meta).kind);
+  const before = str(diff.oldText) ?? null;
+  const fresh = kind === "add" || before === null || (before === "" && kind !== "modify");
+  const after = kind === "delete" ? null : (str(diff.newText) ?? "");
+  return [{ type: "file_ref", path, action: fresh ? "write" : "patch", diff: unifiedDiff(path, fresh ? null : before, after) }];
+}
+
+function patchParts(diff: JsonRecord): DraftPart[] {
+  const patch = str(rec(diff.patch).text) ?? null;
+  const changes = records(diff.changes);
+  const sections = patch === null ? [] : patch.split(/^(?=diff --git )/m).filter((section) => section.trim() !== "");
+  return changes.map((change, index): DraftPart => {
+    const path = str(change.path) ?? "";
+    const own = sections.find((section) => section.includes(path)) ?? sections[index];
+    return {
+      type: "file_ref",
+      path,
+      action: change.operation === "add" ? "write" : "patch",
+      diff: changes.length === 1 ? patch : (own ?? null),
+    };
+  });
+}
+
+/** Images, audio and resources beside the text; codex-acp 2.6 has them only in rawOutput. */
+function mediaParts(call: Call): DraftPart[] {
+  const shown = call.content.filter((each) => each.type === "content").map((each) => rec(each.content));
+  const blocks = shown.some((block) => block.type !== "text") ? shown : [...shown, ...records(rawBlocks(call.raw))];
+  return blocks.filter((block) => block.type !== "text").flatMap((block) => blockPart(block) ?? []);
+}

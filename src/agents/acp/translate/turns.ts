@@ -1,0 +1,182 @@
+// Turns: v1 begins one with our prompt and ends it with the prompt's answer; v2 answers at once and tells the turn by state_update.
+import type { Draft } from "../../../schema/draft.ts";
+import type { StopReason } from "../../../schema/event-data.ts";
+import { arr, isRecord, type JsonRecord, own, rec, str } from "../../json.ts";
+import { blockParts, textOfParts } from "./blocks.ts";
+import { type Fault, faultOf, faultOfText } from "./errors.ts";
+import { closeMessage, flushHeld, refusalItem, settleEcho, userItem } from "./messages.ts";
+import { closePlans } from "./plans.ts";
+import { type RpcError, readError } from "./rpc.ts";
+import type { PendingPrompt, SessionState, Surroundings } from "./session-state.ts";
+import { closeDenied } from "./tools.ts";
+import { turnUsage } from "./usage.ts";
+
+/** We sent session/prompt. One that is sent while another runs waits for its turn, as it does in the agent. */
+export function onPromptSent(state: SessionState, around: Surroundings, id: string, params: JsonRecord): Draft[] {
+  const parts = blockParts(params.prompt);
+  const prompt: PendingPrompt = { id, parts, text: textOfParts(parts) };
+  const settled: Draft[] =
+    state.replaying === "until_prompt" ? [] : [...flushHeld(state), ...(state.turn === "none" ? closeMessage(state) : [])];
+  state.replaying = "no";
+  if (state.current !== null) {
+    state.queue.push(prompt);
+    return [];
+  }
+  return [
+    ...settled,
+    ...(state.turn === "agent" ? endTurn(state, around, { stop: "end_turn", error: null }, {}) : []),
+    ...begin(state, around, prompt),
+  ];
+}
+
+function begin(state: SessionState, around: Surroundings, prompt: PendingPrompt): Draft[] {
+  state.current = prompt;
+  const drafts = startTurn(state, "client");
+  if (around.version >= 2) {
+    state.awaitingEcho = prompt;
+    return drafts;
+  }
+  return [...drafts, userItem(state, prompt.parts)];
+}
+
+export function startTurn(state: SessionState, initiator: "client" | "agent", nativeId?: string): Draft[] {
+  if (state.turn !== "none") return [];
+  state.turn = initiator;
+  state.turns += 1;
+  state.silent = true;
+  state.origin = null;
+  state.turnUsage = null;
+  state.faultSeen = null;
+  return [{ do: "turn.start", initiator, ...(nativeId === undefined ? {} : { native_turn_id: nativeId }) }];
+}
+
+/** The answer to session/prompt. */
+export function onPromptAnswer(
+  state: SessionState,
+  around: Surroundings,
+  id: string,
+  answer: { result: unknown } | { error: RpcError },
+): Draft[] {
+  if (state.current?.id !== id) {
+    state.queue = state.queue.filter((prompt) => prompt.id !== id);
+    return [];
+  }
+  if ("error" in answer) return endTurn(state, around, faultWith(state, answer.error), {});
+  const result = rec(answer.result);
+  if (str(result.stopReason) === undefined && around.version >= 2) return [];
+  return endTurn(state, around, endOf(state, around, result), result);
+}
+
+/** v2: running, requires_action, idle. */
+export function onStateUpdate(state: SessionState, around: Surroundings, update: JsonRecord): Draft[] {
+  switch (str(update.state)) {
+    case "running":
+    case "requires_action":
+      return startTurn(state, state.current === null ? "agent" : "client");
+    case "idle": {
+      if (state.turn === "none") return [];
+      if (update.stopReason !== "error") return endTurn(state, around, endOf(state, around, update), update);
+      return endTurn(state, around, faultWith(state, readError(rec(update.error))), update);
+    }
+    default:
+      return [];
+  }
+}
+
+const STOPS: Record<string, StopReason> = {
+  end_turn: "end_turn",
+  max_tokens: "output_length",
+  max_turn_requests: "max_turns",
+  refusal: "refusal",
+  cancelled: "interrupted",
+};
+
+/** An error that was said as a text before: once is enough, and the text often says more ("Authentication required"). */
+function faultWith(state: SessionState, error: RpcError): Fault {
+  const { held } = state;
+  state.held = null;
+  if (held === null || error.message.includes(held.text.trim())) return faultOf(error);
+  return faultOf({ ...error, message: `${error.message}: ${held.text.trim()}` });
+}
+
+/** How a turn ended; `end_turn` is not always success. */
+function endOf(state: SessionState, around: Surroundings, result: JsonRecord): Fault {
+  const stop = own(STOPS, str(result.stopReason) ?? "end_turn") ?? "end_turn";
+  const { held } = state;
+  if (stop === "refusal" && held !== null) {
+    state.held = null;
+    return { stop, error: null, refusal: held.text };
+  }
+  if (stop !== "end_turn") return { stop, error: null };
+  // copilot 1.0, codex-acp 2.6: a text that looks like a fault, mostly in a turn that used no tokens.
+  if (held !== null && (held.fault === "always" || (held.fault === "no_usage" && !isRecord(result.usage)))) {
+    state.held = null;
+    return faultOfText(state.faultSeen ?? held.text);
+  }
+  if (around.quirks.silentTurnIsRefusal && state.silent && usedNoModel(result) && !state.current?.text.startsWith("/")) {
+    return { stop: "refusal", error: null };
+  }
+  return { stop, error: null };
+}
+
+const usedNoModel = (result: JsonRecord): boolean => {
+  const { quota } = rec(result._meta);
+  return isRecord(quota) && arr(quota.model_usage).length === 0;
+};
+
+export function endTurn(state: SessionState, around: Surroundings, fault: Fault, result: JsonRecord): Draft[] {
+  const drafts: Draft[] = [
+    ...settleEcho(state, "assistant"),
+    ...flushHeld(state),
+    ...closeMessage(state, fault.stop === "interrupted" || fault.stop === "error"),
+    ...closeDenied(state, around),
+    ...closePlans(state),
+  ];
+  const usage = turnUsage(state, result);
+  if (fault.refusal !== undefined) drafts.push(refusalItem(state, fault.refusal));
+  if (fault.error !== null) drafts.push({ do: "error", error: fault.error });
+  if (usage !== null && (usage.input_tokens > 0 || usage.output_tokens > 0))
+    drafts.push({ do: "event", type: "usage.updated", data: { scope: "turn", ...usage } });
+  drafts.push({
+    do: "turn.end",
+    stop_reason: fault.stop,
+    ...(fault.stop === "error" && fault.error !== null ? { error_code: fault.error.code } : {}),
+    ...(usage === null ? {} : { usage }),
+  });
+  for (const call of state.openCalls()) call.state = "ended";
+  state.turn = "none";
+  state.current = null;
+  state.origin = null;
+  state.retrying = false;
+  state.cancelSent = false;
+  const next = state.queue.shift();
+  if (next !== undefined) return [...drafts, ...begin(state, around, next)];
+  const ahead = state.agentTurnAhead;
+  state.agentTurnAhead = null;
+  return ahead === null ? drafts : [...drafts, ...startTurn(state, "agent", ahead)];
+}
+
+/** qwen 0.24: a background task's end wakes the model; the turn is announced before the prompt's own is answered. */
+export function onAgentTurn(state: SessionState, around: Surroundings, step: "start" | "end", id: string): Draft[] {
+  if (step === "start" && state.turn === "client") {
+    state.agentTurnAhead = id;
+    return [];
+  }
+  if (step === "start") return startTurn(state, "agent", id);
+  state.agentTurnAhead = null;
+  return state.turn === "agent" ? endTurn(state, around, { stop: "end_turn", error: null }, {}) : [];
+}
+
+/** The process is gone: what ran is over, and nobody will say so. */
+export function onProcessGone(state: SessionState, around: Surroundings, how: string): Draft[] {
+  state.queue = [];
+  state.agentTurnAhead = null;
+  if (state.turn === "none") return closeMessage(state, true);
+  if (state.cancelSent) return endTurn(state, around, { stop: "interrupted", error: null }, {});
+  const error = {
+    message: `The agent's process ended (${how}) before the turn did. Send the message again.`,
+    code: "execution_error" as const,
+    details: { error_source: "transport" as const, retryable: true },
+  };
+  return endTurn(state, around, { stop: "error", error }, {});
+}

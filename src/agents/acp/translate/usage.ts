@@ -1,0 +1,72 @@
+// Token counts: ACP agents say them in five places, here they become one shape.
+import type { Draft } from "../../../schema/draft.ts";
+import type { Usage } from "../../../schema/event-data.ts";
+import { isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
+import type { SessionState } from "./session-state.ts";
+
+/** Reads {inputTokens,…} (prompt result, v2 idle, qwen's chunks) and gemini's {input_tokens,…}. */
+export function readUsage(value: unknown): Usage | null {
+  if (!isRecord(value)) return null;
+  const input = num(value.inputTokens) ?? num(value.input_tokens);
+  const output = num(value.outputTokens) ?? num(value.output_tokens);
+  if (input === undefined && output === undefined) return null;
+  const reasoning = num(value.thoughtTokens) ?? num(value.reasoningOutputTokens);
+  const read = num(value.cachedReadTokens) ?? num(value.cachedInputTokens);
+  const write = num(value.cachedWriteTokens) ?? num(value.cacheWriteInputTokens);
+  return {
+    input_tokens: input ?? 0,
+    output_tokens: output ?? 0,
+    ...(reasoning === undefined ? {} : { reasoning_tokens: reasoning }),
+    ...(read === undefined ? {} : { cache_read_tokens: read }),
+    ...(write === undefined ? {} : { cache_write_tokens: write }),
+  };
+}
+
+/** Usage of a turn, from its answer: `usage`, else `_meta.quota.token_count`, else what the steps said. */
+export function turnUsage(state: SessionState, result: JsonRecord): Usage | null {
+  const steps = state.turnUsage;
+  state.turnUsage = null;
+  const said = readUsage(result.usage) ?? readUsage(rec(rec(result._meta).quota).token_count);
+  if (said === null) return steps;
+  addTo(state, said);
+  return said;
+}
+
+/** qwen: usage of one model call. */
+export function stepUsage(state: SessionState, value: JsonRecord): Draft[] {
+  const usage = readUsage(value);
+  if (usage === null) return [];
+  addTo(state, usage);
+  state.turnUsage = state.turnUsage === null ? usage : sum(state.turnUsage, usage);
+  return [{ do: "event", type: "usage.updated", data: { scope: "step", ...usage } }];
+}
+
+/** usage_update: how full the context is, and what the session has cost so far. */
+export function contextUsage(state: SessionState, update: JsonRecord): Draft[] {
+  const used = num(update.used);
+  const size = num(update.size);
+  const cost = rec(update.cost);
+  const amount = num(cost.amount);
+  const inDollars = amount !== undefined && (str(cost.currency) ?? "USD") === "USD";
+  const usage: Usage = {
+    ...state.totals,
+    ...(inDollars ? { cost_usd: amount } : {}),
+    ...(used === undefined ? {} : { context_used: used }),
+    ...(size === undefined ? {} : { context_window: size }),
+  };
+  state.totals = usage;
+  if (!state.isNews("usage", usage)) return [];
+  return [{ do: "event", type: "usage.updated", data: { scope: "session", ...usage } }];
+}
+
+function addTo(state: SessionState, usage: Usage): void {
+  state.totals = { ...state.totals, ...sum(state.totals, usage) };
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  const total: Usage = { input_tokens: a.input_tokens + b.input_tokens, output_tokens: a.output_tokens + b.output_tokens };
+  for (const field of ["reasoning_tokens", "cache_read_tokens", "cache_write_tokens"] as const) {
+    if (a[field] !== undefined || b[field] !== undefined) total[field] = (a[field] ?? 0) + (b[field] ?? 0);
+  }
+  return total;
+}

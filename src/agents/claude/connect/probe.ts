@@ -1,0 +1,80 @@
+// What can be learned about Claude Code without a session: whether it is there, its version, its models and sub-agents.
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { openNdjsonStdio, ProcessRegistry, runProgram } from "../../../transports/index.ts";
+import { AgentError, type AgentHost, type AgentInspection, type ProbePlace } from "../../contract.ts";
+import type { JsonRecord } from "../../json.ts";
+import { ControlClient } from "./control-client.ts";
+import { RESTRICTED_ARGS } from "./directory-files.ts";
+
+const PROBE_MS = 30_000;
+
+export async function inspectClaude(host: AgentHost): Promise<AgentInspection> {
+  try {
+    const { command, args } = await host.resolveCommand();
+    const env = host.environment({});
+    const recorder = new ProcessRegistry(host.processDir);
+    const stdout = await runProgram(command, {
+      args: [...args, "--version"],
+      cwd: host.stateDir,
+      env,
+      timeoutMs: PROBE_MS,
+      recorder,
+    });
+    const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? null;
+    const signed_in = signedIn(env);
+    const advice = signed_in === false ? "Run `claude` once and sign in, or set ANTHROPIC_API_KEY." : null;
+    return { installed: true, path: command, version, signed_in, advice };
+  } catch (error) {
+    return {
+      installed: false,
+      path: null,
+      version: null,
+      signed_in: null,
+      advice: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+/** Null: only the provider (or a key chain) could tell. */
+export function signedIn(env: Record<string, string>): boolean | null {
+  const keys = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
+  if (keys.some((key) => env[key])) return true;
+  if (env.CLAUDE_CODE_USE_BEDROCK || env.CLAUDE_CODE_USE_VERTEX || env.CLAUDE_CODE_USE_FOUNDRY) return null;
+  const folder = env.CLAUDE_CONFIG_DIR || join(env.HOME || homedir(), ".claude");
+  if (existsSync(join(folder, ".credentials.json"))) return true;
+  return process.platform === "linux" ? false : null;
+}
+
+/** Starts the CLI in this folder, asks `initialize` and lets it go: no turn, no request to the provider. MCP servers are of no use for that. */
+export async function initializeAnswer(host: AgentHost, { directory, trusted }: ProbePlace): Promise<JsonRecord> {
+  const { command, args } = await host.resolveCommand();
+  const base = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--no-session-persistence"];
+  const control = new ControlClient((frame) => void stdio.send(frame));
+  const stdio = openNdjsonStdio({
+    command,
+    args: [...args, ...base, ...(trusted ? [] : RESTRICTED_ARGS)],
+    cwd: directory,
+    env: host.environment({}),
+    recorder: new ProcessRegistry(host.processDir),
+    onMessage: ({ value }) => control.take(value),
+    onGarbage: () => {},
+    onOversize: () => {},
+    onSpawnError: (error) => control.close(new AgentError("agent_failed_to_start", error.message, { cause: error })),
+    onExit: ({ code, stderr }) =>
+      control.close(
+        new AgentError(
+          "agent_failed_to_start",
+          `Claude Code exited with code ${code}. ${(stderr.tail ?? stderr.head ?? "").trim()}`,
+        ),
+      ),
+  });
+  const late = setTimeout(() => void stdio.process.stop(0), PROBE_MS);
+  try {
+    return await control.request("initialize");
+  } finally {
+    clearTimeout(late);
+    await stdio.process.stop(1_000);
+  }
+}

@@ -1,0 +1,60 @@
+// Our answers to the CLI's requests, in its words. Pure: given what was asked and what the person said.
+import type { PermissionReply } from "../../contract.ts";
+import { type JsonRecord, records, str } from "../../json.ts";
+import { elicitationContent } from "../translate/elicitation.ts";
+import { type NativeRequest, PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "../translate/permissions.ts";
+
+const REJECTED = "The user rejected this tool call.";
+
+/** Rules stay in the session's memory: the CLI's own suggestion would write them into the user's repository. */
+const inSession = (update: JsonRecord): JsonRecord => ({ ...update, destination: "session" });
+
+export function permissionResponse(native: NativeRequest, reply: PermissionReply): JsonRecord {
+  const id = native.tool_use_id === null ? {} : { toolUseID: native.tool_use_id };
+  if (reply.reply === "reject")
+    return {
+      behavior: "deny",
+      // 2.1.325 takes a denial without a message for a malformed answer.
+      message: reply.message || REJECTED,
+      ...(reply.option_id === "reject_and_stop" ? { interrupt: true } : {}),
+      ...id,
+    };
+  const updatedInput = reply.updated_input === null || reply.updated_input === undefined ? native.input : reply.updated_input;
+  const updates = reply.reply === "always" ? alwaysUpdates(native.suggestions) : [];
+  return { behavior: "allow", updatedInput, ...(updates.length > 0 ? { updatedPermissions: updates } : {}), ...id };
+}
+
+/** The suggested rule, and only it: a suggestion to change the mode counts only when there is no rule. */
+function alwaysUpdates(suggestions: JsonRecord[]): JsonRecord[] {
+  const narrow = suggestions.filter((update) => update.type === "addRules" || update.type === "addDirectories");
+  return (narrow.length > 0 ? narrow : suggestions).map(inSession);
+}
+
+/** `answers` null: rejected. */
+export function questionResponse(native: NativeRequest, answers: string[][] | null): JsonRecord {
+  if (native.kind === "elicitation")
+    return answers === null ? { action: "decline" } : { action: "accept", ...elicitationContent(native.input, answers) };
+  const id = native.tool_use_id === null ? {} : { toolUseID: native.tool_use_id };
+  if (native.kind === "plan") return planResponse(native, answers, id);
+  if (answers === null) return { behavior: "deny", message: "The user declined to answer the questions.", ...id };
+  const given: Record<string, string> = {};
+  records(native.input.questions).forEach((question, index) => {
+    const chosen = answers[index] ?? [];
+    if (chosen.length > 0) given[str(question.question) ?? ""] = chosen.join(", ");
+  });
+  return { behavior: "allow", updatedInput: { ...native.input, answers: given }, ...id };
+}
+
+function planResponse(native: NativeRequest, answers: string[][] | null, id: JsonRecord): JsonRecord {
+  const answer = answers?.[0]?.join(", ") ?? "";
+  if (answer === PLAN_APPROVE) return { behavior: "allow", updatedInput: native.input, ...id };
+  if (answer === PLAN_APPROVE_EDITS)
+    return {
+      behavior: "allow",
+      updatedInput: native.input,
+      updatedPermissions: [{ type: "setMode", mode: "acceptEdits", destination: "session" }],
+      ...id,
+    };
+  const feedback = answer === "" || answer === PLAN_KEEP ? "The user wants to keep planning." : answer;
+  return { behavior: "deny", message: feedback, ...id };
+}

@@ -1,0 +1,271 @@
+// API messages: one item for each, its text and thinking as parts in block order, whether blocks stream or come whole.
+// Tool calls of a message are items of their own (tools.ts).
+import type { Draft, DraftPart } from "../../../schema/draft.ts";
+import type { Translation } from "../../contract.ts";
+import { arr, isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
+import { heartbeat, mapped, noted, unparsed } from "../../translation.ts";
+import { mediaOf } from "./media.ts";
+import { outlives } from "./scope.ts";
+import { serverResult } from "./server-tools.ts";
+import { ADDRESS, type BlockState, type ClaudeState, type MessageState, toolKey } from "./state.ts";
+import { confirmTool, dropTool, startTool, streamArguments } from "./tools.ts";
+import { apiUsage, contextOf } from "./usage.ts";
+
+/** Where a frame belongs: the main conversation, or the sub-agent behind a tool call. */
+export const scopeOf = (frame: JsonRecord): string => str(frame.parent_tool_use_id) ?? "";
+
+/** The message with this id, opened if need be. Another one in the same conversation is thereby over. */
+export function openMessage(state: ClaudeState, scope: string, id: string, drafts: Draft[]): MessageState {
+  const current = state.messages.get(scope);
+  if (current?.id === id) return current;
+  if (current) closeMessage(state, current, drafts);
+  const times = (state.opened.get(id) ?? 0) + 1;
+  state.opened.set(id, times);
+  const message: MessageState = {
+    id,
+    // A background agent's message may go on after the turn that showed its beginning: what comes later is an item of its own.
+    key: times === 1 ? `msg:${id}` : `msg:${id}:${times}`,
+    scope,
+    parent: scope === "" ? null : toolKey(scope),
+    streamed: false,
+    parts: [],
+    blocks: new Map(),
+    frames: new Map(),
+    tools: new Set(),
+    aborted: false,
+    retracted: false,
+    finishReason: null,
+    usage: null,
+  };
+  state.messages.set(scope, message);
+  if (scope === "") drafts.push({ do: "step.start", key: message.key });
+  drafts.push({
+    do: "item.start",
+    item: { key: message.key, native_item_id: id, parent: message.parent, kind: "message", role: "assistant" },
+  });
+  return message;
+}
+
+export function closeMessage(state: ClaudeState, message: MessageState, drafts: Draft[]): void {
+  state.messages.delete(message.scope);
+  if (message.retracted) drafts.push({ do: "item.remove", key: message.key, reason: "retracted by the agent" });
+  else
+    drafts.push({
+      do: "item.complete",
+      key: message.key,
+      content: message.parts,
+      status: message.aborted ? "failed" : "completed",
+    });
+  if (message.parts.length > 0 && !message.retracted) state.shown = true;
+  if (!message.retracted) for (const uuid of message.frames.keys()) state.recent.set(uuid, message.key);
+  if (message.scope !== "") return;
+  if (message.usage) state.contextUsed = contextOf(message.usage);
+  drafts.push({
+    do: "step.end",
+    key: message.key,
+    ...(message.finishReason === null ? {} : { finish_reason: message.finishReason }),
+    ...(message.usage === null ? {} : { usage: message.usage }),
+  });
+}
+
+/** Closes every message on its way, because the turn ends. */
+export function closeMessages(state: ClaudeState, drafts: Draft[]): void {
+  for (const message of [...state.messages.values()]) closeMessage(state, message, drafts);
+}
+
+/** A `stream_event`. */
+export function streamEvent(state: ClaudeState, frame: JsonRecord): Translation {
+  const event = rec(frame.event);
+  const kind = str(event.type) ?? "";
+  const type = `stream_event/${kind}`;
+  const scope = scopeOf(frame);
+  const drafts: Draft[] = [];
+  if (kind === "message_start") {
+    const start = rec(event.message);
+    const message = openMessage(state, scope, str(start.id) ?? str(frame.api_message_id) ?? state.newKey("unnamed"), drafts);
+    message.streamed = true;
+    message.usage = apiUsage(start.usage);
+    return mapped(ADDRESS, type, drafts);
+  }
+  if (kind === "ping") return heartbeat(ADDRESS, type);
+  // 2.1.197 has no api_message_id: the message that streams in this conversation is meant.
+  const message = state.messages.get(scope);
+  if (!message) return mapped(ADDRESS, type);
+  const index = num(event.index) ?? 0;
+  switch (kind) {
+    case "content_block_start":
+      startBlock(state, message, index, rec(event.content_block), drafts);
+      return mapped(ADDRESS, type, drafts);
+    case "content_block_delta":
+      return blockDelta(state, message, index, rec(event.delta), type);
+    case "content_block_stop":
+      return mapped(ADDRESS, type);
+    case "message_delta":
+      message.finishReason = str(rec(event.delta).stop_reason) ?? message.finishReason;
+      message.usage = {
+        ...message.usage,
+        ...(apiUsage(event.usage) ?? { input_tokens: 0, output_tokens: 0, ...message.usage }),
+      };
+      return mapped(ADDRESS, type);
+    case "message_stop":
+      endStream(state, message, frame, drafts);
+      return mapped(ADDRESS, type, drafts);
+    case "error":
+      return noted(ADDRESS, type, "stream_error", event.error);
+    default:
+      return unparsed(ADDRESS, "stream_event/unknown", `unknown stream event ${kind}`);
+  }
+}
+
+const isCall = (type: string): boolean => type === "tool_use" || type === "server_tool_use" || type === "mcp_tool_use";
+
+function startBlock(state: ClaudeState, message: MessageState, index: number, block: JsonRecord, drafts: Draft[]): void {
+  const type = str(block.type) ?? "unknown";
+  const entry: BlockState = { type, part: null, tool: null, confirmed: false };
+  message.blocks.set(index, entry);
+  if (isCall(type)) {
+    entry.tool = str(block.id) ?? `${message.id}:${index}`;
+    startTool(state, message, { ...block, id: entry.tool }, true, drafts);
+  } else if (type === "redacted_thinking") {
+    entry.part = addPart(message, { type: "reasoning", text: "", visibility: "private" });
+  }
+}
+
+function blockDelta(state: ClaudeState, message: MessageState, index: number, delta: JsonRecord, type: string): Translation {
+  const kind = str(delta.type) ?? "unknown";
+  const drafts: Draft[] = [];
+  const block = message.blocks.get(index) ?? unannounced(message, index, kind);
+  switch (kind) {
+    case "text_delta":
+      say(message, block, "text", str(delta.text) ?? "", drafts);
+      break;
+    case "thinking_delta":
+      say(message, block, "reasoning", str(delta.thinking) ?? "", drafts);
+      break;
+    case "input_json_delta":
+      if (block.tool) streamArguments(state, block.tool, str(delta.partial_json) ?? "", drafts);
+      break;
+    case "signature_delta":
+    case "citations_delta":
+      break;
+    default:
+      // The whole block follows in an `assistant` message, so nothing is lost with a delta we do not know.
+      return noted(ADDRESS, `${type}:unknown`, "unknown_delta", delta);
+  }
+  return mapped(ADDRESS, `${type}:${kind}`, drafts);
+}
+
+function unannounced(message: MessageState, index: number, delta: string): BlockState {
+  const type = delta === "thinking_delta" ? "thinking" : delta === "input_json_delta" ? "tool_use" : "text";
+  const entry: BlockState = { type, part: null, tool: null, confirmed: false };
+  message.blocks.set(index, entry);
+  return entry;
+}
+
+function addPart(message: MessageState, part: DraftPart): number {
+  message.parts.push(part);
+  return message.parts.length - 1;
+}
+
+/** A part begins with its first text: the empty blocks some models send never become one. */
+function say(message: MessageState, block: BlockState, type: "text" | "reasoning", text: string, drafts: Draft[]): void {
+  if (text === "") return;
+  block.part ??= addPart(message, type === "text" ? { type, text: "" } : { type, text: "", visibility: "public" });
+  const part = message.parts[block.part];
+  if (part && (part.type === "text" || part.type === "reasoning")) part.text += text;
+  drafts.push({ do: "item.delta", key: message.key, part_type: type, delta: text, part_index: block.part });
+}
+
+/** The stream is over. What it abandoned (an interrupt, a cut connection) natively never existed. */
+function endStream(state: ClaudeState, message: MessageState, frame: JsonRecord, drafts: Draft[]): void {
+  const abandoned = num(rec(frame.abandoned_blocks).from_block_index);
+  if (abandoned !== undefined) abandon(state, message, abandoned, drafts);
+  else closeMessage(state, message, drafts);
+}
+
+function abandon(state: ClaudeState, message: MessageState, from: number, drafts: Draft[]): void {
+  const blocks = message.parts.length + message.tools.size;
+  for (const [index, block] of message.blocks) {
+    // 2.1.325 counts from the first block that has no `assistant` message; one that has it stays.
+    if (index < from || block.confirmed) continue;
+    if (block.tool) {
+      dropTool(state, block.tool, drafts);
+      message.tools.delete(block.tool);
+    }
+    if (block.part !== null) message.parts.splice(block.part, 1);
+    if (block.part !== null)
+      for (const other of message.blocks.values()) if (other.part !== null && other.part > block.part) other.part -= 1;
+    block.part = null;
+  }
+  const left = message.parts.length + message.tools.size;
+  if (left === 0) message.retracted = true;
+  else if (left < blocks) message.aborted = true;
+  closeMessage(state, message, drafts);
+}
+
+/** The content blocks of an `assistant` frame. */
+export function assistantBlocks(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): void {
+  const api = rec(frame.message);
+  const id = str(api.id) ?? str(frame.uuid) ?? state.newKey("unnamed");
+  const message = openMessage(state, scopeOf(frame), id, drafts);
+  if (frame.aborted === true) message.aborted = true;
+  message.finishReason = str(api.stop_reason) ?? message.finishReason;
+  const uuid = str(frame.uuid);
+  const content = typeof api.content === "string" ? [{ type: "text", text: api.content }] : arr(api.content);
+  for (const block of content) {
+    if (!isRecord(block)) continue;
+    const part = wholeBlock(state, message, block, drafts);
+    if (uuid) message.frames.set(uuid, part);
+  }
+}
+
+/** A block that came whole. Returns its part, null when it became an item of its own. */
+function wholeBlock(state: ClaudeState, message: MessageState, block: JsonRecord, drafts: Draft[]): number | null {
+  const type = str(block.type) ?? "unknown";
+  if (isCall(type)) {
+    const id = str(block.id) ?? `${message.id}:${message.tools.size}`;
+    for (const entry of message.blocks.values()) if (entry.tool === id) entry.confirmed = true;
+    if (state.tools.has(id)) confirmTool(state, message, { ...block, id }, drafts);
+    else startTool(state, message, { ...block, id }, false, drafts);
+    return null;
+  }
+  const entry = streamedBlock(message, type);
+  if (entry) entry.confirmed = true;
+  if (type.endsWith("_tool_result")) {
+    serverResult(message, block, outlives(state, message.scope), drafts);
+    return null;
+  }
+  const part = partOf(block, type);
+  if (part === null) return entry?.part ?? null;
+  const index = entry?.part ?? addPart(message, part);
+  if (entry) entry.part = index;
+  message.parts[index] = part;
+  drafts.push({ do: "item.update", key: message.key, content: [...message.parts] });
+  return index;
+}
+
+/** The streamed block this whole one repeats: `assistant` comes before the block's own `content_block_stop`, so it is the newest. */
+function streamedBlock(message: MessageState, type: string): BlockState | undefined {
+  return [...message.blocks.values()].reverse().find((block) => block.type === type && !block.confirmed);
+}
+
+/** Null: nothing to show. */
+function partOf(block: JsonRecord, type: string): DraftPart | null {
+  switch (type) {
+    case "text": {
+      const text = str(block.text) ?? "";
+      return text === "" ? null : { type: "text", text };
+    }
+    case "thinking": {
+      const text = str(block.thinking) ?? "";
+      return { type: "reasoning", text, visibility: text === "" ? "private" : "public" };
+    }
+    case "redacted_thinking":
+      return { type: "reasoning", text: "", visibility: "private" };
+    case "image":
+    case "document":
+      return mediaOf(block) ?? { type: "json", json: block };
+    default:
+      return { type: "json", json: block };
+  }
+}

@@ -1,0 +1,204 @@
+// What the CLI asks its host: permission for a tool, answers to questions, approval of a plan, MCP elicitation. Asking and settling;
+// the wording of our answers is in replies.ts.
+import type { Draft } from "../../../schema/draft.ts";
+import type { PermissionOption } from "../../../schema/event-data.ts";
+import { arr, asText, type JsonRecord, rec, records, str } from "../../json.ts";
+import { elicitationAnswers, elicitationQuestions } from "./elicitation.ts";
+import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
+import { toolAction, toolPaths } from "./tool-kinds.ts";
+
+/** The answers that are offered to a plan. */
+export const PLAN_APPROVE = "Approve";
+export const PLAN_APPROVE_EDITS = "Approve and accept edits";
+export const PLAN_KEEP = "Keep planning";
+
+/** Handed to the connection and back: all that an answer has to quote. */
+export type NativeRequest = {
+  kind: RequestState["kind"];
+  request_id: string;
+  tool_use_id: string | null;
+  input: JsonRecord;
+  suggestions: JsonRecord[];
+};
+
+/** `can_use_tool`. Two tools are questions in disguise. */
+export function askTool(state: ClaudeState, requestId: string, request: JsonRecord, drafts: Draft[]): void {
+  const name = str(request.tool_name) ?? "unknown";
+  const call = str(request.tool_use_id) ?? null;
+  const input = rec(request.input);
+  const kind = name === "AskUserQuestion" ? "question" : name === "ExitPlanMode" ? "plan" : "permission";
+  const key = `request:${requestId}`;
+  state.requests.set(requestId, { kind, key, call, input });
+  const native: NativeRequest = {
+    kind,
+    request_id: requestId,
+    tool_use_id: call,
+    input,
+    suggestions: records(request.permission_suggestions),
+  };
+  const about = { key, call_id: call, item: call === null ? null : toolKey(call), native };
+  if (kind === "question") drafts.push({ do: "question.request", ...about, questions: userQuestions(input) });
+  else if (kind === "plan") drafts.push(planQuestion(state, call, input, about));
+  else drafts.push(permission(request, name, input, native, about));
+}
+
+type About = { key: string; call_id: string | null; item: string | null; native: NativeRequest };
+
+function permission(request: JsonRecord, name: string, input: JsonRecord, native: NativeRequest, about: About): Draft {
+  const blocked = str(request.blocked_path);
+  const paths = [...new Set([...toolPaths(input), ...(blocked ? [blocked] : [])])];
+  const reason = str(request.decision_reason) ?? str(request.description);
+  return {
+    do: "permission.request",
+    ...about,
+    action: str(request.title) ?? toolAction(name, input),
+    tool_name: name,
+    input,
+    ...(reason ? { reason } : {}),
+    ...(paths.length > 0 ? { paths } : {}),
+    options: permissionOptions(native.suggestions, request.suppress_always_allow_rule === true),
+  };
+}
+
+export function permissionOptions(suggestions: JsonRecord[], noAlways: boolean): PermissionOption[] {
+  const folders = suggestions.flatMap((suggestion) => arr(suggestion.directories)).map((path) => `access to ${String(path)}`);
+  const rules = [...suggestions.flatMap((suggestion) => records(suggestion.rules)).map(ruleText), ...folders];
+  const mode = suggestions.find((suggestion) => suggestion.type === "setMode");
+  const always =
+    rules.length > 0
+      ? `Always allow ${rules.join(", ")} in this session`
+      : mode
+        ? `Allow all of this kind (${str(mode.mode)})`
+        : "Always allow";
+  return [
+    { id: "once", label: "Allow once", kind: "allow_once" },
+    ...(suggestions.length > 0 && !noAlways ? [{ id: "always", label: always, kind: "allow_always" as const }] : []),
+    { id: "reject", label: "Reject", kind: "reject_once" },
+    { id: "reject_and_stop", label: "Reject and stop the turn", kind: "reject_once" },
+  ];
+}
+
+const ruleText = (rule: JsonRecord): string => {
+  const content = str(rule.ruleContent);
+  return content ? `${str(rule.toolName)}(${content})` : (str(rule.toolName) ?? "");
+};
+
+/** Claude Code itself always offers "Other" beside the options. */
+const userQuestions = (input: JsonRecord) =>
+  records(input.questions).map((question) => ({
+    prompt: str(question.question) ?? "",
+    ...(str(question.header) ? { header: str(question.header) ?? "" } : {}),
+    options: records(question.options).map((option) => ({
+      label: str(option.label) ?? "",
+      ...(str(option.description) ? { description: str(option.description) ?? "" } : {}),
+    })),
+    multi_select: question.multiSelect === true,
+    free_text: true,
+  }));
+
+/** A plan the model wrote inline is in the tool call, while `can_use_tool` then has an empty input. */
+function planQuestion(state: ClaudeState, call: string | null, input: JsonRecord, about: About): Draft {
+  const known = call === null ? undefined : state.tools.get(call)?.input;
+  const plan = str(input.plan) ?? str(known?.plan) ?? "";
+  const file = str(input.planFilePath) ?? str(known?.planFilePath);
+  return {
+    do: "question.request",
+    ...about,
+    questions: [
+      {
+        prompt: plan === "" ? "Leave plan mode and start working?" : plan,
+        header: "Plan",
+        options: [
+          { label: PLAN_APPROVE, description: "Start working; edits are asked for" },
+          { label: PLAN_APPROVE_EDITS, description: "Start working; edits are accepted without asking" },
+          { label: PLAN_KEEP, description: "Stay in plan mode; other text is given to the agent as feedback" },
+        ],
+        multi_select: false,
+        free_text: true,
+      },
+    ],
+    metadata: { kind: "plan_approval", plan, ...(file ? { plan_file: file } : {}) },
+  };
+}
+
+export function askElicitation(state: ClaudeState, requestId: string, request: JsonRecord, drafts: Draft[]): void {
+  const key = `request:${requestId}`;
+  state.requests.set(requestId, { kind: "elicitation", key, call: null, input: request });
+  const native: NativeRequest = {
+    kind: "elicitation",
+    request_id: requestId,
+    tool_use_id: null,
+    input: request,
+    suggestions: [],
+  };
+  const url = str(request.url);
+  drafts.push({
+    do: "question.request",
+    key,
+    questions: elicitationQuestions(request),
+    metadata: { kind: "mcp_elicitation", server: str(request.mcp_server_name) ?? "", ...(url ? { url } : {}) },
+    native,
+  });
+}
+
+/** Our answer, as it went over the wire; also what another client may have sent in a trace. */
+export function settleByClient(state: ClaudeState, requestId: string, answer: JsonRecord | string, drafts: Draft[]): void {
+  const request = state.requests.get(requestId);
+  if (!request) return;
+  state.requests.delete(requestId);
+  drafts.push(request.kind === "permission" ? permissionAnswer(request, answer) : questionAnswer(request, answer));
+}
+
+function permissionAnswer(request: RequestState, answer: JsonRecord | string): Draft {
+  const base = { do: "permission.resolve" as const, key: request.key, resolved_by: "client" as const };
+  if (typeof answer === "string") return { ...base, status: "denied", reply: "reject", message: answer };
+  const message = str(answer.message);
+  if (answer.behavior === "allow")
+    return { ...base, status: "approved", reply: records(answer.updatedPermissions).length > 0 ? "always" : "once" };
+  return { ...base, status: "denied", reply: "reject", ...(message ? { message } : {}) };
+}
+
+function questionAnswer(request: RequestState, answer: JsonRecord | string): Draft {
+  const answers = typeof answer === "string" ? null : answersOf(request, answer);
+  const base = { do: "question.resolve" as const, key: request.key, resolved_by: "client" as const };
+  return answers === null ? { ...base, status: "rejected" } : { ...base, status: "answered", answers };
+}
+
+/** Null: declined. */
+function answersOf(request: RequestState, answer: JsonRecord): string[][] | null {
+  if (request.kind === "elicitation") return elicitationAnswers(request.input, answer);
+  const allowed = answer.behavior === "allow";
+  if (request.kind === "plan") {
+    const message = str(answer.message);
+    if (!allowed) return message ? [[message]] : null;
+    const edits = records(answer.updatedPermissions).some((update) => update.type === "setMode");
+    return [[edits ? PLAN_APPROVE_EDITS : PLAN_APPROVE]];
+  }
+  const given = rec(rec(answer.updatedInput).answers);
+  if (!allowed || Object.keys(given).length === 0) return null;
+  return records(request.input.questions).map((question) => choices(question, given[str(question.question) ?? ""]));
+}
+
+/** Several choices of one question travel as `A, B`. */
+function choices(question: JsonRecord, value: unknown): string[] {
+  if (Array.isArray(value)) return value.map(asText);
+  if (typeof value !== "string") return [];
+  const labels = records(question.options).map((option) => str(option.label));
+  if (question.multiSelect !== true || labels.includes(value)) return [value];
+  return value.split(/,\s*/).filter((label) => label !== "");
+}
+
+/** The CLI withdrew the request, or went on without an answer. */
+export function settleByAgent(state: ClaudeState, requestId: string, approved: boolean, drafts: Draft[]): void {
+  const request = state.requests.get(requestId);
+  if (!request) return;
+  state.requests.delete(requestId);
+  if (request.kind === "permission")
+    drafts.push({ do: "permission.resolve", key: request.key, status: approved ? "approved" : "denied", resolved_by: "agent" });
+  else drafts.push({ do: "question.resolve", key: request.key, status: "rejected", resolved_by: "agent" });
+}
+
+/** The call has an outcome: whatever was asked about it is settled. */
+export function settleCall(state: ClaudeState, call: string, isError: boolean, drafts: Draft[]): void {
+  for (const [id, request] of state.requests) if (request.call === call) settleByAgent(state, id, !isError, drafts);
+}

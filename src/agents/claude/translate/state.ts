@@ -1,0 +1,169 @@
+// What the translator remembers between messages. Everything that belongs to a turn is forgotten when the turn ends, so that a session of
+// many turns does not grow; what may outlive a turn (background work, the last known configuration) is small.
+
+import type { PlanEntry } from "../../../schema/content.ts";
+import type { DraftPart, ItemKey } from "../../../schema/draft.ts";
+import type { ErrorData, Usage } from "../../../schema/event-data.ts";
+import type { JsonRecord } from "../../json.ts";
+
+/** One process serves one session, also over `/clear`, `--resume` and `--fork-session`: a single address for everything. */
+export const ADDRESS = "main";
+
+export type BlockState = {
+  type: string;
+  /** Index of its part in the message; null until it has content, or for ever when it is an item of its own. */
+  part: number | null;
+  tool: string | null;
+  /** The whole block came as an `assistant` message. */
+  confirmed: boolean;
+};
+
+/** One API message on its way. */
+export type MessageState = {
+  id: string;
+  key: ItemKey;
+  scope: string;
+  parent: ItemKey | null;
+  /** Stream events announced it; otherwise whole blocks do. */
+  streamed: boolean;
+  parts: DraftPart[];
+  blocks: Map<number, BlockState>;
+  /** uuid of an `assistant` frame → the part it made, null for a tool call. */
+  frames: Map<string, number | null>;
+  tools: Set<string>;
+  aborted: boolean;
+  retracted: boolean;
+  finishReason: string | null;
+  usage: Usage | null;
+};
+
+export type ToolState = {
+  id: string;
+  name: string;
+  input: JsonRecord;
+  /** The arguments as they were streamed. */
+  raw: string;
+  message: ItemKey | null;
+  scope: string;
+};
+
+export type TaskState = {
+  key: ItemKey;
+  tool: string | null;
+  label: string;
+  background: boolean;
+  /** Name of a team member, when the agent was given one. */
+  member: string | null;
+};
+
+/** A question or permission the CLI waits for, by its request id. */
+export type RequestState = {
+  kind: "permission" | "question" | "plan" | "elicitation";
+  key: string;
+  call: string | null;
+  input: JsonRecord;
+};
+
+export type SentMessage = { key: ItemKey; uuid: string | null; text: string };
+
+export type KnownConfig = {
+  model: string | null;
+  permissionMode: string | null;
+  tools: string;
+  mcpServers: string;
+  commands: string;
+  version: string;
+  richCommands: boolean;
+};
+
+export class ClaudeState {
+  nativeSession: string | null = null;
+  /** Any JSON on stdout yet? Without it, plain lines are the answer of `--output-format text`. */
+  sawFrame = false;
+  sawInit = false;
+  sawLifecycle = false;
+  turnOpen = false;
+  /** The turn is open and its next native turn has not begun. */
+  between = false;
+  turns = 0;
+  /** The turn has shown something a person can read: then the result's text repeats it. */
+  shown = false;
+  interrupted = false;
+  refused = false;
+  /** The refusal's words were shown. */
+  refusalShown = false;
+  retrying = false;
+  apiError: ErrorData | null = null;
+  stderr: string[] = [];
+  /** Sent and not yet taken by a turn. */
+  waiting: SentMessage[] = [];
+  /** Texts of this turn's own messages, to tell an echo from news. */
+  sentTexts: string[] = [];
+  readonly messages = new Map<string, MessageState>();
+  /** How often a message id was opened: the second opening needs a key of its own. */
+  readonly opened = new Map<string, number>();
+  readonly tools = new Map<string, ToolState>();
+  readonly tasks = new Map<string, TaskState>();
+  /** Agents by task id: the call that first started them, and their name in the team. */
+  readonly roots = new Map<string, { scope: string | null; member: string | null }>();
+  /** Calls whose work goes on behind the turns. */
+  readonly background = new Set<string>();
+  readonly requests = new Map<string, RequestState>();
+  /** Our own control requests that are not answered yet. */
+  readonly asked = new Map<string, JsonRecord>();
+  readonly plans = new Map<string, ItemKey>();
+  readonly todo = new Map<string, PlanEntry>();
+  readonly members = new Map<string, { status: string; role: string | null }>();
+  /** uuid of an `assistant` frame of this turn → its finished message, for late retractions. */
+  readonly recent = new Map<string, ItemKey>();
+  totalCost = 0;
+  /** Of the native turns that the open turn took so far. */
+  turnUsage: Usage | null = null;
+  contextUsed: number | null = null;
+  plain: ItemKey | null = null;
+  made = 0;
+  config: KnownConfig = {
+    model: null,
+    permissionMode: null,
+    tools: "",
+    mcpServers: "",
+    commands: "",
+    version: "",
+    richCommands: false,
+  };
+
+  /** A key for something the agent gave no id. */
+  newKey(prefix: string, uuid?: string): ItemKey {
+    if (uuid) return `${prefix}:${uuid}`;
+    this.made += 1;
+    return `${prefix}:${this.nativeSession ?? "new"}:${this.turns}:${this.made}`;
+  }
+
+  /** Forgets the turn. */
+  endTurn(): void {
+    this.goOn();
+    this.between = false;
+    this.turnOpen = false;
+    this.turnUsage = null;
+    this.plans.clear();
+  }
+
+  /** Forgets the native turn; the turn goes on with the next one. */
+  goOn(): void {
+    this.between = true;
+    this.shown = false;
+    this.interrupted = false;
+    this.refused = false;
+    this.refusalShown = false;
+    this.retrying = false;
+    this.apiError = null;
+    this.sentTexts = this.waiting.map((message) => message.text);
+    this.recent.clear();
+    for (const [id, tool] of this.tools) if (!this.background.has(id) && !this.background.has(tool.scope)) this.tools.delete(id);
+    // Ids of finished messages are kept for late frames of background agents, not for ever.
+    if (this.opened.size > 200) for (const id of [...this.opened.keys()].slice(0, this.opened.size - 100)) this.opened.delete(id);
+  }
+}
+
+export const toolKey = (id: string): ItemKey => `tool:${id}`;
+export const resultKey = (id: string): ItemKey => `result:${id}`;

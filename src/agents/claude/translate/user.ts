@@ -1,0 +1,82 @@
+// `user` frames: tool results, prompts of sub-agents, echoes, and words the CLI puts into the user's mouth.
+import type { Draft } from "../../../schema/draft.ts";
+import type { Translation } from "../../contract.ts";
+import { type JsonRecord, rec, records, str } from "../../json.ts";
+import { mapped } from "../../translation.ts";
+import { systemItem } from "./assistant.ts";
+import { closeMessage, scopeOf } from "./messages.ts";
+import { ADDRESS, type ClaudeState, toolKey } from "./state.ts";
+import { LEAD } from "./team.ts";
+import { outputText } from "./tool-result.ts";
+import { toolResult } from "./tools.ts";
+import { userParts } from "./user-parts.ts";
+
+export function user(state: ClaudeState, frame: JsonRecord): Translation {
+  const drafts: Draft[] = [];
+  const content = rec(frame.message).content;
+  const results = records(content).filter((block) => block.type === "tool_result");
+  if (results.length > 0) {
+    const detail = results.length === 1 ? frame.tool_use_result : undefined;
+    for (const block of results) toolResult(state, block, detail, scopeOf(frame), drafts);
+    return mapped(ADDRESS, "user:tool_result", drafts);
+  }
+  const text = outputText(content);
+  const scope = scopeOf(frame);
+  const uuid = str(frame.uuid);
+  if (frame.isReplay === true) return replayed(state, frame, text, drafts);
+  if (frame.isSynthetic === true) {
+    const before = state.messages.get(scope);
+    if (before) closeMessage(state, before, drafts);
+    systemItem(state, text, uuid, scope, drafts);
+    return mapped(ADDRESS, "user:synthetic", drafts);
+  }
+  if (/^\[Request interrupted by user/.test(text)) {
+    state.interrupted = true;
+    return mapped(ADDRESS, "user:interrupted", drafts);
+  }
+  const origin = rec(frame.origin);
+  if (origin.kind === "peer" || origin.kind === "observer") {
+    const from = str(origin.name) ?? str(origin.from) ?? "unknown";
+    drafts.push({ do: "event", type: "team.message", data: { from, to: LEAD, text: str(origin.body) ?? text } });
+    return mapped(ADDRESS, "user:peer", drafts);
+  }
+  drafts.push({
+    do: "item.add",
+    item: {
+      key: state.newKey("user", uuid),
+      native_item_id: uuid ?? null,
+      parent: scope === "" ? null : toolKey(scope),
+      kind: "message",
+      role: "user",
+      content: userParts(content),
+    },
+  });
+  return mapped(ADDRESS, scope === "" ? "user:text" : "user:subagent_prompt", drafts);
+}
+
+/** An echo of what we sent (`--replay-user-messages`), or the output of a local command in the same guise. */
+function replayed(state: ClaudeState, frame: JsonRecord, text: string, drafts: Draft[]): Translation {
+  const output = /^<local-command-(stdout|stderr)>([\s\S]*)<\/local-command-\1>$/.exec(text.trim());
+  const uuid = str(frame.uuid);
+  if (output) {
+    // set_model is answered so besides its control_response, which becomes config.changed.
+    const setting = [...state.asked.values()].some((request) => request.subtype === "set_model");
+    if (!setting) systemItem(state, (output[2] ?? "").trim(), uuid, "", drafts);
+    return mapped(ADDRESS, "user:local_command", drafts);
+  }
+  const current = state.messages.get("");
+  if (current) closeMessage(state, current, drafts);
+  if (!state.sentTexts.includes(text)) {
+    drafts.push({
+      do: "item.add",
+      item: {
+        key: state.newKey("user", uuid),
+        native_item_id: uuid ?? null,
+        kind: "message",
+        role: "user",
+        content: userParts(rec(frame.message).content),
+      },
+    });
+  }
+  return mapped(ADDRESS, "user:replay", drafts);
+}

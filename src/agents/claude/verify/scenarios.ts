@@ -1,0 +1,15 @@
+// Scenarios only Claude Code and its SDK need, for `dragoman verify`.
+import type { Scenario } from "../../scenario.ts";
+import { backgroundScenarios } from "./scenarios-background.ts";
+import { commandScenarios } from "./scenarios-commands.ts";
+import { decisionScenarios } from "./scenarios-decisions.ts";
+import { modelScenarios } from "./scenarios-model.ts";
+import { toolScenarios } from "./scenarios-tools.ts";
+
+export const claudeScenarios: readonly Scenario[] = [
+  ...commandScenarios,
+  ...decisionScenarios,
+  ...modelScenarios,
+  ...toolScenarios,
+  ...backgroundScenarios,
+].map((scenario) => ({ ...scenario, only: ["claude", "claude-sdk"] }));

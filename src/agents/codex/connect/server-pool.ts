@@ -1,0 +1,66 @@
+// Which sessions share an app-server: all with the same command and environment. Starts one on demand, ends it when nobody uses it.
+import type { AgentHost } from "../../contract.ts";
+import { str } from "../../json.ts";
+import { AppServer, type ServerLaunch } from "./app-server.ts";
+
+/** A share in a server. Give it back exactly once. */
+export type ServerLease = { server: AppServer; release(): Promise<void> };
+
+type Slot = { starting: Promise<AppServer>; users: number };
+
+export class ServerPool {
+  readonly #slots = new Map<string, Slot>();
+
+  async acquire(host: AgentHost, sessionEnv: Record<string, string>): Promise<ServerLease> {
+    const launch = await launchOf(host, sessionEnv);
+    const key = JSON.stringify([launch.command, launch.args, Object.entries(launch.env).sort()]);
+    const slot = this.#slots.get(key) ?? this.#start(key, host, launch);
+    slot.users++;
+    try {
+      const server = await slot.starting;
+      let held = true;
+      const release = async (): Promise<void> => {
+        if (!held) return;
+        held = false;
+        await this.#release(key, slot, server);
+      };
+      return { server, release };
+    } catch (error) {
+      slot.users--;
+      this.#drop(key, slot);
+      throw error;
+    }
+  }
+
+  async shutdown(): Promise<void> {
+    const slots = [...this.#slots.values()];
+    this.#slots.clear();
+    await Promise.allSettled(slots.map(async ({ starting }) => (await starting).stop()));
+  }
+
+  #start(key: string, host: AgentHost, launch: ServerLaunch): Slot {
+    const slot: Slot = { users: 0, starting: AppServer.start(host, launch, () => this.#drop(key, slot)) };
+    this.#slots.set(key, slot);
+    return slot;
+  }
+
+  async #release(key: string, slot: Slot, server: AppServer): Promise<void> {
+    slot.users--;
+    if (slot.users > 0) return;
+    this.#drop(key, slot);
+    await server.stop();
+  }
+
+  /** The next session gets a new one. */
+  #drop(key: string, slot: Slot): void {
+    if (this.#slots.get(key) === slot) this.#slots.delete(key);
+  }
+}
+
+/** The user's login and configuration are used as they are, unless `agents.codex.home` names another CODEX_HOME. */
+async function launchOf(host: AgentHost, sessionEnv: Record<string, string>): Promise<ServerLaunch> {
+  const { command, args } = await host.resolveCommand();
+  const home = str(host.settings.home);
+  const env = host.environment({ ...(home ? { CODEX_HOME: home } : {}), ...sessionEnv });
+  return { command, args: [...args, "app-server"], env };
+}

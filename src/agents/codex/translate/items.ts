@@ -1,0 +1,169 @@
+// The life of native items: start, deltas, end. Knows which universal items they become and under which keys; what is in them is said by
+// `message-items.ts`, `tool-items.ts` and `subagents.ts`.
+import type { Draft, ItemKey } from "../../../schema/draft.ts";
+import { type JsonRecord, num, rec, records, str } from "../../json.ts";
+import { messageItem } from "./message-items.ts";
+import type { NativeItem, Thread } from "./thread.ts";
+import { isTool, toolCall, toolOutcome } from "./tool-items.ts";
+
+export const resultKey = (key: ItemKey): ItemKey => `${key}:result`;
+
+/** Where an item hangs: a sub-agent's under the call that spawned it, a tool under the message of its model response. */
+const parentOf = (thread: Thread, type: string): ItemKey | null =>
+  thread.child?.spawnKey ?? (isTool(type) ? thread.message : null);
+
+/** The open native item, or a new one. An id that comes again after its end is another item. */
+export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallbackType: string): NativeItem {
+  const id = str(item.id) ?? "";
+  let key = thread.keyOf(turnId, id);
+  const open = thread.open.get(key);
+  if (open) return open;
+  if (thread.isClosed(key)) {
+    thread.nextGeneration(turnId, id);
+    key = thread.keyOf(turnId, id);
+  }
+  const type = str(item.type) ?? fallbackType;
+  const native: NativeItem = {
+    key,
+    id,
+    type,
+    turnId,
+    parent: parentOf(thread, type),
+    shown: item,
+    announced: false,
+    streamed: "",
+    slots: [],
+    resultStarted: false,
+    running: false,
+  };
+  thread.open.set(key, native);
+  thread.turn?.keys.push(key);
+  if (isTool(type)) thread.toolItems++;
+  return native;
+}
+
+export function itemStarted(thread: Thread, params: JsonRecord): Draft[] {
+  const item = rec(params.item);
+  const native = openItem(thread, str(params.turnId) ?? "", item, "unknown");
+  native.shown = item;
+  if (native.type === "commandExecution" && str(item.processId) !== undefined) native.running = true;
+  return [...supersede(thread, native), ...announce(thread, native, item)];
+}
+
+/**
+ * codex 0.166 never completes a message cut by a lost stream, a steer or a review: the next thing the model says in that thread ends it.
+ */
+function supersede(thread: Thread, next: NativeItem): Draft[] {
+  if (next.type !== "agentMessage" && next.type !== "reasoning") return [];
+  return [...thread.open.values()]
+    .filter((native) => native !== next && (native.type === "agentMessage" || native.type === "reasoning"))
+    .flatMap((native) => closeCut(thread, native));
+}
+
+/** Ends an item that the server will not end any more. */
+export function closeCut(thread: Thread, native: NativeItem): Draft[] {
+  thread.close(native);
+  const drafts: Draft[] = [{ do: "item.complete", key: native.key, status: "failed", synthetic: true }];
+  if (native.resultStarted) drafts.push({ do: "item.complete", key: resultKey(native.key), status: "failed", synthetic: true });
+  return drafts;
+}
+
+export function announce(thread: Thread, native: NativeItem, item: JsonRecord): Draft[] {
+  const first = !native.announced;
+  native.announced = true;
+  const base = { key: native.key, native_item_id: native.id, ...(native.parent === null ? {} : { parent: native.parent }) };
+  if (isTool(native.type))
+    return [{ do: "item.start", item: { ...base, kind: "tool_call", role: "assistant", content: [toolCall(item, native)] } }];
+  const message = messageItem(native.type);
+  if (!message || !first) return [];
+  if (native.type === "agentMessage") thread.message = native.key;
+  const start: Draft = { do: "item.start", item: { ...base, ...message.start(item, native, thread) } };
+  return native.type === "contextCompaction" ? [start, { do: "status", status: { status: "compacting" } }] : [start];
+}
+
+export function itemCompleted(thread: Thread, params: JsonRecord): Draft[] {
+  const item = rec(params.item);
+  const turnId = str(params.turnId) ?? "";
+  // The end of something we closed already, because its turn was over: nothing new.
+  if (thread.isClosed(thread.keyOf(turnId, str(item.id) ?? ""))) return [];
+  const native = openItem(thread, turnId, item, "unknown");
+  const drafts = native.announced ? [] : announce(thread, native, item);
+  thread.close(native);
+  if (isTool(native.type)) return [...drafts, ...toolEnd(native, item)];
+  const message = messageItem(native.type);
+  if (!message) return drafts;
+  const { content, more } = message.complete(item, native, thread);
+  return [...drafts, { do: "item.complete", key: native.key, ...(content ? { content } : {}) }, ...(more ?? [])];
+}
+
+function toolEnd(native: NativeItem, item: JsonRecord): Draft[] {
+  const { parts, failed } = toolOutcome(item, native);
+  const status = failed ? "failed" : "completed";
+  const key = resultKey(native.key);
+  return [
+    { do: "item.complete", key: native.key, content: [toolCall(item, native)], status },
+    native.resultStarted
+      ? { do: "item.complete", key, content: parts, status }
+      : { do: "item.add", item: { ...resultItem(native), content: parts }, status },
+  ];
+}
+
+const resultItem = (native: NativeItem) => ({
+  key: resultKey(native.key),
+  native_item_id: native.id,
+  ...(native.parent === null ? {} : { parent: native.parent }),
+  kind: "tool_result" as const,
+  role: "tool" as const,
+});
+
+/** Text of a message, a plan, or reasoning. */
+export function textDelta(thread: Thread, params: JsonRecord, type: "agentMessage" | "plan" | "reasoning"): Draft[] {
+  const delta = str(params.delta) ?? "";
+  const native = openItem(thread, str(params.turnId) ?? "", { id: params.itemId, type }, type);
+  const start = native.announced ? [] : announce(thread, native, { id: params.itemId, type });
+  native.streamed += delta;
+  return [
+    ...start,
+    {
+      do: "item.delta",
+      key: native.key,
+      part_type: type === "reasoning" ? "reasoning" : "text",
+      delta,
+      part_index: type === "reasoning" ? slotOf(native, params) : 0,
+    },
+  ];
+}
+
+/** Summary and raw text of one reasoning item may come mixed: parts stand in the order in which they first appeared. */
+function slotOf(native: NativeItem, params: JsonRecord): number {
+  const summary = num(params.summaryIndex);
+  const slot = summary === undefined ? `c${num(params.contentIndex) ?? 0}` : `s${summary}`;
+  const at = native.slots.indexOf(slot);
+  return at >= 0 ? at : native.slots.push(slot) - 1;
+}
+
+/** Output of a command, or of a patch. */
+export function outputDelta(thread: Thread, params: JsonRecord, type: "commandExecution" | "fileChange"): Draft[] {
+  const delta = str(params.delta) ?? "";
+  const native = openItem(thread, str(params.turnId) ?? "", { id: params.itemId, type }, type);
+  const drafts = native.announced ? [] : announce(thread, native, native.shown);
+  native.streamed += delta;
+  native.running = type === "commandExecution";
+  if (!native.resultStarted) {
+    native.resultStarted = true;
+    drafts.push({
+      do: "item.start",
+      item: { ...resultItem(native), content: [{ type: "tool_result", call_id: native.id, output: "" }] },
+    });
+  }
+  drafts.push({ do: "item.delta", key: resultKey(native.key), part_type: "tool_output", delta, part_index: 0 });
+  return drafts;
+}
+
+/** codex 0.166 (apply_patch_streaming_events): comes before the item's start, with relative paths. */
+export function patchUpdated(thread: Thread, params: JsonRecord): Draft[] {
+  const item = { id: params.itemId, type: "fileChange", changes: records(params.changes), status: "inProgress" };
+  const native = openItem(thread, str(params.turnId) ?? "", item, "fileChange");
+  native.shown = item;
+  return announce(thread, native, item);
+}

@@ -1,0 +1,146 @@
+// What the translator remembers of one native thread. Pure state with a few questions about it; it makes no drafts.
+import type { ItemKey } from "../../../schema/draft.ts";
+import type { ErrorCode, Usage } from "../../../schema/event-data.ts";
+import type { JsonRecord } from "../../json.ts";
+
+/** One native item between its start and its end. */
+export type NativeItem = {
+  /** Key of the universal item; for a tool, of its `tool_call`. */
+  key: ItemKey;
+  id: string;
+  type: string;
+  turnId: string;
+  parent: ItemKey | null;
+  /** The item as the server last showed it. */
+  shown: JsonRecord;
+  /** False until drafts announced it. */
+  announced: boolean;
+  /** Text or output streamed so far. */
+  streamed: string;
+  /** Reasoning only: which native part each universal part is, `s0` a summary, `c0` raw text. */
+  slots: string[];
+  resultStarted: boolean;
+  /** Commands only: a process exists, so the end of the turn does not end it. */
+  running: boolean;
+};
+
+export type OpenTurn = {
+  /** Null from our request until the server names it. */
+  id: string | null;
+  usage: Usage | null;
+  /** The final error was told already; turn/completed repeats it. */
+  error: ErrorCode | null;
+  /** Keys of everything announced in it, for a later revert. */
+  keys: ItemKey[];
+};
+
+export type RawCall = { name: string; arguments: string; itemsBefore: number };
+
+/** A sub-agent's place in its parent's session. */
+export type ChildLink = { parentThread: string; spawnKey: ItemKey | null };
+
+const REMEMBERED_TURNS = 200;
+const REMEMBERED_KEYS = 5_000;
+
+export class Thread {
+  readonly id: string;
+  child: ChildLink | null = null;
+  cwd: string | null = null;
+  /** The policies our own requests asked for. */
+  policies: JsonRecord = {};
+  /** What config.changed said last, as JSON text per field. */
+  readonly config = new Map<string, string>();
+  readonly mcpServers = new Map<string, { name: string; status: string; error?: string }>();
+  readonly open = new Map<ItemKey, NativeItem>();
+  turn: OpenTurn | null = null;
+  /** The assistant message tool calls of this model response belong to. */
+  message: ItemKey | null = null;
+  /** Turn ids our own requests asked for. */
+  readonly clientTurns = new Set<string>();
+  /** A turn-opening request of ours that is not answered yet. */
+  awaited = 0;
+  compactRequested = false;
+  retrying = false;
+  goal = false;
+  lastDiff = "";
+  lastTotals = "";
+  contextUsed: number | null = null;
+  /** Text of the last finished assistant message: a sub-agent's answer. */
+  lastText = "";
+  /** Tool items so far: tells whether a code-mode script made any. */
+  toolItems = 0;
+  /** Calls of raw response items that wait for their output, by call id. */
+  readonly rawCalls = new Map<string, RawCall>();
+  revertBefore: string | null = null;
+  /** A refusal was told with its own words in this turn. */
+  refused = false;
+  readonly #ended = new Map<string, ItemKey[]>();
+  readonly #closed = new Set<ItemKey>();
+  readonly #generations = new Map<string, number>();
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /**
+   * Turn ids are unique for ever, item ids are the provider's and may come again: so the key has both. An id that comes again inside one turn gets
+   * a number.
+   */
+  keyOf(turnId: string, itemId: string): ItemKey {
+    const base = `${turnId}/${itemId}`;
+    const generation = this.#generations.get(base);
+    return generation === undefined ? base : `${base}#${generation}`;
+  }
+
+  nextGeneration(turnId: string, itemId: string): void {
+    const base = `${turnId}/${itemId}`;
+    this.#generations.set(base, (this.#generations.get(base) ?? 1) + 1);
+  }
+
+  isClosed(key: ItemKey): boolean {
+    return this.#closed.has(key);
+  }
+
+  close(item: NativeItem): void {
+    this.open.delete(item.key);
+    this.#closed.add(item.key);
+    trim(this.#closed, REMEMBERED_KEYS);
+  }
+
+  hasEnded(turnId: string): boolean {
+    return this.#ended.has(turnId);
+  }
+
+  endTurn(turnId: string | null, keys: ItemKey[]): void {
+    if (turnId !== null) this.#ended.set(turnId, keys);
+    trim(this.#ended, REMEMBERED_TURNS);
+    if (this.#generations.size > REMEMBERED_KEYS) this.#generations.clear();
+    this.turn = null;
+    this.message = null;
+    this.lastDiff = "";
+    // A revert may bring the same totals again in a later turn.
+    this.lastTotals = "";
+    this.refused = false;
+  }
+
+  /** Forgets this turn and all later ones, and tells the keys of what was in them, newest first. */
+  dropFrom(turnId: string): ItemKey[] {
+    const turns = [...this.#ended.keys()];
+    const at = turns.indexOf(turnId);
+    if (at < 0) return [];
+    const keys: ItemKey[] = [];
+    for (const turn of turns.slice(at)) {
+      keys.push(...(this.#ended.get(turn) ?? []));
+      this.#ended.delete(turn);
+    }
+    return keys.reverse();
+  }
+}
+
+/** Drops the oldest entries of an insertion-ordered collection. */
+function trim(collection: Set<string> | Map<string, unknown>, limit: number): void {
+  for (const key of collection.keys()) {
+    if (collection.size <= limit) return;
+    collection.delete(key);
+  }
+}

@@ -1,0 +1,276 @@
+// Turns of one thread: opened by our requests or by the server, ended by the server or by its death, with everything left open in them.
+import type { Draft } from "../../../schema/draft.ts";
+import type { StopReason, Usage } from "../../../schema/event-data.ts";
+import { isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts";
+import { errorData, retryAttempt } from "./errors.ts";
+import { closeCut, resultKey } from "./items.ts";
+import type { NativeItem, Thread } from "./thread.ts";
+
+const newTurn = (id: string | null) => ({ id, usage: null, error: null, keys: [] });
+
+/** A request of ours that makes the server work. While a turn runs it joins that one. */
+export function turnRequested(thread: Thread): Draft[] {
+  thread.awaited++;
+  if (thread.turn !== null || thread.child !== null) return [];
+  thread.turn = newTurn(null);
+  return [{ do: "turn.start", initiator: "client" }];
+}
+
+/** The answer names the turn: a new one, or the running one that was steered. */
+export function turnAnswered(thread: Thread, turnId: string | undefined): Draft[] {
+  thread.awaited = Math.max(0, thread.awaited - 1);
+  if (turnId === undefined) return [];
+  if (thread.hasEnded(turnId)) return [];
+  thread.clientTurns.add(turnId);
+  if (thread.turn?.id === null) {
+    thread.turn.id = turnId;
+    return [{ do: "turn.start", initiator: "client", native_turn_id: turnId }];
+  }
+  return [];
+}
+
+/** The request was refused. A turn that only we believed in is over. */
+export function turnRefused(thread: Thread, error: ReturnType<typeof errorData>): Draft[] {
+  thread.awaited = Math.max(0, thread.awaited - 1);
+  const drafts: Draft[] = [{ do: "error", error }];
+  if (thread.turn?.id === null && thread.awaited === 0) {
+    thread.endTurn(null, []);
+    drafts.push({ do: "turn.end", stop_reason: "error", error_code: error.code });
+  }
+  return drafts;
+}
+
+export function turnStarted(thread: Thread, turn: JsonRecord): Draft[] {
+  const id = str(turn.id) ?? null;
+  const root = str(turn.rootTurnId);
+  const open = thread.turn;
+  // codex 0.166: a review announces an inner turn whose root is the one it answered with; all items carry the root.
+  if (open?.id && root === open.id && id !== open.id) return [];
+  if (open && (open.id === id || open.id === null)) {
+    open.id = id;
+    return begin(thread, id, true);
+  }
+  const drafts = open ? endOpenItems(thread, false) : [];
+  if (open) thread.endTurn(open.id, open.keys);
+  thread.turn = newTurn(id);
+  return [...drafts, ...begin(thread, id, false)];
+}
+
+function begin(thread: Thread, id: string | null, ours: boolean): Draft[] {
+  if (thread.child !== null) return [];
+  const client = ours || (id !== null && thread.clientTurns.has(id)) || thread.awaited > 0;
+  return [{ do: "turn.start", initiator: client ? "client" : "agent", ...(id === null ? {} : { native_turn_id: id }) }];
+}
+
+/** An item or delta of a turn nobody announced, as after joining a running thread. */
+export function implicitTurn(thread: Thread, turnId: string | undefined): Draft[] {
+  if (turnId === undefined || turnId === "" || thread.hasEnded(turnId)) return [];
+  if (thread.turn !== null) {
+    if (thread.turn.id === null) thread.turn.id = turnId;
+    return [];
+  }
+  thread.turn = newTurn(turnId);
+  return begin(thread, turnId, false);
+}
+
+export function turnCompleted(thread: Thread, turn: JsonRecord): Draft[] {
+  const id = str(turn.id) ?? null;
+  const open = thread.turn;
+  if (open === null || (open.id !== null && id !== null && open.id !== id)) {
+    if (id !== null) thread.endTurn(id, []);
+    thread.turn = open;
+    return [];
+  }
+  const finished = turn.status === "completed";
+  const failure = isRecord(turn.error) ? errorData(turn.error) : null;
+  const refused = finished ? refusal(thread) : [];
+  const drafts: Draft[] = [...refused, ...endOpenItems(thread, finished)];
+  const refusedAloud = finished && thread.refused;
+  thread.endTurn(id, open.keys);
+  thread.retrying = false;
+  thread.compactRequested = false;
+  if (thread.child !== null) return drafts;
+  if (failure && open.error === null) drafts.push({ do: "error", error: failure });
+  const code = failure?.code ?? open.error;
+  const stop = refused.length > 0 || refusedAloud ? "refusal" : stopReason(turn.status, code);
+  drafts.push({
+    do: "turn.end",
+    stop_reason: stop,
+    ...(stop === "error" ? { error_code: code ?? "unknown" } : {}),
+    ...(open.usage ? { usage: open.usage } : {}),
+  });
+  return drafts;
+}
+
+function stopReason(status: unknown, code: string | null): StopReason {
+  if (status === "completed") return "end_turn";
+  if (status === "interrupted") return "interrupted";
+  if (code === "output_length") return "output_length";
+  if (code === "max_budget") return "max_budget";
+  return "error";
+}
+
+/**
+ * codex 0.166 drops refusals: all that is left is a message that was started, has no text, and is never completed, in a turn that completed.
+ */
+function refusal(thread: Thread): Draft[] {
+  const dangling = [...thread.open.values()].filter(
+    ({ type, streamed, shown }) => type === "agentMessage" && streamed === "" && !str(shown.text),
+  );
+  return dangling.flatMap((native): Draft[] => {
+    thread.close(native);
+    return [{ do: "item.complete", key: native.key, content: [{ type: "refusal", text: REFUSED }], synthetic: true }];
+  });
+}
+
+const REFUSED = "The model refused. Codex does not pass on its words.";
+
+/** What is still open when a turn ends. The session closes the rest of the main thread's items itself. */
+function endOpenItems(thread: Thread, finished: boolean): Draft[] {
+  return [...thread.open.values()].flatMap((native) => {
+    if (outlives(native)) return keepOpen(native);
+    if (thread.child === null) {
+      thread.close(native);
+      return [];
+    }
+    if (!finished) return closeCut(thread, native);
+    thread.close(native);
+    return [{ do: "item.complete", key: native.key, synthetic: true }];
+  });
+}
+
+/** A started command goes on as a background terminal after its turn (its end comes later); so does a sub-agent. */
+const outlives = (native: NativeItem): boolean =>
+  (native.type === "commandExecution" && native.running) || native.type === "subAgentActivity";
+
+function keepOpen(native: NativeItem): Draft[] {
+  const drafts: Draft[] = [{ do: "item.update", key: native.key, outlives_turn: true }];
+  if (native.resultStarted) drafts.push({ do: "item.update", key: resultKey(native.key), outlives_turn: true });
+  return drafts;
+}
+
+/**
+ * The main turn ends while a sub-agent works on. Its tools go on; its message cannot, because no message outlives its turn: what comes after is a
+ * message of its own.
+ */
+export function leaveChild(child: Thread): Draft[] {
+  return [...child.open.values()].flatMap((native) => {
+    if (native.type !== "agentMessage" && native.type !== "reasoning") return keepOpen(native);
+    child.close(native);
+    child.nextGeneration(native.turnId, native.id);
+    return [{ do: "item.complete", key: native.key, synthetic: true }];
+  });
+}
+
+/** The process is gone: nothing of this thread will be ended by the server any more. */
+export function threadLost(thread: Thread, message: string): Draft[] {
+  const drafts = [...thread.open.values()].flatMap((native) => closeCut(thread, native));
+  const open = thread.turn;
+  if (open) thread.endTurn(open.id, open.keys);
+  thread.awaited = 0;
+  thread.retrying = false;
+  if (!open || thread.child !== null) return drafts;
+  drafts.push({
+    do: "error",
+    error: { message, code: "execution_error", details: { error_source: "agent", native_code: null, retryable: true } },
+    synthetic: true,
+  });
+  drafts.push({
+    do: "turn.end",
+    synthetic: true,
+    stop_reason: "error",
+    error_code: "execution_error",
+    ...(open.usage ? { usage: open.usage } : {}),
+  });
+  return drafts;
+}
+
+/** The `error` notification: a retry is progress, the last one is the failure that turn/completed repeats. */
+export function errorNotified(thread: Thread, params: JsonRecord): Draft[] {
+  const error = errorData(params.error);
+  if (params.willRetry === true) {
+    thread.retrying = true;
+    const attempt = retryAttempt(error.message);
+    const why = str(rec(params.error).additionalDetails);
+    const detail = why ? `${error.message} (${why})` : error.message;
+    return [{ do: "status", status: { status: "retrying", detail, ...(attempt === undefined ? {} : { attempt }) } }];
+  }
+  if (thread.turn) thread.turn.error = error.code;
+  return [{ do: "error", error }];
+}
+
+const tokens = (value: JsonRecord): Usage => ({
+  input_tokens: num(value.inputTokens) ?? 0,
+  output_tokens: num(value.outputTokens) ?? 0,
+  reasoning_tokens: num(value.reasoningOutputTokens) ?? 0,
+  cache_read_tokens: num(value.cachedInputTokens) ?? 0,
+  cache_write_tokens: num(value.cacheWriteInputTokens) ?? 0,
+});
+
+export const addUsage = (a: Usage | null, b: Usage): Usage => ({
+  input_tokens: (a?.input_tokens ?? 0) + b.input_tokens,
+  output_tokens: (a?.output_tokens ?? 0) + b.output_tokens,
+  reasoning_tokens: (a?.reasoning_tokens ?? 0) + (b.reasoning_tokens ?? 0),
+  cache_read_tokens: (a?.cache_read_tokens ?? 0) + (b.cache_read_tokens ?? 0),
+  cache_write_tokens: (a?.cache_write_tokens ?? 0) + (b.cache_write_tokens ?? 0),
+});
+
+/** One per model response. The same totals again (a resume, the second line of a compaction) are no new use. */
+export function tokenUsage(thread: Thread, params: JsonRecord): Draft[] {
+  const { total, last, modelContextWindow } = rec(params.tokenUsage);
+  const totals = JSON.stringify(total ?? null);
+  const repeated = totals === thread.lastTotals;
+  thread.lastTotals = totals;
+  thread.message = null;
+  const used = num(rec(last).totalTokens) ?? null;
+  thread.contextUsed = used;
+  const window = num(modelContextWindow);
+  const context = {
+    ...(used === null ? {} : { context_used: used }),
+    ...(window === undefined ? {} : { context_window: window }),
+  };
+  const step = tokens(rec(last));
+  const drafts: Draft[] = [];
+  if (!repeated && thread.turn) {
+    thread.turn.usage = addUsage(thread.turn.usage, step);
+    drafts.push({ do: "event", type: "usage.updated", data: { scope: "step", ...step, ...context } });
+  }
+  if (thread.child === null)
+    drafts.push({ do: "event", type: "usage.updated", data: { scope: "session", ...tokens(rec(total)), ...context } });
+  return drafts;
+}
+
+const PLAN_STATUS: Record<string, "pending" | "in_progress" | "completed"> = {
+  pending: "pending",
+  inProgress: "in_progress",
+  in_progress: "in_progress",
+  completed: "completed",
+};
+
+/** The whole list each time: one status item a turn. */
+export function planUpdated(thread: Thread, params: JsonRecord): Draft[] {
+  const explanation = str(params.explanation);
+  const key = `${str(params.turnId) ?? ""}/todo`;
+  const entries = records(params.plan).map((step) => ({
+    text: str(step.step) ?? "",
+    status: PLAN_STATUS[str(step.status) ?? ""] ?? ("pending" as const),
+  }));
+  thread.turn?.keys.push(key);
+  // A code-mode script that did this needs no item of its own.
+  thread.toolItems++;
+  return [
+    {
+      do: "item.start",
+      item: {
+        key,
+        kind: "status",
+        role: "assistant",
+        ...(thread.child?.spawnKey ? { parent: thread.child.spawnKey } : {}),
+        content: [
+          { type: "plan", entries },
+          ...(explanation ? [{ type: "status" as const, label: "plan", detail: explanation }] : []),
+        ],
+      },
+    },
+  ];
+}

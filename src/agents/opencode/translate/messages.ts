@@ -1,0 +1,296 @@
+// Messages and their parts: `message.updated`, `message.part.updated`, `message.part.delta`, and the same facts read again over HTTP.
+import type { Draft, DraftPart } from "../../../schema/draft.ts";
+import { isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
+import { partContent } from "./parts.ts";
+import { replaceMessage } from "./removal.ts";
+import { type ContentPart, contentOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
+import { toolPart, waitingTask } from "./tools.ts";
+import { completeUserMessages, endStep, messageError, readUsage } from "./turns.ts";
+
+export function messageUpdated(world: World, session: Session, info: JsonRecord): Draft[] {
+  const id = str(info.id);
+  if (id === undefined) return [];
+  const copied = session.messages.has(id) ? [] : finishCopies(session, id);
+  return [...copied, ...(info.role === "user" ? userMessage(session, id, info) : assistantMessage(world, session, id, info))];
+}
+
+/**
+ * Messages that came finished have all their parts when the next message comes. Not before: a busy server writes the first word of a message only when the
+ * message has ended, so that one of a running turn looks like a copy too, until its own end comes.
+ */
+export function finishCopies(session: Session, but: string | null): Draft[] {
+  const drafts: Draft[] = [];
+  for (const message of session.messages.values()) {
+    if (!message.ending || message.id === but || message.done) continue;
+    drafts.push(...finishAssistant(session, message, message.ending));
+    message.ending = null;
+  }
+  return drafts;
+}
+
+/** A user's message is told with its first part: one that only marks a compaction never becomes an item. */
+function userMessage(session: Session, id: string, info: JsonRecord): Draft[] {
+  const message = session.messages.get(id) ?? newMessage(session, id, "user");
+  const files = records(rec(info.summary).diffs);
+  const diffs = files.length === 0 ? "" : toJson(files);
+  if (diffs === "" || diffs === message.diffs) return [];
+  message.diffs = diffs;
+  // Comes after idle: the files this message has changed so far.
+  return session.parent ? [] : [{ do: "event", type: "session.updated", data: { metadata: { message_id: id, diffs: files } } }];
+}
+
+function assistantMessage(world: World, session: Session, id: string, info: JsonRecord): Draft[] {
+  const known = session.messages.get(id);
+  const message = known ?? newMessage(session, id, "assistant");
+  const parentId = str(info.parentID) ?? null;
+  message.parentId = parentId;
+  const drafts = message.started ? [] : completeUserMessages(session, parentId);
+  if (!known) message.system = info.summary === true;
+  if (message.done || message.hidden || message.removed) return drafts;
+  drafts.push(...startMessage(session, message, false));
+  const turn = world.root(session) === session ? session.turn : null;
+  if (turn) turn.last = message;
+  message.finish = str(info.finish) ?? null;
+  if (num(rec(info.time).completed) === undefined) return drafts;
+  if (!known) {
+    message.ending = info;
+    return drafts;
+  }
+  message.ending = null;
+  return [...drafts, ...finishAssistant(session, message, info)];
+}
+
+/** Final only with `time.completed`: it is updated once before with finish and tokens. */
+function finishAssistant(session: Session, message: Message, info: JsonRecord): Draft[] {
+  const drafts: Draft[] = [];
+  const { error } = info;
+  if (isRecord(error)) message.failed = true;
+  const usage = readUsage(info.tokens, info.cost);
+  // A copy was paid for in the session it was copied from.
+  const copy = message.ending !== null && session.turn === null;
+  if (usage && !copy && usage.input_tokens + usage.output_tokens > 0) message.usage = usage;
+  if (info.structured !== undefined && info.structured !== null)
+    place(message, "structured", [{ type: "json", json: info.structured }]);
+  if (message.system && message.slots.length > 0) session.summary = message.slots.map((part) => part.text).join("\n");
+  drafts.push(...endStep(message, message.finish ?? undefined, null));
+  message.done = true;
+  drafts.push({
+    do: "item.complete",
+    key: message.key,
+    content: contentOf(message),
+    status: message.failed ? "failed" : "completed",
+  });
+  if (isRecord(error)) {
+    // A sub-agent's failure is the failure of its tool call; told as an error it would be told twice.
+    if (!session.parent && !copy) drafts.push(...messageError(session, error));
+  } else if (message.finish !== null && session.turn) {
+    // It went on after an error that was not the end (a missing attachment).
+    session.turn.error = null;
+    session.turn.errorName = null;
+  }
+  return drafts;
+}
+
+/** `stub`: only a part of it was seen, as after a reconnect in mid-stream. */
+export function startMessage(session: Session, message: Message, stub: boolean): Draft[] {
+  if (message.started) return [];
+  message.started = true;
+  if (session.parent && session.parentCall === null) linkByGuess(session);
+  const content = message.role === "user" ? contentOf(message) : [];
+  return [
+    {
+      do: "item.start",
+      item: {
+        key: message.key,
+        native_item_id: message.id,
+        parent: session.parentCall,
+        kind: message.system ? "system" : "message",
+        role: message.system ? "system" : message.role,
+        ...(content.length > 0 ? { content } : {}),
+      },
+      ...(stub ? { synthetic: true } : {}),
+    },
+  ];
+}
+
+function linkByGuess(session: Session): void {
+  const task = session.parent ? waitingTask(session.parent) : null;
+  if (!task) return;
+  task.child = session.id;
+  session.parentCall = task.callKey;
+}
+
+/** null: a part type this version did not know. */
+export function partUpdated(world: World, session: Session, native: JsonRecord): Draft[] | null {
+  const messageId = str(native.messageID);
+  const id = str(native.id);
+  if (messageId === undefined || id === undefined) return [];
+  const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
+  if (message.hidden || message.removed || message.forgotten) return [];
+  const stub = message.role === "assistant" ? startMessage(session, message, true) : [];
+  const drafts = knownPart(world, session, message, id, native);
+  return drafts === null ? null : [...stub, ...drafts];
+}
+
+function knownPart(world: World, session: Session, message: Message, id: string, native: JsonRecord): Draft[] | null {
+  switch (native.type) {
+    case "tool":
+      return toolPart(world, session, message, native);
+    case "text":
+    case "reasoning":
+      return message.role === "user" && native.synthetic === true
+        ? syntheticText(session, message, id, native)
+        : textPart(session, message, id, native);
+    case "step-start":
+      return stepStart(message, id);
+    case "step-finish":
+      return once(message, id, "step-finish") ? endStep(message, str(native.reason), readUsage(native.tokens, native.cost)) : [];
+    case "retry":
+      return once(message, id, "retry") ? retryPart(session, native) : [];
+    case "compaction":
+      return once(message, id, "compaction") ? compactionPart(world.root(session), native) : [];
+    case "file":
+    case "agent":
+    case "subtask":
+    case "patch":
+    case "snapshot":
+      return wholePart(session, message, id, native);
+    default:
+      return null;
+  }
+}
+
+export function contentPart(message: Message, id: string, type: string): ContentPart {
+  const known = message.parts.get(id);
+  if (known?.kind === "content") return known;
+  const part: ContentPart = { kind: "content", id, type, text: "", closed: false, content: [] };
+  message.parts.set(id, part);
+  return part;
+}
+
+function once(message: Message, id: string, type: string): boolean {
+  const fresh = !message.parts.has(id);
+  contentPart(message, id, type);
+  return fresh;
+}
+
+function textPart(session: Session, message: Message, id: string, native: JsonRecord): Draft[] {
+  const part = contentPart(message, id, str(native.type) ?? "text");
+  const renamed = part.type !== native.type;
+  part.type = str(native.type) ?? "text";
+  const text = str(native.text) ?? "";
+  const ended = num(rec(native.time).end) !== undefined;
+  // A part that still streams is stored empty: what was streamed is more than that.
+  if (text === "" && !ended) return [];
+  if (text === part.text && !renamed) {
+    part.closed ||= ended;
+    return [];
+  }
+  if (message.done) return patched(session, message, part, text);
+  const grown = !renamed && text.startsWith(part.text) && message.role === "assistant";
+  const tail = text.slice(part.text.length);
+  part.closed ||= ended;
+  if (grown) return appendText(message, part, tail);
+  part.text = text;
+  return refresh(session, message, part, [textContent(part)]);
+}
+
+export function appendText(message: Message, part: ContentPart, delta: string): Draft[] {
+  part.text += delta;
+  part.content = [textContent(part)];
+  const part_type = part.type === "reasoning" ? "reasoning" : "text";
+  return [{ do: "item.delta", key: message.key, part_type, part_index: placeOf(message, part), delta }];
+}
+
+const textContent = (part: ContentPart): DraftPart =>
+  part.type === "reasoning" ? { type: "reasoning", text: part.text, visibility: "public" } : { type: "text", text: part.text };
+
+/** A finished message whose text was changed (`PATCH …/part`) cannot be updated: it is replaced. */
+function patched(session: Session, message: Message, part: ContentPart, text: string): Draft[] {
+  // Late repetitions of a turn that was cut must not bring a message back.
+  if (message.role === "assistant" && message.failed) return [];
+  if (part.text === "" || text === "") return [];
+  part.text = text;
+  part.content = [textContent(part)];
+  placeOf(message, part);
+  return replaceMessage(session, message, "edited");
+}
+
+/** Text the agent put into the user's message (the content of an attached file, the wrapper of a shell command) is an item of its own. */
+function syntheticText(session: Session, message: Message, id: string, native: JsonRecord): Draft[] {
+  if (!once(message, id, "synthetic")) return [];
+  const text = str(native.text) ?? "";
+  const parent = message.started ? message.key : session.parentCall;
+  return [
+    {
+      do: "item.add",
+      item: { key: `sys:${id}`, native_item_id: id, parent, kind: "system", role: "system", content: [{ type: "text", text }] },
+    },
+  ];
+}
+
+function wholePart(session: Session, message: Message, id: string, native: JsonRecord): Draft[] {
+  const part = contentPart(message, id, str(native.type) ?? "");
+  const content = partContent(native, session.directory);
+  if (toJson(content) === toJson(part.content)) return [];
+  if (message.done) return [];
+  return refresh(session, message, part, content);
+}
+
+export function refresh(session: Session, message: Message, part: ContentPart, content: DraftPart[]): Draft[] {
+  part.content = content;
+  placeOf(message, part);
+  if (!message.started) return startMessage(session, message, false);
+  return [{ do: "item.update", key: message.key, content: contentOf(message) }];
+}
+
+function place(message: Message, id: string, content: DraftPart[]): void {
+  const part = contentPart(message, id, id);
+  part.content = content;
+  placeOf(message, part);
+}
+
+/** A retry in mid-stream starts a second step in the same message; the first one never ends. */
+function stepStart(message: Message, id: string): Draft[] {
+  if (!once(message, id, "step-start") || message.done) return [];
+  const before = endStep(message, "retry", null);
+  message.steps += 1;
+  message.stepOpen = `step:${message.id}:${message.steps}`;
+  return [...before, { do: "step.start", key: message.stepOpen }];
+}
+
+function retryPart(session: Session, native: JsonRecord): Draft[] {
+  const attempt = num(native.attempt);
+  const detail = str(rec(rec(native.error).data).message);
+  if (session.turn) session.turn.retrying = true;
+  return [
+    {
+      do: "status",
+      status: { status: "retrying", ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) },
+    },
+  ];
+}
+
+/** Compaction begins. An overflow that led to it is not a failure. */
+function compactionPart(root: Session, native: JsonRecord): Draft[] {
+  const trigger = native.auto === true ? "auto" : "manual";
+  if (root.turn) {
+    root.turn.compacting = trigger;
+    root.turn.held = null;
+  }
+  const detail = native.overflow === true ? "the context overflowed" : undefined;
+  return [{ do: "status", status: { status: "compacting", ...(detail === undefined ? {} : { detail }) } }];
+}
+
+export function partDelta(session: Session, native: JsonRecord): Draft[] {
+  const messageId = str(native.messageID);
+  const id = str(native.partID);
+  const delta = str(native.delta);
+  if (messageId === undefined || id === undefined || delta === undefined || delta === "") return [];
+  const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
+  const known = message.parts.get(id);
+  if (message.done || message.hidden || message.removed || known?.kind === "tool") return [];
+  const part = contentPart(message, id, "text");
+  if (part.closed) return [];
+  return [...startMessage(session, message, true), ...appendText(message, part, delta)];
+}

@@ -1,0 +1,171 @@
+// Permissions and questions: asked by the agent, answered by us or by another client, on the classic and the v2 routes.
+import type { Draft } from "../../../schema/draft.ts";
+import type { PermissionOption, QuestionPrompt, ResolvedBy } from "../../../schema/event-data.ts";
+import { arr, type JsonRecord, rec, records, str } from "../../json.ts";
+import { plainDiff } from "./file-changes.ts";
+import type { Session, World } from "./state.ts";
+import { toolPaths } from "./tool-kinds.ts";
+
+/** What an answer has to quote; handed back by the session with the reply. */
+export type NativeRequest = {
+  request_id: string;
+  session_id: string;
+  version: 1 | 2;
+  /** What `always` would allow: this permission for these patterns. Empty for questions. */
+  permission: string;
+  always: string[];
+};
+
+export type Reply = "once" | "always" | "reject";
+const isReply = (reply: unknown): reply is Reply => reply === "once" || reply === "always" || reply === "reject";
+
+export function permissionAsked(world: World, session: Session, native: JsonRecord, version: 1 | 2): Draft[] {
+  const id = str(native.id);
+  if (id === undefined || world.asked.has(id)) return [];
+  const metadata = rec(native.metadata);
+  const tool = version === 1 ? rec(native.tool) : rec(native.source);
+  const callId = str(tool.callID) ?? str(tool.id);
+  const call = world.findCall(session, callId);
+  const kind = str(native.permission) ?? str(native.action) ?? "unknown";
+  const patterns = arr(native.patterns ?? native.resources).flatMap((p) => str(p) ?? []);
+  const always = arr(native.always ?? native.save).flatMap((p) => str(p) ?? []);
+  const diff = str(metadata.diff);
+  const paths = permissionPaths(kind, metadata, patterns);
+  world.asked.add(id);
+  world.pending.set(id, { kind: "permission", session: session.id, callId: callId ?? null });
+  if (diff !== undefined && callId !== undefined) world.diffs.set(callId, plainDiff(diff));
+  const request: NativeRequest = { request_id: id, session_id: session.id, version, permission: kind, always };
+  return [
+    {
+      do: "permission.request",
+      key: id,
+      action: actionText(kind, metadata, patterns),
+      tool_name: call?.name ?? str(metadata.tool) ?? kind,
+      input: Object.keys(metadata).length > 0 ? metadata : { patterns },
+      call_id: callId ?? null,
+      item: call?.callKey ?? null,
+      ...(kind === "doom_loop" ? { reason: "the same call was made three times" } : {}),
+      ...(diff === undefined ? {} : { diff: plainDiff(diff) }),
+      ...(paths.length > 0 ? { paths } : {}),
+      options: options(always),
+      native: request,
+    },
+  ];
+}
+
+function actionText(kind: string, metadata: JsonRecord, patterns: string[]): string {
+  const what = patterns.join(", ");
+  switch (kind) {
+    case "bash":
+    case "shell":
+      return `Run: ${str(metadata.command) ?? what}`;
+    case "edit":
+      return `Edit: ${str(metadata.filepath) ?? what}`;
+    case "external_directory":
+      return `Leave the project: ${str(metadata.filepath) ?? str(metadata.parentDir) ?? what}`;
+    case "doom_loop":
+      return `Repeat the same call of ${str(metadata.tool) ?? what}`;
+    case "webfetch":
+      return `Fetch: ${str(metadata.url) ?? what}`;
+    case "task":
+      return `Start sub-agent: ${str(metadata.description) ?? what}`;
+    default:
+      return what === "" || what === "*" ? `Use: ${kind}` : `Use ${kind}: ${what}`;
+  }
+}
+
+function permissionPaths(kind: string, metadata: JsonRecord, patterns: string[]): string[] {
+  const path = str(metadata.filepath) ?? str(metadata.filePath);
+  if (path !== undefined) return path.includes(", ") ? patterns : [path];
+  return kind === "read" || kind === "edit" ? patterns : toolPaths(kind, metadata, {});
+}
+
+const options = (always: string[]): PermissionOption[] => [
+  { id: "once", label: "Allow once", kind: "allow_once" },
+  ...(always.length > 0
+    ? [{ id: "always", label: `Allow ${always.join(", ")} for this session`, kind: "allow_always" } as const]
+    : []),
+  { id: "reject", label: "Reject", kind: "reject_once" },
+];
+
+export function permissionReplied(world: World, id: string | undefined, reply: unknown): Draft[] {
+  if (id === undefined || !isReply(reply)) return [];
+  const pending = world.pending.get(id);
+  if (pending?.kind !== "permission") return [];
+  const answer = world.answers.get(id);
+  const resolved_by: ResolvedBy = answer || !cascades(world, pending.session) ? "client" : "agent";
+  world.pending.delete(id);
+  const message = answer?.message;
+  return [
+    {
+      do: "permission.resolve",
+      key: id,
+      status: reply === "reject" ? "denied" : "approved",
+      resolved_by,
+      reply,
+      option_id: reply,
+      ...(message ? { message } : {}),
+    },
+  ];
+}
+
+/** Rejecting one request rejects all of the session, allowing one for ever allows those it covers: the agent says so for each. */
+const cascades = (world: World, session: string): boolean =>
+  [...world.answers.values()].some(
+    (answer) => answer.session === session && (answer.reply === "reject" || answer.reply === "always"),
+  );
+
+export function questionAsked(world: World, session: Session, native: JsonRecord, version: 1 | 2): Draft[] {
+  const id = str(native.id);
+  if (id === undefined || world.asked.has(id)) return [];
+  const callId = str(rec(native.tool).callID);
+  const call = world.findCall(session, callId);
+  world.asked.add(id);
+  world.pending.set(id, { kind: "question", session: session.id, callId: callId ?? null });
+  const request: NativeRequest = { request_id: id, session_id: session.id, version, permission: "", always: [] };
+  return [
+    {
+      do: "question.request",
+      key: id,
+      questions: records(native.questions).map(prompt),
+      call_id: callId ?? null,
+      item: call?.callKey ?? null,
+      native: request,
+    },
+  ];
+}
+
+/** A typed answer of one's own is allowed unless the tool says otherwise. */
+const prompt = (question: JsonRecord): QuestionPrompt => {
+  const header = str(question.header);
+  return {
+    prompt: str(question.question) ?? "",
+    ...(header === undefined ? {} : { header }),
+    options: records(question.options).map((option) => {
+      const description = str(option.description);
+      return { label: str(option.label) ?? "", ...(description === undefined ? {} : { description }) };
+    }),
+    multi_select: question.multiple === true,
+    free_text: question.custom !== false,
+  };
+};
+
+/** `answers` null: rejected. */
+export function questionResolved(world: World, id: string | undefined, answers: string[][] | null): Draft[] {
+  if (id === undefined || world.pending.get(id)?.kind !== "question") return [];
+  world.pending.delete(id);
+  if (answers === null) return [{ do: "question.resolve", key: id, status: "rejected", resolved_by: "client" }];
+  return [{ do: "question.resolve", key: id, status: "answered", resolved_by: "client", answers }];
+}
+
+export const readAnswers = (answers: unknown): string[][] =>
+  arr(answers).map((answer) => arr(answer).flatMap((text) => str(text) ?? []));
+
+/** After an abort nobody says what became of the requests: the session closes them with the turn. */
+export function forgetRequests(world: World, root: Session): void {
+  for (const [id, answer] of world.answers) if (answer.session === root.id) world.answers.delete(id);
+  for (const [id, pending] of world.pending) {
+    const session = world.sessions.get(pending.session);
+    if (session && world.root(session) === root) world.pending.delete(id);
+  }
+}
