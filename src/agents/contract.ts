@@ -252,6 +252,11 @@ export interface Agent {
   modes?(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]>;
   /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
   directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
+  /**
+   * True: the agent's own memory of this native session ends in the middle of a turn that it goes on with when it is started. The daemon then starts it after a
+   * crash. Starts nothing. Absent: a turn that was cut stays cut.
+   */
+  unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
   /** Stops shared processes. */

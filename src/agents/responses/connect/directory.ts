@@ -1,4 +1,7 @@
-/** What of a directory steers our own agent: instructions, and rules of its own. Both count only where the person trusts it. */
+/**
+ * What of a directory steers our own agent: instructions, and rules of its own. Both count only where the person trusts it; and its rules may forbid or ask, never
+ * allow: what a repository allows counts in no mode.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Type from "typebox";
@@ -12,7 +15,7 @@ const Rules = Type.Array(PermissionRule, { maxItems: 1000 });
 
 const FILES: readonly FileRule[] = [
   { path: "AGENTS.md", upTo: "root", kind: "instructions", does: "is added to the model's instructions" },
-  { path: RULES_FILE, kind: "permissions", does: "says which commands and edits need no question" },
+  { path: RULES_FILE, kind: "permissions", does: "says which commands and edits are forbidden or asked about" },
 ];
 
 export const responsesFiles = (directory: string): Promise<LoadedFile[]> => findFiles(directory, FILES);
@@ -29,7 +32,7 @@ export async function rulesOf(host: AgentHost, directory: string, trusted: boole
   } catch {
     value = null;
   }
-  return [...own, ...checked(value, join(directory, RULES_FILE))];
+  return [...own, ...checked(value, join(directory, RULES_FILE)).filter(({ decision }) => decision !== "allow")];
 }
 
 function checked(value: unknown, place: string): PermissionRule[] {

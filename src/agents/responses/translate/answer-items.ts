@@ -65,10 +65,16 @@ export class AnswerItems {
     return item;
   }
 
+  /** The message a call came with. */
+  get parent(): string | null {
+    return this.#items.findLast(({ shape, started }) => shape === "message" && started)?.key ?? null;
+  }
+
   start(item: AnswerItem, drafts: Draft[]): void {
     if (item.started) return;
+    const parent = item.shape === "call" || item.shape === "hosted" ? this.parent : null;
     item.started = true;
-    const shared = { key: item.key, native_item_id: item.id ?? null };
+    const shared = { key: item.key, native_item_id: item.id ?? null, parent };
     if (item.shape === "message" || item.shape === "reasoning")
       drafts.push({ do: "item.start", item: { ...shared, kind: "message", role: "assistant" } });
     else if (item.shape === "call" || item.shape === "hosted")

@@ -109,7 +109,7 @@ export class AnswerStream {
     const [kept] = keptItems([final], this.#n);
     const call = kept === undefined ? null : this.#namer.name(kept);
     if (call === null) drafts.push({ do: "item.complete", key: item.key, status: "failed" });
-    else this.#calls.announce(call, item.key);
+    else this.#calls.announce(call, item.key, this.items.parent);
   }
 
   #hostedResult(item: AnswerItem, final: JsonRecord, is_error: boolean, drafts: Draft[]): void {
@@ -120,7 +120,7 @@ export class AnswerStream {
       do: "item.add",
       item: {
         key: `${item.key}/result`,
-        parent: item.key,
+        parent: this.items.parent,
         kind: "tool_result",
         role: "tool",
         content: [{ type: "tool_result", call_id, output, is_error }],

@@ -7,22 +7,29 @@ import { callPart } from "./answer-items.ts";
 import { kindOf } from "./tool-kinds.ts";
 import type { OpenCall } from "./wire.ts";
 
-type KnownCall = { itemKey: string; call_id: string; name: string; resultStarted: boolean; paths: string[] };
+type KnownCall = {
+  itemKey: string;
+  parent: string | null;
+  call_id: string;
+  name: string;
+  resultStarted: boolean;
+  paths: string[];
+};
 
 export class CallBook {
   readonly #calls = new Map<string, KnownCall>();
 
   /** The item of this call has been started. */
-  announce(call: Pick<ModelCall, "key" | "call_id" | "name">, itemKey: string): void {
+  announce(call: Pick<ModelCall, "key" | "call_id" | "name">, itemKey: string, parent: string | null): void {
     if (this.#calls.has(call.key)) return;
-    this.#calls.set(call.key, { itemKey, call_id: call.call_id, name: call.name, resultStarted: false, paths: [] });
+    this.#calls.set(call.key, { itemKey, parent, call_id: call.call_id, name: call.name, resultStarted: false, paths: [] });
   }
 
   /** A call whose item nobody has started: one of a process that was cut off, or of an endpoint that does not stream items. */
   begin({ key, call_id, name, input }: OpenCall): Draft[] {
     if (this.#calls.has(key)) return [];
     const itemKey = `call:${key}`;
-    this.announce({ key, call_id, name }, itemKey);
+    this.announce({ key, call_id, name }, itemKey, null);
     const part = callPart({ type: "function_call", name, arguments: input, call_id }, itemKey);
     return [
       {
@@ -77,7 +84,7 @@ export class CallBook {
     call.resultStarted = true;
     const content: DraftPart[] = [{ type: "tool_result", call_id: call.call_id, output: "" }];
     return [
-      { do: "item.start", item: { key: resultKey(call), parent: call.itemKey, kind: "tool_result", role: "tool", content } },
+      { do: "item.start", item: { key: resultKey(call), parent: call.parent, kind: "tool_result", role: "tool", content } },
     ];
   }
 }
