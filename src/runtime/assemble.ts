@@ -48,6 +48,8 @@ export interface AgentOptions {
   readonly policy?: PermissionPolicy;
   readonly sandbox?: SandboxMode;
   readonly network?: "on" | "off";
+  /** More directories that commands must not see. */
+  readonly hidden?: readonly string[];
   /** The project's own instructions count only in a directory the person trusts. */
   readonly trusted: boolean;
   /** The root of the repository, for AGENTS.md; the directory itself unless given. */
@@ -82,7 +84,12 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
   const directory = await realpath(options.directory);
   const facts = options.facts ?? profileOf(options.endpoint.baseUrl).facts;
   const network = options.network ?? "off";
-  const sandbox = await openSandbox({ mode: options.sandbox ?? "workspace-write", network, directory, hidden: [options.data] });
+  const sandbox = await openSandbox({
+    mode: options.sandbox ?? "workspace-write",
+    network,
+    directory,
+    hidden: [options.data, ...(options.hidden ?? [])],
+  });
   const registry = new ToolRegistry([
     ...baseTools(),
     ...(options.questions ? [askTool(options.questions)] : []),
@@ -118,9 +125,12 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
     sandbox,
     registry,
     close: async () => {
-      await loop.close();
-      sender?.close();
-      await file.close();
+      try {
+        await loop.close();
+      } finally {
+        sender?.close();
+        await file.close();
+      }
     },
   };
 }

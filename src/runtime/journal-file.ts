@@ -75,8 +75,11 @@ export class FileJournal implements JournalStore {
   }
 
   async close(): Promise<void> {
-    await this.durable();
-    await this.#file.close();
+    try {
+      await this.durable();
+    } finally {
+      await this.#file.close();
+    }
   }
 
   #writing: Promise<void> = Promise.resolve();

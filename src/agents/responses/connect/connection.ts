@@ -3,6 +3,7 @@
  * Its journal is its memory: a session that was cut off goes on where the journal ends.
  */
 import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
 import type { TurnEnd } from "../../../runtime/agent-loop.ts";
 import { type AgentOptions, type OwnAgent, openAgent } from "../../../runtime/assemble.ts";
 import { callsOf } from "../../../runtime/input-items.ts";
@@ -109,6 +110,8 @@ class ResponsesConnection implements Connection {
       root: repositoryRoot(config.directory) ?? config.directory,
       sandbox: own(SANDBOXES, str(sandbox) ?? "") ?? "workspace-write",
       network: network === "on" ? "on" : "off",
+      // The daemon's data directory: its tokens, its log, other sessions.
+      hidden: [dirname(dirname(host.stateDir))],
       systemPrompt: config.system_prompt,
       settings: { mode: config.permission_mode, reasoning_effort: config.variant, ...limitsOf(host.settings.limits) },
       watchJournal: (file) => new NativeJournal(file, this.#channel, this.#gate),
@@ -153,6 +156,8 @@ class ResponsesConnection implements Connection {
   async prompt(prompt: Prompt): Promise<void> {
     const { loop } = this.#live();
     if (prompt.command !== undefined) return this.#command(prompt, prompt.command.name);
+    // A turn has told its end before it is over: its last record is being made durable.
+    if (loop.state.turn === null) await loop.idle();
     // A turn of an earlier process goes on: the message joins it.
     if (loop.busy) return this.steer(prompt);
     const items = promptItems(prompt);
@@ -162,15 +167,16 @@ class ResponsesConnection implements Connection {
 
   async steer(prompt: Prompt): Promise<void> {
     const { loop } = this.#live();
-    if (!loop.busy) return this.prompt(prompt);
+    if (loop.state.turn === null) return this.prompt(prompt);
     const items = promptItems(prompt);
     this.#told({ type: "steer", message_id: prompt.message_id, text: prompt.text, items });
     loop.steer(items);
   }
 
-  #command({ message_id, text }: Prompt, name: string): void {
+  async #command({ message_id, text }: Prompt, name: string): Promise<void> {
     const { loop } = this.#live();
     if (name !== COMPACT) throw new AgentError("agent_refused", `There is no command /${name}. There is /${COMPACT}.`);
+    if (loop.state.turn === null) await loop.idle();
     if (loop.busy) throw new AgentError("agent_refused", "A turn is running: wait for its end, or interrupt it.");
     this.#told({ type: "command", message_id, text, name });
     this.#compacting = loop
@@ -243,7 +249,7 @@ class ResponsesConnection implements Connection {
   #watch(turn: Promise<TurnEnd>): void {
     turn.catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
-      const message = `The journal of this session cannot be written: ${why}. Make room on the disk, then send the message again.`;
+      const message = `The journal of this session cannot be written: ${why}. Make room on the disk; the next message goes on where it stopped.`;
       if (this.#closed) return;
       this.#say({ type: "runtime.failed", message });
       void this.close().then(() => this.#launch.port.closed({ exit: null, message }));

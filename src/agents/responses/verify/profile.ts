@@ -9,6 +9,7 @@ export const responsesProfile: VerifyProfile = {
   marks: true,
   models: { first: "scripted-model", other: "scripted-other" },
   compact: "/compact",
+  process: false,
   parallel: 4,
   setUp: async ({ modelUrl }) => ({ env: { [ENDPOINT_VARIABLE]: `${modelUrl}/v1` } }),
 };
