@@ -52,6 +52,14 @@ export interface Translator {
   forget?(session: string): void;
 }
 
+/** An event frame without its envelope: `type` and the fields of that type. */
+export type NativeFrame = { readonly type: string };
+
+/** Reads the ledger of one session, from its first message, and makes the frames of its provider's stream. As pure as a translator. */
+export interface NativeFrames {
+  frames(message: NativeMessage): NativeFrame[];
+}
+
 export type AgentCapabilities = {
   /** Can answer permissions while the turn waits. */
   permissions: boolean;
@@ -243,6 +251,8 @@ export interface Agent {
    */
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
+  /** Absent: the agent does not show its provider's stream, and frames are made from events. */
+  createFrames?(): NativeFrames;
   inspect(host: AgentHost): Promise<AgentInspection>;
   /** False: `inspect` starts no program, so everybody may ask. */
   readonly inspectStarts?: false;

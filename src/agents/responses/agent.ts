@@ -6,6 +6,7 @@ import { responsesFiles, rulesOf } from "./connect/directory.ts";
 import { endpointOf } from "./connect/endpoint.ts";
 import { listModels } from "./connect/models.ts";
 import { isUnfinished } from "./connect/session-data.ts";
+import { ResponsesFrames } from "./translate/native-frames.ts";
 import { ResponsesTranslator } from "./translate/translator.ts";
 
 export const responsesAgent: Agent = {
@@ -32,6 +33,7 @@ export const responsesAgent: Agent = {
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },
   createTranslator: () => new ResponsesTranslator(),
+  createFrames: () => new ResponsesFrames(),
   inspectStarts: false,
   inspect,
   refusal: async (config, host) => {

@@ -1,30 +1,65 @@
-/** The commands of a session as processes: in the person's environment without the daemon's keys, and recorded, so that a crash of the daemon leaves none behind. */
-import type { Ids, TaskStarter } from "../../../runtime/ports.ts";
+/**
+ * The commands of a session as processes: in the person's environment without the daemon's keys. All of them carry one mark, and one record of it is kept while the
+ * session is open: what a command left running is found by it, at the session's end and after a crash of the daemon.
+ */
+import type { Ids } from "../../../runtime/ports.ts";
 import { ShellTasks, shellEnvironment, type TrackedProcess, type WrapCommand } from "../../../runtime/shell-tasks.ts";
-import { formatMark, PROCESS_MARK_VARIABLE, ProcessRegistry, readStartTime } from "../../../transports/index.ts";
+import {
+  endFamily,
+  formatMark,
+  type KnownProcess,
+  PROCESS_MARK_VARIABLE,
+  ProcessFamily,
+  ProcessRegistry,
+  readStartTime,
+} from "../../../transports/index.ts";
 import type { AgentHost } from "../../contract.ts";
 import { OWN_PREFIX } from "../../own-environment.ts";
 
-export function commandProcesses(host: AgentHost, env: Record<string, string>, ids: Ids) {
-  const registry = new ProcessRegistry(host.processDir);
-  const all = host.environment(env);
-  // The daemon recognises its agents by these; everything else of its own is withheld.
-  const own = Object.entries(all).filter(([name]) => name.startsWith(OWN_PREFIX));
-  const environment = { ...shellEnvironment(host.environment({})), ...env, ...Object.fromEntries(own) };
-  return (wrap: WrapCommand): TaskStarter => new ShellTasks({ ids, wrap, environment, track: () => tracked(registry) });
-}
+const GRACE_MS = 500;
 
-function tracked(registry: ProcessRegistry): TrackedProcess {
-  const mark = registry.newMark();
-  let registered: number | null = null;
-  return {
-    environment: { [PROCESS_MARK_VARIABLE]: formatMark(mark) },
-    started: (pid, command) => {
-      registry.register({ pid, startTime: readStartTime(pid), command, mark });
-      registered = pid;
-    },
-    ended: () => {
-      if (registered !== null) registry.release(registered);
-    },
-  };
+export class CommandProcesses {
+  readonly #registry: ProcessRegistry;
+  readonly #mark;
+  readonly #environment: NodeJS.ProcessEnv;
+  /** The first command stands for all of them. */
+  #first: (KnownProcess & { cgroup: string | null }) | null = null;
+
+  constructor(host: AgentHost, env: Record<string, string>) {
+    this.#registry = new ProcessRegistry(host.processDir);
+    this.#mark = this.#registry.newMark();
+    // The daemon recognises its agents by these; everything else of its own is withheld.
+    const own = Object.entries(host.environment(env)).filter(([name]) => name.startsWith(OWN_PREFIX));
+    this.#environment = { ...shellEnvironment(host.environment({})), ...env, ...Object.fromEntries(own) };
+  }
+
+  tasks(wrap: WrapCommand, ids: Ids): ShellTasks {
+    const environment = { ...this.#environment, [PROCESS_MARK_VARIABLE]: formatMark(this.#mark) };
+    return new ShellTasks({ ids, wrap, environment, track: () => this.#tracked() });
+  }
+
+  #tracked(): TrackedProcess {
+    return {
+      environment: {},
+      started: (pid, command) => {
+        if (this.#first !== null) return;
+        const startTime = readStartTime(pid);
+        if (startTime === null) return;
+        const { cgroup } = this.#registry.register({ pid, startTime, command, mark: this.#mark });
+        this.#first = { pid, startTime, cgroup };
+      },
+      ended: () => {},
+    };
+  }
+
+  /** Nothing that a command started is left. */
+  async end(): Promise<void> {
+    const first = this.#first;
+    if (first === null) return;
+    const { pid, startTime, cgroup } = first;
+    const family = new ProcessFamily({ leader: { pid, startTime }, record: this.#mark.record, cgroup, members: [] });
+    await endFamily(family, { graceMs: GRACE_MS });
+    this.#registry.release(pid);
+    this.#first = null;
+  }
 }

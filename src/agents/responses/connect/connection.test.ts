@@ -114,6 +114,24 @@ describe("a turn", () => {
     expect(sse.join("")).toBe(sent.join(""));
   });
 
+  it("gives frames from its ledger: one for each event of the provider, and the tool's beginning, output and end", async () => {
+    await serve(answers([{ call: "bash", args: { command: "echo out; echo err >&2" } }], [{ text: "Done." }]));
+    const session = await start({ permission_mode: "bypass" });
+    await turn(session);
+    const reader = responsesAgent.createFrames?.();
+    const { messages } = await session.stream.readNative({ limit: 10_000 });
+    const parse = (text: string): unknown => (text.startsWith("{") ? JSON.parse(text) : text);
+    const frames = messages.flatMap(({ dir: from, body }) => reader?.frames({ dir: from, data: parse(body.toString()) }) ?? []);
+    const provider = frames.filter(({ type }) => type === "provider_event");
+    expect(provider).toHaveLength(messages.filter(({ dir: from }) => from === "sse").length);
+    expect(provider.at(0)).toMatchObject({ provider: "openresponses", status: "event", errors: [], response_errors: [] });
+    expect(provider.at(-1)).toMatchObject({ status: "done", data: null });
+    const tools = frames.filter(({ type }) => type.startsWith("tool_"));
+    expect(tools.map(({ type }) => type).sort()).toEqual(["tool_ended", "tool_started", "tool_stderr", "tool_stdout"]);
+    expect(tools.at(0)).toMatchObject({ type: "tool_started", name: "bash", args: { command: "echo out; echo err >&2" } });
+    expect(tools.at(-1)).toMatchObject({ type: "tool_ended", exit_code: 0 });
+  });
+
   it("asks before it changes something, and does only what was allowed", async () => {
     const write: ShortItem[] = [{ call: "write", args: { path: "b.txt", content: "beta\n" } }];
     await serve(answers(write, [{ text: "I see." }], write, [{ text: "Done." }]));

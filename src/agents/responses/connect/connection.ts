@@ -22,7 +22,7 @@ import {
 import { isRecord, num, own, str } from "../../json.ts";
 import { ResponsesTranslator } from "../translate/translator.ts";
 import { type Command, type OpenCall, SESSION, type Statement } from "../translate/wire.ts";
-import { commandProcesses } from "./command-processes.ts";
+import { CommandProcesses } from "./command-processes.ts";
 import { rulesOf } from "./directory.ts";
 import { editPreview } from "./edit-preview.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
@@ -61,6 +61,7 @@ class ResponsesConnection implements Connection {
   readonly #data: SessionData;
   readonly #channel: Channel;
   readonly #gate = new Gate();
+  readonly #processes: CommandProcesses;
   #requests: Requests | null = null;
   #agent: OwnAgent | null = null;
   #compacting: Promise<void> | null = null;
@@ -69,6 +70,7 @@ class ResponsesConnection implements Connection {
   constructor(launch: Launch, data: SessionData) {
     this.#launch = launch;
     this.#data = data;
+    this.#processes = new CommandProcesses(launch.host, launch.config.env);
     this.#channel = launch.host.openChannel(new ResponsesTranslator());
     this.#channel.attach(SESSION, launch.port);
   }
@@ -116,7 +118,7 @@ class ResponsesConnection implements Connection {
       settings: { mode: config.permission_mode, reasoning_effort: config.variant, ...limitsOf(host.settings.limits) },
       watchJournal: (file) => new NativeJournal(file, this.#channel, this.#gate),
       watchTransport: (transport) => this.#paced(transport),
-      tasks: commandProcesses(host, config.env, ids),
+      tasks: (wrap) => this.#processes.tasks(wrap, ids),
       ...(num(retries) === undefined
         ? {}
         : { retry: { retries: num(retries) ?? 0, baseMs: 1000, maxMs: 60_000, random: Math.random } }),
@@ -240,6 +242,7 @@ class ResponsesConnection implements Connection {
     } catch (error) {
       this.#launch.host.log("warn", "the journal of a session could not be closed", { error: String(error) });
     } finally {
+      await this.#processes.end();
       this.#data.release();
       this.#channel.detach(SESSION);
     }

@@ -25,8 +25,10 @@ export type Endpoint = {
 };
 
 type Asked = Pick<SessionConfig, "env" | "model">;
+/** What is needed of the daemon. */
+export type EndpointHost = Pick<AgentHost, "environment" | "settings" | "stateDir">;
 
-export async function endpointOf(host: AgentHost, asked: Asked): Promise<Endpoint> {
+export async function endpointOf(host: EndpointHost, asked: Asked): Promise<Endpoint> {
   const environment = host.environment({});
   const configured = str(host.settings.endpoint) ?? environment[ENDPOINT_VARIABLE] ?? null;
   const baseUrl = checkedUrl(asked.env[ENDPOINT_VARIABLE] ?? configured ?? defaultEndpoint(environment));
@@ -40,7 +42,7 @@ export async function endpointOf(host: AgentHost, asked: Asked): Promise<Endpoin
   };
 }
 
-const windowOf = (host: AgentHost): Partial<EndpointFacts> => {
+const windowOf = (host: EndpointHost): Partial<EndpointFacts> => {
   const contextWindow = num(host.settings.context_window);
   return contextWindow === undefined ? {} : { contextWindow };
 };
@@ -70,7 +72,7 @@ async function keyFor(
   profile: EndpointProfile,
   configured: string | null,
   environment: Record<string, string>,
-  host: AgentHost,
+  host: EndpointHost,
 ): Promise<string | null> {
   const { origin } = new URL(baseUrl);
   const fromFile = (await keysOf(host)).get(origin);
@@ -82,7 +84,7 @@ async function keyFor(
 }
 
 /** `{"https://host": "key"}`. A file that others can read is refused, not used. */
-async function keysOf(host: AgentHost): Promise<Map<string, string>> {
+async function keysOf(host: EndpointHost): Promise<Map<string, string>> {
   const path = str(host.settings.keys_file) ?? join(host.stateDir, KEYS_FILE);
   const info = await stat(path).catch(() => null);
   if (info === null) return new Map();
