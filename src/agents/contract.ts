@@ -46,6 +46,14 @@ export interface Translator {
   forget?(session: string): void;
 }
 
+/** An event frame without its envelope: `type` and the fields of that type. */
+export type NativeFrame = { readonly type: string };
+
+/** Reads the ledger of one session, from its first message, and makes the frames of its provider's stream. As pure as a translator. */
+export interface NativeFrames {
+  frames(message: NativeMessage): NativeFrame[];
+}
+
 export type AgentCapabilities = {
   /** Can answer permissions while the turn waits. */
   permissions: boolean;
@@ -237,6 +245,8 @@ export interface Agent {
    */
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
+  /** Absent: the agent does not show its provider's stream, and frames are made from events. */
+  createFrames?(): NativeFrames;
   inspect(host: AgentHost): Promise<AgentInspection>;
   /** False: `inspect` starts no program, so everybody may ask. */
   readonly inspectStarts?: false;
@@ -246,6 +256,11 @@ export interface Agent {
   modes?(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]>;
   /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
   directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
+  /**
+   * True: the agent's own memory of this native session ends in the middle of a turn that it goes on with when it is started. The daemon then starts it after a
+   * crash. Starts nothing. Absent: a turn that was cut stays cut.
+   */
+  unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
   /** Stops shared processes. */

@@ -113,12 +113,14 @@ export class SessionManager {
     let recovered = 0;
     let resumed = 0;
     const idle: string[] = [];
+    const goOn: Session[] = [];
     for await (const row of this.#openRows()) {
       try {
         const session = await this.#load(row.id, { recover: true });
         if (!session) continue;
         recovered++;
         if (session.queued > 0) resumed++;
+        else if (await this.#goesOn(session)) goOn.push(session);
         else idle.push(row.id);
       } catch (error) {
         this.#setAside(row.id, error);
@@ -133,8 +135,21 @@ export class SessionManager {
       this.#options.warn("what was recovered could not be written yet", { error: String(error) });
     }
     for (const session of this.#sessions.values()) session.pump();
+    for (const session of goOn) {
+      const fault = (error: unknown): void =>
+        this.#options.warn("a turn could not be continued", { session: session.session_id, error: String(error) });
+      session.resume().catch(fault);
+    }
+    resumed += goOn.length;
     this.#sweep().catch((error: unknown) => this.#options.warn("sessions could not be looked through", { error: String(error) }));
     return { recovered, resumed };
+  }
+
+  /** The agent was in the middle of a turn that it can continue. */
+  async #goesOn(session: Session): Promise<boolean> {
+    const { agent, host } = this.#agentOf(session.agentId);
+    if (session.projection.ended || session.nativeSessionId === null || !agent.unfinished) return false;
+    return agent.unfinished(session.nativeSessionId, host);
   }
 
   /** What was open when the last daemon stopped, and what has messages to deliver. However many sessions there are, only these are read. */
