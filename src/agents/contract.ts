@@ -263,8 +263,13 @@ export interface Agent {
   unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
-  /** Stops shared processes. */
-  shutdown?(): Promise<void>;
+  /**
+   * One instance for one daemon, with all that it keeps between sessions (shared processes, what it found out). Several daemons may live in one process, so
+   * nothing is kept in a module. Absent: it keeps nothing, and is its own instance.
+   */
+  open?(host: AgentHost): Agent;
+  /** Ends the instance: no process of it is left, and no other instance is touched. */
+  close?(): Promise<void>;
 }
 
 /** Why an agent cannot do it, with a stable code and a sentence that says what to do next. */

@@ -124,7 +124,8 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   for (const agent of options.agents) {
     const settings = agentSettings(options.config, agent.id);
     const { dataDir, env } = options;
-    agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
+    const host = createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log });
+    agents.set(agent.id, { agent: agent.open?.(host) ?? agent, host });
   }
   onFenced(() => void Promise.allSettled([manager.shutdown(), tasks.service.close()]));
   await removeImports(options, log);
@@ -142,7 +143,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await manager
       .shutdown()
       .catch((error: unknown) => options.log("error", "the last events could not be written yet", { error: String(error) }));
-    await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+    await Promise.allSettled([...agents.values()].map(({ agent }) => agent.close?.()));
     await checkpoints?.close();
   };
   const close = async (): Promise<void> => {

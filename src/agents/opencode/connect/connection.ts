@@ -25,16 +25,16 @@ import {
 } from "./permission-mode.ts";
 import { fileInput, promptParts, readIntent, readModel } from "./prompt.ts";
 import { type Answer, type OpencodeServer, refusalOf } from "./server.ts";
-import { lease } from "./server-pool.ts";
+import type { ServerPool } from "./server-pool.ts";
 import type { AskedPermission } from "./stream-listener.ts";
 
 /** Routes that answer only when the work is done. */
 const BLOCKING_MS = 24 * 3_600_000;
 const ABORT_MS = 10_000;
 
-export async function connect(launch: Launch): Promise<Connection> {
+export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
   if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
-  const { server, release } = lease(launch.host, launch.config.env, launch.config.trusted, launch.config.directory);
+  const { server, release } = pool.lease(launch.host, launch.config.env, launch.config.trusted, launch.config.directory);
   try {
     await server.start(launch.config.directory);
     const line = new OpencodeConnection(server, launch.config, release);
