@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { SessionHandle } from "../client/index.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
+import { shapeOf } from "./compare/shape.ts";
 import { differences, type Evidence } from "./expectations.ts";
 import type { Lab } from "./lab.ts";
 import { lingering, unexplainedFiles } from "./leftovers.ts";
@@ -108,6 +109,7 @@ async function judge(session: PlayedSession, expected: Expectation, result: Scen
   watch.close();
   const events = await allEvents(handle, limit);
   result.events += events.length;
+  result.shape.push(...shapeOf(events));
   result.broken.push(...checkGrammar(events));
   const live = watch.events.map((event) => event.event_id).join();
   if (live !== events.map((event) => event.event_id).join())
