@@ -28,7 +28,7 @@ export type ItemDraft = {
   key: ItemKey;
   /** The agent's own id of the item, null when it has none. */
   native_item_id?: string | null;
-  /** The item this one belongs to; a parent that was never announced is left out rather than invented. */
+  /** The item this one belongs to. One that was never announced is left out, but for tool calls: theirs is made, as an empty message. */
   parent?: ItemKey | null;
   kind: ItemKind;
   role: ItemRole;

@@ -56,6 +56,8 @@ export class EventWriter {
   readonly #onMilestone: (() => void) | undefined;
   /** The session after everything that was written. */
   readonly projection: SessionProjection;
+  /** The native message that is being written: what the daemon does because of it has it as its raw message too. */
+  cause: number | null = null;
   #nativeSessionId: string | null = null;
   /** The shapes of the last events: the same for thousands in a row. */
   #plain: { type: EventType; source: Origin["source"]; shape: Shape } | null = null;
@@ -115,7 +117,7 @@ export class EventWriter {
       this.#plain = known;
     }
     const time = this.#clock();
-    const sequence = this.#append(type, known.shape, JSON.stringify(data), time, origin.native, SYNCED.has(type));
+    const sequence = this.#append(type, known.shape, JSON.stringify(data), time, origin.native ?? this.cause, SYNCED.has(type));
     this.projection.apply({ type, data, sequence, time, native_session_id: this.#nativeSessionId } as ProjectedEvent);
     if (sequence % SNAPSHOT_EVERY === 0) this.#onMilestone?.();
     return sequence;

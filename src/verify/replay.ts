@@ -155,7 +155,7 @@ type StreamOptions = {
 
 class ReplayedStream {
   readonly #options: StreamOptions;
-  readonly #grammar = new Grammar();
+  readonly #grammar = new Grammar({ strict: true });
   readonly #violations: Violation[] = [];
   readonly #scribe: Scribe;
   #raw: unknown = null;
@@ -172,7 +172,7 @@ class ReplayedStream {
   #keep(entry: LogEntry): void {
     const written = JSON.parse(jsonOf(entry)) as UniversalEvent;
     const event = entry.native === null ? written : { ...written, raw: this.#raw };
-    this.#violations.push(...this.#grammar.check(event));
+    this.#violations.push(...this.#grammar.check(event, entry.native));
     this.#options.onEvent?.(event);
   }
 
