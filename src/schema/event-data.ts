@@ -277,7 +277,11 @@ export const ModelInfo = Type.Object({
 export type ModelInfo = Type.Static<typeof ModelInfo>;
 export const ModeInfo = Type.Object({ id: Text, name: optional(Text), description: optional(Text) });
 export type ModeInfo = Type.Static<typeof ModeInfo>;
-export const McpServerInfo = Type.Object({ name: Text, status: Text, error: optional(Text) });
+export const McpServerInfo = Type.Object({
+  name: Text,
+  status: Type.String({ description: "starting, connected, failed, needs_auth, disabled, or a word of the agent's own" }),
+  error: optional(Text),
+});
 export const ConfigOption = Type.Object({
   id: Text,
   name: optional(Text),

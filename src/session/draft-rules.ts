@@ -32,12 +32,30 @@ function authFirst(drafts: readonly Draft[]): readonly Draft[] {
 
 /** Metadata and details have snake_case keys, as all data has (U15). */
 export function withSnakeKeys(draft: PlainEventDraft): PlainEventDraft {
+  if (draft.type === "config.changed" && draft.data.mcp_servers)
+    return { ...draft, data: { ...draft.data, mcp_servers: draft.data.mcp_servers.map(inOneWord) } };
   if (draft.type === "agent.notice")
     return draft.data.detail === undefined ? draft : { ...draft, data: { ...draft.data, detail: snakeKeys(draft.data.detail) } };
   if (!("metadata" in draft.data) || draft.data.metadata === undefined) return draft;
   const metadata = snakeRecord(draft.data.metadata);
   return { ...draft, data: { ...draft.data, metadata } } as PlainEventDraft;
 }
+
+/** States of MCP servers in the same words from every agent; one we do not know stays as it is. */
+const MCP_STATES: Readonly<Record<string, string>> = {
+  ready: "connected",
+  running: "connected",
+  pending: "starting",
+  connecting: "starting",
+  error: "failed",
+  "needs-auth": "needs_auth",
+  needs_authentication: "needs_auth",
+};
+
+const inOneWord = <S extends { status: string }>(server: S): S => ({
+  ...server,
+  status: Object.hasOwn(MCP_STATES, server.status) ? (MCP_STATES[server.status] ?? server.status) : server.status,
+});
 
 /** The skill that a call of a skill tool names; undefined while its arguments are not complete, and for any other tool. */
 export function skillOf(parts: readonly DraftPart[]): Pick<EventDataOf["skill.invoked"], "name" | "args"> | undefined {

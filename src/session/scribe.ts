@@ -106,6 +106,15 @@ export class Scribe {
 
   /** Errors of the message that is being written are about the end of this process. */
   exit: ExitInfo | null = null;
+  /** The native message that told the end of the last process. */
+  exited: number | null = null;
+
+  /** Writes what follows from the end of the process: it has that as its raw message. */
+  afterExit(work: () => void): void {
+    this.writer.cause = this.exited;
+    work();
+    this.writer.cause = null;
+  }
 
   /** Writes what one native message means. `fromAgent` is false for messages we sent ourselves. */
   translation(translation: Translation, native: number | null, fromAgent: boolean, unparsed: UnparsedMessage | null): void {

@@ -121,7 +121,7 @@ export class Replayer {
         if (native === null || id === native) session.apply(translation, row, this.#row);
     }
     if (row.dir === "exit")
-      for (const session of this.#sessions.values()) session.exit(row, this.#row === this.#survey.finalExit);
+      for (const session of this.#sessions.values()) session.exit(row, this.#row, this.#row === this.#survey.finalExit);
   }
 
   #count(translations: readonly Translation[]): void {
@@ -192,8 +192,14 @@ class ReplayedStream {
     this.#scribe.translation(translation, native, row.dir !== "in", unparsed);
   }
 
-  exit(row: TraceRow, last: boolean): void {
+  exit(row: TraceRow, native: number, last: boolean): void {
     this.#begin();
+    this.#raw = row.data;
+    this.#scribe.exited = native;
+    this.#scribe.afterExit(() => this.#over(row, last));
+  }
+
+  #over(row: TraceRow, last: boolean): void {
     if (!last) {
       this.#scribe.cut("interrupted");
       return this.#scribe.dormant();
