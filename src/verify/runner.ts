@@ -110,7 +110,7 @@ async function judge(session: PlayedSession, expected: Expectation, result: Scen
   const events = await allEvents(handle, limit);
   result.events += events.length;
   result.shape.push(...shapeOf(events));
-  result.broken.push(...checkGrammar(events));
+  result.broken.push(...checkGrammar(events, { strict: true }));
   const live = watch.events.map((event) => event.event_id).join();
   if (live !== events.map((event) => event.event_id).join())
     result.failures.push("the live stream and the log tell different events");
