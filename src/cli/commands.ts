@@ -20,6 +20,7 @@ import { serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
 import { metrics, openapi, status } from "./commands/status.ts";
 import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
+import { taskAttach, taskList, taskLogs, taskRemove, taskRun, taskShow, taskStop } from "./commands/task.ts";
 import { exportSession, importSession } from "./commands/transfer.ts";
 import { trust } from "./commands/trust.ts";
 import { replay, verify } from "./commands/verify.ts";
@@ -31,6 +32,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
+  { title: "Tasks and terminals", commands: [taskRun, taskList, taskShow, taskLogs, taskAttach, taskStop, taskRemove] },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {

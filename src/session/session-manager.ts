@@ -390,7 +390,12 @@ export class SessionManager {
   }
 
   #isLeft(id: string): boolean {
-    const busy = this.#options.isUsed?.(id) || this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
+    const busy =
+      this.#options.isUsed?.(id) ||
+      this.#loading.has(id) ||
+      this.#leaving.has(id) ||
+      this.#creating.has(id) ||
+      this.#refused.has(id);
     return !busy && this.#sessions.get(id)?.resting !== false;
   }
 

@@ -64,6 +64,21 @@ const REACHED: Record<string, string | null> = {
   removeQueued: "queue rm",
   sendQueued: "queue send",
   readArtifact: "artifact",
+  startTask: "task run",
+  startSessionTask: "task run",
+  listTasks: "task ls",
+  listSessionTasks: "task ls",
+  getTask: "task show",
+  getTaskScreen: "task show",
+  deleteTask: "task rm",
+  listTaskEvents: "task logs",
+  streamTaskEvents: "task logs",
+  readTaskOutput: "task logs",
+  openTaskSocket: "task attach",
+  writeTask: "task attach",
+  resizeTask: "task attach",
+  signalTask: "task stop",
+  cancelTask: "task stop",
 };
 
 let dataDir: string;
@@ -201,6 +216,28 @@ describe("the command line", { timeout: 240_000 }, () => {
     writeFileSync(file, "{");
     expect((await run("config", "check")).code).toBe(1);
     writeFileSync(file, "{}");
+  });
+
+  it("runs commands as tasks, and looks after them", async () => {
+    const three = await run("task", "run", "echo out; echo err >&2; exit 3");
+    expect(three).toMatchObject({ code: 3, out: "out\n", err: "err\n" });
+    const { session_id } = await json("create", "mock");
+    const args = ["task", "run", "--detach", "--session", String(session_id), "--title", "mine", "--env", "A=b c"];
+    const id = (await run(...args, "--", "sh", "-c", 'echo "$A"; exec sleep 600')).out.trim();
+    expect((await run("task", "ls", "--session", String(session_id))).out).toMatch(/running +pipes .* mine/);
+    expect((await run("task", "logs", id)).out).toBe("b c\n");
+    expect((await run("task", "logs", id, "--offset", "2")).out).toBe("c\n");
+    expect((await run("task", "show", id)).out).toContain("origin_session_id");
+    expect((await run("task", "show", id, "--screen")).err).toContain("[not_a_terminal]");
+    expect((await run("task", "stop", id, "--signal", "nonsense")).err).toContain("[unknown_signal]");
+    expect(await json("task", "stop", id)).toMatchObject({ status: "cancelled" });
+    expect(await json("task", "rm", id)).toEqual({ removed: id });
+    expect((await run("task", "show", id)).err).toContain("[task_not_found]");
+    expect((await run("task", "run", "--", "no-such-program", "x")).err).toContain("[program_not_found]");
+    expect((await run("task", "run")).code).toBe(2);
+    const typed = String((await json("task", "run", "--detach", "--pty", "read x; echo got $x")).task_id);
+    const attached = await runProgram(["task", "attach", typed], env(), { input: "words\n" });
+    expect(attached.out).toContain("got words");
   });
 
   it("is not held by a stdin that was left open, and takes what is piped in after the words", async () => {
