@@ -3,14 +3,13 @@
 
 import type { PermissionOption } from "../../../schema/event-data.ts";
 import { JSON_RPC_REQUEST_CANCELLED, JsonRpcError, LATER, type Respond } from "../../../transports/index.ts";
-import type { PermissionReply } from "../../contract.ts";
+import type { AgentTerminals, PermissionReply } from "../../contract.ts";
 import { isInside } from "../../inside-directory.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
 import { formContent, isElicitation } from "../translate/elicitation.ts";
 import { isPermission, isPermissionQuestions, readOptions } from "../translate/permissions.ts";
 import { idKey, type RpcId } from "../translate/rpc.ts";
 import type { ClientFiles } from "./client-files.ts";
-import type { ClientTerminals } from "./client-terminals.ts";
 
 /** What may be allowed without asking, for agents that have no such mode of their own. */
 export type Policy = "ask" | "edits" | "all";
@@ -19,7 +18,8 @@ type Waiting = { kind: "permission" | "elicitation"; respond: Respond };
 
 export type ClientParts = {
   files: ClientFiles;
-  terminals: ClientTerminals;
+  /** Null: the agent was told that there are none. */
+  terminals: AgentTerminals | null;
   policy(): Policy;
   /** The session's directory: edits outside of it are asked for. */
   directory: string;
@@ -47,18 +47,9 @@ export class AcpClient {
         return files.read(params);
       case "fs/write_text_file":
         return files.write(params);
-      case "terminal/create":
-        return terminals.create(params);
-      case "terminal/output":
-        return terminals.output(params);
-      case "terminal/wait_for_exit":
-        return terminals.waitForExit(params);
-      case "terminal/kill":
-        return terminals.kill(params);
-      case "terminal/release":
-        return terminals.release(params);
       default:
-        throw JsonRpcError.methodNotFound(method);
+        if (terminals === null) throw JsonRpcError.methodNotFound(method);
+        return terminalCall(terminals, method, params);
     }
   }
 
@@ -146,4 +137,21 @@ export function chooseOption(options: PermissionOption[], reply: PermissionReply
     if (option !== undefined) return option;
   }
   return undefined;
+}
+
+function terminalCall(terminals: AgentTerminals, method: string, params: JsonRecord): unknown {
+  switch (method) {
+    case "terminal/create":
+      return terminals.create(params);
+    case "terminal/output":
+      return terminals.output(params);
+    case "terminal/wait_for_exit":
+      return terminals.waitForExit(params);
+    case "terminal/kill":
+      return terminals.kill(params);
+    case "terminal/release":
+      return terminals.release(params);
+    default:
+      throw JsonRpcError.methodNotFound(method);
+  }
 }
