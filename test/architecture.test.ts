@@ -63,8 +63,11 @@ const EXCEPTIONS: Record<string, string> = {
   "agents/acp -> agents/*":
     "ACP bridges start Claude Code, Codex and OpenCode: what those load from a directory is written once.",
   "agents/claude-sdk -> agents/claude": "The SDK runs the same CLI and yields its messages: one translator serves both.",
+  "agents/responses -> runtime": "Our own agent is the only one whose program is ours.",
+  "agents/responses -> openresponses": "It speaks this protocol to its endpoint.",
   "server/problems.ts -> agents/contract.ts": "Only the class AgentError, whose codes are problem codes.",
   "cli/commands/doctor.ts -> log/sqlite/refusal.ts": "A log that the daemon refuses to open must be explained without a daemon.",
+  "cli/commands/doctor.ts -> agents/responses": "An endpoint must be examined without a daemon.",
   "cli/commands/serve.ts -> server/descriptors.ts": "Warns before the start when the system allows too few open files.",
   "cli/commands/mcp.ts -> transports/index.ts": "Finds out which agent a caller of the MCP server belongs to.",
 };

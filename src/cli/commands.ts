@@ -5,10 +5,30 @@ import { agents, agentsInstall, agentsReport, models, modes } from "./commands/a
 import { allow, answer, deny } from "./commands/answer.ts";
 import { attach } from "./commands/attach.ts";
 import { create, file, fork, rename, set } from "./commands/change.ts";
+import {
+  changes,
+  checkpointDiff,
+  checkpointList,
+  checkpointRewind,
+  checkpointTake,
+  checkpointUndo,
+} from "./commands/checkpoints.ts";
 import { completeFor, completionFor } from "./commands/completion.ts";
 import { configCheck, configPath, configSet, configShow, configUnset } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
 import { interrupt, resume, rm, stop } from "./commands/end.ts";
+import {
+  filesDiff,
+  filesList,
+  filesMkdir,
+  filesMove,
+  filesRead,
+  filesRemove,
+  filesSearch,
+  filesStatus,
+  filesWatch,
+  filesWrite,
+} from "./commands/files.ts";
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
@@ -33,6 +53,27 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
   { title: "Tasks and terminals", commands: [taskRun, taskList, taskShow, taskLogs, taskAttach, taskStop, taskRemove] },
+  {
+    title: "Files and going back",
+    commands: [
+      filesList,
+      filesRead,
+      filesWrite,
+      filesMkdir,
+      filesMove,
+      filesRemove,
+      filesSearch,
+      filesWatch,
+      filesStatus,
+      filesDiff,
+      changes,
+      checkpointList,
+      checkpointTake,
+      checkpointDiff,
+      checkpointRewind,
+      checkpointUndo,
+    ],
+  },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {

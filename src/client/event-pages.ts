@@ -14,6 +14,8 @@ export type PageOptions = {
   includeRaw?: boolean;
   /** Another wire format for the events: `messages`, `frames`. */
   dialect?: string;
+  /** Of the dialect, where it has several. */
+  version?: number;
   signal?: AbortSignal | undefined;
 };
 

@@ -1,5 +1,6 @@
 // A session as an object: send, watch, answer, change, end. Every route of one session has a method here.
 import type { UnifiedMessage } from "../dialects/unified-message.ts";
+import type { Changes, Checkpoint, CheckpointList, RewindCheckpoint, Rewound, TakeCheckpoint } from "../schema/checkpoint.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
 import type { Item } from "../schema/item.ts";
@@ -22,6 +23,7 @@ import { DragomanError } from "./error.ts";
 import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
+import { SessionFiles } from "./session-files.ts";
 import { SessionSocket, type SocketOptions } from "./session-socket.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
 import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
@@ -40,6 +42,14 @@ export type SendOptions = {
   signal?: AbortSignal | undefined;
 };
 
+export type DiffOptions = {
+  /** With unified diffs; default true. */
+  text?: boolean;
+  /** Only this path and what is below it. */
+  path?: string;
+  signal?: AbortSignal | undefined;
+};
+
 export type EventsOptions = {
   /** Only events after this sequence; 0, the default, is from the beginning. */
   after?: number;
@@ -50,6 +60,9 @@ export type EventsOptions = {
   signal?: AbortSignal | undefined;
   onState?: ((state: StreamState) => void) | undefined;
 };
+
+/** For a dialect: `types` may name its own types too. */
+export type DialectOptions = Omit<EventsOptions, "types"> & { types?: string[]; version?: number };
 
 export type ItemsOptions = {
   /** Only items that started after, and before, these events. */
@@ -68,12 +81,15 @@ export class SessionHandle {
   readonly id: string;
   readonly #http: Http;
   readonly #path: string;
+  /** The files of its directory. */
+  readonly files: SessionFiles;
   readonly #watch: SessionWatch = new SessionWatch(this);
 
   constructor(http: Http, id: string) {
     this.#http = http;
     this.id = id;
     this.#path = `/v1/sessions/${encodeURIComponent(id)}`;
+    this.files = new SessionFiles(http, this.#path);
   }
 
   get(signal?: AbortSignal): Promise<Session> {
@@ -100,10 +116,15 @@ export class SessionHandle {
   }
 
   /** Sends, and yields the events of the turn to its end, over one connection. When that is lost, `outcome` and `events` can still tell the rest. */
-  async *sendStream(message: string, options: SendOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
-    const request = messageRequest(message, options);
+  async *sendStream(
+    message: string,
+    options: SendOptions & Pick<EventsOptions, "types" | "includeRaw"> = {},
+  ): AsyncGenerator<UniversalEvent, void, undefined> {
+    const { types, includeRaw, ...sent } = options;
+    const request = messageRequest(message, sent);
     const response = await this.#http.open("POST", `${this.#path}/messages/stream`, {
       ...request,
+      query: { types, include_raw: includeRaw },
       headers: { ...request.headers, accept: "text/event-stream" },
     });
     for await (const { id, data } of readSse(response)) if (id !== undefined) yield JSON.parse(data) as UniversalEvent;
@@ -137,28 +158,33 @@ export class SessionHandle {
   }
 
   /** The session for a page that thinks in messages. Same promises as `events`; `sequence` of the last message resumes it. */
-  async *messages(options: EventsOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
+  async *messages(options: DialectOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
     for await (const data of this.#stream(options, "messages")) yield JSON.parse(data) as UnifiedMessage;
   }
 
   /** The session in any dialect the daemon knows, one parsed line at a time. */
-  async *dialect(name: string, options: EventsOptions = {}): AsyncGenerator<unknown, void, undefined> {
+  async *dialect(name: string, options: DialectOptions = {}): AsyncGenerator<unknown, void, undefined> {
     for await (const data of this.#stream(options, name)) yield JSON.parse(data) as unknown;
   }
 
-  async *#stream(options: EventsOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
-    const { types, includeRaw, signal, onState, epoch, after = 0 } = options;
+  async *#stream(options: DialectOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
+    const { types, includeRaw, version, signal, onState, epoch, after = 0 } = options;
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
       // The end is always asked for: without it a filtered stream could not tell the session's end from a lost connection.
-      query: { types: types && [...new Set([...types, "session.ended"])], include_raw: includeRaw, dialect },
+      query: {
+        types: types && (dialect === undefined ? [...new Set([...types, "session.ended"])] : types),
+        include_raw: includeRaw,
+        dialect,
+        version,
+      },
       after: String(after),
       epoch,
       signal,
       onState,
       ...(dialect === undefined ? { isLast: isEnd } : {}),
     });
-    const hideEnd = types !== undefined && !types.includes("session.ended");
+    const hideEnd = dialect === undefined && types !== undefined && !types.includes("session.ended");
     for await (const message of stream) if (!(hideEnd && isEnd(message))) yield message.data;
   }
 
@@ -212,6 +238,43 @@ export class SessionHandle {
   /** Sends a message before its time: into the running turn. `steer_unsupported`: this agent cannot take it there. */
   sendQueued(messageId: string, signal?: AbortSignal): Promise<MessageAccepted> {
     return this.#http.json("POST", `${this.#path}/queue/${encodeURIComponent(messageId)}/send`, { body: {}, signal });
+  }
+
+  /** The moments the session can go back to, the oldest first. */
+  checkpoints(signal?: AbortSignal): Promise<CheckpointList> {
+    return this.#http.json("GET", `${this.#path}/checkpoints`, { signal });
+  }
+
+  /** Stores the session's directory as it is now. */
+  takeCheckpoint(request: TakeCheckpoint = {}, call?: Call): Promise<Checkpoint> {
+    return this.#http.json("POST", `${this.#path}/checkpoints`, { body: request, ...callOptions(call) });
+  }
+
+  /** What changed from a checkpoint to another one, or to now. */
+  diff(checkpointId: string, options: DiffOptions & { to?: string } = {}): Promise<Changes> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/checkpoints/${encodeURIComponent(checkpointId)}/diff`, { query, signal });
+  }
+
+  /** Goes back to a checkpoint: its files, its conversation, or both. `undoRewind` takes it back. */
+  rewind(checkpointId: string, request: RewindCheckpoint = {}, call?: Call): Promise<Rewound> {
+    const path = `${this.#path}/checkpoints/${encodeURIComponent(checkpointId)}/rewind`;
+    return this.#http.json("POST", path, { body: request, ...callOptions(call) });
+  }
+
+  /** Takes the last rewind back. Again: brings it back. */
+  async undoRewind(request: RewindCheckpoint = {}, call?: Call): Promise<Rewound> {
+    const { checkpoints } = await this.checkpoints(callOptions(call).signal);
+    const before = checkpoints.findLast(({ kind }) => kind === "before_rewind");
+    if (!before)
+      throw new DragomanError("checkpoint_not_found", "Nothing was rewound in this session, so there is nothing to undo.");
+    return this.rewind(before.checkpoint_id, request, call);
+  }
+
+  /** What changed in the directory during the session, or during one turn, whatever the agent used to change it. */
+  changes(options: DiffOptions & { turn?: string } = {}): Promise<Changes> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/changes`, { query, signal });
   }
 
   pending(signal?: AbortSignal): Promise<Pending> {

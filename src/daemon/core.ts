@@ -17,6 +17,7 @@ import { AcpTerminals, type TaskService } from "../workspace/tasks/index.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
+import { checkpointsOf } from "./directory-checkpoints.ts";
 import { createTasks } from "./tasks.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
@@ -97,6 +98,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   });
   const directory = new Directory(agents, { ...options, trust });
   let indexer: Indexer | null = null;
+  const checkpoints = checkpointsOf(options, log);
   const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
   const [ids, clock] = [timeOrderedIds(), isoClock()];
   const tasks = createTasks({ ...options, log, ids, clock, manager: () => manager, warn });
@@ -108,6 +110,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     agent: (id) => agents.get(id),
     inspect: (id) => directory.look(id, true),
     directories: trust,
+    checkpoints: checkpoints ?? undefined,
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
@@ -145,6 +148,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
       .shutdown()
       .catch((error: unknown) => options.log("error", "the last events could not be written yet", { error: String(error) }));
     await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+    await checkpoints?.close();
   };
   const close = async (): Promise<void> => {
     const late = new AbortController();

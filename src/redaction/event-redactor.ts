@@ -33,6 +33,11 @@ export class EventRedactor {
     this.#history = history;
   }
 
+  /** An event of the past, by itself: what it begins is not followed. */
+  async once(json: string): Promise<string> {
+    return (await this.#redactorOf(sessionIdOf(json))).text(json);
+  }
+
   /** In the order of the stream, one after the other. */
   async event(json: string): Promise<string> {
     const redactor = await this.#redactorOf(sessionIdOf(json));

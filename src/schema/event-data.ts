@@ -74,8 +74,11 @@ export const ItemDelta = Type.Object({
   native_item_id: nullable(Text),
   part_index: Type.Integer({ minimum: 0 }),
   part_type: DeltaPartType,
+  /** Of a tool's output, where the agent tells the two apart. */
+  stream: optional(Type.Enum(["stdout", "stderr"])),
   delta: Text,
 });
+export type OutputStream = NonNullable<Type.Static<typeof ItemDelta>["stream"]>;
 
 export const ItemRemoved = Type.Object({ item_id: Text, native_item_id: nullable(Text), reason: Text });
 
@@ -104,6 +107,10 @@ export type PermissionOption = Type.Static<typeof PermissionOption>;
 export const ResolvedBy = Type.Enum(["client", "policy", "agent", "session_end"]);
 export type ResolvedBy = Type.Static<typeof ResolvedBy>;
 
+/** What a reply to a permission comes down to, whichever option was chosen. */
+export const PlainReply = Type.Enum(["once", "always", "reject"]);
+export type PlainReply = Type.Static<typeof PlainReply>;
+
 export const PermissionMetadata = Type.Object({
   tool_name: Text,
   input: Type.Unknown(),
@@ -114,7 +121,7 @@ export const PermissionMetadata = Type.Object({
   diff: optional(Text),
   paths: optional(Type.Array(Text)),
   resolved_by: optional(ResolvedBy),
-  reply: optional(Type.Enum(["once", "always", "reject"])),
+  reply: optional(PlainReply),
   option_id: optional(Text),
   message: optional(Text),
   updated_input: optional(Type.Unknown()),

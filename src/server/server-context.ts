@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { TSchema } from "typebox";
 import type { Log } from "../log/contract.ts";
 import type { Role } from "../schema/actor.ts";
+import type { Dialect } from "../schema/dialect.ts";
 import type { ProblemCode } from "../schema/problem-codes.ts";
 import type { Indexer } from "../search/indexer.ts";
 import type { RetentionPolicy } from "../session/pruning.ts";
@@ -22,9 +23,6 @@ import type { OpenStreams } from "./open-streams.ts";
 import type { RedactionOptions, Redactions } from "./redactions.ts";
 import type { Caller } from "./token.ts";
 import type { TokenStore } from "./token-store.ts";
-
-/** Turns the JSON of one event into the lines of another wire format; none, one or several. */
-export type Dialect = (eventJson: string) => string[];
 
 export type ServerLimits = {
   body_bytes: number;

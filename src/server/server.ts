@@ -40,7 +40,10 @@ import { agentRoutes } from "./routes/agents.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { authRoutes } from "./routes/auth.ts";
+import { checkpointRoutes } from "./routes/checkpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { fileChangeRoutes } from "./routes/file-changes.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { pruneRoutes } from "./routes/prune.ts";
@@ -64,7 +67,7 @@ import { validatorCompiler } from "./validator.ts";
 import { createUpgradeHandler } from "./websocket.ts";
 
 export type { AgentDirectory, InstallProgress } from "./agent-directory.ts";
-export type { Dialect, RouteModule, ServerLimits, ServerOptions } from "./server-context.ts";
+export type { RouteModule, ServerLimits, ServerOptions } from "./server-context.ts";
 export type { Caller, Scope, Token } from "./token.ts";
 export { TokenStore } from "./token-store.ts";
 
@@ -386,11 +389,14 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   stateRoutes(app, context);
   ledgerRoutes(app, context);
   artifactRoutes(app, context);
+  checkpointRoutes(app, context);
   searchRoutes(app, context);
   if (context.tasks) {
     taskRoutes(app, context, context.tasks);
     taskOutputRoutes(app, context, context.tasks);
   }
+  fileRoutes(app, context);
+  fileChangeRoutes(app, context);
   socketRoutes(app);
   uiRoutes(app, context);
   for (const add of context.routes ?? []) add(app, context);

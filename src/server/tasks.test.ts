@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { Dragoman } from "../client/dragoman.ts";
 import type { TaskHandle } from "../client/task-handle.ts";
-import { framesDialect } from "../dialects/frames.ts";
+import { framesDialect } from "../dialects/frames/index.ts";
 import type { Role } from "../schema/actor.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";

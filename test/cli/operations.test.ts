@@ -59,6 +59,11 @@ const REACHED: Record<string, string | null> = {
   readNative: "native",
   listItems: "items",
   getSnapshot: "snapshot",
+  listCheckpoints: "checkpoint ls",
+  takeCheckpoint: "checkpoint take",
+  diffCheckpoint: "checkpoint diff",
+  rewindCheckpoint: "checkpoint rewind",
+  listChanges: "changes",
   listQueue: "queue",
   updateQueued: "queue edit",
   removeQueued: "queue rm",
@@ -79,6 +84,18 @@ const REACHED: Record<string, string | null> = {
   resizeTask: "task attach",
   signalTask: "task stop",
   cancelTask: "task stop",
+  listFiles: "files ls",
+  statFile: "files ls",
+  readFile: "files cat",
+  writeFile: "files write",
+  makeDirectory: "files mkdir",
+  moveFile: "files mv",
+  deleteFile: "files rm",
+  searchFiles: "files search",
+  completePath: null,
+  watchFiles: "files watch",
+  getGitStatus: "files status",
+  getGitDiff: "files diff",
 };
 
 let dataDir: string;
@@ -238,6 +255,25 @@ describe("the command line", { timeout: 240_000 }, () => {
     const typed = String((await json("task", "run", "--detach", "--pty", "read x; echo got $x")).task_id);
     const attached = await runProgram(["task", "attach", typed], env(), { input: "words\n" });
     expect(attached.out).toContain("got words");
+  });
+
+  it("looks at the files of a session, and changes them", async () => {
+    const directory = join(dataDir, "files");
+    const { session_id } = await json("create", "mock", "--directory", dataDir);
+    const id = String(session_id);
+    expect(
+      (await runProgram(["files", "write", id, "files/a.txt", "--from", "-", "--parents"], env(), { input: "word one" })).code,
+    ).toBe(0);
+    expect(readFileSync(join(directory, "a.txt"), "utf8")).toBe("word one");
+    expect((await run("files", "cat", id, "files/a.txt")).out).toBe("word one");
+    expect((await run("files", "mkdir", id, "files/d/e")).code).toBe(0);
+    expect((await run("files", "mv", id, "files/a.txt", "files/d/b.txt")).code).toBe(0);
+    expect((await run("files", "ls", id, "files/d")).out).toMatch(/file +8 .* b\.txt/);
+    expect((await run("files", "search", id, "word", "--glob", "*.txt")).out).toContain("files/d/b.txt:1: word one");
+    expect((await run("files", "rm", id, "files", "-r")).code).toBe(0);
+    expect((await run("files", "cat", id, "../x")).err).toContain("[path_outside]");
+    expect((await run("files", "status", id)).err).toContain("[not_a_repository]");
+    expect((await run("files", "diff", id)).err).toContain("[not_a_repository]");
   });
 
   it("is not held by a stdin that was left open, and takes what is piped in after the words", async () => {

@@ -1,7 +1,7 @@
 // The client against the running daemon's own description: every operation has a method, and the method makes that request with every parameter.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { Dragoman, DragomanError, SessionHandle, TaskHandle } from "../../src/client/index.ts";
+import { Dragoman, DragomanError, SessionFiles, SessionHandle, TaskHandle } from "../../src/client/index.ts";
 import { operations } from "../../src/client/operations.ts";
 import type { WebSocketConstructor } from "../../src/client/session-socket.ts";
 import { type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
@@ -110,6 +110,11 @@ const calls: Record<keyof typeof operations, Call> = {
   openSocket: async (_, s) => (await s.socket({ WebSocket: OverheardSocket as unknown as WebSocketConstructor })).close(),
   listItems: (_, s) => s.items({ after: 0, before: 9, limit: 1, order: "desc", at: 1 }),
   getSnapshot: (_, s) => s.snapshot({ at: 1 }),
+  listCheckpoints: (_, s) => s.checkpoints(),
+  takeCheckpoint: () => nobody().takeCheckpoint({ label: "x" }, { idempotencyKey: "k5" }),
+  diffCheckpoint: (_, s) => s.diff("none", { to: "now", text: false, path: "a" }),
+  rewindCheckpoint: (_, s) => s.rewind("none", { dry_run: true }, { idempotencyKey: "k6" }),
+  listChanges: (_, s) => s.changes({ turn: "none", text: false, path: "a" }),
   listQueue: (_, s) => s.queue(),
   updateQueued: (_, s) => s.updateQueued("none", { position: 0 }),
   removeQueued: (_, s) => s.removeQueued("none"),
@@ -135,6 +140,18 @@ const calls: Record<keyof typeof operations, Call> = {
   streamTaskEvents: (d) => d.task("none").events({ after: 0, types: ["task.status"] }),
   readTaskOutput: (d) => d.task("none").output({ stream: "stdout", offset: 1, limit: 1 }),
   getTaskScreen: (d) => d.task("none").screen({ scrollback: 1 }),
+  listFiles: (_, s) => s.files.list("", { limit: 1, after: "a" }),
+  statFile: (_, s) => s.files.stat("none", { follow: false }),
+  readFile: (_, s) => s.files.read("none"),
+  writeFile: (_, s) => s.files.write("../none", "x"),
+  makeDirectory: (_, s) => s.files.mkdir("../none"),
+  moveFile: (_, s) => s.files.move("none", "none2"),
+  deleteFile: (_, s) => s.files.delete("none"),
+  searchFiles: (_, s) => s.files.search("none", { regex: false, ignore_case: true, path: "none", glob: "*.none", limit: 1 }),
+  completePath: (_, s) => s.files.complete("none", { limit: 1 }),
+  watchFiles: (_, s) => s.files.watch(),
+  getGitStatus: (_, s) => s.files.gitStatus(),
+  getGitDiff: (_, s) => s.files.gitDiff({ staged: true, base: "HEAD", path: "none" }),
   openTaskSocket: async (d, s) => {
     const { id } = await s.startTask({ command: "sleep 600" });
     (await d.task(id).socket({ WebSocket: OverheardSocket as unknown as WebSocketConstructor })).close();
@@ -159,6 +176,7 @@ const owners: Record<string, object> = {
   Dragoman: Dragoman.prototype,
   SessionHandle: SessionHandle.prototype,
   TaskHandle: TaskHandle.prototype,
+  SessionFiles: SessionFiles.prototype,
 };
 
 it.each(Object.keys(operations) as (keyof typeof operations)[])(

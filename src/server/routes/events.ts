@@ -6,7 +6,7 @@ import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
 import { STREAM_KINDS, type StreamKind } from "../../schema/stream-kind.ts";
 import type { Access } from "../access.ts";
-import { type Encoding, encodeRun, encodingOf, isPlain, listOf } from "../event-encoding.ts";
+import { type Encoding, encodeRun, encodingHeaders, encodingOf, isPlain, listOf } from "../event-encoding.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { followAll, followStream, hasEnded, type Selection } from "../sse/follow.ts";
 import { SseStream } from "../sse/stream.ts";
@@ -75,8 +75,8 @@ export function eventRoutes(app: App, context: ServerContext): void {
       },
     },
     async ({ params, query, caller }, reply) => {
-      const json = await eventPage(context, await sessionStream(log, params.id), query, caller);
-      return reply.type("application/json; charset=utf-8").headers(logHeaders(log)).send(json);
+      const { json, headers } = await eventPage(context, await sessionStream(log, params.id), query, caller);
+      return reply.type("application/json; charset=utf-8").headers(headers).send(json);
     },
   );
 
@@ -118,7 +118,7 @@ export function eventRoutes(app: App, context: ServerContext): void {
       const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? (await log.end());
       await log.assertCursor(after);
       streams.mustHaveRoom();
-      reply.headers(logHeaders(log));
+      reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: after });
       const kinds = listOf(request.query.kind) as StreamKind[] | null;
       const sees = seenBy(callerOf(request), access);
@@ -135,7 +135,7 @@ export async function eventPage(
   stream: Stream,
   query: Type.Static<typeof PageQuery>,
   caller: Caller | null,
-): Promise<string> {
+): Promise<{ json: string; headers: Record<string, string> }> {
   const encoding = encodingOf(query, dialects, redactions.reader(caller));
   const after = query.after ?? query.offset;
   await mustReach(stream, after ?? 0, query.epoch);
@@ -145,10 +145,11 @@ export async function eventPage(
     reverse: query.order === "desc",
     ...(after === undefined ? {} : { after }),
     ...(query.before === undefined ? {} : { before: query.before }),
-    ...(encoding.types === null ? {} : { types: [...encoding.types] }),
+    // A dialect sees what is left out: later lines depend on it.
+    ...(encoding.types === null || encoding.dialect ? {} : { types: [...encoding.types] }),
   });
   const lines = isPlain(encoding) ? page.events : await encodedPage(page, encoding, stream, query.order === "desc");
-  return pageJson(page, lines, log.epoch);
+  return { json: pageJson(page, lines, log.epoch), headers: { ...logHeaders(log), ...encodingHeaders(encoding) } };
 }
 
 /** Answers with the live events of one stream. */
@@ -167,7 +168,7 @@ export async function openEvents(
   // A browser's EventSource connects again after every end; only 204 tells it to stop.
   if (resumed !== undefined && after === stream.lastCommitted && (await hasEnded(stream))) return reply.code(204).send();
   streams.mustHaveRoom();
-  reply.headers(logHeaders(log));
+  reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
   followStream(new SseStream(request, reply, streams, { id: String(after) }), stream, after, encoding);
   return undefined;
 }
@@ -186,10 +187,16 @@ function seenBy(caller: Caller, access: Access): Selection["sees"] {
 
 /** Events are encoded in the order they came, in whatever order they are asked for. */
 async function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, newestFirst: boolean): Promise<string[]> {
-  if (!newestFirst) return (await encodeRun(page, encoding, stream)).flatMap((event) => event.lines);
-  const { events, types, natives } = page;
-  const run = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
-  return [...(await encodeRun(run, encoding, stream))].reverse().flatMap((event) => event.lines);
+  const { kind, id: stream_id } = stream;
+  const { events, types, natives, sequences } = page;
+  const first = (newestFirst ? sequences.at(-1) : sequences[0]) ?? 1;
+  if (!newestFirst) {
+    const run = { kind, stream_id, first, events, types, natives };
+    return (await encodeRun(run, encoding, () => stream)).flatMap((event) => event.lines);
+  }
+  const oldest = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
+  const encoded = await encodeRun({ kind, stream_id, first, ...oldest }, encoding, () => stream);
+  return [...encoded].reverse().flatMap((event) => event.lines.toReversed());
 }
 
 /** Which log answers, and in which epoch: a client that keeps a cursor keeps the epoch with it. */

@@ -23,7 +23,15 @@ type Following<B> = {
 
 export function followStream(sse: SseStream, stream: Stream, after: number, encoding: Encoding): void {
   follow<Batch>(sse, (handlers) => stream.subscribe({ after, ...handlers }), {
-    encode: isPlain(encoding) ? framesOf : (batch) => encoded(batch, encoding, stream, (index) => String(batch.first + index)),
+    encode: isPlain(encoding)
+      ? framesOf
+      : (batch) =>
+          encoded(
+            batch,
+            encoding,
+            () => stream,
+            (index) => String(batch.first + index),
+          ),
     isOver: endsStream,
     onLive: () => endWhenOver(sse, stream),
   });
@@ -41,8 +49,12 @@ export function followAll(sse: SseStream, log: Log, after: string, encoding: Enc
   const plain = isPlain(encoding);
   const encode = (batch: GlobalBatch): Bytes | Promise<Bytes> => {
     if (plain) return globalFramesOf(batch);
-    const stream = encoding.includeRaw ? log.stream(batch.kind, batch.stream_id) : undefined;
-    return encoded(batch, encoding, stream, (index) => batch.cursorOf(index));
+    return encoded(
+      batch,
+      encoding,
+      () => log.stream(batch.kind, batch.stream_id),
+      (index) => batch.cursorOf(index),
+    );
   };
   follow<GlobalBatch>(sse, (handlers) => log.subscribeAll({ after, ...handlers }), {
     encode(batch) {
@@ -69,7 +81,12 @@ export function followTurn(
       const end = indexOfTurn(batch, "turn.ended", turn.id);
       ended = end >= 0;
       const part = sliceOf(batch, from, end < 0 ? batch.events.length : end + 1);
-      return encoded(part, encoding, stream, (index) => String(part.first + index));
+      return encoded(
+        part,
+        encoding,
+        () => stream,
+        (index) => String(part.first + index),
+      );
     },
     isOver: (batch) => ended || endsStream(batch),
     onLive: () => endWhenOver(sse, stream),
@@ -137,7 +154,7 @@ function fail(sse: SseStream, error: unknown): void {
 function encoded(
   run: Run,
   encoding: Encoding,
-  stream: Stream | undefined | Promise<Stream | undefined>,
+  stream: () => Stream | Promise<Stream | undefined>,
   idOf: (index: number) => string,
 ): string | Promise<string> {
   const lines = encodeRun(run, encoding, stream);
@@ -150,7 +167,9 @@ function indexOfTurn(batch: Batch, type: "turn.started" | "turn.ended", turnId: 
   return batch.types.findIndex((name, index) => name === type && namesTurn(batch.events[index] ?? "", turnId));
 }
 
-const sliceOf = (batch: Batch, from: number, to: number): Run & { first: number } => ({
+const sliceOf = (batch: Batch, from: number, to: number): Run => ({
+  kind: batch.kind,
+  stream_id: batch.stream_id,
   first: batch.first + from,
   events: batch.events.slice(from, to),
   types: batch.types.slice(from, to),

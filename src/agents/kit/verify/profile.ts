@@ -42,6 +42,8 @@ export interface VerifyProfile {
   readonly mode?: PermissionMode;
   /** The message that makes the agent compact its conversation; null: there is none. */
   readonly compact: string | null;
+  /** False: it has no process: it runs in the daemon, and dies with it. */
+  readonly process?: false;
   /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
   readonly streams?: boolean;
   /** How many scenarios may run at the same time. */
