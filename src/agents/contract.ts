@@ -179,6 +179,29 @@ export type Launch = {
   host: AgentHost;
 };
 
+export type CommandExit = { exitCode: number | null; signal: string | null };
+
+/** What an agent that lets its client run its commands asks for. Parameters and answers are those of the protocol's `terminal/*`. */
+export interface AgentTerminals {
+  create(params: Readonly<Record<string, unknown>>): Promise<{ terminalId: string }>;
+  output(params: Readonly<Record<string, unknown>>): { output: string; truncated: boolean; exitStatus?: CommandExit };
+  waitForExit(params: Readonly<Record<string, unknown>>): Promise<CommandExit>;
+  kill(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
+  release(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
+  /** Ends all of them: no process is left when it resolves. */
+  closeAll(): Promise<void>;
+}
+
+export type TerminalsOptions = {
+  session_id: string;
+  /** Where a command may run; rejects what is outside. */
+  directory(asked: string | undefined): Promise<string>;
+  environment: Readonly<Record<string, string>>;
+  /** What a running command wrote, and how it ended. */
+  onOutput(terminalId: string, text: string): void;
+  onExit(terminalId: string, exit: CommandExit): void;
+};
+
 /** What the daemon gives every agent. One per agent id. */
 export interface AgentHost {
   /** Command found by configuration, `DRAGOMAN_<ID>_COMMAND`, install directory, PATH (in this order); throws AgentNotFound with advice. */
@@ -195,6 +218,8 @@ export interface AgentHost {
    * because they are the agent's own lasting ids: then an item told again after a restart is recognised and not shown twice.
    */
   openChannel(translator: Translator, options?: { keys: "process" | "session" }): Channel;
+  /** Commands of an agent that its client runs: tasks of the session. Absent: the agent runs its commands itself. */
+  openTerminals?(options: TerminalsOptions): AgentTerminals;
   /** Folder where running child processes are recorded, so that a crash of the daemon leaves no orphan. */
   readonly processDir: string;
   readonly version: string;

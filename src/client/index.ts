@@ -26,6 +26,7 @@ export type { StreamState } from "./event-stream.ts";
 export type { Call, HttpOptions } from "./http.ts";
 export type { PermissionRequest, QuestionRequest } from "./requests.ts";
 export type { SessionFile } from "./session-file.ts";
+export { SessionFiles } from "./session-files.ts";
 export {
   type DiffOptions,
   type EventsOptions,

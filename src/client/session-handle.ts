@@ -23,6 +23,7 @@ import { DragomanError } from "./error.ts";
 import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
+import { SessionFiles } from "./session-files.ts";
 import { SessionSocket, type SocketOptions } from "./session-socket.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
 import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
@@ -80,12 +81,15 @@ export class SessionHandle {
   readonly id: string;
   readonly #http: Http;
   readonly #path: string;
+  /** The files of its directory. */
+  readonly files: SessionFiles;
   readonly #watch: SessionWatch = new SessionWatch(this);
 
   constructor(http: Http, id: string) {
     this.#http = http;
     this.id = id;
     this.#path = `/v1/sessions/${encodeURIComponent(id)}`;
+    this.files = new SessionFiles(http, this.#path);
   }
 
   get(signal?: AbortSignal): Promise<Session> {

@@ -1,5 +1,6 @@
 // One task as an object: a command that runs beside the turns of a session, on pipes or in a terminal.
 import type { UniversalEvent } from "../schema/event.ts";
+import type { EventType } from "../schema/event-data.ts";
 import type { OutputStreamName, TaskInfo, TaskInput, TaskOutputRange, TaskScreen, TerminalSize } from "../schema/task.ts";
 import { isOpen } from "../schema/task.ts";
 import type { EventsPage, PageOptions } from "./event-pages.ts";
@@ -11,6 +12,7 @@ export type TaskListOptions = { status?: TaskInfo["status"]; limit?: number; bef
 
 export type TaskEventsOptions = {
   after?: number;
+  types?: EventType[];
   signal?: AbortSignal | undefined;
   onState?: ((state: StreamState) => void) | undefined;
 };
@@ -31,9 +33,10 @@ export class TaskHandle {
   }
 
   /** Those that were and those to come, to its last `task.status`; across restarts of the daemon. */
-  async *events({ after, signal, onState }: TaskEventsOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
+  async *events({ after, types, signal, onState }: TaskEventsOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
+      query: { types },
       signal,
       onState,
       isLast: ({ data }) => endsTask(JSON.parse(data) as UniversalEvent),
@@ -42,7 +45,7 @@ export class TaskHandle {
     for await (const { data } of stream) yield JSON.parse(data) as UniversalEvent;
   }
 
-  page(options: Pick<PageOptions, "after" | "before" | "limit" | "order" | "signal"> = {}): Promise<EventsPage> {
+  page(options: Omit<PageOptions, "includeRaw"> = {}): Promise<EventsPage> {
     const { signal, ...query } = options;
     return this.#http.json("GET", `${this.#path}/events`, { query, signal });
   }

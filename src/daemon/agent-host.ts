@@ -26,10 +26,11 @@ export type HostOptions = {
   dataDir: string;
   env: NodeJS.ProcessEnv;
   openChannel: AgentHost["openChannel"];
+  openTerminals?: AgentHost["openTerminals"];
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
 };
 
-export function createAgentHost({ agent, settings, dataDir, env, openChannel, log }: HostOptions): AgentHost {
+export function createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log }: HostOptions): AgentHost {
   const stateDir = join(dataDir, "agents", agent.id);
   const processDir = join(dataDir, "processes");
   for (const folder of [stateDir, processDir]) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -41,6 +42,7 @@ export function createAgentHost({ agent, settings, dataDir, env, openChannel, lo
     processDir,
     version,
     openChannel,
+    ...(openTerminals ? { openTerminals } : {}),
     log,
     async resolveCommand() {
       const found = findCommand(agent, settings, stateDir, env);

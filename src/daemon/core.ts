@@ -13,7 +13,7 @@ import { SessionManager } from "../session/session-manager.ts";
 import { parseRow } from "../session/session-row.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { TrustStore } from "../trust/trust-store.ts";
-import type { TaskService } from "../workspace/tasks/index.ts";
+import { AcpTerminals, type TaskService } from "../workspace/tasks/index.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
@@ -121,10 +121,12 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     searchReady: () => indexer?.status().state === "ready",
   });
   const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
+  const openTerminals: NonNullable<AgentHost["openTerminals"]> = (asked) =>
+    new AcpTerminals({ ...asked, tasks: tasks.service.tasks });
   for (const agent of options.agents) {
     const settings = agentSettings(options.config, agent.id);
     const { dataDir, env } = options;
-    const host = createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log });
+    const host = createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log: options.log });
     agents.set(agent.id, { agent: agent.open?.(host) ?? agent, host });
   }
   onFenced(() => void Promise.allSettled([manager.shutdown(), tasks.service.close()]));

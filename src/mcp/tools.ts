@@ -5,6 +5,7 @@ import { finalText } from "../client/turn-outcome.ts";
 import type { Session } from "../schema/session.ts";
 import type { Ownership } from "./ownership.ts";
 import { isSettled, settle } from "./settle.ts";
+import { taskTools } from "./task-tools.ts";
 import { type Tool, tool } from "./tool.ts";
 import { lineOf } from "./transcript.ts";
 
@@ -272,4 +273,5 @@ export const tools: readonly Tool[] = [
       return { terminated: session_id };
     },
   }),
+  ...taskTools,
 ];

@@ -6,6 +6,7 @@ export * from "./content.ts";
 export type * from "./draft.ts";
 export * from "./event.ts";
 export * from "./event-data.ts";
+export * from "./files.ts";
 export * from "./grammar.ts";
 export * from "./item.ts";
 export * from "./mode-width.ts";

@@ -42,6 +42,8 @@ import { auditRoutes } from "./routes/audit.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { checkpointRoutes } from "./routes/checkpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { fileChangeRoutes } from "./routes/file-changes.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { pruneRoutes } from "./routes/prune.ts";
@@ -393,6 +395,8 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
     taskRoutes(app, context, context.tasks);
     taskOutputRoutes(app, context, context.tasks);
   }
+  fileRoutes(app, context);
+  fileChangeRoutes(app, context);
   socketRoutes(app);
   uiRoutes(app, context);
   for (const add of context.routes ?? []) add(app, context);

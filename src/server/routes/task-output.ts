@@ -10,12 +10,15 @@ import { Sequence } from "./parameters.ts";
 import { TaskPath } from "./tasks.ts";
 
 const tag = "tasks";
+/** A task has no native messages. */
+const TaskPageQuery = Type.Omit(PageQuery, ["include_raw"]);
+const TaskStreamQuery = Type.Omit(StreamQuery, ["include_raw"]);
 
 export function taskOutputRoutes(app: App, context: ServerContext, tasks: TaskService): void {
   app.get(
     "/v1/tasks/:task/events",
     {
-      schema: { params: TaskPath, querystring: PageQuery },
+      schema: { params: TaskPath, querystring: TaskPageQuery },
       config: {
         tag,
         reach: "task",
@@ -35,7 +38,7 @@ export function taskOutputRoutes(app: App, context: ServerContext, tasks: TaskSe
   app.get(
     "/v1/tasks/:task/events/sse",
     {
-      schema: { params: TaskPath, querystring: StreamQuery },
+      schema: { params: TaskPath, querystring: TaskStreamQuery },
       config: {
         tag,
         reach: "task",

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Draft } from "../../../schema/draft.ts";
+import { ProcessRegistry } from "../../../transports/index.ts";
+import { AcpTerminals, MemoryTaskSink, Tasks } from "../../../workspace/tasks/index.ts";
 import type {
   AgentHost,
   Channel,
@@ -113,6 +115,7 @@ async function start(
   settings = {},
   unspoken = new Set<string>(),
 ): Promise<Connection> {
+  const tasks = new Tasks({ sink: new MemoryTaskSink(), recorder: new ProcessRegistry(join(base, "processes")) });
   const host: AgentHost = {
     resolveCommand: async () => testAgent(base),
     environment: (extra) => ({ PATH: process.env.PATH ?? "", SCENE: JSON.stringify(scene), ...extra }),
@@ -124,6 +127,7 @@ async function start(
       witness.translator = translator;
       return witness;
     },
+    openTerminals: (asked) => new AcpTerminals({ ...asked, tasks }),
     log: () => {},
   };
   connection = await connectAcp(

@@ -1,9 +1,9 @@
 // One session on one ACP process: opened or taken up, prompted, interrupted, configured, closed.
 import { setTimeout as delay } from "node:timers/promises";
 import type { PermissionMode } from "../../../schema/event-data.ts";
-import { ProcessRegistry } from "../../../transports/index.ts";
 import {
   AgentError,
+  type AgentTerminals,
   type Channel,
   type ConfigPatch,
   type Connection,
@@ -20,7 +20,6 @@ import { STEER } from "../translate/turns.ts";
 import type { Abilities } from "./abilities.ts";
 import { AcpClient, type Policy } from "./client.ts";
 import { ClientFiles } from "./client-files.ts";
-import { ClientTerminals } from "./client-terminals.ts";
 import { GeminiHistory } from "./gemini-history.ts";
 import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
@@ -46,7 +45,7 @@ class AcpConnection implements Connection {
   readonly #translator: AcpTranslator;
   readonly #channel: Channel;
   readonly #client: AcpClient;
-  readonly #terminals: ClientTerminals;
+  readonly #terminals: AgentTerminals | null;
   #line: AcpLine | null = null;
   #abilities: Abilities | null = null;
   #settings: LiveSettings | null = null;
@@ -75,13 +74,17 @@ class AcpConnection implements Connection {
     this.#history =
       quirks.fragileHistory && launch.resume !== null ? new GeminiHistory(environment, launch.resume.native_session_id) : null;
     const files = new ClientFiles(config.directory, quirks.missingFile ?? "error", () => this.#hasRead());
-    this.#terminals = new ClientTerminals({
-      directory: (asked) => files.directory(asked),
-      environment,
-      recorder: new ProcessRegistry(host.processDir),
-      onOutput: (id, data) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, { data })),
-      onExit: (id, exit) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, exit)),
-    });
+    const open = host.openTerminals;
+    this.#terminals =
+      open === undefined
+        ? null
+        : open({
+            session_id: config.session_id,
+            directory: (asked) => files.directory(asked),
+            environment,
+            onOutput: (id, data) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, { data })),
+            onExit: (id, exit) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, exit)),
+          });
     this.#client = new AcpClient({
       files,
       terminals: this.#terminals,
@@ -106,7 +109,7 @@ class AcpConnection implements Connection {
       onUpdate: (params) => this.#onUpdate(params),
       onCancel: (id) => this.#client.withdraw(id),
       onExit: (exit) => {
-        void this.#terminals.closeAll();
+        void this.#terminals?.closeAll();
         if (this.#ready && !this.#closing) this.#launch.port.closed({ exit });
       },
     });
@@ -241,7 +244,7 @@ class AcpConnection implements Connection {
 
   async #shutDown(): Promise<void> {
     this.#closing = true;
-    await Promise.all([this.#terminals.closeAll(), this.#line?.stop()]);
+    await Promise.all([this.#terminals?.closeAll(), this.#line?.stop()]);
   }
 
   async #openSession(line: AcpLine, abilities: Abilities, neverSpoken: boolean): Promise<void> {
