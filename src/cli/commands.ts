@@ -26,6 +26,7 @@ import { run } from "./commands/run.ts";
 import { search } from "./commands/search.ts";
 import { serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
+import { skillsList, skillsShow } from "./commands/skills.ts";
 import { metrics, openapi, status } from "./commands/status.ts";
 import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
 import { exportSession, importSession } from "./commands/transfer.ts";
@@ -44,7 +45,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
     commands: [changes, checkpointList, checkpointTake, checkpointDiff, checkpointRewind, checkpointUndo],
   },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
+  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, skillsList, skillsShow, verify, replay] },
   {
     title: "Configuration and access",
     commands: [

@@ -17,6 +17,7 @@ import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 import { checkpointsOf } from "./directory-checkpoints.ts";
+import { DaemonSkills } from "./skills.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
 const CLOSE_MS = 7_000;
@@ -42,6 +43,7 @@ export type Core = {
   agents: ReadonlyMap<string, HostedAgent>;
   directory: Directory;
   trust: TrustStore;
+  skills: DaemonSkills;
   indexer: Indexer;
   reaped: Reaped[];
   recovered: number;
@@ -96,6 +98,13 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   const directory = new Directory(agents, { ...options, trust });
   let indexer: Indexer | null = null;
   const checkpoints = checkpointsOf(options, log);
+  const skills = new DaemonSkills({
+    folder: join(options.dataDir, "skills"),
+    home: options.env.HOME,
+    agents: () => [...agents.values()].map(({ agent }) => agent),
+    isTrusted: (path) => trust.isTrusted(path),
+    share: options.config.share_skills ?? true,
+  });
   const manager = new SessionManager({
     log,
     ids: timeOrderedIds(),
@@ -105,6 +114,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     inspect: (id) => directory.look(id, true),
     directories: trust,
     checkpoints: checkpoints ?? undefined,
+    skills,
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
@@ -143,7 +153,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await indexer.close();
     await log.close();
   };
-  return { log, indexer, manager, agents, directory, trust, reaped, recovered, close };
+  return { log, indexer, manager, agents, directory, trust, skills, reaped, recovered, close };
 }
 
 /** What search knows of a session. Undefined when its row cannot be read. */

@@ -13,6 +13,7 @@ export * from "./problem-codes.ts";
 export * from "./projection/index.ts";
 export * from "./prune.ts";
 export * from "./session.ts";
+export * from "./skill.ts";
 export * from "./snapshot.ts";
 export * from "./trust-tool.ts";
 export * from "./validate.ts";

@@ -23,6 +23,8 @@ export const codexAgent: Agent = {
   id: "codex",
   name: "Codex",
   sharesProcess: true,
+  // One process serves sessions of many directories: further roots would reach all of them.
+  skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: null },
   capabilities: {
     permissions: true,
     edit_input: false,
