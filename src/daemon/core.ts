@@ -18,6 +18,7 @@ import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 import { checkpointsOf } from "./directory-checkpoints.ts";
+import { DaemonSkills } from "./skills.ts";
 import { createTasks } from "./tasks.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
@@ -44,6 +45,7 @@ export type Core = {
   agents: ReadonlyMap<string, HostedAgent>;
   directory: Directory;
   trust: TrustStore;
+  skills: DaemonSkills;
   indexer: Indexer;
   tasks: TaskService;
   reaped: Reaped[];
@@ -102,6 +104,13 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
   const [ids, clock] = [timeOrderedIds(), isoClock()];
   const tasks = createTasks({ ...options, log, ids, clock, manager: () => manager, warn });
+  const skills = new DaemonSkills({
+    folder: join(options.dataDir, "skills"),
+    home: options.env.HOME,
+    agents: () => [...agents.values()].map(({ agent }) => agent),
+    isTrusted: (path) => trust.isTrusted(path),
+    share: options.config.share_skills ?? true,
+  });
   const manager = new SessionManager({
     log,
     ids,
@@ -111,6 +120,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     inspect: (id) => directory.look(id, true),
     directories: trust,
     checkpoints: checkpoints ?? undefined,
+    skills,
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
@@ -156,7 +166,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await indexer.close();
     await log.close();
   };
-  return { log, indexer, manager, tasks: tasks.service, agents, directory, trust, reaped, recovered, close };
+  return { log, indexer, manager, tasks: tasks.service, agents, directory, trust, skills, reaped, recovered, close };
 }
 
 /** What search knows of a session. Undefined when its row cannot be read. */
