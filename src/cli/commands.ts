@@ -12,6 +12,7 @@ import { interrupt, resume, rm, stop } from "./commands/end.ts";
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
+import { modelServer } from "./commands/model-server.ts";
 import { prune } from "./commands/prune.ts";
 import { queue, queueEdit, queueMove, queueRemove, queueSend } from "./commands/queue.ts";
 import { run } from "./commands/run.ts";
@@ -32,7 +33,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
+  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay, modelServer] },
   {
     title: "Configuration and access",
     commands: [
