@@ -1,23 +1,17 @@
 // The agent contract: what one folder under src/agents/ provides. The core knows agents only through these types.
 // Not here: how bytes become messages (transports) and how drafts become events (session).
 import type { Draft } from "../schema/draft.ts";
-import type { ModeInfo, ModelInfo, PermissionMode, StderrOutput } from "../schema/event-data.ts";
+import type { ModeInfo, ModelInfo, PermissionMode, PlainReply, StderrOutput } from "../schema/event-data.ts";
+import type { Disposition, NativeDirection } from "../schema/native.ts";
 import type { DirectoryFile } from "../schema/session.ts";
 
-/**
- * Where a native message came from. `in`: we wrote it to the agent, `out`: the agent wrote it, `sse`/`http`: an event stream, a request or its answer,
- * `err`: a line of stderr, `exit`: the process is gone. The same words stand in recorded traces.
- */
-export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
+export type { Disposition, NativeDirection } from "../schema/native.ts";
 
 export type NativeMessage = {
   dir: NativeDirection;
   /** The parsed JSON; a string when the line was not JSON. */
   data: unknown;
 };
-
-/** There is no fifth one. */
-export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
 
 /**
  * What one native message means. Every message yields at least one of these.
@@ -138,7 +132,7 @@ export type Prompt = {
 export type ChosenCommand = { name: string; arguments: string };
 
 export type PermissionReply = {
-  reply: "once" | "always" | "reject";
+  reply: PlainReply;
   option_id: string | null;
   message: string | null;
   updated_input: unknown;
@@ -211,8 +205,8 @@ export interface AgentHost {
 export interface Connection {
   /** Sends a message: starts a turn, or joins the one that runs if the agent works so. Resolves when it is written; rejects when it cannot be. */
   prompt(prompt: Prompt): Promise<void>;
-  /** Puts a message into the running turn. Absent: the agent cannot. */
-  steer?(prompt: Prompt): Promise<void>;
+  /** Puts a message into the running turn. Absent: the agent cannot. `idle`: no turn ran any more, and nothing was given. */
+  steer?(prompt: Prompt): Promise<void> | Promise<"idle" | undefined>;
   /** Stops the running turn. The turn's end comes as a native message. */
   interrupt(): Promise<void>;
   /**

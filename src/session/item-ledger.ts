@@ -5,7 +5,7 @@
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
-import type { DeltaPartType } from "../schema/event-data.ts";
+import type { DeltaPartType, OutputStream } from "../schema/event-data.ts";
 import type { Item, ItemRole, ItemStatus } from "../schema/item.ts";
 import { GrowingItem } from "../schema/projection/growing-item.ts";
 import { emptyPart, extendsContent, partFor, sameJson, streamOf, takes, withoutText } from "../schema/projection/parts.ts";
@@ -109,7 +109,7 @@ export class ItemLedger {
     const named = draft.part_index === undefined ? undefined : parts[draft.part_index];
     const fits = draft.part_index !== undefined && (named === undefined || takes(named, draft.part_type));
     const index = fits ? (draft.part_index ?? 0) : partFor(parts, draft.part_type);
-    this.#say(entry, index, draft.part_type, draft.delta, origin);
+    this.#say(entry, index, draft.part_type, draft.delta, origin, draft.stream);
   }
 
   update(draft: DraftOf<"item.update">, origin: Origin): void {
@@ -260,9 +260,10 @@ export class ItemLedger {
     return this.#open.get(this.#scope + key);
   }
 
-  #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin): void {
+  #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin, stream?: OutputStream): void {
     const known = entry.streamed;
-    const part = known?.index === index && known.type === type ? known : streamedPart(entry.growing, index, type);
+    const same = known?.index === index && known.type === type && known.stream === stream;
+    const part = same ? known : streamedPart(entry.growing, index, type, stream);
     entry.streamed = part;
     this.#writer.emitDelta(part, delta, origin);
   }
@@ -308,10 +309,10 @@ function startsEmpty(part: ContentPart): boolean {
 
 const BY_DAEMON_AS = (origin: Origin): Origin => ({ source: "daemon", native: origin.native });
 
-function streamedPart(item: GrowingItem, index: number, type: DeltaPartType): StreamedPart {
+function streamedPart(item: GrowingItem, index: number, type: DeltaPartType, stream?: OutputStream): StreamedPart {
   const { item_id, native_item_id } = item.item;
-  const data = { item_id, native_item_id, part_index: index, part_type: type };
-  return { item, index, type, head: `${JSON.stringify(data).slice(0, -1)},"delta":` };
+  const data = { item_id, native_item_id, part_index: index, part_type: type, ...(stream === undefined ? {} : { stream }) };
+  return { item, index, type, stream, head: `${JSON.stringify(data).slice(0, -1)},"delta":` };
 }
 
 const updateOf = (draft: ItemDraft) => ({

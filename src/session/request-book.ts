@@ -4,7 +4,7 @@
  */
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { DraftOf } from "../schema/draft.ts";
-import type { PermissionData, QuestionData, ResolvedBy } from "../schema/event-data.ts";
+import type { PermissionData, PlainReply, QuestionData, ResolvedBy } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
@@ -16,7 +16,7 @@ const REMEMBERED = 1_000;
 export type PermissionAnswer = {
   status: "approved" | "denied";
   resolved_by: ResolvedBy;
-  reply?: "once" | "always" | "reject";
+  reply?: PlainReply;
   option_id?: string;
   message?: string;
   updated_input?: unknown;

@@ -23,6 +23,7 @@ export type UnparsedMessage = { location: string; raw_hash: string };
 
 /** What the live session wants to know while the story is written. Called in order, after the event was emitted. */
 export interface ScribeListener {
+  turnStarted?(): void;
   turnEnded?(data: EventDataOf["turn.ended"]): void;
   nativeSession?(id: string): void;
 }
@@ -232,6 +233,7 @@ export class Scribe {
       },
       origin,
     );
+    this.#listener.turnStarted?.();
   }
 
   #endTurn(

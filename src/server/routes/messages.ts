@@ -1,16 +1,17 @@
 // Messages to a session: accepted at once, or answered with the stream of their turn.
+import Type from "typebox";
 import type { Stream } from "../../log/contract.ts";
 import { namesTurn } from "../../schema/envelope.ts";
 import { MessageAccepted, SendMessage } from "../../schema/session.ts";
 import { sendMessage } from "../commands.ts";
-import { encodingOf } from "../event-encoding.ts";
+import { encodingHeaders, encodingOf } from "../event-encoding.ts";
 import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { followTurn } from "../sse/follow.ts";
 import { SseStream } from "../sse/stream.ts";
 import { callerOf } from "./auth.ts";
 import { logHeaders } from "./events.ts";
-import { SessionPath } from "./parameters.ts";
+import { EncodingQuery, SessionPath } from "./parameters.ts";
 
 const tag = "messages";
 const problems = [
@@ -52,7 +53,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
   app.post(
     "/v1/sessions/:id/messages/stream",
     {
-      schema: { params: SessionPath, body: SendMessage },
+      schema: { params: SessionPath, querystring: Type.Object(EncodingQuery), body: SendMessage },
       config: {
         tag,
         ownIdempotency: true,
@@ -67,6 +68,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
     },
     async (request, reply) => {
       const session = await manager.get(request.params.id);
+      const encoding = encodingOf(request.query, context.dialects, context.redactions.reader(callerOf(request)));
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {
         const after = session.stream.lastCommitted;
@@ -74,9 +76,9 @@ export function messageRoutes(app: App, context: ServerContext): void {
         return { turn_id, after, begun: request.body.when_busy === "steer" && (await hasBegun(session.stream, turn_id, after)) };
       };
       const { turn_id, after, begun } = await once(idempotency, request, send);
-      reply.headers(logHeaders(log));
+      reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: String(after), headers: { "x-turn-id": turn_id } });
-      followTurn(sse, session.stream, { id: turn_id, after, begun }, encodingOf({}, context.dialects));
+      followTurn(sse, session.stream, { id: turn_id, after, begun }, encoding);
     },
   );
 }

@@ -199,6 +199,7 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
     announced: true,
     streamed: "",
     slots: [],
+    slotTexts: [],
     resultStarted: false,
     running: false,
   };

@@ -1,6 +1,6 @@
 // The life of native items: start, deltas, end. Knows which universal items they become and under which keys; what is in them is said by
 // `message-items.ts`, `tool-items.ts` and `subagents.ts`.
-import type { Draft, ItemKey } from "../../../schema/draft.ts";
+import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import { type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { messageItem } from "./message-items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
@@ -33,6 +33,7 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
     announced: false,
     streamed: "",
     slots: [],
+    slotTexts: [],
     resultStarted: false,
     running: false,
   };
@@ -122,16 +123,24 @@ export function textDelta(thread: Thread, params: JsonRecord, type: "agentMessag
   const native = openItem(thread, str(params.turnId) ?? "", { id: params.itemId, type }, type);
   const start = native.announced ? [] : announce(thread, native, { id: params.itemId, type });
   native.streamed += delta;
-  return [
-    ...start,
-    {
-      do: "item.delta",
-      key: native.key,
-      part_type: type === "reasoning" ? "reasoning" : "text",
-      delta,
-      part_index: type === "reasoning" ? slotOf(native, params) : 0,
-    },
-  ];
+  if (type === "reasoning") return [...start, ...reasoningDelta(native, params, delta)];
+  return [...start, { do: "item.delta", key: native.key, part_type: "text", delta, part_index: 0 }];
+}
+
+/** A part that is not meant to be shown is announced as such before its first word. */
+function reasoningDelta(native: NativeItem, params: JsonRecord, delta: string): Draft[] {
+  const known = native.slots.length;
+  const part_index = slotOf(native, params);
+  const raw = native.slots[part_index]?.startsWith("c") && part_index === known;
+  const parts = (): DraftPart[] =>
+    native.slots.map((slot, index) => ({
+      type: "reasoning",
+      text: native.slotTexts[index] ?? "",
+      visibility: slot.startsWith("s") ? "public" : "private",
+    }));
+  const announced: Draft[] = raw ? [{ do: "item.update", key: native.key, content: parts() }] : [];
+  native.slotTexts[part_index] = (native.slotTexts[part_index] ?? "") + delta;
+  return [...announced, { do: "item.delta", key: native.key, part_type: "reasoning", delta, part_index }];
 }
 
 /** Summary and raw text of one reasoning item may come mixed: parts stand in the order in which they first appeared. */
