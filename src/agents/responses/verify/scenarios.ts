@@ -57,8 +57,8 @@ export const responsesScenarios: readonly Scenario[] = [
   ),
   one(
     "sandbox",
-    "a command sees neither the network nor the daemon",
-    [call("bash", { command: "ls {{home}}/../data; ls /sys/class/net; touch /etc/proof 2>&1" }), say("It saw nothing.")],
+    "a command sees nothing of the daemon and writes nothing elsewhere",
+    [call("bash", { command: "cat $HOME/../data/daemon.json; touch /etc/proof 2>&1" }), say("It saw nothing.")],
     { session: free, expect: { stop_reason: "end_turn", seen_text: ["No such file or directory", "Read-only file system"] } },
   ),
   one(
