@@ -326,18 +326,18 @@ export class Dragoman {
   /** The same in any dialect the daemon knows, one parsed line at a time. */
   async *dialect(
     name: string,
-    options: AllEventsOptions = {},
+    options: AllEventsOptions & { version?: number } = {},
   ): AsyncGenerator<{ cursor: string; line: unknown }, void, undefined> {
     for await (const { id, data } of this.#stream(options, name)) yield { cursor: id, line: JSON.parse(data) as unknown };
   }
 
   #stream(
-    { after, kinds, types, includeRaw, signal, onState }: AllEventsOptions,
+    { after, kinds, types, includeRaw, version, signal, onState }: AllEventsOptions & { version?: number },
     dialect?: string,
   ): AsyncIterable<StreamMessage> {
     return eventStream(this.http, {
       path: "/v1/events/sse",
-      query: { kind: kinds?.join(","), types, include_raw: includeRaw, dialect },
+      query: { kind: kinds?.join(","), types, include_raw: includeRaw, dialect, version },
       signal,
       onState,
       ...(after === undefined ? {} : { after }),

@@ -102,10 +102,10 @@ const calls: Record<keyof typeof operations, Call> = {
   forkSession: () => nobody().fork({}, { idempotencyKey: "k3" }),
   exportSession: (_, s) => s.export({ with_secrets: true }),
   sendMessage: (_, s) => s.send("say one", { idempotencyKey: "k4" }),
-  sendMessageStream: (_, s) => s.sendStream("say two"),
+  sendMessageStream: (_, s) => s.sendStream("say two", everyType),
   listEvents: async (d, s) => {
     const { epoch } = await d.health();
-    return s.page({ ...everyType, after: 0, epoch, before: 9, limit: 1, order: "desc", dialect: "messages" });
+    return s.page({ ...everyType, after: 0, epoch, before: 9, limit: 1, order: "desc", dialect: "frames", version: 2 });
   },
   streamEvents: (_, s) => s.events({ ...everyType, after: 0 }),
   openSocket: async (_, s) => (await s.socket({ WebSocket: OverheardSocket as unknown as WebSocketConstructor })).close(),
@@ -137,7 +137,9 @@ const calls: Record<keyof typeof operations, Call> = {
   signalTask: (d) => d.task("none").signal("TERM"),
   cancelTask: (d) => d.task("none").cancel(),
   listTaskEvents: (d) =>
-    d.task("none").page({ after: 0, before: 9, limit: 1, order: "desc", types: ["task.status"], dialect: "frames", epoch: "0" }),
+    d
+      .task("none")
+      .page({ after: 0, before: 9, limit: 1, order: "desc", types: ["task.status"], dialect: "frames", version: 2, epoch: "0" }),
   streamTaskEvents: (d) => d.task("none").events({ after: 0, types: ["task.status"] }),
   readTaskOutput: (d) => d.task("none").output({ stream: "stdout", offset: 1, limit: 1 }),
   getTaskScreen: (d) => d.task("none").screen({ scrollback: 1 }),
@@ -163,10 +165,11 @@ const calls: Record<keyof typeof operations, Call> = {
 /** `offset` is another name of `after`; the streams resume by header, and speak dialects through methods of their own. */
 const ELSEWHERE: Record<string, string[]> = {
   listEvents: ["offset"],
-  streamEvents: ["offset", "after", "epoch", "dialect"],
-  streamAllEvents: ["after", "dialect"],
+  sendMessageStream: ["dialect", "version"],
+  streamEvents: ["offset", "after", "epoch", "dialect", "version"],
+  streamAllEvents: ["after", "dialect", "version"],
   listTaskEvents: ["offset"],
-  streamTaskEvents: ["offset", "after", "epoch", "dialect"],
+  streamTaskEvents: ["offset", "after", "epoch", "dialect", "version"],
 };
 
 it("has a method for every operation the daemon describes, and for no other", () => {
