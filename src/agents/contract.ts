@@ -46,6 +46,14 @@ export interface Translator {
   forget?(session: string): void;
 }
 
+/** An event frame without its envelope: `type` and the fields of that type. */
+export type NativeFrame = { readonly type: string };
+
+/** Reads the ledger of one session, from its first message, and makes the frames of its provider's stream. As pure as a translator. */
+export interface NativeFrames {
+  frames(message: NativeMessage): NativeFrame[];
+}
+
 export type AgentCapabilities = {
   /** Can answer permissions while the turn waits. */
   permissions: boolean;
@@ -105,6 +113,11 @@ export type SessionConfig = {
   mcp_servers: McpServer[];
   system_prompt: string | null;
   metadata: Record<string, unknown>;
+  /**
+   * A folder of the daemon with skills that the agent would not find by itself: `<folder>/skills/<name>/SKILL.md`, and a manifest that makes it a plugin. Only
+   * for agents with a door.
+   */
+  skills?: string;
 };
 
 export type ConfigPatch = Partial<Pick<SessionConfig, "model" | "variant" | "agent_mode" | "permission_mode">>;
@@ -171,6 +184,29 @@ export type Launch = {
   host: AgentHost;
 };
 
+export type CommandExit = { exitCode: number | null; signal: string | null };
+
+/** What an agent that lets its client run its commands asks for. Parameters and answers are those of the protocol's `terminal/*`. */
+export interface AgentTerminals {
+  create(params: Readonly<Record<string, unknown>>): Promise<{ terminalId: string }>;
+  output(params: Readonly<Record<string, unknown>>): { output: string; truncated: boolean; exitStatus?: CommandExit };
+  waitForExit(params: Readonly<Record<string, unknown>>): Promise<CommandExit>;
+  kill(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
+  release(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
+  /** Ends all of them: no process is left when it resolves. */
+  closeAll(): Promise<void>;
+}
+
+export type TerminalsOptions = {
+  session_id: string;
+  /** Where a command may run; rejects what is outside. */
+  directory(asked: string | undefined): Promise<string>;
+  environment: Readonly<Record<string, string>>;
+  /** What a running command wrote, and how it ended. */
+  onOutput(terminalId: string, text: string): void;
+  onExit(terminalId: string, exit: CommandExit): void;
+};
+
 /** What the daemon gives every agent. One per agent id. */
 export interface AgentHost {
   /** Command found by configuration, `DRAGOMAN_<ID>_COMMAND`, install directory, PATH (in this order); throws AgentNotFound with advice. */
@@ -187,6 +223,8 @@ export interface AgentHost {
    * because they are the agent's own lasting ids: then an item told again after a restart is recognised and not shown twice.
    */
   openChannel(translator: Translator, options?: { keys: "process" | "session" }): Channel;
+  /** Commands of an agent that its client runs: tasks of the session. Absent: the agent runs its commands itself. */
+  openTerminals?(options: TerminalsOptions): AgentTerminals;
   /** Folder where running child processes are recorded, so that a crash of the daemon leaves no orphan. */
   readonly processDir: string;
   readonly version: string;
@@ -197,8 +235,8 @@ export interface AgentHost {
 export interface Connection {
   /** Sends a message: starts a turn, or joins the one that runs if the agent works so. Resolves when it is written; rejects when it cannot be. */
   prompt(prompt: Prompt): Promise<void>;
-  /** Puts a message into the running turn. Absent: the agent cannot. */
-  steer?(prompt: Prompt): Promise<void>;
+  /** Puts a message into the running turn. Absent: the agent cannot. `idle`: no turn ran any more, and nothing was given. */
+  steer?(prompt: Prompt): Promise<void> | Promise<"idle" | undefined>;
   /** Stops the running turn. The turn's end comes as a native message. */
   interrupt(): Promise<void>;
   /**
@@ -222,6 +260,17 @@ export interface Connection {
 /** A file of a directory that the agent loads when the directory is trusted. `always`: it is loaded in a restricted session too, because it is only text. */
 export type LoadedFile = DirectoryFile & { always?: true };
 
+/** How an agent gets Agent Skills: which folders it reads by itself, and how it can be given more. */
+export type SkillDoor = {
+  /** Kinds of project and user roots that the agent reads by itself, such as `.claude`. */
+  project: readonly string[];
+  user: readonly string[];
+  /** Whether it also looks in directories above its own, up to the repository's root. */
+  upwards: boolean;
+  /** How its connection hands over `SessionConfig.skills`; null: it cannot. */
+  door: "plugin_directory" | "extra_roots" | "configuration" | "environment" | null;
+};
+
 /** Where a question about models and modes is asked. Not trusted: a neutral directory, and nothing of it is loaded. */
 export type ProbePlace = { directory: string; trusted: boolean };
 
@@ -237,6 +286,8 @@ export interface Agent {
    */
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
+  /** Absent: the agent does not show its provider's stream, and frames are made from events. */
+  createFrames?(): NativeFrames;
   inspect(host: AgentHost): Promise<AgentInspection>;
   /** False: `inspect` starts no program, so everybody may ask. */
   readonly inspectStarts?: false;
@@ -244,8 +295,15 @@ export interface Agent {
   refusal?(config: SessionConfig, host: AgentHost): Promise<string | null>;
   models?(host: AgentHost, place: ProbePlace): Promise<ModelInfo[]>;
   modes?(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]>;
+  /** Absent: it knows no skills. */
+  readonly skills?: SkillDoor;
   /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
   directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
+  /**
+   * True: the agent's own memory of this native session ends in the middle of a turn that it goes on with when it is started. The daemon then starts it after a
+   * crash. Starts nothing. Absent: a turn that was cut stays cut.
+   */
+  unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
   /**

@@ -5,10 +5,30 @@ import { agents, agentsInstall, agentsReport, models, modes } from "./commands/a
 import { allow, answer, deny } from "./commands/answer.ts";
 import { attach } from "./commands/attach.ts";
 import { create, file, fork, rename, set } from "./commands/change.ts";
+import {
+  changes,
+  checkpointDiff,
+  checkpointList,
+  checkpointRewind,
+  checkpointTake,
+  checkpointUndo,
+} from "./commands/checkpoints.ts";
 import { completeFor, completionFor } from "./commands/completion.ts";
 import { configCheck, configPath, configSet, configShow, configUnset } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
 import { interrupt, resume, rm, stop } from "./commands/end.ts";
+import {
+  filesDiff,
+  filesList,
+  filesMkdir,
+  filesMove,
+  filesRead,
+  filesRemove,
+  filesSearch,
+  filesStatus,
+  filesWatch,
+  filesWrite,
+} from "./commands/files.ts";
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
@@ -18,8 +38,10 @@ import { run } from "./commands/run.ts";
 import { search } from "./commands/search.ts";
 import { serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
+import { skillsList, skillsShow } from "./commands/skills.ts";
 import { metrics, openapi, status } from "./commands/status.ts";
 import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
+import { taskAttach, taskList, taskLogs, taskRemove, taskRun, taskShow, taskStop } from "./commands/task.ts";
 import { exportSession, importSession } from "./commands/transfer.ts";
 import { trust } from "./commands/trust.ts";
 import { replay, verify } from "./commands/verify.ts";
@@ -31,8 +53,30 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
+  { title: "Tasks and terminals", commands: [taskRun, taskList, taskShow, taskLogs, taskAttach, taskStop, taskRemove] },
+  {
+    title: "Files and going back",
+    commands: [
+      filesList,
+      filesRead,
+      filesWrite,
+      filesMkdir,
+      filesMove,
+      filesRemove,
+      filesSearch,
+      filesWatch,
+      filesStatus,
+      filesDiff,
+      changes,
+      checkpointList,
+      checkpointTake,
+      checkpointDiff,
+      checkpointRewind,
+      checkpointUndo,
+    ],
+  },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
+  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, skillsList, skillsShow, verify, replay] },
   {
     title: "Configuration and access",
     commands: [

@@ -15,12 +15,15 @@ import type {
   TrustedDirectory,
   VerifyReport,
 } from "../schema/session.ts";
+import type { SkillList } from "../schema/skill.ts";
 import type { StreamKind } from "../schema/stream-kind.ts";
+import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
 import { payloadOf, type SessionFile } from "./session-file.ts";
 import { SessionHandle } from "./session-handle.ts";
+import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
 
 export type ListOptions = {
   limit?: number;
@@ -266,6 +269,11 @@ export class Dragoman {
     await this.http.json("DELETE", "/v1/trust", { query: { directory }, signal });
   }
 
+  /** The Agent Skills there are for a directory, and how each agent sees them. Without a directory: the user's own. */
+  skills(options: { directory?: string } = {}, signal?: AbortSignal): Promise<SkillList> {
+    return this.http.json("GET", "/v1/skills", { query: options, signal });
+  }
+
   /** Takes up a session that `SessionHandle.export` wrote: all of it or nothing. A file of any size is sent as it is read. */
   async importSession(file: SessionFile, options: { session_id?: string; resume?: boolean } = {}, call?: Call): Promise<Session> {
     const payload = { type: "application/x-ndjson", body: await payloadOf(file) };
@@ -292,6 +300,22 @@ export class Dragoman {
 
   sessions(options: ListOptions = {}, signal?: AbortSignal): Promise<SessionList> {
     return this.http.json("GET", "/v1/sessions", { query: { ...options }, signal });
+  }
+
+  /** A handle; nothing is asked of the daemon yet. */
+  task(id: string): TaskHandle {
+    return new TaskHandle(this.http, id);
+  }
+
+  /** Starts a command in any directory of the daemon's machine, for no session. For one in a session: `session(id).startTask`. */
+  async startTask(request: StartTask, call?: Call): Promise<TaskHandle> {
+    const { task_id } = await this.http.json<TaskInfo>("POST", "/v1/tasks", { body: request, ...callOptions(call) });
+    return this.task(task_id);
+  }
+
+  /** The newest first. */
+  tasks(options: TaskListOptions = {}, signal?: AbortSignal): Promise<TaskList> {
+    return this.http.json("GET", "/v1/tasks", { query: { ...options }, signal });
   }
 
   /** All sessions in one stream, for dashboards. `cursor` of the last event resumes it. */

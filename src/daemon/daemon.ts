@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
-import { framesDialect } from "../dialects/frames.ts";
+import { framesDialect } from "../dialects/frames/index.ts";
 import { messagesDialect } from "../dialects/messages.ts";
 import { DEFAULT_PORT } from "../discovery/discovery-file.ts";
 import { atStart } from "../log/log-error.ts";
@@ -13,6 +13,7 @@ import { namedSecrets } from "../redaction/secret-values.ts";
 import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
 import type { RedactionOptions } from "../server/redactions.ts";
+import { skillRoutes } from "../server/routes/skills.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { trustRoutes } from "../server/routes/trust.ts";
 import { createServer } from "../server/server.ts";
@@ -117,6 +118,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       retention: retentionOf(config),
       setAsideLogs: () => setAsideLogs(dataDir).length,
       manager: core.manager,
+      tasks: core.tasks,
       agents: core.directory,
       tokens,
       limits: { ...defaults.limits, ...config.limits },
@@ -128,7 +130,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       redaction: redactionOf(config, options.env ?? process.env),
       version,
       logger,
-      routes: [transferRoutes, trustRoutes(core.trust)],
+      routes: [transferRoutes, trustRoutes(core.trust), skillRoutes(core.skills)],
       dialects: new Map([
         ["messages", messagesDialect],
         ["frames", framesDialect],

@@ -3,8 +3,10 @@ import Type from "typebox";
 import { boundTo } from "../client/requests.ts";
 import { finalText } from "../client/turn-outcome.ts";
 import type { Session } from "../schema/session.ts";
+import { checkpointTools } from "./checkpoint-tools.ts";
 import type { Ownership } from "./ownership.ts";
 import { isSettled, settle } from "./settle.ts";
+import { taskTools } from "./task-tools.ts";
 import { type Tool, tool } from "./tool.ts";
 import { lineOf } from "./transcript.ts";
 
@@ -272,4 +274,6 @@ export const tools: readonly Tool[] = [
       return { terminated: session_id };
     },
   }),
+  ...taskTools,
+  ...checkpointTools,
 ];

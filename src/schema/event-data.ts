@@ -74,8 +74,13 @@ export const ItemDelta = Type.Object({
   native_item_id: nullable(Text),
   part_index: Type.Integer({ minimum: 0 }),
   part_type: DeltaPartType,
+  /** Of a tool's output, where the agent tells the two apart. */
+  stream: optional(Type.Enum(["stdout", "stderr"])),
+  /** Of reasoning that is not meant to be shown. */
+  visibility: optional(Type.Literal("private")),
   delta: Text,
 });
+export type DeltaNature = Pick<Type.Static<typeof ItemDelta>, "stream" | "visibility">;
 
 export const ItemRemoved = Type.Object({ item_id: Text, native_item_id: nullable(Text), reason: Text });
 
@@ -281,7 +286,11 @@ export const ModelInfo = Type.Object({
 export type ModelInfo = Type.Static<typeof ModelInfo>;
 export const ModeInfo = Type.Object({ id: Text, name: optional(Text), description: optional(Text) });
 export type ModeInfo = Type.Static<typeof ModeInfo>;
-export const McpServerInfo = Type.Object({ name: Text, status: Text, error: optional(Text) });
+export const McpServerInfo = Type.Object({
+  name: Text,
+  status: Type.String({ description: "starting, connected, failed, needs_auth, disabled, or a word of the agent's own" }),
+  error: optional(Text),
+});
 export const ConfigOption = Type.Object({
   id: Text,
   name: optional(Text),
@@ -374,6 +383,8 @@ export const SkillInvoked = Type.Object({
 });
 export const SkillWarning = Type.Object({ name: optional(Text), kind: Text, detail: Text });
 
+/** Who asked for it. */
+const TaskActor = { actor: optional(Actor) };
 const TaskArtifacts = { artifacts: optional(Type.Array(ArtifactRef)) };
 export const TaskSpawned = Type.Object({
   task_id: Text,
@@ -383,6 +394,7 @@ export const TaskSpawned = Type.Object({
   title: optional(Text),
   execution_mode: Type.Enum(["pipes", "pty"]),
   origin_session_id: optional(nullable(Text)),
+  ...TaskActor,
   ...TaskArtifacts,
 });
 export const TaskStatus = Type.Object({
@@ -404,10 +416,10 @@ export const TaskOutput = Type.Object({
   bytes: optional(Type.Integer({ minimum: 0 })),
   ...TaskArtifacts,
 });
-export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text });
-export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer() });
-export const TaskSignalled = Type.Object({ task_id: Text, signal: Text });
-export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text });
+export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text, ...TaskActor });
+export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer(), ...TaskActor });
+export const TaskSignalled = Type.Object({ task_id: Text, signal: Text, ...TaskActor });
+export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text, ...TaskActor });
 export const TaskCancelled = Type.Object({ task_id: Text, reason: Text, wall_time_ms: optional(Type.Number()) });
 
 /** Every event type and the schema of its data. */

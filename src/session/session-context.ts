@@ -3,8 +3,10 @@ import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { IdSource } from "./ids.ts";
+import type { SkillSource } from "./skill-source.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { TrustedDirectories } from "./trust-gate.ts";
+import type { WorkspaceCheckpoints } from "./workspace-checkpoints.ts";
 
 export type SessionTimes = {
   /** An idle agent process is put to rest after this long; the next message resumes it. */
@@ -24,6 +26,10 @@ export type SessionContext = {
   host: AgentHost;
   directories: TrustedDirectories;
   snapshots: Snapshots;
+  /** Absent: no checkpoints are taken. */
+  checkpoints?: WorkspaceCheckpoints | undefined;
+  /** Absent: messages use no skills. */
+  skills?: SkillSource | undefined;
   /** The state after all that is in the stream. */
   projection: SessionProjection;
   times: SessionTimes;

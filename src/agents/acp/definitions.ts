@@ -1,7 +1,7 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
-import type { AgentCapabilities, SessionConfig } from "../contract.ts";
+import type { AgentCapabilities, SessionConfig, SkillDoor } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import { OPENCODE_PACKAGE } from "../opencode/package.ts";
 import {
@@ -27,13 +27,17 @@ export type AcpDefinition = {
   /** Variables it gets unless the user has set them. */
   env?: Record<string, string>;
   settingsFile?: SettingsFile;
+  /** Which skills it finds by itself. `variable`: takes a list of further folders. */
+  skills?: Omit<SkillDoor, "door"> & { variable?: string };
   /** What it loads from a session's directory, and how it is started without. */
   directory: DirectoryUse;
   /** The first variable that is set decides how to sign in. */
   auth: { variable: string; method: string }[];
   npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   /** What the agent can do beyond the rest, known before it runs. */
-  able: Partial<Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images">>;
+  able: Partial<
+    Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images" | "steer">
+  >;
   settings?: Partial<AgentCapabilities["settings"]>;
   /** The permission modes it honours; without it, all. */
   modes?: PermissionMode[];
@@ -58,6 +62,7 @@ export const geminiDefinition: AcpDefinition = {
     content: { general: { sessionRetention: { enabled: false } } },
   },
   directory: geminiUse,
+  skills: { project: [".gemini", ".agents"], user: [".gemini", ".agents"], upwards: false },
   auth: [
     { variable: "GEMINI_API_KEY", method: "gemini-api-key" },
     { variable: "GOOGLE_API_KEY", method: "vertex-ai" },
@@ -90,7 +95,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: claudeBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", bin: "claude-agent-acp" },
-    able: { fork: true, system_prompt: true, plans: true },
+    able: { fork: true, system_prompt: true, plans: true, steer: true },
     refusal: ({ permission_mode }, env) => bypassRefusal(permission_mode, env),
     sessionMeta: (mode, directory, env) => {
       const settings = permissionSettings(mode, directory, env);
@@ -106,7 +111,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: codexBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0", bin: "codex-acp" },
-    able: { fork: true, system_prompt: true, plans: true },
+    able: { fork: true, system_prompt: true, plans: true, steer: true },
     // 2.6 runs commands in its sandbox without asking, and a mode that was just set does not always hold in the next turn.
     modes: ["bypass"],
   },
@@ -140,6 +145,10 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     quirks: "copilot",
     args: ["--acp", "--stdio"],
     directory: copilotUse,
+    skills: {
+      ...{ project: [".github", ".claude", ".agents"], user: [".copilot", ".claude", ".agents"], upwards: false },
+      variable: "COPILOT_SKILLS_DIRS",
+    },
     auth: [],
     npmPackage: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
     able: { questions: false },

@@ -22,6 +22,8 @@ const codexWith = (pool: ServerPool): Agent => ({
   id: "codex",
   name: "Codex",
   sharesProcess: true,
+  // One process serves sessions of many directories: further roots would reach all of them.
+  skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: null },
   capabilities: {
     permissions: true,
     edit_input: false,

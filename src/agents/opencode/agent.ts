@@ -17,6 +17,8 @@ export const opencodeWith = (pool: ServerPool, versions: Versions = new Map()): 
   id: "opencode",
   name: "OpenCode",
   sharesProcess: true,
+  // One process serves sessions of many directories: further paths would reach all of them.
+  skills: { project: [".claude", ".agents", ".opencode"], user: [".claude", ".agents"], upwards: true, door: null },
   npmPackage: OPENCODE_PACKAGE,
   capabilities: {
     permissions: true,

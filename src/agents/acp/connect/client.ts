@@ -3,7 +3,7 @@
 
 import type { PermissionOption, PlainReply } from "../../../schema/event-data.ts";
 import { JSON_RPC_REQUEST_CANCELLED, JsonRpcError, LATER, type Respond } from "../../../transports/index.ts";
-import type { PermissionReply } from "../../contract.ts";
+import type { AgentTerminals, PermissionReply } from "../../contract.ts";
 import { isInside } from "../../inside-directory.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
 import { optionFor } from "../../kit/choices.ts";
@@ -12,7 +12,6 @@ import { isElicitation } from "../translate/elicitation.ts";
 import { isPermission, isPermissionQuestions, readOptions } from "../translate/permissions.ts";
 import { idKey, type RpcId } from "../translate/rpc.ts";
 import type { ClientFiles } from "./client-files.ts";
-import type { ClientTerminals } from "./client-terminals.ts";
 
 /** What may be allowed without asking, for agents that have no such mode of their own. */
 export type Policy = "ask" | "edits" | "all";
@@ -21,7 +20,8 @@ type Waiting = { kind: "permission" | "elicitation"; respond: Respond };
 
 export type ClientParts = {
   files: ClientFiles;
-  terminals: ClientTerminals;
+  /** Null: the agent was told that there are none. */
+  terminals: AgentTerminals | null;
   policy(): Policy;
   /** The session's directory: edits outside of it are asked for. */
   directory: string;
@@ -49,18 +49,9 @@ export class AcpClient {
         return files.read(params);
       case "fs/write_text_file":
         return files.write(params);
-      case "terminal/create":
-        return terminals.create(params);
-      case "terminal/output":
-        return terminals.output(params);
-      case "terminal/wait_for_exit":
-        return terminals.waitForExit(params);
-      case "terminal/kill":
-        return terminals.kill(params);
-      case "terminal/release":
-        return terminals.release(params);
       default:
-        throw JsonRpcError.methodNotFound(method);
+        if (terminals === null) throw JsonRpcError.methodNotFound(method);
+        return terminalCall(terminals, method, params);
     }
   }
 
@@ -135,3 +126,20 @@ export class AcpClient {
 const selected = (option: PermissionOption): JsonRecord => ({ outcome: { outcome: "selected", optionId: option.id } });
 const plain = (reply: PlainReply) => ({ reply, option_id: null });
 const CANCELLED: JsonRecord = { outcome: { outcome: "cancelled" } };
+
+function terminalCall(terminals: AgentTerminals, method: string, params: JsonRecord): unknown {
+  switch (method) {
+    case "terminal/create":
+      return terminals.create(params);
+    case "terminal/output":
+      return terminals.output(params);
+    case "terminal/wait_for_exit":
+      return terminals.waitForExit(params);
+    case "terminal/kill":
+      return terminals.kill(params);
+    case "terminal/release":
+      return terminals.release(params);
+    default:
+      throw JsonRpcError.methodNotFound(method);
+  }
+}

@@ -52,7 +52,7 @@ export const mockScenarios: readonly Scenario[] = [
     only: ["mock"],
     turns: [
       {
-        ...turn("slow 100 one two three four five six seven eight"),
+        ...turn("slow 100 one two three\nhang"),
         actions: [{ do: "interrupt", when: { on: "text", text: "two" } }],
       },
       turn("say Here again."),
@@ -74,7 +74,7 @@ export const mockScenarios: readonly Scenario[] = [
     title: "a message steers the running turn",
     only: ["mock"],
     turns: [
-      turn("slow 100 one two three four five"),
+      turn("slow 100 one two three four five\nhold"),
       { ...turn("to the left"), delivery: { mode: "steer", when: { on: "text", text: "one" } } },
     ],
     expect: { stop_reason: "end_turn", seen_text: ["Steered: to the left"] },
@@ -101,7 +101,7 @@ export const mockScenarios: readonly Scenario[] = [
     title: "killed in mid-turn; the conversation goes on in a new process",
     only: ["mock"],
     turns: [
-      { ...turn("slow 100 one two three four five six"), actions: [{ do: "kill_agent", when: { on: "text", text: "two" } }] },
+      { ...turn("slow 100 one two three\nhang"), actions: [{ do: "kill_agent", when: { on: "text", text: "two" } }] },
       { ...turn("remember"), delivery: { mode: "resume" } },
     ],
     expect: { stop_reason: "end_turn", final_text: ["slow 100 one"] },

@@ -33,6 +33,8 @@ const BLOCKING_MS = 24 * 3_600_000;
 /** Less than a daemon waits when it closes: the server is stopped after it. */
 const ABORT_MS = 3_000;
 
+const REJECTED = "The person rejected this. Do not try it again in another way; go on without it or say what you need.";
+
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
   if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
   const { server, release } = pool.lease(launch.host, launch.config.env, launch.config.trusted, launch.config.directory);
@@ -105,8 +107,6 @@ class OpencodeConnection implements Connection {
       throw new AgentError("agent_refused", `This OpenCode session belongs to ${home}. Create the session with that directory.`);
     // 1.18: a fork has none of the rules of its origin.
     await this.#enforce(id, rec(answer.body).permission);
-    // The copies are told on the stream; reading them completes the last one.
-    if (resume.fork) await this.#call("GET", `/session/${id}/message?limit=1`);
     return id;
   }
 
@@ -298,7 +298,9 @@ class OpencodeConnection implements Connection {
     const reply = edited ? "reject" : given === "always" ? "once" : given;
     if (given === "always" && !edited) this.#always.push({ permission, patterns: always });
     const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
-    await this.#answer(path, { reply, ...(message ? { message } : {}) });
+    // 1.18: without a word the turn stops at a rejection; with one the model is told, and goes on.
+    const words = reply === "reject" ? message || REJECTED : message;
+    await this.#answer(path, { reply, ...(words ? { message: words } : {}) });
     if (edited) throw new AgentError("unsupported", "OpenCode takes no edited input. The request was rejected.");
   }
 
