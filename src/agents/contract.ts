@@ -322,6 +322,14 @@ export interface Agent {
   close?(): Promise<void>;
 }
 
+/** The version of this contract. It changes when an agent that was written for the one before would no longer work. */
+export const AGENT_CONTRACT = 1;
+
+/** What a package of an agent exports as its default. */
+export type AgentPackage = { readonly contract: number; readonly agent: Agent };
+
+export const defineAgent = (agent: Agent): AgentPackage => ({ contract: AGENT_CONTRACT, agent });
+
 /** Why an agent cannot do it, with a stable code and a sentence that says what to do next. */
 export class AgentError extends Error {
   readonly code:

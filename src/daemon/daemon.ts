@@ -20,6 +20,7 @@ import { createServer } from "../server/server.ts";
 import { TokenStore } from "../server/token-store.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { instanceId, knowsUnixPeers } from "../transports/index.ts";
+import { packagedAgents } from "./agent-packages.ts";
 import { acpEntries, agentSettings, type Config, defaultDataDir, defaults, retentionOf } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
@@ -93,7 +94,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
   const core = await openCore({
     dataDir,
     config,
-    agents: agentsWith(acpEntries(config)),
+    agents: [...agentsWith(acpEntries(config)), ...(await packagedAgents(config, dataDir))],
     env: options.env ?? process.env,
     defaultDirectory: directory,
     acceptEmpty: options.acceptEmpty ?? false,

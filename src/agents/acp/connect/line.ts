@@ -14,9 +14,9 @@ import { startFor } from "./restriction.ts";
 import { offerSettings } from "./settings-file.ts";
 
 const START_TIMEOUT_MS = 90_000;
-const STOP_GRACE_MS = 3_000;
-/** Most agents end by themselves when stdin does, and save the session meanwhile (gemini 0.61 loses it on a signal). */
-const EOF_GRACE_MS = 5_000;
+const STOP_GRACE_MS = 2_000;
+/** Most agents end by themselves when stdin does, and save the session meanwhile (gemini 0.61 loses it on a signal). With the grace above it is less than a daemon waits when it closes. */
+const EOF_GRACE_MS = 4_000;
 
 export type LineHandlers = {
   channel: Channel | null;

@@ -53,6 +53,9 @@ const acts = {
     const requestedSchema = { type: "object", properties: { color: { type: "string", enum: ["red", "blue"] } } };
     say(JSON.stringify((await ask("elicitation/create", { mode: "form", message: "Which?", requestedSchema })).result));
   },
+  flood(count) { for (let index = 0; index < Number(count); index++) say(index + " "); },
+  garbage() { process.stdout.write("this is no JSON\\n"); say("after garbage"); },
+  work() { say("working"); return new Promise(() => {}); },
   die() { process.exit(7); },
   hang: () => new Promise(() => {}),
   async env(name) { say(process.env[name] ?? "unset"); },

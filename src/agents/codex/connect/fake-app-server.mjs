@@ -91,6 +91,16 @@ const ACTS = {
       answerAndEnd(threadId, turnId, `time ${typeof result?.currentTimeAt}`),
     ),
   slow: () => {},
+  flood: (threadId, turnId, text) => {
+    const item = { type: "agentMessage", id: `m-${unique()}`, text: "" };
+    const count = Number(text.trim().split(/\s+/)[1]);
+    notify("item/started", { threadId, turnId, item });
+    for (let index = 0; index < count; index++)
+      notify("item/agentMessage/delta", { threadId, turnId, itemId: item.id, delta: `${index} ` });
+    const whole = Array.from({ length: count }, (_, index) => `${index} `).join("");
+    notify("item/completed", { threadId, turnId, item: { ...item, text: whole } });
+    end(threadId, turnId);
+  },
   die: () => process.kill(process.pid, "SIGKILL"),
   garbage: (threadId, turnId) => {
     process.stdout.write("this is no JSON\n");

@@ -30,7 +30,8 @@ import type { AskedPermission } from "./stream-listener.ts";
 
 /** Routes that answer only when the work is done. */
 const BLOCKING_MS = 24 * 3_600_000;
-const ABORT_MS = 10_000;
+/** Less than a daemon waits when it closes: the server is stopped after it. */
+const ABORT_MS = 3_000;
 
 const REJECTED = "The person rejected this. Do not try it again in another way; go on without it or say what you need.";
 

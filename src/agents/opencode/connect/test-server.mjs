@@ -3,6 +3,11 @@
 // "mute" goes idle without an answer, as does everything after it until the instance is disposed.
 import { createServer } from "node:http";
 
+if (process.argv.includes("--version")) {
+  console.log("1.18.33");
+  process.exit(0);
+}
+
 const port = Number(process.argv[process.argv.indexOf("--port") + 1]);
 const expected = `Basic ${Buffer.from(`opencode:${process.env.OPENCODE_SERVER_PASSWORD}`).toString("base64")}`;
 const LATE_MS = 150;
@@ -63,6 +68,15 @@ function prompt(directory, sessionID, text) {
     sendStatus(directory, sessionID, "idle");
   };
   if (text.includes("hang")) return;
+  const flood = Number(/flood (\d+)/.exec(text)?.[1] ?? 0);
+  for (let index = 0; index < flood; index++)
+    emit(directory, "message.part.delta", {
+      sessionID,
+      messageID: answer.id,
+      partID: part.id,
+      field: "text",
+      delta: `${index} `,
+    });
   if (text.includes("ask")) {
     const request = { id: id("per"), sessionID, permission: "bash", patterns: ["x"], metadata: { command: "x" }, always: ["x"] };
     pending.push({ request, finish });

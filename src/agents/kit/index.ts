@@ -1,0 +1,10 @@
+/** What an agent in a package of its own is built from: `dragoman/agent`. The contract, and the parts of the kit that are promised to stay. */
+export type { Draft, DraftOf } from "../../schema/draft.ts";
+export type { ModeInfo, ModelInfo, PermissionMode, PermissionOption, QuestionPrompt } from "../../schema/event-data.ts";
+export * from "../contract.ts";
+export { arr, asText, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../json.ts";
+export { heartbeat, mapped, noted, unparsed } from "../translation.ts";
+export * from "./choices.ts";
+export * from "./forms.ts";
+export { perDaemon } from "./per-daemon.ts";
+export * from "./recorded-process.ts";
