@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compressFolder } from "./compress-folder.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stamp = join(root, "dist/inspector/.source-hash");
@@ -31,5 +32,6 @@ export async function buildInspector() {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
   const { build } = await import("vite");
   await build({ configFile: join(root, "inspector/vite.config.ts"), logLevel: "warn" });
+  compressFolder(join(root, "dist/inspector"));
   writeFileSync(stamp, hash);
 }

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { buildInspector } from "./build-inspector.mjs";
+import { bundleLibraries } from "./bundle-libraries.mjs";
 import { buildDocs } from "./docs-site.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -18,5 +19,6 @@ if (existsSync(`${root}dist`))
 
 run(["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"]);
 if (existsSync(`${root}dist/schema/write-json-schema.js`)) run(["dist/schema/write-json-schema.js"]);
+await bundleLibraries();
 buildDocs();
 await buildInspector();

@@ -8,7 +8,7 @@ import { Dragoman } from "../dist/client/index.js";
 import { commandVariable } from "../dist/daemon/agent-host.js";
 import { lingering, processesIn } from "../dist/verify/leftovers.js";
 import { startModelServer } from "../dist/verify/model-server/index.js";
-import { verifyProfiles } from "../dist/verify/profiles/index.js";
+import { verifyProfiles } from "../dist/verify/profiles.js";
 import { commonScenarios, promptFor } from "../dist/verify/scenario/index.js";
 import { startDaemon, stopped } from "./daemon.mjs";
 

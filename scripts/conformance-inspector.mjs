@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../dist/verify/lab.js";
-import { verifyProfiles } from "../dist/verify/profiles/index.js";
+import { verifyProfiles } from "../dist/verify/profiles.js";
 import { commonScenarios, promptFor } from "../dist/verify/scenario/index.js";
 import { setStage } from "../dist/verify/stage.js";
 import { launchBrowser } from "./browser.mjs";

@@ -13,7 +13,7 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { commandVariable } from "../dist/daemon/agent-host.js";
-import { PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
+import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
 import { agentSummary, summarize } from "../dist/verify/report/table.js";
 import { verifyAgents } from "../dist/verify/verify-command.js";
 import { crash } from "./conformance-crash.mjs";
@@ -27,9 +27,10 @@ const argv = process.argv.slice(2);
 const flags = new Set(argv.filter((arg) => arg.startsWith("-")));
 const named = argv.filter((arg) => arg.startsWith("--scenario=")).map((arg) => arg.slice("--scenario=".length));
 const wanted = argv.filter((arg) => !arg.startsWith("-"));
-const unknown = wanted.filter((id) => !pinnedAgents.some(({ agent }) => agent === id));
+const known = [...pinnedAgents.map(({ agent }) => agent), ...builtIn];
+const unknown = wanted.filter((id) => !known.includes(id));
 if (unknown.length > 0) {
-  console.error(`Not pinned: ${unknown.join(", ")}. Pinned are ${pinnedAgents.map(({ agent }) => agent).join(", ")}.`);
+  console.error(`Not pinned: ${unknown.join(", ")}. Pinned are ${known.join(", ")}.`);
   process.exit(2);
 }
 const chosen = pinnedAgents.filter(({ agent }) => wanted.length === 0 || wanted.includes(agent));
@@ -61,7 +62,8 @@ const onPath = (program) => (process.env.PATH ?? "").split(delimiter).some((fold
 const began = Date.now();
 const env = { ...process.env };
 const problems = [];
-const node = join(await install("node", PINNED_NODE), "node_modules", PINNED_NODE.program);
+const needsNode = chosen.some(({ run: how }) => how === "node");
+const node = needsNode && join(await install("node", PINNED_NODE), "node_modules", PINNED_NODE.program);
 const ready = [];
 for (const pinned of chosen) {
   for (const { program, advice } of pinned.needs ?? [])
@@ -72,6 +74,7 @@ for (const pinned of chosen) {
     problems.push(`${pinned.agent} could not be installed: ${error.message}`);
   }
 }
+for (const agent of builtIn) if (wanted.length === 0 || wanted.includes(agent)) ready.push({ agent });
 for (const problem of problems) console.log(problem);
 if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
 
@@ -86,7 +89,7 @@ const withBrowser = named.length === 0 || named.includes(IN_BROWSER);
 const withCrash = (named.length === 0 && !flags.has("--short")) || named.includes(CRASHED);
 for (const { agent, scenarios, command } of ready) {
   // Set one at a time: an agent may be pinned in two versions.
-  env[commandVariable(agent)] = command;
+  if (command) env[commandVariable(agent)] = command;
   const scenario = named.length > 0 ? asked : flags.has("--short") ? SHORT_SET : (scenarios ?? []);
   if (asked.length > 0 || named.length === 0) {
     const [report] = await verifyAgents({ agents: [agent], scenario }, io);

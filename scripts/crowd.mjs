@@ -8,7 +8,7 @@ import { Dragoman } from "../dist/client/dragoman.js";
 import { commandVariable } from "../dist/daemon/agent-host.js";
 import { startModelServer } from "../dist/verify/model-server/index.js";
 import { pinnedAgents } from "../dist/verify/pinned.js";
-import { verifyProfiles } from "../dist/verify/profiles/index.js";
+import { verifyProfiles } from "../dist/verify/profiles.js";
 import { promptFor } from "../dist/verify/scenario/index.js";
 import { startDaemon, stopped } from "./daemon.mjs";
 

@@ -4,9 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createAcpTranslator } from "../src/agents/acp/agent.ts";
-import type { Translator } from "../src/agents/contract.ts";
-import { builtInAgents } from "../src/agents/registry.ts";
+import { translators } from "../src/agents/registry.ts";
 import { seedOf } from "../src/test-seed.ts";
 import { replayTrace, type TraceRow } from "../src/verify/replay.ts";
 
@@ -88,8 +86,7 @@ const readRows = (file: string): TraceRow[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as TraceRow);
 
-const translatorOf = (agent: string): (() => Translator) | undefined =>
-  agent === "acp" ? createAcpTranslator : builtInAgents.find(({ id }) => id === agent)?.createTranslator;
+const translatorOf = (agent: string) => translators.get(agent);
 
 const folders = readdirSync(TRACES).filter((name) => translatorOf(name) && statSync(join(TRACES, name)).isDirectory());
 

@@ -2,16 +2,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createAcpTranslator } from "../src/agents/acp/agent.ts";
-import { builtInAgents } from "../src/agents/registry.ts";
+import { translators } from "../src/agents/registry.ts";
 import type { UniversalEvent } from "../src/schema/event.ts";
 import { replayTrace } from "../src/verify/replay.ts";
 import { parseRow } from "../src/verify/trace-file.ts";
 
 const ROOT = fileURLToPath(new URL("../traces/", import.meta.url));
 
-const translatorOf = (agent: string) =>
-  agent === "acp" ? createAcpTranslator() : builtInAgents.find((one) => one.id === agent)?.createTranslator();
+const translatorOf = (agent: string) => translators.get(agent)?.();
 
 export type RecordedSession = { name: string; events: UniversalEvent[] };
 

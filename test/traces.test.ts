@@ -4,8 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { createAcpTranslator } from "../src/agents/acp/agent.ts";
-import { builtInAgents } from "../src/agents/registry.ts";
+import { translators } from "../src/agents/registry.ts";
 import { replayTrace } from "../src/verify/replay.ts";
 import { transcript } from "../src/verify/report/transcript.ts";
 import { parseRow } from "../src/verify/trace-file.ts";
@@ -20,8 +19,7 @@ const files = existsSync(ROOT)
 /** Scenarios in which the agent says what is no message, on purpose. */
 const GARBAGE = /mock-garbage/;
 
-const translatorOf = (agent: string) =>
-  agent === "acp" ? createAcpTranslator() : builtInAgents.find((one) => one.id === agent)?.createTranslator();
+const translatorOf = (agent: string) => translators.get(agent)?.();
 
 function rowsOf(file: string) {
   const lines = readFileSync(join(ROOT, file), "utf8").split("\n");

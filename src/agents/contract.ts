@@ -1,23 +1,17 @@
 // The agent contract: what one folder under src/agents/ provides. The core knows agents only through these types.
 // Not here: how bytes become messages (transports) and how drafts become events (session).
 import type { Draft } from "../schema/draft.ts";
-import type { ModeInfo, ModelInfo, PermissionMode, StderrOutput } from "../schema/event-data.ts";
+import type { ModeInfo, ModelInfo, PermissionMode, PlainReply, StderrOutput } from "../schema/event-data.ts";
+import type { Disposition, NativeDirection } from "../schema/native.ts";
 import type { DirectoryFile } from "../schema/session.ts";
 
-/**
- * Where a native message came from. `in`: we wrote it to the agent, `out`: the agent wrote it, `sse`/`http`: an event stream, a request or its answer,
- * `err`: a line of stderr, `exit`: the process is gone. The same words stand in recorded traces.
- */
-export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
+export type { Disposition, NativeDirection } from "../schema/native.ts";
 
 export type NativeMessage = {
   dir: NativeDirection;
   /** The parsed JSON; a string when the line was not JSON. */
   data: unknown;
 };
-
-/** There is no fifth one. */
-export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
 
 /**
  * What one native message means. Every message yields at least one of these.
@@ -57,6 +51,14 @@ export interface Translator {
   readonly silence?: SilenceTable;
   /** What was told of this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
   forget?(session: string): void;
+}
+
+/** An event frame without its envelope: `type` and the fields of that type. */
+export type NativeFrame = { readonly type: string };
+
+/** Reads the ledger of one session, from its first message, and makes the frames of its provider's stream. As pure as a translator. */
+export interface NativeFrames {
+  frames(message: NativeMessage): NativeFrame[];
 }
 
 export type AgentCapabilities = {
@@ -137,7 +139,7 @@ export type Prompt = {
 export type ChosenCommand = { name: string; arguments: string };
 
 export type PermissionReply = {
-  reply: "once" | "always" | "reject";
+  reply: PlainReply;
   option_id: string | null;
   message: string | null;
   updated_input: unknown;
@@ -210,8 +212,8 @@ export interface AgentHost {
 export interface Connection {
   /** Sends a message: starts a turn, or joins the one that runs if the agent works so. Resolves when it is written; rejects when it cannot be. */
   prompt(prompt: Prompt): Promise<void>;
-  /** Puts a message into the running turn. Absent: the agent cannot. */
-  steer?(prompt: Prompt): Promise<void>;
+  /** Puts a message into the running turn. Absent: the agent cannot. `idle`: no turn ran any more, and nothing was given. */
+  steer?(prompt: Prompt): Promise<void> | Promise<"idle" | undefined>;
   /** Stops the running turn. The turn's end comes as a native message. */
   interrupt(): Promise<void>;
   /**
@@ -250,6 +252,8 @@ export interface Agent {
    */
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
+  /** Absent: the agent does not show its provider's stream, and frames are made from events. */
+  createFrames?(): NativeFrames;
   inspect(host: AgentHost): Promise<AgentInspection>;
   /** False: `inspect` starts no program, so everybody may ask. */
   readonly inspectStarts?: false;
@@ -259,6 +263,11 @@ export interface Agent {
   modes?(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]>;
   /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
   directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
+  /**
+   * True: the agent's own memory of this native session ends in the middle of a turn that it goes on with when it is started. The daemon then starts it after a
+   * crash. Starts nothing. Absent: a turn that was cut stays cut.
+   */
+  unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
   /** Stops shared processes. */

@@ -228,6 +228,8 @@ export const Action = Type.Union([
   /** A change that the daemon must refuse, as a whole. */
   Type.Object({ do: Type.Literal("refused_update"), when: When, patch: Json }),
   Type.Object({ do: Type.Literal("compact"), when: When }),
+  /** The files go back to what they were before this turn of the session: 1 is its first. */
+  Type.Object({ do: Type.Literal("rewind"), when: When, before_turn: Type.Integer({ minimum: 1 }) }),
   /** Something only this agent knows; its own runner gives it a meaning. */
   Type.Object({ do: Type.Literal("native"), when: When, name: Text, input: Type.Optional(Type.Unknown()) }),
 ]);

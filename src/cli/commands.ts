@@ -5,6 +5,14 @@ import { agents, agentsInstall, agentsReport, models, modes } from "./commands/a
 import { allow, answer, deny } from "./commands/answer.ts";
 import { attach } from "./commands/attach.ts";
 import { create, file, fork, rename, set } from "./commands/change.ts";
+import {
+  changes,
+  checkpointDiff,
+  checkpointList,
+  checkpointRewind,
+  checkpointTake,
+  checkpointUndo,
+} from "./commands/checkpoints.ts";
 import { completeFor, completionFor } from "./commands/completion.ts";
 import { configCheck, configPath, configSet, configShow, configUnset } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -31,6 +39,10 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
+  {
+    title: "Files and going back",
+    commands: [changes, checkpointList, checkpointTake, checkpointDiff, checkpointRewind, checkpointUndo],
+  },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
   {

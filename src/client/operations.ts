@@ -1,8 +1,12 @@
 // Which method serves which operation of /openapi.json. A test holds the table against the running daemon: an operation without a method fails it.
 import type { Dragoman } from "./dragoman.ts";
 import type { SessionHandle } from "./session-handle.ts";
+import type { TaskHandle } from "./task-handle.ts";
 
-type Method = `Dragoman.${Extract<keyof Dragoman, string>}` | `SessionHandle.${Extract<keyof SessionHandle, string>}`;
+type Method =
+  | `Dragoman.${Extract<keyof Dragoman, string>}`
+  | `SessionHandle.${Extract<keyof SessionHandle, string>}`
+  | `TaskHandle.${Extract<keyof TaskHandle, string>}`;
 
 export const operations = {
   health: "Dragoman.health",
@@ -50,6 +54,11 @@ export const operations = {
   openSocket: "SessionHandle.socket",
   listItems: "SessionHandle.items",
   getSnapshot: "SessionHandle.snapshot",
+  listCheckpoints: "SessionHandle.checkpoints",
+  takeCheckpoint: "SessionHandle.takeCheckpoint",
+  diffCheckpoint: "SessionHandle.diff",
+  rewindCheckpoint: "SessionHandle.rewind",
+  listChanges: "SessionHandle.changes",
   listQueue: "SessionHandle.queue",
   updateQueued: "SessionHandle.updateQueued",
   removeQueued: "SessionHandle.removeQueued",
@@ -60,4 +69,19 @@ export const operations = {
   rejectQuestion: "SessionHandle.rejectQuestion",
   getCoverage: "SessionHandle.coverage",
   readNative: "SessionHandle.native",
+  startSessionTask: "SessionHandle.startTask",
+  listSessionTasks: "SessionHandle.tasks",
+  startTask: "Dragoman.startTask",
+  listTasks: "Dragoman.tasks",
+  getTask: "TaskHandle.get",
+  deleteTask: "TaskHandle.remove",
+  writeTask: "TaskHandle.write",
+  resizeTask: "TaskHandle.resize",
+  signalTask: "TaskHandle.signal",
+  cancelTask: "TaskHandle.cancel",
+  listTaskEvents: "TaskHandle.page",
+  streamTaskEvents: "TaskHandle.events",
+  readTaskOutput: "TaskHandle.output",
+  getTaskScreen: "TaskHandle.screen",
+  openTaskSocket: "TaskHandle.socket",
 } as const satisfies Record<string, Method>;

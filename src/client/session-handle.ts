@@ -1,5 +1,6 @@
 // A session as an object: send, watch, answer, change, end. Every route of one session has a method here.
 import type { UnifiedMessage } from "../dialects/unified-message.ts";
+import type { Changes, Checkpoint, CheckpointList, RewindCheckpoint, Rewound, TakeCheckpoint } from "../schema/checkpoint.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
 import type { Item } from "../schema/item.ts";
@@ -17,13 +18,17 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import type { MessageQueueList, QueuedMessage, SessionSnapshot } from "../schema/snapshot.ts";
+import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
 import { DragomanError } from "./error.ts";
+import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
 import { SessionSocket, type SocketOptions } from "./session-socket.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
+import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
 import { type TurnOutcome, turnOutcome } from "./turn-outcome.ts";
 
+export type { EventsPage, PageOptions } from "./event-pages.ts";
 export type { TurnOutcome } from "./turn-outcome.ts";
 
 export type SendOptions = {
@@ -33,6 +38,14 @@ export type SendOptions = {
   when_busy?: "queue" | "steer" | "reject";
   /** The same key sent again gives the same answer and no second turn. */
   idempotencyKey?: string;
+  signal?: AbortSignal | undefined;
+};
+
+export type DiffOptions = {
+  /** With unified diffs; default true. */
+  text?: boolean;
+  /** Only this path and what is below it. */
+  path?: string;
   signal?: AbortSignal | undefined;
 };
 
@@ -47,20 +60,8 @@ export type EventsOptions = {
   onState?: ((state: StreamState) => void) | undefined;
 };
 
-export type PageOptions = {
-  after?: number;
-  /** The `epoch` of the page before: another history is refused with `log_changed`. */
-  epoch?: string;
-  /** Only events before this sequence; with `order: "desc"`, the page that ends there. */
-  before?: number;
-  limit?: number;
-  order?: "asc" | "desc";
-  types?: EventType[];
-  includeRaw?: boolean;
-  /** Another wire format for the events: `messages`, `frames`. */
-  dialect?: string;
-  signal?: AbortSignal | undefined;
-};
+/** For a dialect: `types` may name its own types too. */
+export type DialectOptions = Omit<EventsOptions, "types"> & { types?: string[]; version?: number };
 
 export type ItemsOptions = {
   /** Only items that started after, and before, these events. */
@@ -74,9 +75,6 @@ export type ItemsOptions = {
   at?: number;
   signal?: AbortSignal | undefined;
 };
-
-/** `next` is the `after` (newest first: the `before`) of the following page. A page may be empty and still have more. */
-export type EventsPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number; epoch: string };
 
 export class SessionHandle {
   readonly id: string;
@@ -114,10 +112,15 @@ export class SessionHandle {
   }
 
   /** Sends, and yields the events of the turn to its end, over one connection. When that is lost, `outcome` and `events` can still tell the rest. */
-  async *sendStream(message: string, options: SendOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
-    const request = messageRequest(message, options);
+  async *sendStream(
+    message: string,
+    options: SendOptions & Pick<EventsOptions, "types" | "includeRaw"> = {},
+  ): AsyncGenerator<UniversalEvent, void, undefined> {
+    const { types, includeRaw, ...sent } = options;
+    const request = messageRequest(message, sent);
     const response = await this.#http.open("POST", `${this.#path}/messages/stream`, {
       ...request,
+      query: { types, include_raw: includeRaw },
       headers: { ...request.headers, accept: "text/event-stream" },
     });
     for await (const { id, data } of readSse(response)) if (id !== undefined) yield JSON.parse(data) as UniversalEvent;
@@ -151,28 +154,33 @@ export class SessionHandle {
   }
 
   /** The session for a page that thinks in messages. Same promises as `events`; `sequence` of the last message resumes it. */
-  async *messages(options: EventsOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
+  async *messages(options: DialectOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
     for await (const data of this.#stream(options, "messages")) yield JSON.parse(data) as UnifiedMessage;
   }
 
   /** The session in any dialect the daemon knows, one parsed line at a time. */
-  async *dialect(name: string, options: EventsOptions = {}): AsyncGenerator<unknown, void, undefined> {
+  async *dialect(name: string, options: DialectOptions = {}): AsyncGenerator<unknown, void, undefined> {
     for await (const data of this.#stream(options, name)) yield JSON.parse(data) as unknown;
   }
 
-  async *#stream(options: EventsOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
-    const { types, includeRaw, signal, onState, epoch, after = 0 } = options;
+  async *#stream(options: DialectOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
+    const { types, includeRaw, version, signal, onState, epoch, after = 0 } = options;
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
       // The end is always asked for: without it a filtered stream could not tell the session's end from a lost connection.
-      query: { types: types && [...new Set([...types, "session.ended"])], include_raw: includeRaw, dialect },
+      query: {
+        types: types && (dialect === undefined ? [...new Set([...types, "session.ended"])] : types),
+        include_raw: includeRaw,
+        dialect,
+        version,
+      },
       after: String(after),
       epoch,
       signal,
       onState,
       ...(dialect === undefined ? { isLast: isEnd } : {}),
     });
-    const hideEnd = types !== undefined && !types.includes("session.ended");
+    const hideEnd = dialect === undefined && types !== undefined && !types.includes("session.ended");
     for await (const message of stream) if (!(hideEnd && isEnd(message))) yield message.data;
   }
 
@@ -228,6 +236,43 @@ export class SessionHandle {
     return this.#http.json("POST", `${this.#path}/queue/${encodeURIComponent(messageId)}/send`, { body: {}, signal });
   }
 
+  /** The moments the session can go back to, the oldest first. */
+  checkpoints(signal?: AbortSignal): Promise<CheckpointList> {
+    return this.#http.json("GET", `${this.#path}/checkpoints`, { signal });
+  }
+
+  /** Stores the session's directory as it is now. */
+  takeCheckpoint(request: TakeCheckpoint = {}, call?: Call): Promise<Checkpoint> {
+    return this.#http.json("POST", `${this.#path}/checkpoints`, { body: request, ...callOptions(call) });
+  }
+
+  /** What changed from a checkpoint to another one, or to now. */
+  diff(checkpointId: string, options: DiffOptions & { to?: string } = {}): Promise<Changes> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/checkpoints/${encodeURIComponent(checkpointId)}/diff`, { query, signal });
+  }
+
+  /** Goes back to a checkpoint: its files, its conversation, or both. `undoRewind` takes it back. */
+  rewind(checkpointId: string, request: RewindCheckpoint = {}, call?: Call): Promise<Rewound> {
+    const path = `${this.#path}/checkpoints/${encodeURIComponent(checkpointId)}/rewind`;
+    return this.#http.json("POST", path, { body: request, ...callOptions(call) });
+  }
+
+  /** Takes the last rewind back. Again: brings it back. */
+  async undoRewind(request: RewindCheckpoint = {}, call?: Call): Promise<Rewound> {
+    const { checkpoints } = await this.checkpoints(callOptions(call).signal);
+    const before = checkpoints.findLast(({ kind }) => kind === "before_rewind");
+    if (!before)
+      throw new DragomanError("checkpoint_not_found", "Nothing was rewound in this session, so there is nothing to undo.");
+    return this.rewind(before.checkpoint_id, request, call);
+  }
+
+  /** What changed in the directory during the session, or during one turn, whatever the agent used to change it. */
+  changes(options: DiffOptions & { turn?: string } = {}): Promise<Changes> {
+    const { signal, ...query } = options;
+    return this.#http.json("GET", `${this.#path}/changes`, { query, signal });
+  }
+
   pending(signal?: AbortSignal): Promise<Pending> {
     return this.#http.json("GET", `${this.#path}/pending`, { signal });
   }
@@ -246,6 +291,17 @@ export class SessionHandle {
   export(options: AbortSignal | { with_secrets?: boolean; signal?: AbortSignal } = {}): Promise<Response> {
     const { signal, ...query } = "aborted" in options ? { signal: options } : options;
     return this.#http.open("GET", `${this.#path}/export`, { query, signal });
+  }
+
+  /** Starts a command in the session's directory, beside its turns. */
+  async startTask(request: StartTask, call?: Call): Promise<TaskHandle> {
+    const { task_id } = await this.#http.json<TaskInfo>("POST", `${this.#path}/tasks`, { body: request, ...callOptions(call) });
+    return new TaskHandle(this.#http, task_id);
+  }
+
+  /** The newest first. */
+  tasks(options: TaskListOptions = {}, signal?: AbortSignal): Promise<TaskList> {
+    return this.#http.json("GET", `${this.#path}/tasks`, { query: { ...options }, signal });
   }
 
   async interrupt(signal?: AbortSignal): Promise<void> {

@@ -47,7 +47,7 @@ export function createAgentHost({ agent, settings, dataDir, env, openChannel, lo
       if (found) return found;
       throw new AgentError("agent_not_found", notFound(agent));
     },
-    environment: (extra) => ({ ...cleaned(env), ...settings.env, ...extra, ...own }),
+    environment: (extra) => ({ ...agentEnvironment(env), ...settings.env, ...extra, ...own }),
   };
 }
 
@@ -89,7 +89,8 @@ function whichSync(name: string, path: string): string | undefined {
   return undefined;
 }
 
-function cleaned(env: NodeJS.ProcessEnv): Record<string, string> {
+/** The daemon's own environment without what is not for the programs it starts. */
+export function agentEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   const child: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && !WITHHELD.some((pattern) => pattern.test(name))) child[name] = value;

@@ -79,6 +79,25 @@ export const Config = Type.Object(
         },
       ),
     ),
+    checkpoints: Type.Optional(
+      Type.Object(
+        {
+          enabled: Type.Optional(Type.Boolean({ description: "false: none are taken. Default true." })),
+          quota_bytes: Type.Optional(
+            Type.Integer({ minimum: 1024 * 1024, description: "Of all directories together. Default 2 GiB." }),
+          ),
+          max_age: Type.Optional(Retained),
+          wait_ms: Type.Optional(
+            Type.Integer({ minimum: 0, description: "How long a prompt waits for its checkpoint. Default 10000." }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          description:
+            "What is stored of directories, so that the changes of agents can be shown and taken back. `max_age`: 30d.",
+        },
+      ),
+    ),
     /** Directories whose settings agents may load, with all below them; `~` is the home directory. */
     trusted_directories: Type.Optional(Type.Array(Type.String({ pattern: "^(/|~$|~/)" }))),
   },
@@ -96,6 +115,7 @@ export const defaults = {
     concurrent_requests: 1_000,
   },
   retention: { keep: 100 },
+  checkpoints: { quota_bytes: 2 * 1024 ** 3, max_age: "30d", wait_ms: 10_000 },
   times: { idle_ms: 30 * 60_000, stall_ms: 5 * 60_000, interrupt_ms: 15_000, page_token_ms: 60 * 60_000 },
 };
 

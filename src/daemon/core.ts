@@ -13,9 +13,12 @@ import { SessionManager } from "../session/session-manager.ts";
 import { parseRow } from "../session/session-row.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { TrustStore } from "../trust/trust-store.ts";
+import type { TaskService } from "../workspace/tasks/index.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
+import { checkpointsOf } from "./directory-checkpoints.ts";
+import { createTasks } from "./tasks.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
 const CLOSE_MS = 7_000;
@@ -42,6 +45,7 @@ export type Core = {
   directory: Directory;
   trust: TrustStore;
   indexer: Indexer;
+  tasks: TaskService;
   reaped: Reaped[];
   recovered: number;
   /** Stops every agent, leaves every session resumable, closes the log. */
@@ -94,19 +98,26 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   });
   const directory = new Directory(agents, { ...options, trust });
   let indexer: Indexer | null = null;
+  const checkpoints = checkpointsOf(options, log);
+  const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
+  const [ids, clock] = [timeOrderedIds(), isoClock()];
+  const tasks = createTasks({ ...options, log, ids, clock, manager: () => manager, warn });
   const manager = new SessionManager({
     log,
-    ids: timeOrderedIds(),
-    clock: isoClock(),
+    ids,
+    clock,
     now: Date.now,
     agent: (id) => agents.get(id),
     inspect: (id) => directory.look(id, true),
     directories: trust,
+    checkpoints: checkpoints ?? undefined,
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
     agentEnvironment: (id) => ({ ...options.agentAccess?.(id), [SESSION_VARIABLE]: id }),
-    warn: (message, fields) => options.log("warn", message, fields),
+    warn,
+    isUsed: (id) => tasks.service.isUsed(id),
+    onRemoved: (id) => tasks.service.removeOf(id),
     searchReady: () => indexer?.status().state === "ready",
   });
   const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
@@ -115,9 +126,10 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     const { dataDir, env } = options;
     agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
   }
-  onFenced(() => void manager.shutdown().catch(() => undefined));
+  onFenced(() => void Promise.allSettled([manager.shutdown(), tasks.service.close()]));
   await removeImports(options, log);
   const { recovered } = await manager.recover();
+  await tasks.closeLost();
   indexer = new Indexer({
     log,
     factsOf: sessionFacts,
@@ -126,10 +138,12 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   });
   indexer.start();
   const stop = async (): Promise<void> => {
+    await tasks.service.close();
     await manager
       .shutdown()
       .catch((error: unknown) => options.log("error", "the last events could not be written yet", { error: String(error) }));
     await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+    await checkpoints?.close();
   };
   const close = async (): Promise<void> => {
     const late = new AbortController();
@@ -139,7 +153,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await indexer.close();
     await log.close();
   };
-  return { log, indexer, manager, agents, directory, trust, reaped, recovered, close };
+  return { log, indexer, manager, tasks: tasks.service, agents, directory, trust, reaped, recovered, close };
 }
 
 /** What search knows of a session. Undefined when its row cannot be read. */

@@ -5,9 +5,7 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type Server, StreamableHTTPServerTransport, type Transport } from "./sdk.ts";
 
 /** `newServer` is told who connects: an agent keeps an agent's rights. */
 export type McpHttpOptions = { port: number; token: string; newServer(client: Socket): Promise<Server> };

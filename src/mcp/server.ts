@@ -1,9 +1,9 @@
 // The daemon as an MCP server, for one client. Speaks to the daemon through the client library alone; transports are others' business.
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+
 import { Compile } from "typebox/compile";
 import { DragomanError } from "../client/error.ts";
 import { printableJson, visibleText } from "../schema/visible-text.ts";
+import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema, Server } from "./sdk.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 import { ToolRefusal } from "./tool-refusal.ts";
 import { tools } from "./tools.ts";

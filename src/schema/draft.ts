@@ -7,7 +7,9 @@ import type {
   ErrorCode,
   ErrorData,
   EventDataOf,
+  OutputStream,
   PermissionOption,
+  PlainReply,
   QuestionPrompt,
   ResolvedBy,
   SessionStatusData,
@@ -83,6 +85,8 @@ export type Draft = (
       part_type: DeltaPartType;
       delta: string;
       part_index?: number;
+      /** Of a tool's output, where the agent tells the two apart. */
+      stream?: OutputStream;
     }
   | {
       /** Full replacement of an item still in progress. What is left out stays. */
@@ -159,7 +163,7 @@ export type Draft = (
       key: string;
       status: "approved" | "denied";
       resolved_by: ResolvedBy;
-      reply?: "once" | "always" | "reject";
+      reply?: PlainReply;
       option_id?: string;
       message?: string;
       /** Who resolved it, when somebody did. */

@@ -74,8 +74,11 @@ export const ItemDelta = Type.Object({
   native_item_id: nullable(Text),
   part_index: Type.Integer({ minimum: 0 }),
   part_type: DeltaPartType,
+  /** Of a tool's output, where the agent tells the two apart. */
+  stream: optional(Type.Enum(["stdout", "stderr"])),
   delta: Text,
 });
+export type OutputStream = NonNullable<Type.Static<typeof ItemDelta>["stream"]>;
 
 export const ItemRemoved = Type.Object({ item_id: Text, native_item_id: nullable(Text), reason: Text });
 
@@ -104,6 +107,10 @@ export type PermissionOption = Type.Static<typeof PermissionOption>;
 export const ResolvedBy = Type.Enum(["client", "policy", "agent", "session_end"]);
 export type ResolvedBy = Type.Static<typeof ResolvedBy>;
 
+/** What a reply to a permission comes down to, whichever option was chosen. */
+export const PlainReply = Type.Enum(["once", "always", "reject"]);
+export type PlainReply = Type.Static<typeof PlainReply>;
+
 export const PermissionMetadata = Type.Object({
   tool_name: Text,
   input: Type.Unknown(),
@@ -114,7 +121,7 @@ export const PermissionMetadata = Type.Object({
   diff: optional(Text),
   paths: optional(Type.Array(Text)),
   resolved_by: optional(ResolvedBy),
-  reply: optional(Type.Enum(["once", "always", "reject"])),
+  reply: optional(PlainReply),
   option_id: optional(Text),
   message: optional(Text),
   updated_input: optional(Type.Unknown()),
@@ -374,6 +381,8 @@ export const SkillInvoked = Type.Object({
 });
 export const SkillWarning = Type.Object({ name: optional(Text), kind: Text, detail: Text });
 
+/** Who asked for it. */
+const TaskActor = { actor: optional(Actor) };
 const TaskArtifacts = { artifacts: optional(Type.Array(ArtifactRef)) };
 export const TaskSpawned = Type.Object({
   task_id: Text,
@@ -383,6 +392,7 @@ export const TaskSpawned = Type.Object({
   title: optional(Text),
   execution_mode: Type.Enum(["pipes", "pty"]),
   origin_session_id: optional(nullable(Text)),
+  ...TaskActor,
   ...TaskArtifacts,
 });
 export const TaskStatus = Type.Object({
@@ -404,10 +414,10 @@ export const TaskOutput = Type.Object({
   bytes: optional(Type.Integer({ minimum: 0 })),
   ...TaskArtifacts,
 });
-export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text });
-export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer() });
-export const TaskSignalled = Type.Object({ task_id: Text, signal: Text });
-export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text });
+export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text, ...TaskActor });
+export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer(), ...TaskActor });
+export const TaskSignalled = Type.Object({ task_id: Text, signal: Text, ...TaskActor });
+export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text, ...TaskActor });
 export const TaskCancelled = Type.Object({ task_id: Text, reason: Text, wall_time_ms: optional(Type.Number()) });
 
 /** Every event type and the schema of its data. */

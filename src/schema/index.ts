@@ -1,6 +1,7 @@
 // The universal schema: types, JSON Schema, validators, the grammar and the fold. Runs anywhere; needs nothing of the daemon.
 export * from "./actor.ts";
 export * from "./audit.ts";
+export * from "./checkpoint.ts";
 export * from "./content.ts";
 export type * from "./draft.ts";
 export * from "./event.ts";
@@ -13,5 +14,7 @@ export * from "./projection/index.ts";
 export * from "./prune.ts";
 export * from "./session.ts";
 export * from "./snapshot.ts";
+export * from "./task.ts";
+export * from "./task-grammar.ts";
 export * from "./trust-tool.ts";
 export * from "./validate.ts";

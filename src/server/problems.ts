@@ -4,6 +4,7 @@ import { AgentError } from "../agents/contract.ts";
 import { LogError } from "../log/log-error.ts";
 import { type ProblemCode, ProblemError, problemCodes } from "../schema/problem-codes.ts";
 import type { Problem } from "../schema/session.ts";
+import { TaskError, type TaskErrorCode } from "../workspace/tasks/task-error.ts";
 import { RetryLaterError } from "./auth.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -63,9 +64,28 @@ const toldByLog: ReadonlySet<LogError["code"]> = new Set([
   "invalid_cursor",
 ]);
 
+const taskCodes: Readonly<Record<TaskErrorCode, ProblemCode>> = {
+  invalid_request: "invalid_request",
+  task_not_found: "task_not_found",
+  task_ended: "task_ended",
+  task_queued: "task_queued",
+  no_stdin: "no_stdin",
+  stdin_full: "stdin_full",
+  not_a_terminal: "not_a_terminal",
+  unknown_signal: "unknown_signal",
+  cwd_outside: "cwd_outside",
+  cwd_not_found: "directory_not_found",
+  program_not_found: "program_not_found",
+  quota_reached: "too_many_tasks",
+  pty_unavailable: "terminals_unavailable",
+  screen_unavailable: "terminals_unavailable",
+  closing: "not_ready",
+};
+
 export function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof AgentError) return new ProblemError(error.code, error.message, { cause: error });
+  if (error instanceof TaskError) return new ProblemError(taskCodes[error.code], error.message, { cause: error });
   if (error instanceof LogError) {
     const code = logCodes[error.code];
     const detail = toldByLog.has(error.code) || "taken" in error.details ? error.message : undefined;

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,6 +17,8 @@ beforeAll(async () => {
   mkdirSync(join(inspectorDir, "assets"));
   writeFileSync(join(inspectorDir, "assets", "app.js"), "console.log(1)");
   writeFileSync(join(inspectorDir, "assets", "app-BMJQn-FI.js"), "console.log(2)");
+  writeFileSync(join(inspectorDir, "assets", "app-BMJQn-FI.js.br"), brotliCompressSync("console.log(2)"));
+  writeFileSync(join(inspectorDir, "assets", "app-BMJQn-FI.js.gz"), gzipSync("console.log(2)"));
   server = await startTestServer({ inspectorDir });
 });
 afterAll(async () => {
@@ -249,6 +252,16 @@ describe("the inspector", () => {
     const gone = await server.raw("GET", "/ui/assets/gone-BMJQn-FI.js");
     expect([gone.status, gone.headers["cache-control"]]).toEqual([404, "no-store"]);
     expect((await server.raw("GET", "/ui")).headers["cache-control"]).toBe("no-store");
+  });
+
+  it("is sent compressed to clients that take it", async () => {
+    const reply = async (accepted: string) => {
+      const response = await fetch(`${server.url}/ui/assets/app-BMJQn-FI.js`, { headers: { "accept-encoding": accepted } });
+      return [response.headers.get("content-encoding"), await response.text()];
+    };
+    expect(await reply("gzip, deflate, br")).toEqual(["br", "console.log(2)"]);
+    expect(await reply("gzip;q=0.5, br;q=0")).toEqual(["gzip", "console.log(2)"]);
+    expect(await reply("identity")).toEqual([null, "console.log(2)"]);
   });
 
   it.each([

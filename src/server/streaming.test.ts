@@ -1,14 +1,30 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
+import type { Dialect } from "../schema/dialect.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { readSse, type SseBlock, sseEvents, startTestServer, type TestServer } from "./test-server.ts";
 
+/** Two lines an event, the same for every reader. */
+const SHOUT: Dialect = {
+  lineTypes: [],
+  versions: [1],
+  nativeOf: new Set(),
+  open: () => ({
+    remember: () => undefined,
+    lines: ({ json }) =>
+      [(JSON.parse(json) as UniversalEvent).type.toUpperCase(), "AGAIN"].map((word) => ({
+        type: "word",
+        json: JSON.stringify(word),
+      })),
+  }),
+};
+
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({
-    dialects: new Map([["shout", (json: string) => [`"${(JSON.parse(json) as UniversalEvent).type.toUpperCase()}"`, '"AGAIN"']]]),
+    dialects: new Map([["shout", SHOUT]]),
   });
 });
 afterAll(() => server.close());

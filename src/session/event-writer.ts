@@ -3,7 +3,7 @@
  * means is known to the projection alone.
  */
 import { type EnvelopeFacts, type EventText, eventJson, type Shape, shapeOf } from "../schema/envelope.ts";
-import type { DeltaPartType, EventDataOf, EventType } from "../schema/event-data.ts";
+import type { DeltaPartType, EventDataOf, EventType, OutputStream } from "../schema/event-data.ts";
 import type { ProjectedEvent } from "../schema/projection/event.ts";
 import type { GrowingItem } from "../schema/projection/growing-item.ts";
 import { SessionProjection } from "../schema/projection/session-projection.ts";
@@ -25,6 +25,7 @@ export type StreamedPart = {
   item: GrowingItem;
   index: number;
   type: DeltaPartType;
+  stream: OutputStream | undefined;
   /** The JSON of the delta's data up to the text itself. */
   head: string;
 };

@@ -5,7 +5,7 @@
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
-import type { DeltaPartType } from "../schema/event-data.ts";
+import type { DeltaPartType, OutputStream } from "../schema/event-data.ts";
 import type { Item, ItemRole, ItemStatus } from "../schema/item.ts";
 import { GrowingItem } from "../schema/projection/growing-item.ts";
 import { emptyPart, extendsContent, partFor, sameJson, streamOf, takes, withoutText } from "../schema/projection/parts.ts";
@@ -221,15 +221,15 @@ export class ItemLedger {
     const named = at === undefined ? undefined : parts[at];
     const fits = at !== undefined && (named === undefined || takes(named, draft.part_type));
     const index = fits ? (at ?? 0) : partFor(parts, draft.part_type);
-    this.#say(entry, index, draft.part_type, draft.delta, origin);
+    this.#say(entry, index, draft.part_type, draft.delta, origin, draft.stream);
   }
 
   /** Tells as deltas what was held back. */
-  #release(entry: OpenItem, origin: Origin): void {
+  #release(entry: OpenItem, origin: Origin, { completing = false } = {}): void {
     const { held } = entry;
     entry.held = null;
     if (!held) return;
-    if (this.#catchUp(entry, held, origin, { completing: true })) return;
+    if (this.#catchUp(entry, held, origin, { completing })) return;
     this.#writer.emit("item.updated", { item: { ...entry.growing.item, content: held } }, BY_DAEMON_AS(origin));
   }
 
@@ -261,7 +261,8 @@ export class ItemLedger {
   #hold(entry: OpenItem, content: ContentPart[]): boolean {
     const { item } = entry.growing;
     if (item.kind !== "message" || (item.content.some((part) => streamOf(part)[1] !== "") && !entry.held)) return false;
-    if (!extendsContent(item.content, content)) return false;
+    // Parts without a word announce what they will be.
+    if (!extendsContent(item.content, content) || content.every((part) => streamOf(part)[1] === "")) return false;
     entry.held = content;
     return true;
   }
@@ -367,9 +368,10 @@ export class ItemLedger {
   }
 
   #finish(entry: OpenItem, status: EndStatus, origin: Origin, final?: ContentPart[]): Item {
-    this.#release(entry, origin);
+    const whole = final ?? entry.held ?? undefined;
+    this.#release(entry, origin, { completing: true });
     const before = entry.growing.item;
-    const ending = before.kind === "tool_result" ? this.#resultEnd(final ?? before.content, status) : { content: final, status };
+    const ending = before.kind === "tool_result" ? this.#resultEnd(whole ?? before.content, status) : { content: whole, status };
     const content = (ending.content ?? before.content).map((part) => this.#parts.stored(part));
     this.#needCall(content, null, origin);
     const item: Item = { ...before, content, status: ending.status, completed_at: this.#writer.now() };
@@ -451,9 +453,10 @@ export class ItemLedger {
     return this.#open.get(this.#scope + key);
   }
 
-  #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin): void {
+  #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin, stream?: OutputStream): void {
     const known = entry.streamed;
-    const part = known?.index === index && known.type === type ? known : streamedPart(entry.growing, index, type);
+    const same = known?.index === index && known.type === type && known.stream === stream;
+    const part = same ? known : streamedPart(entry.growing, index, type, stream);
     entry.streamed = part;
     this.#writer.emitDelta(part, delta, origin);
   }
@@ -499,10 +502,10 @@ function startsEmpty(part: ContentPart): boolean {
 
 const BY_DAEMON_AS = (origin: Origin): Origin => ({ source: "daemon", native: origin.native });
 
-function streamedPart(item: GrowingItem, index: number, type: DeltaPartType): StreamedPart {
+function streamedPart(item: GrowingItem, index: number, type: DeltaPartType, stream?: OutputStream): StreamedPart {
   const { item_id, native_item_id } = item.item;
-  const data = { item_id, native_item_id, part_index: index, part_type: type };
-  return { item, index, type, head: `${JSON.stringify(data).slice(0, -1)},"delta":` };
+  const data = { item_id, native_item_id, part_index: index, part_type: type, ...(stream === undefined ? {} : { stream }) };
+  return { item, index, type, stream, head: `${JSON.stringify(data).slice(0, -1)},"delta":` };
 }
 
 const updateOf = (draft: ItemDraft) => ({

@@ -15,6 +15,7 @@ import type { QueuedMessage } from "../schema/snapshot.ts";
 import { agentCall } from "./agent-line.ts";
 import { parkedMessage, unsentTurn } from "./outcomes.ts";
 import { promptOf, readCommand } from "./prompt.ts";
+import type { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionRecord } from "./session-record.ts";
 
 /** A message whose delivery was begun this often and never came to an end is not tried again: it may be what stopped the daemon. */
@@ -41,6 +42,7 @@ export type DeliveryOptions = {
   /** Waits until the configuration is settled, then starts the agent unless it runs. */
   open(): Promise<Connection>;
   settled(): Promise<void>;
+  checkpoints: Pick<SessionCheckpoints, "warm" | "beforePrompt" | "left"> | null;
   /** Nothing new begins. */
   stopped(): boolean;
   mustLive(): void;
@@ -131,8 +133,7 @@ export class MessageDelivery {
     mustLive();
     if (connection() !== current) throw new ProblemError("agent_gone");
     if (record.projection.turn?.turn_id !== turnId) return false;
-    await agentCall(current.steer(prompt));
-    return true;
+    return (await agentCall<unknown>(current.steer(prompt))) !== "idle";
   }
 
   /** Edits or moves a message that waits. */
@@ -203,7 +204,7 @@ export class MessageDelivery {
   }
 
   async #deliver(messageId: string): Promise<void> {
-    const { record, log, connection, permitted, open, settled, stopped } = this.#options;
+    const { record, log, connection, permitted, open, settled, stopped, checkpoints } = this.#options;
     const { scribe, projection } = record;
     const waits = (): boolean => stopped() || projection.turn !== null || projection.queue[0]?.message_id !== messageId;
     try {
@@ -215,7 +216,10 @@ export class MessageDelivery {
       await settled();
       // The count is on disk before the delivery begins; while the log cannot write, nothing is delivered.
       await record.committed({ bounded: false });
+      if (!connection()) checkpoints?.warm();
       const agent = await open();
+      const turnId = this.#find(messageId)?.turn_id;
+      if (turnId !== undefined && !waits()) await checkpoints?.beforePrompt(turnId);
       const message = this.#find(messageId);
       const prompt = message && (await promptOf(message, log.artifacts));
       // Meanwhile the agent may have begun a turn of its own, or the message may have been changed or removed.
@@ -235,6 +239,7 @@ export class MessageDelivery {
       }
     } finally {
       this.#sending = null;
+      if (!projection.turn) checkpoints?.left();
     }
     this.#delivered(messageId);
   }

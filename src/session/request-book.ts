@@ -4,7 +4,7 @@
  */
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { DraftOf } from "../schema/draft.ts";
-import type { PermissionData, PermissionOption, QuestionData, ResolvedBy } from "../schema/event-data.ts";
+import type { PermissionData, PermissionOption, PlainReply, QuestionData, ResolvedBy } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import { OPTION_ORDER } from "../schema/sameness.ts";
 import { snakeRecord } from "../schema/snake-case.ts";
@@ -18,7 +18,7 @@ const REMEMBERED = 1_000;
 export type PermissionAnswer = {
   status: "approved" | "denied";
   resolved_by: ResolvedBy;
-  reply?: "once" | "always" | "reject";
+  reply?: PlainReply;
   option_id?: string;
   message?: string;
   updated_input?: unknown;

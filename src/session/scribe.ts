@@ -24,6 +24,7 @@ export type UnparsedMessage = { location: string; raw_hash: string };
 
 /** What the live session wants to know while the story is written. Called in order, after the event was emitted. */
 export interface ScribeListener {
+  turnStarted?(): void;
   turnEnded?(data: EventDataOf["turn.ended"]): void;
   nativeSession?(id: string): void;
 }
@@ -276,6 +277,7 @@ export class Scribe {
       },
       origin,
     );
+    this.#listener.turnStarted?.();
   }
 
   /** U2: a command of the agent, of which it shows no message, is told before what it does. */

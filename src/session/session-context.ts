@@ -5,6 +5,7 @@ import type { SessionProjection } from "../schema/projection/session-projection.
 import type { IdSource } from "./ids.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { TrustedDirectories } from "./trust-gate.ts";
+import type { WorkspaceCheckpoints } from "./workspace-checkpoints.ts";
 
 export type SessionTimes = {
   /** An idle agent process is put to rest after this long; the next message resumes it. */
@@ -24,6 +25,8 @@ export type SessionContext = {
   host: AgentHost;
   directories: TrustedDirectories;
   snapshots: Snapshots;
+  /** Absent: no checkpoints are taken. */
+  checkpoints?: WorkspaceCheckpoints | undefined;
   /** The state after all that is in the stream. */
   projection: SessionProjection;
   times: SessionTimes;

@@ -12,6 +12,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
+import { earlierConversation } from "./earlier-conversation.ts";
 import type { IdSource } from "./ids.ts";
 import { isImporting } from "./import-mark.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
@@ -23,6 +24,7 @@ import { documentSnapshots, type Snapshots } from "./snapshots.ts";
 import { QUEUED, UNREADABLE } from "./stored-queue.ts";
 import { mustSupport } from "./supported.ts";
 import { isTrusted, mustNotHoldBack, type TrustedDirectories } from "./trust-gate.ts";
+import type { WorkspaceCheckpoints } from "./workspace-checkpoints.ts";
 
 export type ManagerOptions = {
   log: Log;
@@ -34,6 +36,8 @@ export type ManagerOptions = {
   /** Whether its program is there; may be an answer of some time ago. */
   inspect(id: string): Promise<AgentInspection>;
   directories: TrustedDirectories;
+  /** Absent: no checkpoints are taken. */
+  checkpoints?: WorkspaceCheckpoints | undefined;
   times: SessionTimes;
   limits: { sessions: number; queued: number };
   defaultDirectory: string;
@@ -41,6 +45,10 @@ export type ManagerOptions = {
   agentEnvironment(sessionId: string): Record<string, string>;
   warn(message: string, fields: Record<string, unknown>): void;
   /** True when the search index knows every session that is not in memory. */
+  /** Something beside its agent works for it: it is not removed unasked. */
+  isUsed?(id: string): boolean;
+  /** It is gone: so must be what belongs to it elsewhere. */
+  onRemoved?(id: string): Promise<void>;
   searchReady(): boolean;
 };
 
@@ -105,12 +113,14 @@ export class SessionManager {
     let recovered = 0;
     let resumed = 0;
     const idle: string[] = [];
+    const goOn: Session[] = [];
     for await (const row of this.#openRows()) {
       try {
         const session = await this.#load(row.id, { recover: true });
         if (!session) continue;
         recovered++;
         if (session.queued > 0) resumed++;
+        else if (await this.#goesOn(session)) goOn.push(session);
         else idle.push(row.id);
       } catch (error) {
         this.#setAside(row.id, error);
@@ -125,8 +135,21 @@ export class SessionManager {
       this.#options.warn("what was recovered could not be written yet", { error: String(error) });
     }
     for (const session of this.#sessions.values()) session.pump();
+    for (const session of goOn) {
+      const fault = (error: unknown): void =>
+        this.#options.warn("a turn could not be continued", { session: session.session_id, error: String(error) });
+      session.resume().catch(fault);
+    }
+    resumed += goOn.length;
     this.#sweep().catch((error: unknown) => this.#options.warn("sessions could not be looked through", { error: String(error) }));
     return { recovered, resumed };
+  }
+
+  /** The agent was in the middle of a turn that it can continue. */
+  async #goesOn(session: Session): Promise<boolean> {
+    const { agent, host } = this.#agentOf(session.agentId);
+    if (session.projection.ended || session.nativeSessionId === null || !agent.unfinished) return false;
+    return agent.unfinished(session.nativeSessionId, host);
   }
 
   /** What was open when the last daemon stopped, and what has messages to deliver. However many sessions there are, only these are read. */
@@ -225,6 +248,38 @@ export class SessionManager {
       pinned: false,
       fork: true,
       forked_from: id,
+      created_by: actor,
+      usage: null,
+      ended: null,
+    });
+  }
+
+  /**
+   * A new session that goes on from an earlier point of this one: no agent offers that for every point, so it begins anew and knows what was said up to then.
+   * Where nothing was said before, it is simply the session once more.
+   */
+  async branchAt(id: string, sequence: number, actor: Actor = EMBEDDED): Promise<SessionView> {
+    const origin = await this.get(id);
+    const earlier = await earlierConversation(this.#options.log, this.#snapshots, id, sequence);
+    const { agent } = this.#agentOf(origin.agentId);
+    if (earlier !== null && !agent.capabilities.system_prompt)
+      throw new ProblemError(
+        "fork_unsupported",
+        `${agent.name} cannot be told what was said before this checkpoint. Rewind the files alone, and create a new session.`,
+      );
+    const { system_prompt } = origin.row;
+    return this.#add({
+      ...structuredClone(origin.row),
+      session_id: this.#options.ids.next("sess"),
+      native_session_id: null,
+      answered: false,
+      status: "idle",
+      status_detail: null,
+      archived: false,
+      pinned: false,
+      fork: false,
+      forked_from: id,
+      system_prompt: earlier === null ? system_prompt : [system_prompt, earlier].filter((text) => text !== null).join("\n\n"),
       created_by: actor,
       usage: null,
       ended: null,
@@ -349,7 +404,8 @@ export class SessionManager {
 
   /** Removes the session and all it left in the log. Its agent is ended first. */
   async remove(id: string, actor: Actor = EMBEDDED): Promise<void> {
-    const { log } = this.#options;
+    const { log, checkpoints } = this.#options;
+    const directory = (await this.rowOf(id))?.directory;
     await this.#terminateForRemoval(id, actor);
     log.assertWritable();
     for (const kind of [QUEUED, UNREADABLE])
@@ -359,6 +415,8 @@ export class SessionManager {
     this.#projections.delete(id);
     // A kept reply can hold what the session was created with.
     await log.delete("session", id, { documents: ["idempotency"] });
+    if (directory !== undefined) checkpoints?.removed(directory);
+    await this.#options.onRemoved?.(id);
     await log.erased();
   }
 
@@ -372,18 +430,27 @@ export class SessionManager {
 
   /** Removes it if it is unused. False when it is not, or is gone. Its bytes are gone with `Log.erased`. */
   async removeUnused(id: string): Promise<boolean> {
-    const { log } = this.#options;
+    const { log, checkpoints } = this.#options;
+    const directory = (await this.rowOf(id))?.directory;
     const messages = await log.documents.list(UNREADABLE, { prefix: `${id}/` });
     if (!(await this.isUnused(id))) return false;
     // Nothing is waited for from here on: nobody can take it up in between.
     if (!this.#isLeft(id)) return false;
     this.#sessions.delete(id);
     for (const message of messages) log.documents.delete(UNREADABLE, message.id);
-    return log.delete("session", id, { documents: ["idempotency"] });
+    const removed = await log.delete("session", id, { documents: ["idempotency"] });
+    if (directory !== undefined) checkpoints?.removed(directory);
+    await this.#options.onRemoved?.(id);
+    return removed;
   }
 
   #isLeft(id: string): boolean {
-    const busy = this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
+    const busy =
+      this.#options.isUsed?.(id) ||
+      this.#loading.has(id) ||
+      this.#leaving.has(id) ||
+      this.#creating.has(id) ||
+      this.#refused.has(id);
     return !busy && this.#sessions.get(id)?.resting !== false;
   }
 
@@ -520,7 +587,8 @@ export class SessionManager {
     const predecessor = this.#leaving.get(stream.id);
     const snapshots = this.#snapshots;
     const state = { log, ids, clock, now, snapshots, projection };
-    const context = { ...state, times, limits, directories, agent, host, lost, predecessor, agentEnvironment };
+    const { checkpoints } = this.#options;
+    const context = { ...state, times, limits, directories, agent, host, lost, predecessor, agentEnvironment, checkpoints };
     const session = new Session(stream, context);
     return session;
   }

@@ -58,6 +58,7 @@ describe("a session with the mock agent", () => {
       "session.started",
       "message.queued",
       "session.updated",
+      "checkpoint.created",
       "turn.started",
       "item.started",
       "item.delta",

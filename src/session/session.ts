@@ -28,6 +28,7 @@ import { MessageDelivery } from "./message-delivery.ts";
 import { endOf, stalled } from "./outcomes.ts";
 import { recoverSession } from "./recover-session.ts";
 import { RequestDesk } from "./request-desk.ts";
+import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionContext } from "./session-context.ts";
 import { SessionRecord } from "./session-record.ts";
 import { type SessionRow, startMetadata } from "./session-row.ts";
@@ -44,6 +45,7 @@ export class Session implements SessionPort, Intake {
   readonly #line: AgentLine;
   readonly #gate: TrustGate;
   readonly #settings: SessionSettings;
+  readonly #checkpoints: SessionCheckpoints | null;
   /** What the running agent was started with. */
   #startedTrusted = false;
   /** It is being ended: nothing new begins. */
@@ -66,6 +68,7 @@ export class Session implements SessionPort, Intake {
     const record = new SessionRecord({
       ...{ stream, log, ids, clock, host, snapshots, projection },
       listener: {
+        turnStarted: () => this.#checkpoints?.turnStarted(),
         turnEnded: (data) => this.#turnEnded(data),
         nativeSession: (id) => record.save({ native_session_id: id, fork: false }),
       },
@@ -74,6 +77,10 @@ export class Session implements SessionPort, Intake {
     });
     this.#record = record;
     this.#row = record.row;
+    const { directory } = this.#row;
+    this.#checkpoints = context.checkpoints
+      ? new SessionCheckpoints({ port: context.checkpoints, record, documents: stream.documents, directory })
+      : null;
     this.#gate = new TrustGate({
       ...{ row: this.#row, agent, host, directories },
       save: (change) => record.write(() => record.save(change)),
@@ -93,6 +100,7 @@ export class Session implements SessionPort, Intake {
       connection: () => this.#line.current,
       permitted: () => mayStart(this.#row, this.#gate, context),
       open: () => this.#line.open(() => this.#target()),
+      checkpoints: this.#checkpoints,
       settled: () => this.#settings.settled,
       stopped: () => this.#stopped,
       mustLive: () => this.#mustLive(),
@@ -271,8 +279,27 @@ export class Session implements SessionPort, Intake {
 
   async replyPermission(id: string, body: PermissionReplyBody, actor: Actor = EMBEDDED): Promise<void> {
     this.#context.log.assertWritable();
+    await this.#checkpointFor(id, body);
     if (body.reply === "always") this.#allowedForGood = true;
     return this.#desk.replyPermission(id, body, actor);
+  }
+
+  /** The state before what a person is about to allow. */
+  async #checkpointFor(id: string, { reply }: PermissionReplyBody): Promise<void> {
+    const request = reply === "reject" ? undefined : this.#record.scribe.requests.find(id);
+    if (request?.kind !== "permission" || request.side.native instanceof DaemonRequest) return;
+    const { tool_name, paths = [] } = request.data.metadata;
+    await this.#checkpoints?.beforePermission(tool_name, paths);
+  }
+
+  get hasCheckpoints(): boolean {
+    return this.#checkpoints !== null;
+  }
+
+  /** Throws `checkpoints_off` when the configuration switched them off. */
+  get checkpoints(): SessionCheckpoints {
+    if (!this.#checkpoints) throw new ProblemError("checkpoints_off");
+    return this.#checkpoints;
   }
 
   /** `answers` null: rejected. */
@@ -348,6 +375,7 @@ export class Session implements SessionPort, Intake {
   #ingest(native: NativeRecord, translations: Translation[]): void {
     this.#lastSign = this.#context.now();
     writeNative(this.#record, this.stream, native, translations, this.#lastSign - this.stream.created_at);
+    this.#checkpoints?.seen(translations);
   }
 
   say(drafts: Draft[]): void {
@@ -393,6 +421,7 @@ export class Session implements SessionPort, Intake {
   #turnEnded(data: EventDataOf["turn.ended"]): void {
     if (this.#forcing) clearTimeout(this.#forcing);
     this.#forcing = null;
+    this.#checkpoints?.turnEnded(data.turn_id);
     if (data.stop_reason === "end_turn" && this.#row.answered === false) this.#record.save({ answered: true });
     if (this.projection.queue.length > 0) setImmediate(() => this.pump());
   }

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { LabPlace, LabSetUp, VerifyProfile } from "../agents/kit/verify/profile.ts";
 import { Dragoman } from "../client/index.ts";
 import { spawnDaemon } from "../client/spawn-daemon.ts";
 import type { Config } from "../daemon/config.ts";
@@ -9,17 +10,9 @@ import { startDaemon } from "../daemon/daemon.ts";
 import { lingering } from "./leftovers.ts";
 import { type ModelServer, startModelServer } from "./model-server/index.ts";
 import type { Scenario } from "./scenario/index.ts";
-import type { LabPlace, LabSetUp, VerifyProfile } from "./verify-profile.ts";
 
 /** Variables of the caller that the lab keeps: where programs are, and which ones to use. */
-const KEPT = [
-  /^PATH$/,
-  /^(LANG|LC_ALL|TZ)$/,
-  /^SHELL$/,
-  /^DRAGOMAN_[A-Z0-9_]+_COMMAND$/,
-  /^DRAGOMAN_CLAUDE_SDK_/,
-  /^NODE_EXTRA_CA_CERTS$/,
-];
+const KEPT = [/^PATH$/, /^(LANG|LC_ALL|TZ)$/, /^SHELL$/, /^DRAGOMAN_[A-Z0-9_]+_COMMAND$/, /^NODE_EXTRA_CA_CERTS$/];
 const EXIT_GRACE_MS = 5_000;
 
 export type LabOptions = {
@@ -56,7 +49,7 @@ export class Lab {
     this.place = place;
     this.model = model;
     this.#setUp = setUp;
-    this.#env = { ...labEnvironment(options.env ?? process.env, place), ...setUp.env };
+    this.#env = { ...labEnvironment(options.env ?? process.env, place, options.profile.environment), ...setUp.env };
     this.#config = options.config ?? {};
     this.#ownProcess = options.ownProcess === true;
   }
@@ -186,8 +179,8 @@ export class Lab {
   }
 }
 
-function labEnvironment(env: NodeJS.ProcessEnv, { root, home }: LabPlace): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => KEPT.some((pattern) => pattern.test(name)));
+function labEnvironment(env: NodeJS.ProcessEnv, { root, home }: LabPlace, more: readonly RegExp[] = []): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => [...KEPT, ...more].some((pattern) => pattern.test(name)));
   return {
     ...Object.fromEntries(kept),
     HOME: home,

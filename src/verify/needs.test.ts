@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mockAgent } from "../agents/mock/agent.ts";
+import { mockProfile } from "../agents/mock/verify/profile.ts";
 import { needsOwnDaemon, unmetNeed } from "./needs.ts";
-import { mockProfile } from "./profiles/mock.ts";
 import { commonScenarios, type Scenario } from "./scenario/index.ts";
 
 const named = (name: string): Scenario => {

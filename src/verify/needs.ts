@@ -1,8 +1,8 @@
 // What a scenario needs that an agent may not have. Such a scenario is skipped, and the reason is said.
 import type { AgentCapabilities } from "../agents/contract.ts";
+import type { VerifyProfile } from "../agents/kit/verify/profile.ts";
 import type { PermissionMode } from "../schema/event-data.ts";
 import type { Action, Scenario, Turn } from "./scenario/index.ts";
-import type { VerifyProfile } from "./verify-profile.ts";
 
 /** Why this agent cannot play it; null when it can. */
 export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: VerifyProfile): string | null {
@@ -29,6 +29,7 @@ export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: 
   if ((comes("resume") || comes("crash")) && !able.resume) return "cannot resume";
   if (comes("fork") && !able.fork) return "cannot fork";
   if (does("interrupt") && !able.interrupt) return "cannot be interrupted";
+  if (does("kill_agent") && profile.process === false) return "has no process to kill";
   if (does("compact") && profile.compact === null) return "cannot be told to compact";
   if (does("set_model") && profile.models.other === undefined) return "has one model only";
   return null;

@@ -245,11 +245,23 @@ export class Performance {
         if (action.when.on === "start") await this.idle();
         await this.#send(this.#lab.profile.compact ?? "/compact", null, "queue");
         return action.when.on === "start" ? this.idle() : undefined;
+      case "rewind":
+        return this.#rewind(action.before_turn);
       case "native":
         return this.#send(typeof action.input === "string" ? action.input : `/${action.name}`, null, "queue");
       default:
         action satisfies never;
     }
+  }
+
+  async #rewind(turn: number): Promise<void> {
+    const { handle, watch } = this.#now;
+    const begun = watch.events.flatMap((event) => (event.type === "turn.started" ? [event.data.turn_id] : []));
+    const { checkpoints, reason } = await handle.checkpoints(this.#signal);
+    const start = checkpoints.find(({ kind, turn_id }) => kind === "turn_start" && turn_id === begun[turn - 1]);
+    if (!start)
+      return void this.failures.push(`there is no checkpoint before turn ${turn}${reason === null ? "" : `: ${reason}`}`);
+    await handle.rewind(start.checkpoint_id, {}, this.#signal);
   }
 
   // ── answers ─────────────────────────────────────────────────────────────────────────────────────────────────────────

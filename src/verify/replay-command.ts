@@ -1,7 +1,6 @@
 // `dragoman replay`: translates recorded traces offline. Events go to stdout as NDJSON, the ledger to stderr.
-import { createAcpTranslator } from "../agents/acp/agent.ts";
 import type { Translator } from "../agents/contract.ts";
-import { builtInAgents } from "../agents/registry.ts";
+import { translators } from "../agents/registry.ts";
 import type { Violation } from "../schema/grammar.ts";
 import { printableJson } from "../schema/visible-text.ts";
 import { translateSafely } from "../session/channel.ts";
@@ -29,9 +28,9 @@ export type FileReplay = ReplayLedger & {
 
 /** 0: all understood. 1: something is unparsed or broken, or a file cannot be read. 2: the question makes no sense. */
 export async function replayCommand(options: ReplayCommandOptions, io: CommandIo): Promise<number> {
-  const create = translatorFor(options.agent);
+  const create = translators.get(options.agent);
   if (!create) {
-    const known = ["acp", ...builtInAgents.map((agent) => agent.id)].join(", ");
+    const known = [...translators.keys()].join(", ");
     io.stderr.write(`There is no agent ${JSON.stringify(options.agent)}. Known: ${known}.\n`);
     return 2;
   }
@@ -53,9 +52,6 @@ export async function replayCommand(options: ReplayCommandOptions, io: CommandIo
   }
   return clean ? 0 : 1;
 }
-
-const translatorFor = (agent: string): (() => Translator) | undefined =>
-  agent === "acp" ? createAcpTranslator : builtInAgents.find((one) => one.id === agent)?.createTranslator;
 
 /** Reads the file twice, so that its size does not matter: once to learn which sessions there are, once to tell them. */
 export async function replayFile(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mockProfile } from "../agents/mock/verify/profile.ts";
 import { Lab } from "./lab.ts";
-import { mockProfile } from "./profiles/mock.ts";
 import { runScenario } from "./runner.ts";
 import type { Scenario } from "./scenario/index.ts";
 import type { ScenarioResult } from "./scenario-result.ts";

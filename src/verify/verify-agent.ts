@@ -1,12 +1,12 @@
 // Runs many scenarios with one agent: two at a time in one lab, and those that restart the daemon or kill the agent alone, in labs of their own.
 import type { Agent } from "../agents/contract.ts";
+import type { VerifyProfile } from "../agents/kit/verify/profile.ts";
 import type { AgentInfo } from "../schema/session.ts";
 import { Lab } from "./lab.ts";
 import { killsDaemon, needsOwnDaemon, unmetNeed } from "./needs.ts";
 import { type RunOptions, runScenario } from "./runner.ts";
 import { runsOn, type Scenario } from "./scenario/index.ts";
 import { emptyResult, type ScenarioResult } from "./scenario-result.ts";
-import type { VerifyProfile } from "./verify-profile.ts";
 
 export const DEFAULT_TIME_LIMIT_MS = 60_000;
 /** Scenarios tagged `long` have many turns. */

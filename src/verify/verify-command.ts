@@ -3,7 +3,7 @@ import { builtInAgents } from "../agents/registry.ts";
 import { printableJson } from "../schema/visible-text.ts";
 import type { CommandIo } from "./command-io.ts";
 import { closeOpenLabs } from "./lab.ts";
-import { verifyProfiles } from "./profiles/index.ts";
+import { verifyProfiles } from "./profiles.ts";
 import { recordTraces } from "./record.ts";
 import { keepReport } from "./report/kept-report.ts";
 import { Progress } from "./report/progress.ts";
@@ -12,7 +12,7 @@ import type { ScenarioResult } from "./scenario-result.ts";
 import { type AgentReport, verifyAgent } from "./verify-agent.ts";
 
 export type VerifyCommandOptions = {
-  /** Ids; empty: every installed agent but the mock. */
+  /** Ids; empty: every installed agent that need not be named. */
   agents: readonly string[];
   /** Names, or beginnings that end with `*`; empty: all. */
   scenario?: readonly string[];
@@ -46,7 +46,9 @@ export async function verifyCommand(options: VerifyCommandOptions, io: CommandIo
 /** One agent after the other, because they share what is global in this process. Prints as it goes. */
 export async function verifyAgents(options: VerifyCommandOptions, io: CommandIo): Promise<AgentReport[]> {
   const named = options.agents.length > 0;
-  const ids = named ? options.agents : [...verifyProfiles.keys()].filter((id) => id !== "mock");
+  const ids = named
+    ? options.agents
+    : [...verifyProfiles.values()].filter(({ onlyByName }) => !onlyByName).map(({ agent }) => agent);
   const reports: AgentReport[] = [];
   for (const id of ids) {
     const report = await verifyOne(id, options, io);

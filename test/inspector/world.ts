@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { CHROMIUM, launchBrowser } from "../../scripts/browser.mjs";
 import { Dragoman, type Role, type SessionHandle } from "../../src/client/index.ts";
+import type { Config } from "../../src/daemon/config.ts";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 
 export const hasBrowser = existsSync(CHROMIUM);
@@ -15,11 +16,16 @@ type WindowOptions = { dark?: boolean; narrow?: boolean; before?: () => void };
 export class World {
   readonly directory = mkdtempSync(join(tmpdir(), "dragoman-ui-"));
   readonly faults: string[] = [];
+  readonly #config: Config;
   #daemon: Daemon | undefined;
   #browser: Browser | undefined;
   #shared: Page | undefined;
   readonly #others: Page[] = [];
   #count = 0;
+
+  constructor(config: Config = {}) {
+    this.#config = config;
+  }
 
   get daemon(): Daemon {
     if (!this.#daemon) throw new Error("the daemon is not started");
@@ -36,7 +42,8 @@ export class World {
   }
 
   async startDaemon(port: number): Promise<void> {
-    this.#daemon = await startDaemon({ port, dataDir: join(this.directory, "data"), directory: this.directory });
+    const { directory } = this;
+    this.#daemon = await startDaemon({ port, dataDir: join(directory, "data"), directory, config: this.#config });
   }
 
   async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 // What users get: the packed tarball, installed into an empty folder with an empty home. Needs the npm registry for the dependencies.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -10,6 +10,9 @@ import { removeDir, temporaryDir } from "../daemon-process.ts";
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+
+const MOST_PACKAGES = 100;
+const MOST_BYTES = 70_000_000;
 
 let dir: string;
 let app: string;
@@ -79,6 +82,16 @@ describe("the package", { timeout: 180_000 }, () => {
 
   it("asks for no newer Node than it says itself", () => {
     expect(warnings).not.toContain("EBADENGINE");
+  });
+
+  it("is a light install", async () => {
+    const modules = readdirSync(join(app, "node_modules"), { recursive: true, withFileTypes: true });
+    const packages = modules.filter(
+      ({ name, parentPath }) => name === "package.json" && /[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+$/.test(parentPath),
+    );
+    expect(packages.length).toBeLessThanOrEqual(MOST_PACKAGES);
+    const bytes = modules.map((entry) => (entry.isFile() ? statSync(join(entry.parentPath, entry.name)).size : 0));
+    expect(bytes.reduce((sum, each) => sum + each, 0)).toBeLessThan(MOST_BYTES);
   });
 
   it("tells its version", async () => {

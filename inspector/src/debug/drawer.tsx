@@ -6,6 +6,7 @@ import { prefer, preferences } from "../state/preferences.ts";
 import type { TranscriptView } from "../transcript/context.ts";
 import { IconButton } from "../ui/controls.tsx";
 import { AgentState } from "./agent-state.tsx";
+import { Changes } from "./changes.tsx";
 import { Charts } from "./charts.tsx";
 import { Coverage } from "./coverage.tsx";
 import { Requests } from "./requests.tsx";
@@ -21,6 +22,9 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
           <Tabs.List className="tab-list" aria-label="Debugging views">
             <Tabs.Tab className="tab" value="timeline">
               Timeline
+            </Tabs.Tab>
+            <Tabs.Tab className="tab" value="changes">
+              Changes
             </Tabs.Tab>
             <Tabs.Tab className="tab" value="coverage">
               Coverage
@@ -40,6 +44,9 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
         <Scrubber row={row} view={view} />
         <Tabs.Panel className="tab-panel" value="timeline">
           <Timeline row={row} view={view} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="changes">
+          <Changes row={row} />
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="coverage">
           <Coverage row={row} />

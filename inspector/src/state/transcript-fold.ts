@@ -28,7 +28,9 @@ const MARKS = [
 export type MarkType = (typeof MARKS)[number];
 export type MarkEvent = { [T in MarkType]: EventOf<T> }[MarkType];
 const marks: ReadonlySet<string> = new Set(MARKS);
-const isMark = (event: UniversalEvent): event is MarkEvent => marks.has(event.type);
+/** A checkpoint before every turn is no news: those that a person took are. All are in the drawer. */
+const isMark = (event: UniversalEvent): event is MarkEvent =>
+  marks.has(event.type) && !(event.type === "checkpoint.created" && event.data.auto);
 
 export type Turn = {
   turn_id: string;

@@ -3,6 +3,7 @@ import type { PermissionMode } from "../../schema/event-data.ts";
 import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
 import type { AgentCapabilities, SessionConfig } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
+import { OPENCODE_PACKAGE } from "../opencode/package.ts";
 import {
   claudeBridgeUse,
   codexBridgeUse,
@@ -32,7 +33,9 @@ export type AcpDefinition = {
   auth: { variable: string; method: string }[];
   npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   /** What the agent can do beyond the rest, known before it runs. */
-  able: Partial<Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images">>;
+  able: Partial<
+    Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images" | "steer">
+  >;
   settings?: Partial<AgentCapabilities["settings"]>;
   /** The permission modes it honours; without it, all. */
   modes?: PermissionMode[];
@@ -89,7 +92,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: claudeBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", bin: "claude-agent-acp" },
-    able: { fork: true, system_prompt: true, plans: true },
+    able: { fork: true, system_prompt: true, plans: true, steer: true },
     refusal: ({ permission_mode }, env) => bypassRefusal(permission_mode, env),
     sessionMeta: (mode, directory, env) => {
       const settings = permissionSettings(mode, directory, env);
@@ -105,7 +108,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: codexBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0", bin: "codex-acp" },
-    able: { fork: true, system_prompt: true, plans: true },
+    able: { fork: true, system_prompt: true, plans: true, steer: true },
     // 2.6 runs commands in its sandbox without asking, and a mode that was just set does not always hold in the next turn.
     modes: ["bypass"],
   },
@@ -117,7 +120,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     env: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
     directory: opencodeUse,
     auth: [],
-    npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
+    npmPackage: OPENCODE_PACKAGE,
     able: { fork: true, questions: false },
     refusal: (config, env) => rulesRefusal(OPENCODE_RULES, config, env),
   },

@@ -12,6 +12,8 @@ export type Stage = {
   id(): string;
   /** Rejects when the turn is interrupted. */
   wait(ms: number): Promise<void>;
+  /** Resolves when a message has steered the turn. */
+  steered(): Promise<void>;
   ask(question: Extract<MockEvent, { type: "ask" }>): Promise<{ reply: string; message: string | null; input?: unknown }>;
   answer(question: Extract<MockEvent, { type: "question" }>): Promise<string[][] | null>;
   /** After this turn, a turn of the agent's own. */
@@ -532,6 +534,7 @@ export const acts: Record<string, Act> = {
     play: async (stage) =>
       void (await say(stage, `I remember ${stage.remembered().length} messages: ${stage.remembered().join(" | ")}`)),
   },
+  hold: { usage: "hold", about: "does nothing until a message steers the turn", play: (stage) => stage.steered() },
   hang: { usage: "hang", about: "does nothing until it is interrupted", play: (stage) => stage.wait(2 ** 30) },
   garbage: {
     usage: "garbage",
@@ -599,6 +602,7 @@ export class Ending extends Error {
 /** Acts that `all` leaves out: they end the turn, wait for a person, or are there to hurt. */
 const APART = new Set([
   "hang",
+  "hold",
   "crash",
   "depart",
   "error",

@@ -19,6 +19,8 @@ const waiting = new Map<string, { resolve(value: never): void; reject(error: Err
 const prompts: Extract<MockCommand, { type: "prompt" }>[] = [];
 let counter = 0;
 let turn: AbortController | null = null;
+/** A message has steered the turn. */
+let steered = false;
 
 function argument(name: string): string | undefined {
   const at = process.argv.indexOf(name);
@@ -54,6 +56,7 @@ const stage: Stage = {
   exit: (code) => process.exit(code),
   wait: (ms) =>
     interruptible(`wait-${++counter}`, (resolve: (value: undefined) => void) => void setTimeout(resolve, ms, undefined).unref()),
+  steered: () => (steered ? Promise.resolve() : interruptible<void>(`wait-steer-${++counter}`, () => {})),
   ask: (question) => interruptible(question.id, () => emit(question)),
   answer: (question) => interruptible(question.id, () => emit(question)),
   later(ms, act) {
@@ -87,6 +90,7 @@ async function play(text: string): Promise<void> {
 /** One turn, with the end it comes to. */
 async function inTurn(by: "client" | "self", act: () => Promise<void>): Promise<void> {
   turn = new AbortController();
+  steered = false;
   emit({ type: "turn", id: `turn-${++counter}`, by });
   const usage = { input_tokens: 100, output_tokens: 20 };
   try {
@@ -133,7 +137,10 @@ function take(command: MockCommand): void {
       return;
     case "steer":
       remember(command.text);
-      return void say(stage, `Steered: ${command.text}`);
+      steered = true;
+      void say(stage, `Steered: ${command.text}`);
+      for (const [id, { resolve }] of waiting) if (id.startsWith("wait-steer-")) resolve(undefined as never);
+      return;
     case "interrupt":
       return interrupt();
     case "configure": {

@@ -7,6 +7,7 @@ import { num, rec, records, str } from "../json.ts";
 import { connect } from "./connect/connection.ts";
 import { opencodeFiles } from "./connect/directory-files.ts";
 import { lease, stopAll } from "./connect/server-pool.ts";
+import { OPENCODE_PACKAGE } from "./package.ts";
 import { OpencodeTranslator } from "./translate/translator.ts";
 
 const VERSION_MS = 30_000;
@@ -15,7 +16,7 @@ export const opencodeAgent: Agent = {
   id: "opencode",
   name: "OpenCode",
   sharesProcess: true,
-  npmPackage: { name: "opencode-ai", version: "1.18.33", bin: "opencode", script: true },
+  npmPackage: OPENCODE_PACKAGE,
   capabilities: {
     permissions: true,
     edit_input: false,

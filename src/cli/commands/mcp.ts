@@ -75,7 +75,7 @@ async function ownAccess(call: Invocation) {
 }
 
 async function overStdio({ terminal }: Invocation, newServer: NewServer): Promise<void> {
-  const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
+  const { StdioServerTransport } = await import("../../mcp/sdk.ts");
   const server = newServer();
   const closed = new Promise<void>((resolve) => {
     server.onclose = resolve;

@@ -4,7 +4,7 @@ import type { Stream } from "../../log/contract.ts";
 import { namesTurn } from "../../schema/envelope.ts";
 import { MessageAccepted, SendMessage } from "../../schema/session.ts";
 import { sendMessage } from "../commands.ts";
-import { encodingOf } from "../event-encoding.ts";
+import { encodingHeaders, encodingOf } from "../event-encoding.ts";
 import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { followTurn } from "../sse/follow.ts";
@@ -29,7 +29,7 @@ const problems = [
 type Kept = { turn_id: string; after: number; begun: boolean };
 
 export function messageRoutes(app: App, context: ServerContext): void {
-  const { manager, streams, log, dialects, redactions } = context;
+  const { manager, streams, log } = context;
   const idempotency = new Idempotency(log);
 
   app.post(
@@ -67,9 +67,8 @@ export function messageRoutes(app: App, context: ServerContext): void {
       },
     },
     async (request, reply) => {
-      // A dialect that does not exist is refused before the message is sent.
-      const encoding = encodingOf(request.query, dialects, redactions.reader(callerOf(request)));
       const session = await manager.get(request.params.id);
+      const encoding = encodingOf(request.query, context.dialects, context.redactions.reader(callerOf(request)));
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {
         const after = session.stream.lastCommitted;
@@ -77,7 +76,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
         return { turn_id, after, begun: request.body.when_busy === "steer" && (await hasBegun(session.stream, turn_id, after)) };
       };
       const { turn_id, after, begun } = await once(idempotency, request, send);
-      reply.headers(logHeaders(log));
+      reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: String(after), headers: { "x-turn-id": turn_id } });
       followTurn(sse, session.stream, { id: turn_id, after, begun }, encoding);
     },

@@ -1,16 +1,14 @@
 /** The inspector's files and the documentation's files. Nothing here knows a token: a link's is behind the `#` and never sent; the page trades it itself. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import fastifyStatic from "@fastify/static";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import Type from "typebox";
 import { PAGE_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { sendFile } from "../static-files.ts";
 
 const open = { role: "none", navigable: true, hidden: true } as const;
 const LinkQuery = Type.Object({ token: Type.Optional(Type.String({ maxLength: 512 })) });
-
-/** Named after its content by the build: it never changes. */
-const HASHED = /\/assets\/[^/]+-[\w-]{8}\.[a-z0-9]+$/i;
 
 const PLACEHOLDER = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/api.css"></head>
 <body><main><h1>dragoman is running</h1><p>The inspector is not part of this build. The <a href="/docs/api">API</a> is here.</p></main></body></html>`;
@@ -24,29 +22,20 @@ export function uiRoutes(app: App, { inspectorDir, docsDir }: ServerContext): vo
   const docs = built(docsDir);
 
   app.get("/", { config: open }, async (_, reply) => reply.redirect("/ui"));
-  app.get("/ui", { schema: { querystring: LinkQuery }, config: open }, async ({ query }, reply) => {
+  app.get("/ui", { schema: { querystring: LinkQuery }, config: open }, async (request, reply) => {
     // Not looked at, and out of the address at once: what stands in an address is kept in histories and logs.
-    if (query.token !== undefined) return reply.redirect("/ui/old-link");
-    if (inspector) return reply.header("content-security-policy", PAGE_POLICY).sendFile("index.html", inspector);
+    if (request.query.token !== undefined) return reply.redirect("/ui/old-link");
+    if (inspector) return sendPage(request, reply, inspector, "index.html");
     return reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY).send(PLACEHOLDER);
   });
   app.get("/ui/old-link", { config: open }, async (_, reply) =>
     reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY).code(410).send(OLD_LINK),
   );
-  app.get("/docs", { config: open }, async (_, reply) =>
-    docs ? reply.header("content-security-policy", PAGE_POLICY).sendFile("index.html", docs) : reply.redirect("/docs/api"),
+  app.get("/docs", { config: open }, async (request, reply) =>
+    docs ? sendPage(request, reply, docs, "index.html") : reply.redirect("/docs/api"),
   );
   if (inspector) serveFolder(app, "/ui/*", inspector);
   if (docs) serveFolder(app, "/docs/*", docs);
-  if (inspector ?? docs)
-    app.register(fastifyStatic, {
-      root: [inspector ?? docs ?? "."],
-      serve: false,
-      cacheControl: false,
-      setHeaders: (reply, path) => {
-        if (HASHED.test(path)) reply.header("cache-control", "public, max-age=31536000, immutable");
-      },
-    });
 }
 
 /** A folder without an index page was not built. */
@@ -55,10 +44,11 @@ const built = (folder: string | undefined): string | undefined =>
 
 /** Paths without a file extension belong to the page's own router. */
 function serveFolder(app: App, url: string, root: string): void {
-  app.get(url, { schema: { params: Type.Object({ "*": Type.String() }) }, config: open }, async ({ params }, reply) => {
-    const file = params["*"];
-    return reply
-      .header("content-security-policy", PAGE_POLICY)
-      .sendFile(file === "" || !/\.[a-z0-9]+$/i.test(file) ? "index.html" : file, root);
+  app.get(url, { schema: { params: Type.Object({ "*": Type.String() }) }, config: open }, async (request, reply) => {
+    const file = request.params["*"];
+    return sendPage(request, reply, root, file === "" || !/\.[a-z0-9]+$/i.test(file) ? "index.html" : file);
   });
 }
+
+const sendPage = (request: FastifyRequest, reply: FastifyReply, root: string, file: string): Promise<FastifyReply> =>
+  sendFile(request, reply.header("content-security-policy", PAGE_POLICY), root, file);

@@ -19,7 +19,7 @@ import { type RecordedRequest, RequestLog } from "./recorded-request.ts";
 import { makeReply } from "./reply.ts";
 import { type Route, route } from "./route.ts";
 import { modelList, tokenCount } from "./side-answers.ts";
-import { toolProfile } from "./tool-profile.ts";
+import { profileOf } from "./tool-profile.ts";
 import { variablesFor } from "./variables.ts";
 
 const PROTOCOLS: Record<ProtocolName, Protocol> = { anthropic, responses, chat, gemini };
@@ -128,7 +128,7 @@ class Desk {
     const place = position ?? { turn: 0, step: 0 };
     return {
       protocol: protocol.name,
-      profile: this.#options.profile ?? toolProfile(request, call.headers["user-agent"] ?? ""),
+      profile: this.#options.profile ?? profileOf(request, call.headers["user-agent"] ?? ""),
       model: request.model,
       input_tokens: estimateTokens(request),
       variables: variablesFor(request, this.#options.variables ?? {}),

@@ -1,8 +1,9 @@
 // A model answer ready to be put on the wire: the step of a scenario with tools named for this agent, places filled in, numbers set.
 // It knows nothing of any wire format.
 
+import type { NativeCall } from "../../agents/kit/verify/tool-names.ts";
 import type { Block, ModelStep, Stop } from "../../agents/scenario.ts";
-import { type NativeCall, nativeCall, type ToolProfile } from "../scenario/tool-names.ts";
+import { nativeCall, type ToolProfile } from "../scenario/tool-names.ts";
 import { isObject, type JsonObject, objectOf, parseJson } from "./json.ts";
 import type { ProtocolName } from "./model-request.ts";
 

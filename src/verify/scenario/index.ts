@@ -3,4 +3,4 @@
 export * from "../../agents/scenario.ts";
 export { commonScenarios } from "./library/index.ts";
 export { formatMarker, promptFor } from "./marker.ts";
-export { type NativeCall, nativeCall, TOOL_NAMES, type ToolProfile } from "./tool-names.ts";
+export { nativeCall, type ToolProfile } from "./tool-names.ts";

@@ -60,6 +60,18 @@ async function start(
   }
 }
 
+/** Removes everything that is stored of a directory that nobody has open. */
+export function removeStore(directory: string, stores: string): void {
+  let folder: string;
+  try {
+    folder = storeOf(realpathSync(stores), directory);
+  } catch {
+    return;
+  }
+  if (isOpen(folder)) return;
+  for (const each of [folder, `${folder}-touched`]) rmSync(each, { recursive: true, force: true });
+}
+
 /** Bytes of all stores. */
 export function storesBytes(stores: string): number {
   const size = (path: string): number => {

@@ -2,9 +2,9 @@
  * `terminal/*` of the Agent Client Protocol on tasks: a command of an agent is a task like any other, seen in the list and in the log. The protocol's own rules
  * are here: ids, one output with both streams in order, its limit, and what is left after a release. Answers are those of the protocol's schema.
  */
+import type { TaskRequest } from "../../schema/task.ts";
 import { JsonRpcError } from "../../transports/index.ts";
 import { ByteRing } from "./byte-ring.ts";
-import type { StartTask } from "./start-request.ts";
 import { TaskError } from "./task-error.ts";
 import type { Tasks, TaskView } from "./tasks.ts";
 import { Utf8Chunks } from "./utf8-chunks.ts";
@@ -114,7 +114,7 @@ export class AcpTerminals {
     await ended;
   }
 
-  async #start(id: string, request: StartTask, limit: number, closings: number): Promise<void> {
+  async #start(id: string, request: TaskRequest, limit: number, closings: number): Promise<void> {
     const { tasks, environment, onOutput, onExit } = this.#host;
     const output = new ByteRing(limit);
     const chunks = new Utf8Chunks();
@@ -142,7 +142,7 @@ export class AcpTerminals {
     this.#terminals.set(id, terminal);
   }
 
-  #request(command: string, params: AcpParams, cwd: string): StartTask {
+  #request(command: string, params: AcpParams, cwd: string): TaskRequest {
     return {
       argv: shellLine(command, params.args),
       cwd,

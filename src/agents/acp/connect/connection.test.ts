@@ -168,6 +168,22 @@ describe("a session", () => {
     await expect(line.prompt(prompt("again"))).rejects.toMatchObject({ code: "agent_gone" });
   });
 
+  it("takes a message into its running turn where the agent offers it, and none when no turn runs", async () => {
+    expect((await start()).steer).toBeUndefined();
+    await connection?.close();
+    witness = new Witness();
+    const line = await start({ meta: { steering: { supported: true } } });
+    expect(await line.steer?.(prompt("nowhere"))).toBe("idle");
+    await line.prompt(prompt("hang"));
+    expect(await line.steer?.(prompt("the left"))).toBeUndefined();
+    await witness.turnEnded();
+    expect(witness.text()).toBe("steered to the left");
+    const told = witness.drafts.flatMap((draft) =>
+      draft.do === "item.add" && draft.item.role === "user" ? [draft.item.content] : [],
+    );
+    expect(told).toEqual([[{ type: "text", text: "hang" }], [{ type: "text", text: "the left" }]]);
+  });
+
   it("records what the agent wrote as text, which the ledger stores without what its lines have in common", async () => {
     const line = await start();
     await line.prompt(prompt("grüße 日本 👩‍💻"));

@@ -16,6 +16,7 @@ import { asText } from "../../plain-text.ts";
 import type { AcpDefinition } from "../definitions.ts";
 import { quirksOf } from "../translate/quirks.ts";
 import { AcpTranslator } from "../translate/translator.ts";
+import { STEER } from "../translate/turns.ts";
 import type { Abilities } from "./abilities.ts";
 import { AcpClient, type Policy } from "./client.ts";
 import { ClientFiles } from "./client-files.ts";
@@ -54,6 +55,8 @@ class AcpConnection implements Connection {
   #mode: PermissionMode = "default";
   /** Prompts that are not answered yet. */
   #prompts = 0;
+  /** Only where the agent offers it. */
+  steer?: NonNullable<Connection["steer"]>;
   #ready = false;
   #closing = false;
   #lastUpdate = 0;
@@ -109,11 +112,13 @@ class AcpConnection implements Connection {
     });
     this.#line = line;
     this.#abilities = abilities;
+    if (abilities.steer) this.steer = (prompt) => this.#steer(prompt);
     try {
       await this.#openSession(line, abilities, history === "unspoken");
       await this.#applyConfig();
       if (!line.alive) throw new AgentError("agent_failed_to_start", `${this.#definition.name} ended while it started.`);
       this.#ready = true;
+      line.ready();
     } catch (error) {
       const explained = line.explain(error);
       await this.#shutDown();
@@ -135,6 +140,18 @@ class AcpConnection implements Connection {
       .finally(() => {
         this.#prompts -= 1;
       });
+  }
+
+  async #steer(prompt: Prompt): Promise<"idle" | undefined> {
+    const line = this.#alive();
+    const blocks = promptBlocks({ ...prompt, text: asText(prompt) }, this.#mustKnow());
+    const params = { sessionId: this.#sessionId, prompt: blocks, _meta: { steering: { idleBehavior: "promptRequired" } } };
+    const answer = rec(
+      await line.ask(STEER, params, OPEN_TIMEOUT_MS).catch((error: unknown) => {
+        throw line.explain(error);
+      }),
+    );
+    return str(answer.outcome) === "promptRequired" ? "idle" : undefined;
   }
 
   async interrupt(): Promise<void> {

@@ -1,16 +1,7 @@
 // One live Claude Code process for one session: started, greeted, spoken to over stdin until the session lets it go.
-import { type NdjsonStdio, openNdjsonStdio, ProcessRegistry, type RawLine } from "../../../transports/index.ts";
-import {
-  AgentError,
-  type Channel,
-  type ConfigPatch,
-  type Connection,
-  type ExitInfo,
-  type Launch,
-  type PermissionReply,
-  type Prompt,
-} from "../../contract.ts";
+import type { Channel, ConfigPatch, Connection, Launch, PermissionReply, Prompt } from "../../contract.ts";
 import { isRecord, type JsonRecord, str } from "../../json.ts";
+import { type ProcessEnd, RecordedProcess } from "../../kit/recorded-process.ts";
 import { toNativeMode } from "../translate/modes.ts";
 import { ADDRESS } from "../translate/state.ts";
 import { ClaudeTranslator } from "../translate/translator.ts";
@@ -37,11 +28,10 @@ class ClaudeConnection implements Connection {
   readonly #channel: Channel;
   readonly #env: Record<string, string>;
   readonly #arguments: Arguments;
-  readonly #stdio: NdjsonStdio;
+  readonly #process: RecordedProcess;
   readonly #control: ControlClient;
   /** Messages that steer and wait in the CLI's queue. */
   readonly #steered = new Set<string>();
-  #gone = false;
   #greeted = false;
   /** Why a start failed, in the CLI's own words (a result without a turn). */
   #complaint = "";
@@ -52,20 +42,19 @@ class ClaudeConnection implements Connection {
     this.#channel.attach(ADDRESS, launch.port);
     this.#env = program.env;
     this.#arguments = launchArguments(launch, program.env);
-    this.#control = new ControlClient((frame) => this.#send(frame));
-    this.#stdio = openNdjsonStdio({
-      command: program.command,
-      args: [...program.args, ...this.#arguments.args],
-      cwd: launch.config.directory,
-      env: program.env,
-      recorder: new ProcessRegistry(launch.host.processDir),
-      onMessage: ({ raw, value }) => this.#received(raw, value),
-      onGarbage: ({ raw, error }) => this.#channel.unparsed("out", raw, error),
-      onOversize: ({ head, bytes, sha256 }) => this.#channel.unparsed("out", head, `a line of ${bytes} bytes`, sha256),
-      onStderrLine: (line) => this.#channel.record("err", line, line),
-      onSpawnError: (error) => this.#ended(new AgentError("agent_failed_to_start", error.message, { cause: error }), null),
-      onExit: (exit) => this.#exited(exit),
-    });
+    this.#control = new ControlClient((frame) => this.#process.send(frame));
+    this.#process = new RecordedProcess(
+      {
+        name: "Claude Code",
+        command: program.command,
+        args: [...program.args, ...this.#arguments.args],
+        cwd: launch.config.directory,
+        env: program.env,
+        host: launch.host,
+      },
+      { as: "lines", onMessage: ({ value }) => this.#received(value) },
+      { channel: this.#channel, onEnd: (end) => this.#ended(end), lastWords: () => this.#complaint },
+    );
   }
 
   /** The handshake: commands, models and account come with its answer. The CLI answers when it has started. */
@@ -73,6 +62,7 @@ class ClaudeConnection implements Connection {
     try {
       await withinStart(this.#control.request("initialize", { forwardSubagentText: true }));
       this.#greeted = true;
+      this.#process.ready();
     } catch (error) {
       await this.close();
       throw error;
@@ -80,9 +70,9 @@ class ClaudeConnection implements Connection {
   }
 
   async prompt(prompt: Prompt): Promise<void> {
-    this.#mustLive();
-    this.#send(userFrame(prompt));
-    await this.#stdio.process.drained();
+    if (this.#process.gone) throw this.#process.gone;
+    this.#process.send(userFrame(prompt));
+    await this.#process.drained();
   }
 
   /** The CLI itself folds it into the running turn at the next tool round, or makes a native turn of it, which the translator counts to the same turn. */
@@ -120,43 +110,22 @@ class ClaudeConnection implements Connection {
   }
 
   setPaused(paused: boolean): void {
-    if (paused) this.#stdio.process.pauseStdout();
-    else this.#stdio.process.resumeStdout();
+    this.#process.setPaused(paused);
   }
 
   async close(): Promise<void> {
-    await this.#stdio.process.stop(STOP_GRACE_MS);
+    await this.#process.stop({ graceMs: STOP_GRACE_MS });
     this.#arguments.clean();
   }
 
-  #mustLive(): void {
-    if (this.#gone)
-      throw new AgentError("agent_gone", "Claude Code is not running any more. Send the message again to start it anew.");
-  }
-
-  #send(frame: JsonRecord): void {
-    if (this.#gone) return;
-    this.#channel.record("in", this.#stdio.send(frame), frame);
-  }
-
-  #received(raw: RawLine, value: unknown): void {
-    this.#channel.record("out", raw, value);
+  #received(value: unknown): void {
     if (!this.#greeted && isRecord(value) && value.type === "result") this.#complaint = complaintOf(value);
     if (isRecord(value) && value.type === "command_lifecycle" && value.state !== "queued")
       this.#steered.delete(str(value.command_uuid) ?? "");
     this.#control.take(value);
   }
 
-  #exited(exit: ExitInfo): void {
-    const { code, signal } = exit;
-    this.#channel.exited(exit);
-    const how = signal ? `was ended by ${signal}` : `exited with code ${code}`;
-    const said = this.#complaint || lastLines(exit) || "It said nothing.";
-    this.#ended(new AgentError(this.#greeted ? "agent_gone" : "agent_failed_to_start", `Claude Code ${how}. ${said}`), exit);
-  }
-
-  #ended(error: AgentError, exit: ExitInfo | null): void {
-    this.#gone = true;
+  #ended({ exit, error }: ProcessEnd): void {
     this.#arguments.clean();
     this.#control.close(error);
     this.#launch.port.closed({ exit, message: error.message });
@@ -167,5 +136,3 @@ function complaintOf(result: JsonRecord): string {
   const errors = Array.isArray(result.errors) ? result.errors.filter((text) => typeof text === "string") : [];
   return errors.join("\n") || str(result.result) || "";
 }
-
-const lastLines = ({ stderr }: ExitInfo): string => (stderr.tail ?? stderr.head ?? "").trim().split("\n").slice(-5).join("\n");

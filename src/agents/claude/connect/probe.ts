@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { openNdjsonStdio, ProcessRegistry, runProgram } from "../../../transports/index.ts";
-import { AgentError, type AgentHost, type AgentInspection, type ProbePlace } from "../../contract.ts";
+import { ProcessRegistry, runProgram } from "../../../transports/index.ts";
+import type { AgentHost, AgentInspection, ProbePlace } from "../../contract.ts";
 import type { JsonRecord } from "../../json.ts";
+import { RecordedProcess } from "../../kit/recorded-process.ts";
 import { ControlClient } from "./control-client.ts";
 import { RESTRICTED_ARGS } from "./directory-files.ts";
 
@@ -51,30 +52,24 @@ export function signedIn(env: Record<string, string>): boolean | null {
 export async function initializeAnswer(host: AgentHost, { directory, trusted }: ProbePlace): Promise<JsonRecord> {
   const { command, args } = await host.resolveCommand();
   const base = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--no-session-persistence"];
-  const control = new ControlClient((frame) => void stdio.send(frame));
-  const stdio = openNdjsonStdio({
-    command,
-    args: [...args, ...base, ...(trusted ? [] : RESTRICTED_ARGS)],
-    cwd: directory,
-    env: host.environment({}),
-    recorder: new ProcessRegistry(host.processDir),
-    onMessage: ({ value }) => control.take(value),
-    onGarbage: () => {},
-    onOversize: () => {},
-    onSpawnError: (error) => control.close(new AgentError("agent_failed_to_start", error.message, { cause: error })),
-    onExit: ({ code, stderr }) =>
-      control.close(
-        new AgentError(
-          "agent_failed_to_start",
-          `Claude Code exited with code ${code}. ${(stderr.tail ?? stderr.head ?? "").trim()}`,
-        ),
-      ),
-  });
-  const late = setTimeout(() => void stdio.process.stop(0), PROBE_MS);
+  const control = new ControlClient((frame) => child.send(frame));
+  const child = new RecordedProcess(
+    {
+      name: "Claude Code",
+      command,
+      args: [...args, ...base, ...(trusted ? [] : RESTRICTED_ARGS)],
+      cwd: directory,
+      env: host.environment({}),
+      host,
+    },
+    { as: "lines", onMessage: ({ value }) => control.take(value) },
+    { channel: null, onEnd: ({ error }) => control.close(error) },
+  );
+  const late = setTimeout(() => void child.stop({ graceMs: 0 }), PROBE_MS);
   try {
     return await control.request("initialize");
   } finally {
     clearTimeout(late);
-    await stdio.process.stop(1_000);
+    await child.stop({ graceMs: 1_000 });
   }
 }

@@ -158,12 +158,12 @@ class CodexConnection implements Connection, ThreadWatch {
     const paths = this.#edits.get(str(params.itemId) ?? "") ?? [];
     const inside = paths.length > 0 && paths.every((path) => isInside(this.#config.directory, path));
     if (!inside || str(params.grantRoot) !== undefined) return undefined;
-    const { id: option_id, result } = ACCEPT;
+    const { id: option_id, answer } = ACCEPT;
     const key = requestKey(id, params);
     this.#launch.port.say([
       { do: "permission.resolve", key, status: "approved", resolved_by: "policy", reply: "once", option_id },
     ]);
-    return result;
+    return answer;
   }
 
   #settled(settings: JsonRecord): void {
@@ -272,7 +272,7 @@ class CodexConnection implements Connection, ThreadWatch {
   }
 
   async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
-    if (!isNative<NativePermission>(native, "results")) throw new AgentError("unsupported", "Codex decided this one itself.");
+    if (!isNative<NativePermission>(native, "choices")) throw new AgentError("unsupported", "Codex decided this one itself.");
     this.#server.answer(native.request_id, permissionResult(native, reply));
   }
 

@@ -201,6 +201,7 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
     announced: true,
     streamed: "",
     slots: [],
+    slotTexts: [],
     resultStarted: false,
     running: false,
   };

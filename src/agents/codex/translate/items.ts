@@ -38,6 +38,7 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
     announced: false,
     streamed: "",
     slots: [],
+    slotTexts: [],
     resultStarted: false,
     running: false,
   };
@@ -169,16 +170,26 @@ export function textDelta(thread: Thread, params: JsonRecord, type: "agentMessag
   const native = openItem(thread, str(params.turnId) ?? "", { id: params.itemId, type }, type);
   const start = native.announced ? [] : announce(thread, native, { id: params.itemId, type });
   native.streamed += delta;
-  return [
-    ...start,
-    {
-      do: "item.delta",
-      key: native.item,
-      part_type: type === "reasoning" ? "reasoning" : "text",
-      delta,
-      part_index: native.base + (type === "reasoning" ? slotOf(native, params) : 0),
-    },
-  ];
+  if (type === "reasoning") return [...start, ...reasoningDelta(thread, native, params, delta)];
+  return [...start, { do: "item.delta", key: native.item, part_type: "text", delta, part_index: native.base }];
+}
+
+/** A part that is not meant to be shown is announced as such before its first word. */
+function reasoningDelta(thread: Thread, native: NativeItem, params: JsonRecord, delta: string): Draft[] {
+  const known = native.slots.length;
+  const slot = slotOf(native, params);
+  const raw = native.slots[slot]?.startsWith("c") && slot === known;
+  const parts = (): DraftPart[] =>
+    native.slots.map((name, index) => ({
+      type: "reasoning",
+      text: native.slotTexts[index] ?? "",
+      visibility: name.startsWith("s") ? "public" : "private",
+    }));
+  const before = thread.answer?.parts.slice(0, native.base) ?? [];
+  const announced: Draft[] = raw ? [{ do: "item.update", key: native.item, content: [...before, ...parts()] }] : [];
+  native.slotTexts[slot] = (native.slotTexts[slot] ?? "") + delta;
+  const part_index = native.base + slot;
+  return [...announced, { do: "item.delta", key: native.item, part_type: "reasoning", delta, part_index }];
 }
 
 /** Summary and raw text of one reasoning item may come mixed: parts stand in the order in which they first appeared. */

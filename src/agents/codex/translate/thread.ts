@@ -23,6 +23,7 @@ export type NativeItem = {
   streamed: string;
   /** Reasoning only: which native part each universal part is, `s0` a summary, `c0` raw text. */
   slots: string[];
+  slotTexts: string[];
   resultStarted: boolean;
   /** Commands only: a process exists, so the end of the turn does not end it. */
   running: boolean;

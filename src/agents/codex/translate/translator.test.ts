@@ -89,6 +89,13 @@ describe("messages", () => {
       { type: "reasoning", text: "hidden", visibility: "private" },
       { type: "reasoning", text: "two", visibility: "public" },
     ]);
+    const announced = talk.of("item.updated").map(({ item }) => item.content);
+    expect(announced).toEqual([
+      [
+        { type: "reasoning", text: "one", visibility: "public" },
+        { type: "reasoning", text: "", visibility: "private" },
+      ],
+    ]);
   });
 
   it("a plan of plan mode has its text and its steps", () => {

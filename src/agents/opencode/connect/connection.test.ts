@@ -383,7 +383,7 @@ describe("the connection", { timeout: 60_000 }, () => {
 
   it("a program that is not there is an error with advice", async () => {
     host = { ...host, resolveCommand: async () => ({ command: join(folder, "nothing"), args: [] }) };
-    await expect(open()).rejects.toMatchObject({ code: "agent_failed_to_start" });
+    await expect(open()).rejects.toMatchObject({ code: "agent_not_found" });
     expect((await opencodeAgent.inspect(host)).installed).toBe(false);
   });
 });

@@ -33,6 +33,41 @@ export const toolScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "shell-rewind",
+    title: "what a command did to the files is taken back",
+    session: { ...free, files: { "kept.txt": "before\n", "gone.txt": "here\n" } },
+    turns: [
+      {
+        prompt: "Change the files with a command.",
+        steps: [
+          {
+            blocks: [
+              {
+                type: "tool",
+                name: "shell",
+                input: { command: "echo after > kept.txt && rm gone.txt && mkdir made && echo new > made/new.txt" },
+              },
+            ],
+          },
+          { blocks: [{ type: "text", text: "The files are changed." }] },
+        ],
+      },
+      {
+        prompt: "Say something, after a person took the changes back.",
+        actions: [{ do: "rewind", when: { on: "start" }, before_turn: 1 }],
+        steps: [{ blocks: [{ type: "text", text: "Nothing of it is left." }] }],
+      },
+    ],
+    expect: {
+      turns: 2,
+      stop_reason: "end_turn",
+      tools: ["shell"],
+      events: ["checkpoint.created", "checkpoint.rewound"],
+      no_events: ["checkpoint.failed"],
+      files: { "kept.txt": "before\n", "gone.txt": "here\n", "made/new.txt": null },
+    },
+  },
+  {
     name: "shell-fail",
     title: "a command that exits with 3",
     session: free,

@@ -1,0 +1,41 @@
+// Qwen Code against the scripted model server, as an OpenAI-compatible provider.
+import { join } from "node:path";
+import { writeJson } from "../../kit/verify/config-file.ts";
+import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { acpScenarios } from "./scenarios.ts";
+
+const SETTINGS = {
+  security: { auth: { selectedType: "openai" }, folderTrust: { enabled: false } },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  // Off by default since 0.24.
+  tools: { todoWrite: { enabled: true } },
+  general: { disableAutoUpdate: true, disableUpdateNag: true },
+};
+
+export const qwenProfile: VerifyProfile = {
+  agent: "qwen",
+  scenarios: acpScenarios,
+  marks: true,
+  models: {},
+  compact: "/compress",
+  parallel: 2,
+  timeLimitMs: 120_000,
+  async permissive({ own }) {
+    const permissions = { allow: ["Bash", "Edit", "run_shell_command", "write_file"] };
+    const tools = { ...SETTINGS.tools, allowed: ["run_shell_command", "write_file"] };
+    await writeJson(join(own, ".qwen", "settings.json"), { ...SETTINGS, permissions, tools });
+    return { HOME: own };
+  },
+  async setUp({ home, modelUrl }) {
+    await writeJson(join(home, ".qwen", "settings.json"), SETTINGS);
+    return {
+      env: {
+        OPENAI_API_KEY: "scripted",
+        OPENAI_BASE_URL: `${modelUrl}/v1`,
+        OPENAI_MODEL: "scripted-model",
+        QWEN_CODE_NO_RELAUNCH: "true",
+      },
+    };
+  },
+};

@@ -1,0 +1,163 @@
+/** Checkpoints as every door shows them: what is stored of a directory at one moment, what changed between two, and what a rewind did. */
+import { type Static, Type } from "typebox";
+
+const Text = Type.String();
+const nullable = <T extends ReturnType<typeof Type.String>>(type: T) => Type.Union([type, Type.Null()]);
+
+export const Head = Type.Union([
+  Type.Object({
+    ref: Type.Union([Text, Type.Null()], { description: "Full name of the branch, null when HEAD is detached." }),
+    oid: Type.Union([Text, Type.Null()], { description: "The commit, null on a branch without one." }),
+  }),
+  Type.Null(),
+]);
+
+export const Counts = Type.Object({
+  entries: Type.Integer({ description: "Paths in the tree." }),
+  added: Type.Integer(),
+  modified: Type.Integer({ description: "Other content, type or mode than in the checkpoint before." }),
+  deleted: Type.Integer(),
+  not_stored: Type.Integer({
+    description: "Changed paths whose content is too large, unreadable or special, and so not stored.",
+  }),
+});
+
+export const CheckpointKind = Type.Enum([
+  "turn_start",
+  "before_tool",
+  "before_permission",
+  "after_tool",
+  "turn_end",
+  "manual",
+  "before_rewind",
+  "rewind",
+]);
+export type CheckpointKind = Static<typeof CheckpointKind>;
+
+/** As the journal keeps it. */
+export const CheckpointRecord = Type.Object({
+  id: Type.String({ description: "A UUID that sorts by time." }),
+  created_at: Type.String({ description: "RFC 3339, milliseconds." }),
+  kind: CheckpointKind,
+  label: Text,
+  session_id: nullable(Text),
+  tool_name: nullable(Text),
+  auto: Type.Boolean({ description: "Taken by dragoman, not by a person." }),
+  digest: Type.String({ description: "sha256:<hex> of the manifest: equal trees have equal digests." }),
+  counts: Counts,
+  head: Head,
+  scope: Type.Enum(["tree", "touched"], {
+    description: "`touched`: only files that known edits touched, because the tree was refused.",
+  }),
+  lost: Type.Array(Text, { description: "Content ids that could not be had any more when the change was seen." }),
+});
+export type CheckpointRecord = Static<typeof CheckpointRecord>;
+
+export const ChangedPath = Type.Object({
+  path: Text,
+  change: Type.Enum(["added", "modified", "deleted", "type", "mode"]),
+  before: Type.Union([Type.Object({ type: Text, mode: Type.Optional(Text), size: Type.Optional(Type.Integer()) }), Type.Null()]),
+  after: Type.Union([Type.Object({ type: Text, mode: Type.Optional(Text), size: Type.Optional(Type.Integer()) }), Type.Null()]),
+  binary: Type.Optional(Type.Boolean({ description: "Only with text: the content is not text." })),
+  patch: Type.Optional(Type.String({ description: "Only with text: a unified diff." })),
+  note: Type.Optional(Type.String({ description: "Why there is no patch." })),
+});
+export type ChangedPath = Static<typeof ChangedPath>;
+
+export const KeptPath = Type.Object({
+  path: Text,
+  reason: Type.Enum(["user_edit", "not_stored", "content_unavailable", "changed_meanwhile", "blocked", "failed"], {
+    description:
+      "`user_edit`: a person changed it between turns (force overrides). `not_stored`: what is there now is not stored, so it stays. `content_unavailable`: what it should be is not stored. `changed_meanwhile`: changed during the rewind. `blocked`: a kept path above or below it.",
+  }),
+  detail: Type.Optional(Text),
+});
+export type KeptPath = Static<typeof KeptPath>;
+
+export const RewindResult = Type.Object({
+  checkpoint_id: Text,
+  dry_run: Type.Boolean(),
+  undo_id: Type.String({ description: "Rewind to this one to undo the rewind." }),
+  after_id: Type.Union([Text, Type.Null()], { description: "The checkpoint of the tree after the rewind, null for a dry run." }),
+  files: Type.Array(Text, { description: "Paths that were (or would be) changed." }),
+  changes: Type.Array(ChangedPath),
+  kept: Type.Array(KeptPath),
+  head: Type.Object({ at_checkpoint: Head, now: Head }, { description: "Git's HEAD; never touched." }),
+});
+export type RewindResult = Static<typeof RewindResult>;
+
+/** A checkpoint as one session knows it. Sessions that work in the same directory can share one: the same tree is stored once. */
+export const Checkpoint = Type.Object({
+  checkpoint_id: Text,
+  kind: CheckpointKind,
+  label: Text,
+  created_at: Text,
+  auto: Type.Boolean({ description: "Taken by dragoman, not by a person." }),
+  tool_name: nullable(Text),
+  turn_id: nullable(Text),
+  sequence: Type.Integer({ description: "The session's last event when it was taken." }),
+  files: Type.Integer({ description: "Paths that differ from the checkpoint before it." }),
+});
+export type Checkpoint = Static<typeof Checkpoint>;
+
+export const CheckpointList = Type.Object({
+  checkpoints: Type.Array(Checkpoint, { description: "The oldest first." }),
+  state: Type.Enum(["on", "off", "touched"], {
+    description:
+      "`off`: switched off in the configuration. `touched`: only files that known edits touch are stored; `reason` says why.",
+  }),
+  reason: nullable(Text),
+});
+export type CheckpointList = Static<typeof CheckpointList>;
+
+export const TakeCheckpoint = Type.Object(
+  { label: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) },
+  { additionalProperties: false },
+);
+export type TakeCheckpoint = Static<typeof TakeCheckpoint>;
+
+export const RewindMode = Type.Enum(["files", "conversation", "both"]);
+export type RewindMode = Static<typeof RewindMode>;
+
+export const RewindCheckpoint = Type.Object(
+  {
+    dry_run: Type.Optional(Type.Boolean({ description: "Only say what would change." })),
+    force: Type.Optional(Type.Boolean({ description: "Also take back what a person changed between turns." })),
+    paths: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), {
+        minItems: 1,
+        maxItems: 1_000,
+        description: "Only these and what is below them, relative to the session's directory.",
+      }),
+    ),
+    mode: Type.Optional(
+      Type.Enum(["files", "conversation", "both"], {
+        description:
+          "files (default): the directory. conversation: a new session that knows what was said up to the checkpoint. both: both.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RewindCheckpoint = Static<typeof RewindCheckpoint>;
+
+export const Rewound = Type.Object({
+  checkpoint_id: Text,
+  mode: RewindMode,
+  dry_run: Type.Boolean(),
+  files: Type.Union([RewindResult, Type.Null()], { description: "null: the files were not asked for." }),
+  session_id: nullable(Type.String({ description: "The session to go on with, when the conversation was asked for." })),
+});
+export type Rewound = Static<typeof Rewound>;
+
+/** What changed between two moments of a directory. */
+export const Changes = Type.Object({
+  from: nullable(Type.String({ description: "A checkpoint; null: there is none yet, so nothing is known." })),
+  to: nullable(Type.String({ description: "A checkpoint, or `now`." })),
+  turn_id: nullable(Text),
+  changes: Type.Array(ChangedPath),
+  added: Type.Integer({ description: "Lines, of all patches." }),
+  removed: Type.Integer({ description: "Lines, of all patches." }),
+  left_off: Type.Integer({ description: "Changed paths that are not listed, because there are too many." }),
+});
+export type Changes = Static<typeof Changes>;

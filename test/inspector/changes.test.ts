@@ -1,0 +1,47 @@
+// The changes of a session in the browser: what a turn did, a rewind that is shown before it is done, and its undo.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { at, hasBrowser, openDrawer, World } from "./world.ts";
+
+const AGENT = fileURLToPath(new URL("../shell-agent.mjs", import.meta.url));
+const agents = { acp: { shell: { command: process.execPath, args: [AGENT], restricted: {} } } };
+
+describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, () => {
+  const world = new World({ agents });
+  beforeAll(() => world.start(), 120_000);
+  afterAll(() => world.stop());
+
+  it("shows the diff of a turn and of the session, rewinds after a preview, and undoes it", async () => {
+    const directory = join(world.directory, "project");
+    mkdirSync(directory);
+    const file = join(directory, "a.txt");
+    writeFileSync(file, "one\n");
+    const session = await world.api.createSession({ agent: "shell", directory, title: "Changes" });
+    await session.prompt("echo two > a.txt");
+    await session.prompt("echo three > b.txt");
+    const page = await world.window(at(session));
+    await openDrawer(page);
+    await page.getByRole("tab", { name: "Changes" }).click();
+    const panel = page.getByRole("tabpanel", { name: "Changes" });
+    await panel.getByText("2 files").waitFor();
+    await panel.locator("summary", { hasText: "b.txt" }).waitFor();
+    await panel.getByLabel("Changes of").selectOption({ label: "Turn 1" });
+    await panel.locator("summary", { hasText: "b.txt" }).waitFor({ state: "detached" });
+    await panel.locator(".changed-file", { hasText: "a.txt" }).getByText("two").waitFor();
+
+    await panel.getByRole("list", { name: "Checkpoints" }).getByRole("button", { name: "Rewind…" }).last().click();
+    const preview = panel.getByRole("region", { name: "What the rewind would do" });
+    await preview.getByText("b.txt").waitFor();
+    expect(readFileSync(file, "utf8")).toBe("two\n");
+    await preview.getByRole("button", { name: "Rewind 2 files" }).click();
+    await panel.getByText("2 files were changed.").waitFor();
+    expect(readFileSync(file, "utf8")).toBe("one\n");
+    await page.getByText("Rewound to checkpoint: turn start").waitFor();
+
+    await panel.getByRole("button", { name: "Undo the last rewind" }).click();
+    await expect.poll(() => readFileSync(file, "utf8")).toBe("two\n");
+    expect(world.faults).toEqual([]);
+  });
+});
