@@ -41,6 +41,7 @@ describe("recorded traces", () => {
     if (!translator) throw new Error(`traces/${agent} has the name of no agent.`);
     const replay = replayTrace(translator, rowsOf(file), { location: agent });
     if (!GARBAGE.test(file)) expect(replay.unparsed).toEqual([]);
+    expect(replay.unexplained).toEqual([]);
     expect(replay.sessions.flatMap((session) => session.violations)).toEqual([]);
     const told = replay.sessions.map((session) => transcript(session.events)).join("\n");
     const golden = join(ROOT, file.replace(/\.ndjson$/, ".golden.txt"));

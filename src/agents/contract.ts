@@ -28,9 +28,14 @@ export type Translation = {
   drafts: Draft[];
   /** Only for unparsed: what was not understood. */
   error?: string;
+  /** Only for mapped without drafts: why there is nothing to tell. From the translator's table. */
+  silent?: string;
   /** Everything addressed to `from` so far belongs to `session`. */
   bind?: { from: string };
 };
+
+/** A native type, its beginning followed by `*` or its end after one, and a reason in words. The first that fits counts. */
+export type SilenceTable = readonly (readonly [type: string, reason: string])[];
 
 /**
  * Turns native messages into drafts. Stateful, but pure: no I/O, no clock, no randomness, so that the same messages always give the same drafts, live
@@ -42,6 +47,8 @@ export type Translation = {
  */
 export interface Translator {
   translate(message: NativeMessage): Translation[];
+  /** Why messages of some types make no event. A mapped message of another type makes one. */
+  readonly silence?: SilenceTable;
   /** What was told of this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
   forget?(session: string): void;
 }

@@ -12,6 +12,7 @@ import type {
   Translator,
 } from "../agents/contract.ts";
 
+import { silenceOf } from "../agents/silence.ts";
 import type { UnparsedMessage } from "./scribe.ts";
 
 /** One native message as it was on the wire. */
@@ -166,8 +167,11 @@ const sizeOf = ({ record }: Parcel): number => 512 + record.raw.length;
 export function translateSafely(translator: Translator, message: NativeMessage): Translation[] {
   try {
     const translations = translator.translate(message);
+    // Nearly every message has something to tell.
+    if (translations.every(({ drafts, disposition }) => drafts.length > 0 || disposition !== "mapped") && translations.length > 0)
+      return translations;
     return translations.length > 0
-      ? translations
+      ? translations.map((translation) => explained(translation, translator, message.dir))
       : [{ session: null, type: "silent", disposition: "unparsed", drafts: [], error: "the translator said nothing" }];
   } catch (error) {
     return [
@@ -180,6 +184,13 @@ export function translateSafely(translator: Translator, message: NativeMessage):
       },
     ];
   }
+}
+
+/** U16: one that makes nothing says why, as far as anybody knows. */
+function explained(translation: Translation, { silence }: Translator, dir: NativeDirection): Translation {
+  if (translation.disposition !== "mapped" || translation.drafts.length > 0) return translation;
+  const silent = silenceOf(silence ?? [], translation.type, dir);
+  return silent === undefined ? translation : { ...translation, silent };
 }
 
 function bySession(translations: Translation[]): Map<string | null, Translation[]> {

@@ -225,11 +225,11 @@ export class ItemLedger {
   }
 
   /** Tells as deltas what was held back. */
-  #release(entry: OpenItem, origin: Origin): void {
+  #release(entry: OpenItem, origin: Origin, { completing = false } = {}): void {
     const { held } = entry;
     entry.held = null;
     if (!held) return;
-    if (this.#catchUp(entry, held, origin, { completing: true })) return;
+    if (this.#catchUp(entry, held, origin, { completing })) return;
     this.#writer.emit("item.updated", { item: { ...entry.growing.item, content: held } }, BY_DAEMON_AS(origin));
   }
 
@@ -261,7 +261,8 @@ export class ItemLedger {
   #hold(entry: OpenItem, content: ContentPart[]): boolean {
     const { item } = entry.growing;
     if (item.kind !== "message" || (item.content.some((part) => streamOf(part)[1] !== "") && !entry.held)) return false;
-    if (!extendsContent(item.content, content)) return false;
+    // Parts without a word announce what they will be.
+    if (!extendsContent(item.content, content) || content.every((part) => streamOf(part)[1] === "")) return false;
     entry.held = content;
     return true;
   }
@@ -367,9 +368,10 @@ export class ItemLedger {
   }
 
   #finish(entry: OpenItem, status: EndStatus, origin: Origin, final?: ContentPart[]): Item {
-    this.#release(entry, origin);
+    const whole = final ?? entry.held ?? undefined;
+    this.#release(entry, origin, { completing: true });
     const before = entry.growing.item;
-    const ending = before.kind === "tool_result" ? this.#resultEnd(final ?? before.content, status) : { content: final, status };
+    const ending = before.kind === "tool_result" ? this.#resultEnd(whole ?? before.content, status) : { content: whole, status };
     const content = (ending.content ?? before.content).map((part) => this.#parts.stored(part));
     this.#needCall(content, null, origin);
     const item: Item = { ...before, content, status: ending.status, completed_at: this.#writer.now() };

@@ -140,6 +140,27 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U2] what a person sent is told in its turn: a command before what it does, a refused message before the end", () => {
+    const promised = (turn_id: string, text: string, command: boolean) => ({ turn_id, message_id: turn_id, text, command });
+    const queue = (message: { message_id: string; turn_id: string; text: string }) => (scribe: Scribe) => {
+      scribe.writer.emit("message.queued", message, { source: "daemon", native: null });
+      scribe.promiseTurn(message);
+    };
+    const told = new Told().client(queue(promised("t1", "/compact", true)));
+    told.agent(START).agent(message("m", { type: "text", text: "Compacted" }), end());
+    told
+      .client(queue(promised("t2", "hi", false)))
+      .agent(START)
+      .agent(end("error"));
+    const items = told.of("item.completed").map(({ item }) => [item.role, item.status, item.turn_id]);
+    expect(items).toEqual([
+      ["user", "completed", "t1"],
+      ["assistant", "completed", "t1"],
+      ["user", "failed", "t2"],
+    ]);
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U3] a call ends right before its result with the same status, whatever the agent says of it", () => {
     const told = new Told().agent(START, message("m"), call("a", { parent: "m" }), { do: "item.complete", key: "m" });
     told.agent({ do: "item.complete", key: "a", status: "completed" }, result("a", { is_error: true, exit_code: 3 }), end());

@@ -5,7 +5,7 @@
  */
 import type { ExitInfo, Translation } from "../agents/contract.ts";
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
-import type { Draft, DraftOf, DraftPart, ItemKey, PlainEventDraft } from "../schema/draft.ts";
+import type { Draft, DraftOf, DraftPart, ItemDraft, ItemKey, PlainEventDraft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded, SessionStatusData, SessionStatusName, StopReason } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { OpenTurn } from "../schema/snapshot.ts";
@@ -17,7 +17,7 @@ import { type ArtifactWriter, INLINE_LIMIT, PartStore } from "./part-store.ts";
 import { changedPermission, RequestBook, sameCall } from "./request-book.ts";
 
 /** A message whose turn is about to start. */
-export type PromisedTurn = { turn_id: string; message_id: string; actor?: Actor };
+export type PromisedTurn = { turn_id: string; message_id: string; actor?: Actor; text?: string; command?: boolean };
 
 /** Where a message nobody understood came from, and its hash. */
 export type UnparsedMessage = { location: string; raw_hash: string };
@@ -46,6 +46,8 @@ export class Scribe {
   /** The translator's names of open steps. */
   readonly #stepKeys = new Map<string, string>();
   readonly #promised: PromisedTurn[] = [];
+  /** The message of the open turn, until it stands in the transcript. */
+  #untold: PromisedTurn | null = null;
   /** The agent's own id of the open turn. */
   #nativeTurn: string | null = null;
   /** Who asked for the interruption of the open turn. */
@@ -146,6 +148,7 @@ export class Scribe {
     switch (draft.do) {
       case "item.start":
         this.#backToWork();
+        this.#beforeItem(draft.item, origin);
         this.items.start(draft.item, origin);
         this.#tellSkill(draft.item.key, origin);
         return this.#askAgain(draft.item.key, origin);
@@ -161,6 +164,7 @@ export class Scribe {
         this.#tellSkill(draft.key, origin, draft.content);
         return this.items.complete(draft, origin);
       case "item.add":
+        this.#beforeItem(draft.item, origin);
         return this.items.add(draft, origin);
       case "item.remove":
         return this.items.remove(draft.key, draft.reason, origin);
@@ -262,6 +266,7 @@ export class Scribe {
     this.#nativeTurn = nativeId;
     this.#interruptedBy = undefined;
     this.#newTurn();
+    this.#untold = promised ?? null;
     this.writer.emit(
       "turn.started",
       {
@@ -273,6 +278,23 @@ export class Scribe {
       origin,
     );
     this.#listener.turnStarted?.();
+  }
+
+  /** U2: a command of the agent, of which it shows no message, is told before what it does. */
+  #beforeItem(item: ItemDraft, origin: Origin): void {
+    if (!this.#untold || (item.parent ?? null) !== null) return;
+    if (item.role === "user") this.#untold = null;
+    else if (this.#untold.command) this.#tellMessage("completed", origin);
+  }
+
+  /** U2: what a person sent is told in its turn, also when the agent never showed it. */
+  #tellMessage(status: "completed" | "failed", { native }: Origin): void {
+    const message = this.#untold;
+    this.#untold = null;
+    if (message?.text === undefined) return;
+    const content = [{ type: "text", text: message.text } as const];
+    const item: ItemDraft = { key: `sent:${message.turn_id}`, kind: "message", role: "user", content };
+    this.items.add({ do: "item.add", item, status }, { source: "daemon", native });
   }
 
   #newTurn(): void {
@@ -291,6 +313,7 @@ export class Scribe {
     if (!turn) return;
     const cut = stop_reason !== "end_turn";
     const actor = stop_reason === "interrupted" ? (this.#interruptedBy ?? more?.actor) : undefined;
+    if (this.#untold) this.#tellMessage(stop_reason === "error" ? "failed" : "completed", origin);
     if (stop_reason === "output_length" && !this.#errors.has("output_length")) this.#error(OUTPUT_LIMIT, BY_DAEMON);
     // An interrupted or failed turn cannot be answered any more; one that came to its end may leave a background task asking.
     if (cut) this.requests.closeAll("agent");

@@ -82,10 +82,13 @@ export async function replayFile(
   return { file, rows, faults, ...replayer.result() };
 }
 
-const isClean = ({ totals, sessions, faults }: FileReplay): boolean =>
-  totals.unparsed === 0 && faults.length === 0 && sessions.every((session) => session.violations.length === 0);
+const isClean = ({ totals, sessions, faults, unexplained }: FileReplay): boolean =>
+  totals.unparsed === 0 &&
+  unexplained.length === 0 &&
+  faults.length === 0 &&
+  sessions.every((session) => session.violations.length === 0);
 
-function ledgerText({ file, rows, sessions, totals, ledger, unparsed, faults }: FileReplay): string {
+function ledgerText({ file, rows, sessions, totals, ledger, unparsed, unexplained, faults }: FileReplay): string {
   const { mapped, noted, heartbeat } = totals;
   const broken = sessions.reduce((sum, session) => sum + session.violations.length, 0);
   const lines = [
@@ -95,6 +98,7 @@ function ledgerText({ file, rows, sessions, totals, ledger, unparsed, faults }: 
       .map(({ type, disposition, count }) => `  ${String(count).padStart(6)}  ${disposition.padEnd(9)}  ${type}`),
     ...faults.map(({ line, fault }) => `  line ${line} is no row of a trace: ${fault}. A row is {"t_ms":0,"dir":"out","data":…}`),
     ...unparsed.map(({ row, type, error }) => `  row ${row} was not understood (${type}): ${error.split("\n")[0]}`),
+    ...unexplained.map(({ row, type }) => `  [U16] row ${row} (${type}) makes no event, and no reason is named`),
     ...sessions.flatMap(({ session_id, violations }) =>
       violations.map(({ rule, sequence, message }) => `  [${rule}] ${session_id} event ${sequence}: ${message}`),
     ),

@@ -20,6 +20,8 @@ export type ReplayLedger = {
   ledger: LedgerCount[];
   totals: Record<Disposition, number>;
   unparsed: { row: number; type: string; error: string }[];
+  /** U16: mapped, but it made no event and nobody says why. */
+  unexplained: { row: number; type: string }[];
 };
 
 export type Replay = ReplayLedger & { sessions: ReplayedSession[] };
@@ -99,6 +101,7 @@ export class Replayer {
   readonly #counts = new Map<string, LedgerCount>();
   readonly #totals: Record<Disposition, number> = { mapped: 0, noted: 0, heartbeat: 0, unparsed: 0 };
   readonly #unparsed: ReplayLedger["unparsed"] = [];
+  readonly #unexplained: ReplayLedger["unexplained"] = [];
   #row = 0;
   #now = EPOCH;
 
@@ -133,6 +136,9 @@ export class Replayer {
     this.#totals[disposition]++;
     for (const { disposition, type, error } of translations)
       if (disposition === "unparsed") this.#unparsed.push({ row: this.#row, type, error: error ?? "" });
+    for (const { disposition, type, drafts, silent } of translations)
+      if (disposition === "mapped" && drafts.length === 0 && silent === undefined)
+        this.#unexplained.push({ row: this.#row, type });
   }
 
   result(): ReplayLedger & { sessions: Omit<ReplayedSession, "events">[] } {
@@ -141,6 +147,7 @@ export class Replayer {
       ledger: [...this.#counts.values()],
       totals: this.#totals,
       unparsed: this.#unparsed,
+      unexplained: this.#unexplained,
     };
   }
 }

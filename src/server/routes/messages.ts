@@ -29,7 +29,7 @@ const problems = [
 type Kept = { turn_id: string; after: number; begun: boolean };
 
 export function messageRoutes(app: App, context: ServerContext): void {
-  const { manager, streams, log, dialects, redactions } = context;
+  const { manager, streams, log } = context;
   const idempotency = new Idempotency(log);
 
   app.post(
@@ -67,8 +67,6 @@ export function messageRoutes(app: App, context: ServerContext): void {
       },
     },
     async (request, reply) => {
-      // A dialect that does not exist is refused before the message is sent.
-      const encoding = encodingOf(request.query, dialects, redactions.reader(callerOf(request)));
       const session = await manager.get(request.params.id);
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {

@@ -30,8 +30,7 @@ export function answersOf(talk: Conversation, sent: SentRequest, id: string, ans
 function promptAnswer(talk: Conversation, sent: SentRequest, address: string, id: string, answer: Answer): Translation {
   const drafts = onPromptAnswer(talk.session(address), talk, id, answer);
   if (!("error" in answer)) return mapped(address, `${sent.method}:result`, drafts);
-  const auth = answer.error.code === -32000 || answer.error.code === 401 ? [authRequired(answer.error.message)] : [];
-  return mapped(address, `${sent.method}:error`, [...auth, ...drafts]);
+  return mapped(address, `${sent.method}:error`, drafts);
 }
 
 function onResult(talk: Conversation, sent: SentRequest, result: JsonRecord): Translation {
@@ -127,6 +126,6 @@ function onError(talk: Conversation, sent: SentRequest, error: RpcError): Transl
   if (address !== null && method !== "session/new" && method !== "session/fork") talk.session(address).replaying = "no";
   // No error of its own: the request's caller fails with it, and tells it once, with the message that could not be sent.
   const { code, message, details } = openingFault(error);
-  const auth = code === "provider_auth" ? [authRequired(error.message)] : [];
+  const auth = code === "provider_auth" ? [authRequired(message)] : [];
   return noted(address, type, "opening_refused", { method, message, native_code: details.native_code }, auth);
 }

@@ -409,6 +409,13 @@ describe("texts that are not the model's", () => {
     expect(talk.of("error")).toMatchObject([{ error: { code: "rate_limit", message: "API Error: 429 slow" } }]);
   });
 
+  it("an unpaid bill is an error of the provider, and no reason to sign in", () => {
+    const talk = Talk.with("@agentclientprotocol/claude-agent-acp");
+    talk.prompt("go");
+    talk.fail({ code: -32603, message: "Internal error: no credit", data: { errorKind: "billing_error" } });
+    expect(talk.of("error")).toMatchObject([{ error: { code: "api_error" } }]);
+  });
+
   it("qwen: a turn that went in circles ends as one with too many steps, and it is the agent that says so", () => {
     const talk = Talk.with("qwen-code");
     talk.prompt("go");

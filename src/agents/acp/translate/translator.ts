@@ -12,6 +12,7 @@ import { type OpenPermission, onPermissionAnswer, onPermissionRequest, withdraw 
 import { PLAIN, type Quirks } from "./quirks.ts";
 import { idKey, type RpcError, type RpcId, readRpc } from "./rpc.ts";
 import { SessionState, type Surroundings } from "./session-state.ts";
+import { SILENCE } from "./silence.ts";
 import { type Child, onSubagentUpdate } from "./subagents.ts";
 import { adoptTerminal, onClientExit, onClientOutput } from "./terminals.ts";
 import { onProcessGone, onPromptSent } from "./turns.ts";
@@ -37,6 +38,7 @@ const CLIENT_METHODS = new Set([
 ]);
 
 export class AcpTranslator implements Translator, Surroundings {
+  readonly silence = SILENCE;
   quirks: Quirks;
   version = 1;
   readonly sessions = new Map<string, SessionState>();

@@ -9,6 +9,7 @@ import { Conversation, deniedBy, type Reading } from "./conversation.ts";
 import { readResultError } from "./errors.ts";
 import { APPROVAL_ADVICE } from "./permission-rules.ts";
 import { LOGIN_ADVICE, readPlainLine, withoutEscapes } from "./plain-text.ts";
+import { SILENCE } from "./silence.ts";
 
 /** The one address of this agent: a process serves one session, whose native id is known only after the first message was sent. */
 export const AMP_ADDRESS = "amp";
@@ -20,6 +21,7 @@ type Run = { json: boolean; result: boolean; login: boolean; text: string[]; std
 const newRun = (): Run => ({ json: false, result: false, login: false, text: [], stderr: [] });
 
 export class AmpTranslator implements Translator {
+  readonly silence = SILENCE;
   readonly #talk = new Conversation();
   #run = newRun();
   #turnOpen = false;

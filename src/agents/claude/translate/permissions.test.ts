@@ -179,6 +179,8 @@ describe("questions", () => {
       options: ["Approve", "Approve and accept edits", "Keep planning"],
     });
     expect(of(played, "question.resolved")).toMatchObject([{ status: "answered", answers: [["smaller"]] }]);
+    // That it is a question is the daemon's reading of it.
+    expect(played.events.find(({ type }) => type === "question.requested")).toMatchObject({ source: "daemon", synthetic: true });
   });
 
   it("a plan's answers: approve, approve with edits, anything else goes back as feedback", () => {

@@ -12,6 +12,7 @@ import { rateLimit } from "./limits.ts";
 import { streamEvent } from "./messages.ts";
 import { exited, result } from "./results.ts";
 import { sdkOutbound } from "./sdk-rows.ts";
+import { SILENCE } from "./silence.ts";
 import { ADDRESS, ClaudeState } from "./state.ts";
 import { system } from "./system.ts";
 import { rest, toolProgress } from "./tasks.ts";
@@ -24,6 +25,7 @@ const HEARTBEATS = new Set(HEARTBEAT_FRAMES);
 const STDERR_LINES = 20;
 
 export class ClaudeTranslator implements Translator {
+  readonly silence = SILENCE;
   readonly #state = new ClaudeState();
 
   translate(message: NativeMessage): Translation[] {

@@ -17,9 +17,11 @@ describe("errors in canonical words", () => {
     ["somethingOfTomorrow", "unknown"],
   ])("%s is %s", (info, expected) => expect(code(info)).toBe(expected));
 
-  it("401 and 403 arrive as a failed connection", () => {
+  it("401, 403 and 413 arrive as a failed connection", () => {
     expect(code({ httpConnectionFailed: { httpStatusCode: 401 } })).toBe("provider_auth");
     expect(code({ httpConnectionFailed: { httpStatusCode: 403 } })).toBe("provider_auth");
+    expect(code({ httpConnectionFailed: { httpStatusCode: 413 } })).toBe("context_overflow");
+    expect(code("other", "unexpected status 413 Payload Too Large")).toBe("context_overflow");
     expect(code({ responseTooManyFailedAttempts: { httpStatusCode: 429 } })).toBe("rate_limit");
     expect(
       errorData({ message: "x", codexErrorInfo: { httpConnectionFailed: { httpStatusCode: null } } }).details.error_source,

@@ -9,6 +9,7 @@ import { ExecEvents } from "./exec-events.ts";
 import { NOTIFICATIONS } from "./notifications.ts";
 import { OurRequests } from "./our-requests.ts";
 import { ServerRequests } from "./server-requests.ts";
+import { SILENCE } from "./silence.ts";
 import { Thread } from "./thread.ts";
 import { Threads } from "./threads.ts";
 import { threadLost } from "./turns.ts";
@@ -18,6 +19,7 @@ import { classify, typeName } from "./wire.ts";
 const OF_THE_SESSION = new Set(["config.changed", "session.updated", "session.compacted"]);
 
 export class CodexTranslator implements Translator {
+  readonly silence = SILENCE;
   readonly #threads = new Threads();
   /** State of what concerns no thread: MCP servers of the process. */
   readonly #process = new Thread("");

@@ -59,7 +59,16 @@ export function turnStarted(thread: Thread, turn: JsonRecord): Draft[] {
 function begin(thread: Thread, id: string | null, ours: boolean): Draft[] {
   if (thread.child !== null) return [];
   const client = ours || (id !== null && thread.clientTurns.has(id)) || thread.awaited > 0;
-  return [{ do: "turn.start", initiator: client ? "client" : "agent", ...(id === null ? {} : { native_turn_id: id }) }];
+  const start: Draft = {
+    do: "turn.start",
+    initiator: client ? "client" : "agent",
+    ...(id === null ? {} : { native_turn_id: id }),
+  };
+  if (!ours || !thread.compactRequested) return [start];
+  // codex 0.166 echoes what is sent to the model, and this is not.
+  const content: DraftPart[] = [{ type: "text", text: "/compact" }];
+  const item = { key: `${id ?? thread.id}/command`, kind: "message", role: "user", content } as const;
+  return [start, { do: "item.add", item, synthetic: true }];
 }
 
 /** An item or delta of a turn nobody announced, as after joining a running thread. */

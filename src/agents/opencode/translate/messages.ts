@@ -166,7 +166,7 @@ function knownPart(world: World, session: Session, message: Message, id: string,
     case "retry":
       return once(message, id, "retry") ? retryPart(session, native) : [];
     case "compaction":
-      return once(message, id, "compaction") ? compactionPart(world.root(session), native) : [];
+      return once(message, id, "compaction") ? compactionPart(world.root(session), message, native) : [];
     case "file":
     case "agent":
     case "subtask":
@@ -301,14 +301,21 @@ function retryPart(session: Session, native: JsonRecord): Draft[] {
 }
 
 /** Compaction begins. An overflow that led to it is not a failure. */
-function compactionPart(root: Session, native: JsonRecord): Draft[] {
+function compactionPart(root: Session, message: Message, native: JsonRecord): Draft[] {
   const trigger = native.auto === true ? "auto" : "manual";
   if (root.turn) {
     root.turn.compacting = trigger;
     root.turn.held = null;
   }
   const detail = native.overflow === true ? "the context overflowed" : undefined;
-  return [{ do: "status", status: { status: "compacting", ...(detail === undefined ? {} : { detail }) } }];
+  const content: DraftPart[] = [{ type: "text", text: "/compact" }];
+  // 1.18: the message that asks for a compaction has no text of its own.
+  const asked: Draft = {
+    do: "item.add",
+    item: { key: `${message.key}:compact`, native_item_id: message.id, kind: "message", role: "user", content },
+  };
+  const begun: Draft = { do: "status", status: { status: "compacting", ...(detail === undefined ? {} : { detail }) } };
+  return trigger === "manual" && message.role === "user" ? [asked, begun] : [begun];
 }
 
 export function partDelta(session: Session, native: JsonRecord): Draft[] {

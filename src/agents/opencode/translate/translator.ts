@@ -11,6 +11,7 @@ import { nextEvent } from "./next.ts";
 import { messageRemoved, partRemoved } from "./removal.ts";
 import { forgetRequests, permissionAsked, permissionReplied, questionAsked, questionResolved, readAnswers } from "./requests.ts";
 import { sessionCompacted, sessionDeleted, sessionDiff, sessionInfo, todoUpdated } from "./session-info.ts";
+import { SILENCE } from "./silence.ts";
 import { type Session, World } from "./state.ts";
 import { toolStateOf } from "./tools.ts";
 import { endTurn, sessionError, status } from "./turns.ts";
@@ -52,6 +53,7 @@ const NOTICES = new Set([
 const SAID_ONCE = new Set(["plugin.added", "catalog.updated", "reference.updated", "integration.updated", "project.updated"]);
 
 export class OpencodeTranslator implements Translator {
+  readonly silence = SILENCE;
   readonly #world = new World();
 
   forget(session: string): void {

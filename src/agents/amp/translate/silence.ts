@@ -1,0 +1,8 @@
+/** Messages of Amp that may make no event, and why. */
+import type { SilenceTable } from "../../contract.ts";
+
+export const SILENCE: SilenceTable = [
+  ["result/success", "repeats the last answer; the exit of the run ends the turn"],
+  ["stdout/text", "an empty line"],
+  ["stdout/login", "belongs to a login that was told"],
+];

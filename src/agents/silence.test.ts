@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { replayTrace } from "../verify/replay.ts";
+import type { SilenceTable, Translator } from "./contract.ts";
+import { silenceOf } from "./silence.ts";
+import { heartbeat, mapped } from "./translation.ts";
+
+const TABLE: SilenceTable = [
+  ["exact", "one"],
+  ["begins/*", "two"],
+  ["*:result", "three"],
+];
+
+describe("a message that makes no event", () => {
+  it("has the reason of its type, or of its direction", () => {
+    expect(["exact", "begins/x", "any:result", "other"].map((type) => silenceOf(TABLE, type, "out"))).toEqual([
+      "one",
+      "two",
+      "three",
+      undefined,
+    ]);
+    expect(silenceOf(TABLE, "other", "in")).toMatch(/we sent it/);
+  });
+
+  it("[U16] is named by a replay when nobody says why", () => {
+    const translator: Translator = {
+      silence: TABLE,
+      translate: ({ data }) => [data === "beat" ? heartbeat(null, "beat") : mapped(null, String(data))],
+    };
+    const rows = ["exact", "beat", "other"].map((data, t_ms) => ({ t_ms, dir: "out" as const, data }));
+    expect(replayTrace(translator, rows, { location: "test" }).unexplained).toEqual([{ row: 3, type: "other" }]);
+  });
+});
