@@ -10,8 +10,8 @@ import type { LogError } from "./log-error.ts";
 
 export type { StreamKind } from "../schema/stream-kind.ts";
 
-/** The words of recorded traces. */
-export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
+/** The words of recorded traces. `daemon` is no message of an agent: what the daemon decided between them. */
+export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse" | "daemon";
 export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
 
 export type EventEntry = {

@@ -137,7 +137,7 @@ function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions
 /** What the agents told in the scenarios that at least two of them played. */
 export const compareAgents = (reports: readonly AgentReport[]): Comparison[] =>
   compareReports(
-    reports,
+    reports.filter(({ agent }) => verifyProfiles.get(agent)?.differences !== undefined),
     (name) => commonScenarios.some((scenario) => scenario.name === name),
     (agent) => verifyProfiles.get(agent)?.differences ?? [],
   );

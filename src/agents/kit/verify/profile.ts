@@ -45,7 +45,7 @@ export interface VerifyProfile {
   readonly compact: string | null;
   /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
   readonly streams?: boolean;
-  /** Where it cannot tell what the others tell, and why. */
+  /** Where it cannot tell what the others tell, and why. Absent: it is not compared with them. */
   readonly differences?: readonly AcceptedDifference[];
   /** How many scenarios may run at the same time. */
   readonly parallel: number;
