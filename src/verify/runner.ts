@@ -43,7 +43,9 @@ export async function runScenario(lab: Lab, scenario: Scenario, options: RunOpti
     await playOut({ lab, scenario, stage, play, expected, limit, options }, result);
     result.failures.push(...play.failures);
     for (const session of play.sessions) {
-      await judge(session, lab.profile.agent, expected, result);
+      await judge(session, expected, result);
+      const { agent, forksElsewhere } = lab.profile;
+      if (!(session.fork && forksElsewhere)) result.failures.push(...(await retold(session, agent)));
       if (options.keepTraces) await keepTrace(lab, stage, session.handle, result);
     }
     result.failures.push(...(await leftBehind(stage, scenario)));
@@ -105,7 +107,7 @@ async function settled(attempt: Attempt): Promise<string[]> {
 }
 
 /** Ends the session and looks at all it left in the log. */
-async function judge(session: PlayedSession, agent: string, expected: Expectation, result: ScenarioResult): Promise<void> {
+async function judge(session: PlayedSession, expected: Expectation, result: ScenarioResult): Promise<void> {
   const { handle, watch } = session;
   const limit = AbortSignal.timeout(CLEAN_UP_MS);
   await handle.terminate(limit);
@@ -118,7 +120,6 @@ async function judge(session: PlayedSession, agent: string, expected: Expectatio
   const live = watch.events.map((event) => event.event_id).join();
   if (live !== events.map((event) => event.event_id).join())
     result.failures.push("the live stream and the log tell different events");
-  result.failures.push(...(await retold(handle, agent, events)));
   const { totals, types } = await handle.coverage(limit);
   result.mapped += totals.mapped;
   result.noted += totals.noted;
@@ -133,7 +134,7 @@ async function judge(session: PlayedSession, agent: string, expected: Expectatio
 }
 
 /** The ledger alone must tell the same story again. */
-async function retold(handle: SessionHandle, agent: string, events: readonly UniversalEvent[]): Promise<string[]> {
+async function retold({ handle, watch: { events } }: PlayedSession, agent: string): Promise<string[]> {
   const create = builtInAgents.find(({ id }) => id === agent)?.createTranslator;
   if (!create) return [];
   const rows = (await handle.native(AbortSignal.timeout(CLEAN_UP_MS))).split("\n").flatMap((line) => {

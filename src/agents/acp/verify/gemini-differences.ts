@@ -24,10 +24,16 @@ export const geminiDifferences: readonly AcceptedDifference[] = [
     reason: "it tells parallel calls one after the other, each when the one before has ended",
   },
   {
-    scenarios: ["shell-fail", "interrupt-tool"],
+    scenarios: ["shell-fail", "interrupt-tool", "terminate"],
     lacks: ["item tool_call/assistant [tool_call] shell failed", "item tool_result/tool [tool_result] failed"],
     adds: ["item tool_call/assistant [tool_call] shell", "item tool_result/tool [tool_result]"],
     reason: "over ACP a command has no exit code, and one that failed or was stopped is completed",
+  },
+  {
+    scenarios: ["steer"],
+    lacks: ["item message/user [text]"],
+    adds: ["turn.started client", "item message/user [text]", "item message/assistant [text]", "turn.ended end_turn"],
+    reason: "nothing can be put into a running turn: the message waits for its own",
   },
   { scenarios: ["todo"], lacks: ["item *"], reason: "its list tool tells nothing over ACP" },
   { scenarios: ["refusal"], lacks: ["item *"], reason: "it drops what the model refused with, and asks no other model" },

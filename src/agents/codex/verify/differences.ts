@@ -21,9 +21,15 @@ export const codexDifferences: readonly AcceptedDifference[] = [
     reason: "its provider's protocol has refusals, and it asks no other model",
   },
   {
-    scenarios: ["interrupt-tool"],
+    scenarios: ["interrupt-tool", "terminate"],
     lacks: ["item tool_result/tool [tool_result] failed"],
     adds: ["item tool_result/tool [tool_result] failed"],
     reason: "the end of an interrupted command comes after the end of its turn",
+  },
+  {
+    scenarios: ["steer"],
+    lacks: ["item message/user [text]"],
+    adds: ["item message/user [text]"],
+    reason: "a message that steers is told when the running command has ended, not when it came",
   },
 ];
