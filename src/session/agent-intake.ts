@@ -3,7 +3,6 @@ import type { ExitInfo, Translation } from "../agents/contract.ts";
 import type { StreamWriter } from "../log/contract.ts";
 import type { Draft } from "../schema/draft.ts";
 import { dispositionOf, type NativeRecord, unparsedOf } from "./channel.ts";
-import { lostAgent } from "./outcomes.ts";
 import type { SessionRecord } from "./session-record.ts";
 
 /** `t_ms`: since the session began. */
@@ -38,15 +37,8 @@ export function writeLostAgent(
   stream: StreamWriter,
   info: { exit: ExitInfo | null; message?: string },
 ): void {
-  const { scribe } = record;
   const before = stream.last;
-  scribe.afterExit(() => {
-    scribe.exit = info.exit;
-    if (scribe.turn) scribe.say([lostAgent(info.message)]);
-    scribe.exit = null;
-    scribe.cut("error", "execution_error");
-    scribe.dormant();
-  });
+  record.decide({ do: "lost", ...info });
   record.settled(before);
 }
 

@@ -11,6 +11,7 @@ import type { SessionProjection } from "../schema/projection/session-projection.
 import type { Pending, Session as SessionView } from "../schema/session.ts";
 import type { MessageQueueList, SessionFacts } from "../schema/snapshot.ts";
 import { CommittedValue } from "./committed-value.ts";
+import { carryOut, DECIDED, type Decision, decisionJson } from "./decision.ts";
 import { BY_DAEMON, EventWriter } from "./event-writer.ts";
 import type { IdSource } from "./ids.ts";
 import { Scribe, type ScribeListener } from "./scribe.ts";
@@ -140,7 +141,22 @@ export class SessionRecord {
   }
 
   emit(drafts: Draft[]): void {
-    this.write(() => this.scribe.say(drafts));
+    this.write(() => this.decide({ do: "say", drafts }));
+  }
+
+  /** Into the ledger, and then done: what nobody but the daemon knows is told by the ledger all the same. */
+  decide(decision: Decision): void {
+    if (this.scribe.ended) return;
+    const { stream, clock } = this.#options;
+    const t_ms = Math.max(0, Date.parse(clock()) - stream.created_at);
+    stream.appendNative({
+      dir: "daemon",
+      t_ms,
+      type: `${DECIDED}${decision.do}`,
+      disposition: "mapped",
+      raw: decisionJson(decision),
+    });
+    carryOut(this.scribe, decision);
   }
 
   /**
@@ -191,13 +207,12 @@ export class SessionRecord {
   /** Closes what is open as cut short. Messages that wait stay. */
   cut({ dormant }: { dormant: boolean }): void {
     if (this.scribe.ended) return;
-    this.scribe.cut("interrupted");
-    if (dormant) this.scribe.dormant();
+    this.decide({ do: "cut", dormant });
     this.settled();
   }
 
   end(data: SessionEnded): void {
-    this.scribe.end(data);
+    this.decide({ do: "end", data });
     this.settled();
   }
 

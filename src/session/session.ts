@@ -370,7 +370,7 @@ export class Session implements SessionPort, Intake {
   // ── the agent's side ────────────────────────────────────────────────────────────────────────────────────────────────
 
   attached(freshKeys: boolean): void {
-    if (freshKeys) this.#record.scribe.items.newScope();
+    this.#record.guard(() => this.#record.decide({ do: "process", fresh_keys: freshKeys }));
   }
 
   ingest(record: NativeRecord, translations: Translation[]): void {

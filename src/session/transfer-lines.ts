@@ -44,7 +44,7 @@ const NativeLine = Type.Object(
   {
     kind: Type.Literal("native"),
     t_ms: Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 }),
-    dir: Type.Enum(["in", "out", "err", "exit", "http", "sse"]),
+    dir: Type.Enum(["in", "out", "err", "exit", "http", "sse", "daemon"]),
     type: Type.String(),
     disposition: Type.Enum(["mapped", "noted", "heartbeat", "unparsed"]),
     base64: Base64,

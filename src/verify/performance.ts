@@ -11,7 +11,7 @@ import { type Action, expectationFor, promptFor, type Scenario, type Turn, type 
 import { attachmentsOf, type Stage } from "./stage.ts";
 
 /** A session the scenario used, with the handle for the daemon that runs now. */
-export type PlayedSession = { handle: SessionHandle; watch: EventWatch };
+export type PlayedSession = { handle: SessionHandle; watch: EventWatch; fork: boolean };
 
 type PendingAction = { action: Action; cancel: AbortController; done: Promise<void>; state: "waiting" | "acting" | "done" };
 
@@ -85,9 +85,9 @@ export class Performance {
     this.#follow(await this.#client.createSession(request, this.#signal));
   }
 
-  #follow(handle: SessionHandle): void {
+  #follow(handle: SessionHandle, fork = false): void {
     const watch = new EventWatch((event) => this.#onEvent(event));
-    this.sessions.push({ handle, watch });
+    this.sessions.push({ handle, watch, fork });
     this.#accepted = new Set();
     watch.follow(handle);
   }
@@ -122,7 +122,7 @@ export class Performance {
         return this.#inNewDaemon(() => this.#lab.crash());
       case "fork":
         await this.idle();
-        return this.#follow(await this.#now.handle.fork({}, this.#signal));
+        return this.#follow(await this.#now.handle.fork({}, this.#signal), true);
       case "queue":
       case "steer":
         return this.#moment(delivery.when, this.#runningAt(index - 1), this.#signal);

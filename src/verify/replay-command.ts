@@ -3,9 +3,8 @@ import type { Translator } from "../agents/contract.ts";
 import { translators } from "../agents/registry.ts";
 import type { Violation } from "../schema/grammar.ts";
 import { printableJson } from "../schema/visible-text.ts";
-import { translateSafely } from "../session/channel.ts";
 import type { CommandIo, CommandOutput } from "./command-io.ts";
-import { Replayer, type ReplayLedger, Survey } from "./replay.ts";
+import { Replayer, type ReplayLedger, Survey, TraceTranslator } from "./replay.ts";
 import { readTrace } from "./trace-file.ts";
 
 export type ReplayCommandOptions = {
@@ -63,12 +62,12 @@ export async function replayFile(
   const survey = new Survey();
   const faults: FileReplay["faults"] = [];
   let rows = 0;
-  const first = create();
+  const first = new TraceTranslator(create);
   for await (const line of readTrace(file)) {
     if ("fault" in line) faults.push(line);
     else {
       rows++;
-      survey.add(line.row, translateSafely(first, line.row));
+      survey.add(line.row, first.translate(line.row));
     }
   }
   if (rows === 0) throw new Error('holds no row of a trace. A row is {"t_ms":0,"dir":"out","data":…}, one a line');
@@ -77,8 +76,8 @@ export async function replayFile(
     prefix: options.prefix,
     onEvent: (event) => out.write(`${printableJson(options.raw ? event : { ...event, raw: null })}\n`),
   });
-  const second = create();
-  for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, translateSafely(second, line.row));
+  const second = new TraceTranslator(create);
+  for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, second.translate(line.row));
   return { file, rows, faults, ...replayer.result() };
 }
 

@@ -59,6 +59,43 @@ describe("replay", () => {
     expect(session?.violations).toEqual([]);
   });
 
+  it("[L3] tells what the daemon decided between the messages, and gives each process a translator of its own", () => {
+    const hello = row({ type: "hello", session: "s", resumed: true, remembered: 0 });
+    const turn = row({ type: "turn", id: "1", by: "client" });
+    const rows = [
+      row({ do: "process", fresh_keys: true }, "daemon"),
+      hello,
+      turn,
+      row({ do: "say", drafts: [{ do: "event", type: "session.updated", data: { title: "A name" } }] }, "daemon"),
+      row({ code: null, signal: "SIGKILL" }, "exit"),
+      row(
+        { do: "lost", exit: { code: null, signal: "SIGKILL", stderr: { head: null, tail: null, truncated: false } } },
+        "daemon",
+      ),
+      row({ do: "process", fresh_keys: true }, "daemon"),
+      hello,
+      turn,
+      row({ do: "from_the_future" }, "daemon"),
+      row({ do: "cut", dormant: true }, "daemon"),
+      row({ do: "end", data: { reason: "terminated", terminated_by: "daemon" } }, "daemon"),
+    ];
+    let made = 0;
+    const make = (): Translator => {
+      made++;
+      return mockAgent.createTranslator();
+    };
+    const { sessions, totals } = replayTrace(make, rows, { location: "mock" });
+    const told = sessions[0]?.events.flatMap((event) => {
+      if (event.type === "turn.ended") return [`${event.type} ${event.data.stop_reason}`];
+      if (event.type === "session.updated") return event.data.title === undefined ? [] : [event.data.title];
+      return event.type === "session.ended" ? [event.data.reason] : [];
+    });
+    expect(told).toEqual(["A name", "turn.ended error", "turn.ended interrupted", "terminated"]);
+    expect(sessions[0]?.violations).toEqual([]);
+    // One to begin with, for traces that name no process.
+    expect([made, totals.mapped]).toEqual([3, 5]);
+  });
+
   it("gives each native session its own, and what concerns all to all; an address that is bound later leads there", () => {
     const say = (session: string | null, name: string, bind?: string): Translation => ({
       session,

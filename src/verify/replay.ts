@@ -4,12 +4,14 @@ import type { Disposition, NativeDirection, Translation, Translator } from "../a
 import type { UniversalEvent } from "../schema/event.ts";
 import { Grammar, type Violation } from "../schema/grammar.ts";
 import { dispositionOf, sha256, translateSafely } from "../session/channel.ts";
+import { carryOut, type Decision } from "../session/decision.ts";
 import { EventWriter, jsonOf, type LogEntry } from "../session/event-writer.ts";
 import { countingIds, isoClock } from "../session/ids.ts";
 import type { ArtifactWriter } from "../session/part-store.ts";
 import { Scribe } from "../session/scribe.ts";
 
-export type TraceRow = { t_ms: number; dir: NativeDirection; data: unknown };
+/** `daemon`: a decision, as it stands in the ledger of a session. */
+export type TraceRow = { t_ms: number; dir: NativeDirection | "daemon"; data: unknown };
 
 export type LedgerCount = { type: string; disposition: Disposition; count: number };
 
@@ -37,8 +39,26 @@ export type ReplayOptions = {
 const NOBODY = "none";
 const EPOCH = Date.UTC(2026, 0, 1);
 
-export function replayTrace(translator: Translator, rows: TraceRow[], options: ReplayOptions): Replay {
-  const translated = rows.map((row) => ({ row, translations: translateSafely(translator, row) }));
+/** A translator for each process of the agent, as live: the ledger says where one begins. */
+export class TraceTranslator {
+  readonly #make: () => Translator;
+  #translator: Translator;
+
+  constructor(make: () => Translator) {
+    this.#make = make;
+    this.#translator = make();
+  }
+
+  translate({ dir, data }: TraceRow): Translation[] {
+    if (dir !== "daemon") return translateSafely(this.#translator, { dir, data });
+    if (decisionOf(data)?.do === "process") this.#translator = this.#make();
+    return [];
+  }
+}
+
+export function replayTrace(make: Translator | (() => Translator), rows: TraceRow[], options: ReplayOptions): Replay {
+  const translator = new TraceTranslator(typeof make === "function" ? make : () => make);
+  const translated = rows.map((row) => ({ row, translations: translator.translate(row) }));
   const survey = new Survey();
   for (const { row, translations } of translated) survey.add(row, translations);
   const events = new Map<string, UniversalEvent[]>();
@@ -65,9 +85,19 @@ export class Survey {
   readonly #named = new Set<string>();
   #rows = 0;
   #finalExit = 0;
+  #decided = false;
+
+  /** True when the trace itself says what the daemon did, as a session's ledger does: an exit then ends nothing by itself. */
+  get decided(): boolean {
+    return this.#decided;
+  }
 
   add(row: TraceRow, translations: readonly Translation[]): void {
     this.#rows++;
+    if (row.dir === "daemon") {
+      this.#decided = true;
+      return;
+    }
     // Stderr of a dead process may still arrive. Anything else after an exit is the next process: the session went on.
     if (row.dir === "exit") this.#finalExit = this.#rows;
     else if (row.dir !== "err") this.#finalExit = 0;
@@ -117,13 +147,17 @@ export class Replayer {
   add(row: TraceRow, translations: readonly Translation[]): void {
     this.#row++;
     this.#now = EPOCH + Math.max(0, Math.round(row.t_ms));
+    if (row.dir === "daemon") {
+      for (const session of this.#sessions.values()) session.decide(row.data);
+      return;
+    }
     this.#count(translations);
     for (const translation of translations) {
       const native = this.#survey.of(translation.session);
       for (const [id, session] of this.#sessions)
         if (native === null || id === native) session.apply(translation, row, this.#row);
     }
-    if (row.dir === "exit")
+    if (row.dir === "exit" && !this.#survey.decided)
       for (const session of this.#sessions.values()) session.exit(row, this.#row, this.#row === this.#survey.finalExit);
   }
 
@@ -199,6 +233,12 @@ class ReplayedStream {
     this.#scribe.translation(translation, native, row.dir !== "in", unparsed);
   }
 
+  decide(data: unknown): void {
+    this.#begin();
+    const decision = decisionOf(data);
+    if (decision) carryOut(this.#scribe, decision);
+  }
+
   exit(row: TraceRow, native: number, last: boolean): void {
     this.#begin();
     this.#raw = row.data;
@@ -232,6 +272,13 @@ class ReplayedStream {
     this.#begin();
     return { session_id: this.#options.id, native_session: this.#options.native, violations: this.#violations };
   }
+}
+
+/** A ledger of a newer daemon may hold decisions that are not known here. */
+function decisionOf(data: unknown): Decision | null {
+  const known: Record<Decision["do"], true> = { process: true, say: true, cut: true, lost: true, end: true };
+  const named = typeof data === "object" && data !== null && "do" in data && typeof data.do === "string" ? data.do : "";
+  return Object.hasOwn(known, named) ? (data as Decision) : null;
 }
 
 function exitOf(data: unknown): { code: number | null; signal: string | null } {

@@ -1,6 +1,8 @@
 // Runs one scenario in a lab and judges it: expectations, grammar, ledger, the live stream against the log, and what was left behind.
 import { readdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { diffArrays } from "diff";
+import { builtInAgents } from "../agents/registry.ts";
 import type { SessionHandle } from "../client/index.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
@@ -9,11 +11,13 @@ import { differences, type Evidence } from "./expectations.ts";
 import type { Lab } from "./lab.ts";
 import { lingering, unexplainedFiles } from "./leftovers.ts";
 import { Performance, type PlayedSession } from "./performance.ts";
+import { replayTrace } from "./replay.ts";
 import { eventLine } from "./report/event-line.ts";
 import { type Expectation, expectationFor, type Scenario } from "./scenario/index.ts";
 import { emptyResult, type ScenarioResult } from "./scenario-result.ts";
 import { machineTraces, scrubTrace } from "./scrub.ts";
 import { type Stage, setStage } from "./stage.ts";
+import { parseRow } from "./trace-file.ts";
 
 export type RunOptions = {
   timeLimitMs: number;
@@ -40,6 +44,8 @@ export async function runScenario(lab: Lab, scenario: Scenario, options: RunOpti
     result.failures.push(...play.failures);
     for (const session of play.sessions) {
       await judge(session, expected, result);
+      const { agent, forksElsewhere } = lab.profile;
+      if (!(session.fork && forksElsewhere)) result.failures.push(...(await retold(session, agent)));
       if (options.keepTraces) await keepTrace(lab, stage, session.handle, result);
     }
     result.failures.push(...(await leftBehind(stage, scenario)));
@@ -125,6 +131,21 @@ async function judge(session: PlayedSession, expected: Expectation, result: Scen
     const names = types.filter((row) => row.disposition === "unparsed").map((row) => `${row.type} ×${row.count}`);
     result.failures.push(`not understood: ${names.join(", ")}`);
   }
+}
+
+/** The ledger alone must tell the same story again. */
+async function retold({ handle, watch: { events } }: PlayedSession, agent: string): Promise<string[]> {
+  const create = builtInAgents.find(({ id }) => id === agent)?.createTranslator;
+  if (!create) return [];
+  const rows = (await handle.native(AbortSignal.timeout(CLEAN_UP_MS))).split("\n").flatMap((line) => {
+    const parsed = line === "" ? { fault: "" } : parseRow(line);
+    return "row" in parsed ? [parsed.row] : [];
+  });
+  const told = replayTrace(create, rows, { location: agent }).sessions.flatMap((session) => shapeOf(session.events));
+  const lines = diffArrays(shapeOf(events), told).flatMap(({ added, removed, value }) =>
+    added ? value.map((line) => `+ ${line}`) : removed ? value.map((line) => `- ${line}`) : [],
+  );
+  return lines.length === 0 ? [] : [`its ledger tells another story: ${lines.join(" · ")}`];
 }
 
 /** The recording, rewritten so that it names no machine. */

@@ -1,10 +1,9 @@
 // Reads a recorded trace line by line, whatever its size. A line that is no row of a trace is told, not thrown: the rest still counts.
 import { createReadStream } from "node:fs";
-import type { NativeDirection } from "../agents/contract.ts";
 import { LineFramer } from "../transports/index.ts";
 import type { TraceRow } from "./replay.ts";
 
-const DIRECTIONS: ReadonlySet<string> = new Set<NativeDirection>(["in", "out", "err", "exit", "http", "sse"]);
+const DIRECTIONS: ReadonlySet<string> = new Set<TraceRow["dir"]>(["in", "out", "err", "exit", "http", "sse", "daemon"]);
 
 export type TraceLine = { line: number; row: TraceRow } | { line: number; fault: string };
 
@@ -44,5 +43,5 @@ export function parseRow(text: string): { row: TraceRow } | { fault: string } {
   if (typeof t_ms !== "number") return { fault: "no number t_ms" };
   if (typeof dir !== "string" || !DIRECTIONS.has(dir)) return { fault: `dir must be one of ${[...DIRECTIONS].join(", ")}` };
   if (data === undefined) return { fault: "no data" };
-  return { row: { t_ms, dir: dir as NativeDirection, data } };
+  return { row: { t_ms, dir: dir as TraceRow["dir"], data } };
 }

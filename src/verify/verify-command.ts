@@ -3,13 +3,13 @@ import { builtInAgents } from "../agents/registry.ts";
 import { printableJson } from "../schema/visible-text.ts";
 import type { CommandIo } from "./command-io.ts";
 import { type Comparison, compareReports, comparisonText, unexplained } from "./compare/compare.ts";
+import { comparedScenarios } from "./compare/scenarios.ts";
 import { closeOpenLabs } from "./lab.ts";
 import { verifyProfiles } from "./profiles.ts";
 import { recordTraces } from "./record.ts";
 import { keepReport } from "./report/kept-report.ts";
 import { Progress } from "./report/progress.ts";
 import { agentSummary, failureLines, summarize, tableHead, tableLine } from "./report/table.ts";
-import { commonScenarios } from "./scenario/index.ts";
 import type { ScenarioResult } from "./scenario-result.ts";
 import { type AgentReport, verifyAgent } from "./verify-agent.ts";
 
@@ -22,7 +22,7 @@ export type VerifyCommandOptions = {
   /** Folder for traces. */
   record?: string;
   parallel?: number;
-  /** Only the scenarios that all agents play, and what they tell side by side. */
+  /** Only the scenarios that are compared, and what the agents tell side by side. */
   compare?: boolean;
   /** For one scenario. */
   timeLimitMs?: number;
@@ -84,7 +84,7 @@ async function verifyOne(id: string, options: VerifyCommandOptions, io: CommandI
     agent,
     profile,
     only: options.scenario ?? [],
-    commonOnly: options.compare === true,
+    within: options.compare ? comparedScenarios : null,
     parallel: options.parallel,
     timeLimitMs: options.timeLimitMs,
     keepTraces: options.record !== undefined,
@@ -137,8 +137,8 @@ function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions
 /** What the agents told in the scenarios that at least two of them played. */
 export const compareAgents = (reports: readonly AgentReport[]): Comparison[] =>
   compareReports(
-    reports,
-    (name) => commonScenarios.some((scenario) => scenario.name === name),
+    reports.filter(({ agent }) => verifyProfiles.get(agent)?.differences !== undefined),
+    (name) => comparedScenarios.includes(name),
     (agent) => verifyProfiles.get(agent)?.differences ?? [],
   );
 

@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import Type from "typebox";
 import type { NativeRow, Stream } from "../../log/contract.ts";
 import { Coverage } from "../../schema/session.ts";
+import { DECIDED } from "../../session/decision.ts";
 import { nativeJson } from "../event-encoding.ts";
 import { paced } from "../pacing.ts";
 import type { App, ServerContext } from "../server-context.ts";
@@ -41,7 +42,8 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
         // Verbatim or not at all: it may hold secrets, in pieces that cannot be recognised.
         role: "operate",
         operation: "readNative",
-        summary: "The flight recorder: every native message in both directions, as NDJSON.",
+        summary:
+          "The flight recorder: every native message in both directions and what the daemon decided between them, as NDJSON.",
         replies: {
           200: {
             description: "One message a line: {native_seq, t_ms, dir, type, disposition, data}",
@@ -61,7 +63,8 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
 }
 
 async function coverageOf(stream: Stream): Promise<Coverage> {
-  const types = await stream.coverage();
+  // What the daemon decided is no message that could be understood or not.
+  const types = (await stream.coverage()).filter(({ type }) => !type.startsWith(DECIDED));
   const totals = { mapped: 0, noted: 0, heartbeat: 0, unparsed: 0 };
   for (const { disposition, count } of types) totals[disposition] += count;
   return { totals, types };

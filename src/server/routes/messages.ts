@@ -67,6 +67,8 @@ export function messageRoutes(app: App, context: ServerContext): void {
       },
     },
     async (request, reply) => {
+      // A dialect that does not exist is refused before the message is sent.
+      const encoding = encodingOf(request.query, dialects, redactions.reader(callerOf(request)));
       const session = await manager.get(request.params.id);
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {

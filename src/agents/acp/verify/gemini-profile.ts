@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeJson, writeText } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { geminiDifferences } from "./gemini-differences.ts";
 import { acpScenarios } from "./scenarios.ts";
 
 const SETTINGS = {
@@ -18,6 +19,7 @@ export const geminiProfile: VerifyProfile = {
   marks: true,
   models: { first: "gemini-2.5-pro", other: "gemini-2.5-flash" },
   compact: "/compress",
+  differences: geminiDifferences,
   parallel: 2,
   timeLimitMs: 90_000,
   async permissive({ own }) {

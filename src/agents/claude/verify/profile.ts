@@ -34,6 +34,7 @@ export const claudeProfile: VerifyProfile = {
   marks: true,
   models: { first: "claude-sonnet-4-5", other: "claude-opus-4-5" },
   compact: "/compact",
+  differences: [],
   parallel: 2,
   setUp,
   permissive: permissiveClaude,

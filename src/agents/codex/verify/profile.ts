@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeText } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { codexDifferences } from "./differences.ts";
 import { codexHome, codexScenarios } from "./scenarios.ts";
 
 /** Has the classic tools; newer models have one tool that runs scripts. */
@@ -13,6 +14,7 @@ export const codexProfile: VerifyProfile = {
   marks: true,
   models: { first: MODEL, other: "gpt-5.5-other" },
   compact: "/compact",
+  differences: codexDifferences,
   parallel: 2,
   setUp: async () => ({ env: { RUST_LOG: "error" } }),
   async forScenario(scenario, { own, modelUrl }) {

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeJson } from "../../kit/verify/config-file.ts";
 import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../../kit/verify/profile.ts";
+import { opencodeDifferences } from "./differences.ts";
 import { opencodeScenarios } from "./scenarios.ts";
 
 const limit = { context: 200_000, output: 32_000 };
@@ -58,6 +59,8 @@ export const opencodeProfile: VerifyProfile = {
   marks: true,
   models: { first: "scripted/first", other: "scripted/second" },
   compact: "/compact",
+  differences: opencodeDifferences,
+  forksElsewhere: true,
   parallel: 2,
   // Its server is slow to start: seconds on an idle machine, much more on a busy one.
   timeLimitMs: 120_000,

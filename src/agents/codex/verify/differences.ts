@@ -1,0 +1,35 @@
+/** What Codex tells otherwise in scenarios that all agents play. */
+import type { AcceptedDifference } from "../../kit/verify/differences.ts";
+
+export const codexDifferences: readonly AcceptedDifference[] = [
+  {
+    scenarios: ["read", "edit", "parallel-tools"],
+    lacks: ["item tool_result/tool [tool_result+file_ref]"],
+    adds: ["item tool_result/tool [tool_result]"],
+    reason: "it has no tool that reads a file: a read is a command, whose result names none",
+  },
+  {
+    scenarios: ["todo"],
+    lacks: ["item *"],
+    adds: ["item status/assistant [plan]"],
+    reason: "a plan is a notification, not a tool call",
+  },
+  {
+    scenarios: ["refusal"],
+    lacks: ["item *", "turn.ended end_turn"],
+    adds: ["item message/assistant [refusal]", "turn.ended refusal"],
+    reason: "its provider's protocol has refusals, and it asks no other model",
+  },
+  {
+    scenarios: ["interrupt-tool", "terminate"],
+    lacks: ["item tool_result/tool [tool_result] failed"],
+    adds: ["item tool_result/tool [tool_result] failed"],
+    reason: "the end of an interrupted command comes after the end of its turn",
+  },
+  {
+    scenarios: ["steer"],
+    lacks: ["item message/user [text]"],
+    adds: ["item message/user [text]"],
+    reason: "a message that steers is told when the running command has ended, not when it came",
+  },
+];

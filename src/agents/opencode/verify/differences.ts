@@ -1,0 +1,29 @@
+/** What OpenCode tells otherwise in scenarios that all agents play. */
+import type { AcceptedDifference } from "../../kit/verify/differences.ts";
+
+export const opencodeDifferences: readonly AcceptedDifference[] = [
+  {
+    scenarios: ["permission-*"],
+    lacks: ["permission.requested allow_once,allow_always,reject_once,reject_once"],
+    adds: ["permission.requested allow_once,allow_always,reject_once"],
+    reason: "a rejection cannot stop the turn: it takes only one kind of it",
+  },
+  {
+    scenarios: ["todo"],
+    lacks: ["item *"],
+    adds: ["item *"],
+    reason: "its own tool keeps the list, and the scripted call is one that it takes",
+  },
+  {
+    scenarios: ["refusal"],
+    lacks: ["item *"],
+    adds: ["item message/assistant []"],
+    reason: "it drops what the model refused with, and asks no other model",
+  },
+  {
+    scenarios: ["interrupt-tool"],
+    lacks: ["item tool_call/assistant [tool_call] shell failed", "item tool_result/tool [tool_result] failed"],
+    adds: ["item tool_call/assistant [tool_call] shell", "item tool_result/tool [tool_result]"],
+    reason: "it reports a command that was aborted as completed",
+  },
+];

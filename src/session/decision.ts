@@ -1,0 +1,54 @@
+/**
+ * What the daemon decides by itself about a session's story: no native message says it. Each decision stands in the ledger between the native messages, so
+ * that the ledger alone tells the story again. Live and in a replay the same function carries it out.
+ */
+import type { ExitInfo } from "../agents/contract.ts";
+import type { Draft } from "../schema/draft.ts";
+import type { SessionEnded } from "../schema/event-data.ts";
+import { lostAgent } from "./outcomes.ts";
+import type { Scribe } from "./scribe.ts";
+
+export type Decision =
+  /** A new process of the agent: what it says next is understood from the beginning. `fresh_keys`: its keys are its own. */
+  | { do: "process"; fresh_keys: boolean }
+  /** What the connection or a command told in place of the agent. */
+  | { do: "say"; drafts: Draft[] }
+  /** What was open is cut short. */
+  | { do: "cut"; dormant: boolean }
+  /** The agent was lost in the middle of it. */
+  | { do: "lost"; exit: ExitInfo | null; message?: string }
+  | { do: "end"; data: SessionEnded };
+
+/** Native types of decisions begin with it: they are no messages of the agent. */
+export const DECIDED = "daemon:";
+
+/** As it stands in the ledger. What only this process can hold is left out. */
+export const decisionJson = (decision: Decision): string =>
+  JSON.stringify(decision, (key, value: unknown) => (key === "native" ? undefined : value));
+
+export function carryOut(scribe: Scribe, decision: Decision): void {
+  switch (decision.do) {
+    case "process":
+      if (decision.fresh_keys) scribe.items.newScope();
+      return;
+    case "say":
+      return scribe.say(decision.drafts);
+    case "cut":
+      scribe.cut("interrupted");
+      if (decision.dormant) scribe.dormant();
+      return;
+    case "lost":
+      scribe.afterExit(() => {
+        scribe.exit = decision.exit;
+        if (scribe.turn) scribe.say([lostAgent(decision.message)]);
+        scribe.exit = null;
+        scribe.cut("error", "execution_error");
+        scribe.dormant();
+      });
+      return;
+    case "end":
+      return scribe.end(decision.data);
+    default:
+      return decision satisfies never;
+  }
+}
