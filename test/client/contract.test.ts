@@ -164,8 +164,8 @@ const ELSEWHERE: Record<string, string[]> = {
   listEvents: ["offset"],
   streamEvents: ["offset", "after", "epoch", "dialect"],
   streamAllEvents: ["after", "dialect"],
-  listTaskEvents: ["offset"],
-  streamTaskEvents: ["offset", "after", "epoch", "dialect"],
+  listTaskEvents: ["offset", "version"],
+  streamTaskEvents: ["offset", "after", "epoch", "dialect", "version"],
 };
 
 it("has a method for every operation the daemon describes, and for no other", () => {

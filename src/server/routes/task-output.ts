@@ -5,7 +5,7 @@ import { EventList } from "../../schema/session.ts";
 import { OutputStreamName, TaskOutputRange, TaskScreen } from "../../schema/task.ts";
 import type { TaskService } from "../../workspace/tasks/index.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import { eventPage, eventStream, logHeaders, openEvents, PageQuery, StreamQuery } from "./events.ts";
+import { eventPage, eventStream, openEvents, PageQuery, StreamQuery } from "./events.ts";
 import { Sequence } from "./parameters.ts";
 import { TaskPath } from "./tasks.ts";
 
@@ -30,8 +30,8 @@ export function taskOutputRoutes(app: App, context: ServerContext, tasks: TaskSe
       },
     },
     async ({ params, query, caller }, reply) => {
-      const json = await eventPage(context, await tasks.stream(params.task), query, caller);
-      return reply.type("application/json; charset=utf-8").headers(logHeaders(context.log)).send(json);
+      const { json, headers } = await eventPage(context, await tasks.stream(params.task), query, caller);
+      return reply.type("application/json; charset=utf-8").headers(headers).send(json);
     },
   );
 
