@@ -23,6 +23,13 @@ export function terminalCases(world: World): void {
     const { rows: height, cols } = await world.api.task(task.task_id).get();
     await page.keyboard.type("clear; stty size\n");
     await rows.getByText(`${height} ${cols}`).waitFor();
+    await page.keyboard.type("vim -u NONE -N\n");
+    await rows.getByText("VIM - Vi IMproved").waitFor();
+    await page.keyboard.type("ihello from vim");
+    await rows.getByText("hello from vim").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.type(":q!\n");
+    await rows.getByText(`${height} ${cols}`).waitFor();
     await page.keyboard.type("top -d 1\n");
     await rows
       .getByText(/Tasks:|PID/)

@@ -12,7 +12,7 @@ import { endOf, TaskTransport } from "./task-transport.ts";
 import { Terminal } from "./terminal.tsx";
 
 /** The person's own shell, where the daemon's environment names one. */
-const SHELL = 'exec "${SHELL:-/bin/sh}"';
+const SHELL = '[ -x "$SHELL" ] && exec "$SHELL"; exec sh';
 
 export function SessionTasks({ row }: { row: Session }) {
   const [tasks, setTasks] = useState<TaskInfo[] | null>(null);
