@@ -5,6 +5,7 @@
 //   npm run conformance -- --scenario=inspector   only the runs in a browser
 //   npm run conformance -- --scenario=crash       only the runs in which the daemon is killed with -9
 //   npm run conformance -- --short           the short set: a few minutes, for every change
+//   npm run conformance -- --compare         prints what the agents tell in the scenarios they all play; it is compared in any case
 //   npm run conformance -- --install-only    downloads and stops
 // A scenario that fails is played once more before it counts: real agents on a busy machine are late now and then. Both tries are printed.
 import { execFile } from "node:child_process";
@@ -13,9 +14,10 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { commandVariable } from "../dist/daemon/agent-host.js";
+import { comparisonText, unexplained } from "../dist/verify/compare/compare.js";
 import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
 import { agentSummary, summarize } from "../dist/verify/report/table.js";
-import { verifyAgents } from "../dist/verify/verify-command.js";
+import { compareAgents, comparisonSummary, verifyAgents } from "../dist/verify/verify-command.js";
 import { crash } from "./conformance-crash.mjs";
 import { BROWSED, browse } from "./conformance-inspector.mjs";
 
@@ -126,9 +128,12 @@ console.log(`\n${Math.round((Date.now() - began) / 1000)} s`);
 for (const report of reports) process.stdout.write(agentSummary(report));
 for (const { agent, where, failures } of browsed)
   console.log(`${agent} ${where}: ${failures.length === 0 ? "passed" : "failed"}`);
+const compared = compareAgents(reports);
+if (flags.has("--compare")) process.stdout.write(`\n${comparisonText(compared)}\n`);
+if (compared.length > 0) process.stdout.write(comparisonSummary(compared));
 for (const line of trouble) console.log(line);
 console.log(`${unparsed} unparsed, ${broken} rules broken`);
 const failedInBrowser = browsed.filter(({ failures }) => failures.length > 0).length;
-const allFailed = failed + failedInBrowser + trouble.length;
+const allFailed = failed + failedInBrowser + trouble.length + unexplained(compared).length;
 console.log(`${passed + browsed.length - failedInBrowser} passed, ${allFailed} failed`);
 process.exit(allFailed > 0 ? 1 : 0);

@@ -253,3 +253,17 @@ describe("translators", () => {
     expect(faults).toEqual([]);
   });
 });
+
+describe("agents", () => {
+  it("keep nothing in a module: two daemons in one process share no state", () => {
+    const state = /^(?:export )?(?:let \w+|const \w+(?::[^=\n]+)? = new (?:Map|Set|WeakMap)(?:<[^\n]*>)?\(\))/gm;
+    const allowed = new Set([
+      // The mock agent's own program: a process of its own.
+      "src/agents/mock/program.ts",
+      // Compiled schemas: the same for everybody.
+      "src/agents/mock/translate/wire-check.ts",
+    ]);
+    const files = [...graph.keys()].filter((file) => file.startsWith("src/agents/") && !allowed.has(file));
+    expect(files.flatMap((file) => Array.from(sourceOf(file).matchAll(state), ([found]) => `${file}: ${found}`))).toEqual([]);
+  });
+});

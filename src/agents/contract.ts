@@ -113,6 +113,11 @@ export type SessionConfig = {
   mcp_servers: McpServer[];
   system_prompt: string | null;
   metadata: Record<string, unknown>;
+  /**
+   * A folder of the daemon with skills that the agent would not find by itself: `<folder>/skills/<name>/SKILL.md`, and a manifest that makes it a plugin. Only
+   * for agents with a door.
+   */
+  skills?: string;
 };
 
 export type ConfigPatch = Partial<Pick<SessionConfig, "model" | "variant" | "agent_mode" | "permission_mode">>;
@@ -255,6 +260,17 @@ export interface Connection {
 /** A file of a directory that the agent loads when the directory is trusted. `always`: it is loaded in a restricted session too, because it is only text. */
 export type LoadedFile = DirectoryFile & { always?: true };
 
+/** How an agent gets Agent Skills: which folders it reads by itself, and how it can be given more. */
+export type SkillDoor = {
+  /** Kinds of project and user roots that the agent reads by itself, such as `.claude`. */
+  project: readonly string[];
+  user: readonly string[];
+  /** Whether it also looks in directories above its own, up to the repository's root. */
+  upwards: boolean;
+  /** How its connection hands over `SessionConfig.skills`; null: it cannot. */
+  door: "plugin_directory" | "extra_roots" | "configuration" | "environment" | null;
+};
+
 /** Where a question about models and modes is asked. Not trusted: a neutral directory, and nothing of it is loaded. */
 export type ProbePlace = { directory: string; trusted: boolean };
 
@@ -279,6 +295,8 @@ export interface Agent {
   refusal?(config: SessionConfig, host: AgentHost): Promise<string | null>;
   models?(host: AgentHost, place: ProbePlace): Promise<ModelInfo[]>;
   modes?(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]>;
+  /** Absent: it knows no skills. */
+  readonly skills?: SkillDoor;
   /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
   directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
   /**
@@ -288,8 +306,13 @@ export interface Agent {
   unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
-  /** Stops shared processes. */
-  shutdown?(): Promise<void>;
+  /**
+   * One instance for one daemon, with all that it keeps between sessions (shared processes, what it found out). Several daemons may live in one process, so
+   * nothing is kept in a module. Absent: it keeps nothing, and is its own instance.
+   */
+  open?(host: AgentHost): Agent;
+  /** Ends the instance: no process of it is left, and no other instance is touched. */
+  close?(): Promise<void>;
 }
 
 /** Why an agent cannot do it, with a stable code and a sentence that says what to do next. */

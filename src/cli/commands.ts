@@ -38,6 +38,7 @@ import { run } from "./commands/run.ts";
 import { search } from "./commands/search.ts";
 import { serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
+import { skillsList, skillsShow } from "./commands/skills.ts";
 import { metrics, openapi, status } from "./commands/status.ts";
 import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
 import { taskAttach, taskList, taskLogs, taskRemove, taskRun, taskShow, taskStop } from "./commands/task.ts";
@@ -75,7 +76,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
     ],
   },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, verify, replay] },
+  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, skillsList, skillsShow, verify, replay] },
   {
     title: "Configuration and access",
     commands: [

@@ -15,6 +15,7 @@ import type {
   TrustedDirectory,
   VerifyReport,
 } from "../schema/session.ts";
+import type { SkillList } from "../schema/skill.ts";
 import type { StreamKind } from "../schema/stream-kind.ts";
 import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
 import { DragomanError } from "./error.ts";
@@ -266,6 +267,11 @@ export class Dragoman {
   /** Agents that run keep what they have loaded until their next start. */
   async distrustDirectory(directory: string, signal?: AbortSignal): Promise<void> {
     await this.http.json("DELETE", "/v1/trust", { query: { directory }, signal });
+  }
+
+  /** The Agent Skills there are for a directory, and how each agent sees them. Without a directory: the user's own. */
+  skills(options: { directory?: string } = {}, signal?: AbortSignal): Promise<SkillList> {
+    return this.http.json("GET", "/v1/skills", { query: options, signal });
   }
 
   /** Takes up a session that `SessionHandle.export` wrote: all of it or nothing. A file of any size is sent as it is read. */

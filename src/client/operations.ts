@@ -31,6 +31,7 @@ export const operations = {
   listModes: "Dragoman.modes",
   getVerifyReport: "Dragoman.verifyReport",
   installAgent: "Dragoman.installAgent",
+  listSkills: "Dragoman.skills",
   listTrust: "Dragoman.trustedDirectories",
   trustDirectory: "Dragoman.trustDirectory",
   distrustDirectory: "Dragoman.distrustDirectory",

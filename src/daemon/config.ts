@@ -79,6 +79,12 @@ export const Config = Type.Object(
         },
       ),
     ),
+    share_skills: Type.Optional(
+      Type.Boolean({
+        description:
+          "false: agents are given no skills beside those they find themselves. `/name` in a message works all the same. Default true.",
+      }),
+    ),
     checkpoints: Type.Optional(
       Type.Object(
         {

@@ -18,6 +18,7 @@ import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 import { checkpointsOf } from "./directory-checkpoints.ts";
+import { DaemonSkills } from "./skills.ts";
 import { createTasks } from "./tasks.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
@@ -44,6 +45,7 @@ export type Core = {
   agents: ReadonlyMap<string, HostedAgent>;
   directory: Directory;
   trust: TrustStore;
+  skills: DaemonSkills;
   indexer: Indexer;
   tasks: TaskService;
   reaped: Reaped[];
@@ -102,6 +104,13 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
   const [ids, clock] = [timeOrderedIds(), isoClock()];
   const tasks = createTasks({ ...options, log, ids, clock, manager: () => manager, warn });
+  const skills = new DaemonSkills({
+    folder: join(options.dataDir, "skills"),
+    home: options.env.HOME,
+    agents: () => [...agents.values()].map(({ agent }) => agent),
+    isTrusted: (path) => trust.isTrusted(path),
+    share: options.config.share_skills ?? true,
+  });
   const manager = new SessionManager({
     log,
     ids,
@@ -111,6 +120,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     inspect: (id) => directory.look(id, true),
     directories: trust,
     checkpoints: checkpoints ?? undefined,
+    skills,
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
@@ -126,10 +136,8 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   for (const agent of options.agents) {
     const settings = agentSettings(options.config, agent.id);
     const { dataDir, env } = options;
-    agents.set(agent.id, {
-      agent,
-      host: createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log: options.log }),
-    });
+    const host = createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log: options.log });
+    agents.set(agent.id, { agent: agent.open?.(host) ?? agent, host });
   }
   onFenced(() => void Promise.allSettled([manager.shutdown(), tasks.service.close()]));
   await removeImports(options, log);
@@ -147,7 +155,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await manager
       .shutdown()
       .catch((error: unknown) => options.log("error", "the last events could not be written yet", { error: String(error) }));
-    await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+    await Promise.allSettled([...agents.values()].map(({ agent }) => agent.close?.()));
     await checkpoints?.close();
   };
   const close = async (): Promise<void> => {
@@ -158,7 +166,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await indexer.close();
     await log.close();
   };
-  return { log, indexer, manager, tasks: tasks.service, agents, directory, trust, reaped, recovered, close };
+  return { log, indexer, manager, tasks: tasks.service, agents, directory, trust, skills, reaped, recovered, close };
 }
 
 /** What search knows of a session. Undefined when its row cannot be read. */

@@ -13,6 +13,7 @@ import { namedSecrets } from "../redaction/secret-values.ts";
 import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
 import type { RedactionOptions } from "../server/redactions.ts";
+import { skillRoutes } from "../server/routes/skills.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
 import { trustRoutes } from "../server/routes/trust.ts";
 import { createServer } from "../server/server.ts";
@@ -128,7 +129,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       redaction: redactionOf(config, options.env ?? process.env),
       version,
       logger,
-      routes: [transferRoutes, trustRoutes(core.trust)],
+      routes: [transferRoutes, trustRoutes(core.trust), skillRoutes(core.skills)],
       dialects: new Map([
         ["messages", messagesDialect],
         ["frames", framesDialect],

@@ -93,7 +93,7 @@ function delta({ data }: EventOf<"item.delta">, context: Pick<MessageContext, "r
     case "reasoning":
       return stream(
         "thinking_delta",
-        { type: "thinking", thinking: data.delta, visibility: context.visibilityOf(item_id, part_index) },
+        { type: "thinking", thinking: data.delta, visibility: data.visibility ?? context.visibilityOf(item_id, part_index) },
         // Both flags: pages written for older messages look for one or the other.
         { reasoning: true, thought: true },
       );

@@ -3,6 +3,7 @@ import Type from "typebox";
 import { boundTo } from "../client/requests.ts";
 import { finalText } from "../client/turn-outcome.ts";
 import type { Session } from "../schema/session.ts";
+import { checkpointTools } from "./checkpoint-tools.ts";
 import type { Ownership } from "./ownership.ts";
 import { isSettled, settle } from "./settle.ts";
 import { taskTools } from "./task-tools.ts";
@@ -274,4 +275,5 @@ export const tools: readonly Tool[] = [
     },
   }),
   ...taskTools,
+  ...checkpointTools,
 ];

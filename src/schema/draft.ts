@@ -7,7 +7,6 @@ import type {
   ErrorCode,
   ErrorData,
   EventDataOf,
-  OutputStream,
   PermissionOption,
   PlainReply,
   QuestionPrompt,
@@ -30,7 +29,7 @@ export type ItemDraft = {
   key: ItemKey;
   /** The agent's own id of the item, null when it has none. */
   native_item_id?: string | null;
-  /** The item this one belongs to; a parent that was never announced is left out rather than invented. */
+  /** The item this one belongs to. One that was never announced is left out, but for tool calls: theirs is made, as an empty message. */
   parent?: ItemKey | null;
   kind: ItemKind;
   role: ItemRole;
@@ -86,7 +85,9 @@ export type Draft = (
       delta: string;
       part_index?: number;
       /** Of a tool's output, where the agent tells the two apart. */
-      stream?: OutputStream;
+      stream?: "stdout" | "stderr";
+      /** Of reasoning that is not meant to be shown. */
+      visibility?: "private";
     }
   | {
       /** Full replacement of an item still in progress. What is left out stays. */

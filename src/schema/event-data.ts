@@ -76,9 +76,11 @@ export const ItemDelta = Type.Object({
   part_type: DeltaPartType,
   /** Of a tool's output, where the agent tells the two apart. */
   stream: optional(Type.Enum(["stdout", "stderr"])),
+  /** Of reasoning that is not meant to be shown. */
+  visibility: optional(Type.Literal("private")),
   delta: Text,
 });
-export type OutputStream = NonNullable<Type.Static<typeof ItemDelta>["stream"]>;
+export type DeltaNature = Pick<Type.Static<typeof ItemDelta>, "stream" | "visibility">;
 
 export const ItemRemoved = Type.Object({ item_id: Text, native_item_id: nullable(Text), reason: Text });
 
@@ -284,7 +286,11 @@ export const ModelInfo = Type.Object({
 export type ModelInfo = Type.Static<typeof ModelInfo>;
 export const ModeInfo = Type.Object({ id: Text, name: optional(Text), description: optional(Text) });
 export type ModeInfo = Type.Static<typeof ModeInfo>;
-export const McpServerInfo = Type.Object({ name: Text, status: Text, error: optional(Text) });
+export const McpServerInfo = Type.Object({
+  name: Text,
+  status: Type.String({ description: "starting, connected, failed, needs_auth, disabled, or a word of the agent's own" }),
+  error: optional(Text),
+});
 export const ConfigOption = Type.Object({
   id: Text,
   name: optional(Text),

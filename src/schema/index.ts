@@ -14,6 +14,7 @@ export * from "./problem-codes.ts";
 export * from "./projection/index.ts";
 export * from "./prune.ts";
 export * from "./session.ts";
+export * from "./skill.ts";
 export * from "./snapshot.ts";
 export * from "./task.ts";
 export * from "./task-grammar.ts";

@@ -178,6 +178,20 @@ describe("the stream of a message", () => {
     expect(turns[1]?.at(0)?.sequence).toBeGreaterThan(turns[0]?.at(-1)?.sequence ?? Number.POSITIVE_INFINITY);
   });
 
+  it("a message that is sent with a stream is told as it was asked for: types, native messages, dialect", async () => {
+    const { session_id: id } = await server.createSession();
+    const raw = await server.call("POST", `/v1/sessions/${id}/messages/stream?include_raw=true&types=item.delta`, {
+      message: "say hi",
+    });
+    const events = sseEvents(raw.text);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["item.delta"]));
+    expect(events.every((event) => event.raw !== null)).toBe(true);
+    const other = await server.call("POST", `/v1/sessions/${id}/messages/stream?dialect=shout`, { message: "say hi" });
+    expect(other.text).toContain("TURN.STARTED");
+    const unknown = await server.call("POST", `/v1/sessions/${id}/messages/stream?dialect=nonsense`, { message: "say hi" });
+    expect(unknown.status).toBe(400);
+  });
+
   it("begins at once for a message that is steered into a running turn", async () => {
     const { session_id: id } = await server.createSession();
     await server.call("POST", `/v1/sessions/${id}/messages`, { message: "ask" });

@@ -193,8 +193,9 @@ describe("a terminal", { timeout: 60_000 }, () => {
     expect(late.watcher.messages.find(({ type }) => type === "screen")).toMatchObject({ rows: 7, cols: 33, exact: true });
     expect(late.watcher.text).toContain("first-23");
     late.socket.close();
-    socket.write("sleep 600\n");
-    await watcher.until(({ text }) => text.includes("sleep 600"));
+    // What the command itself prints, not what the terminal repeats: only then does the signal meet it.
+    socket.write("sh -c 'echo asleep-$((20+4)); exec sleep 600'\n");
+    await watcher.until(({ text }) => text.includes("asleep-24"));
     socket.signal("INT");
     socket.write("exit 4\n");
     await watcher.over;

@@ -4,7 +4,7 @@
  * neither. A delivery that was begun and never came to an end is counted; after MAX_ATTEMPTS it is not tried again.
  */
 import { randomUUID } from "node:crypto";
-import type { Connection } from "../agents/contract.ts";
+import type { Connection, Prompt } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import { withdrawn } from "../log/log-error.ts";
 import type { Actor } from "../schema/actor.ts";
@@ -42,6 +42,8 @@ export type DeliveryOptions = {
   /** Waits until the configuration is settled, then starts the agent unless it runs. */
   open(): Promise<Connection>;
   settled(): Promise<void>;
+  /** What a message that uses a skill is to the agent; tells of it. Others are left as they are. */
+  withSkill(prompt: Prompt): Promise<Prompt>;
   checkpoints: Pick<SessionCheckpoints, "warm" | "beforePrompt" | "left"> | null;
   /** Nothing new begins. */
   stopped(): boolean;
@@ -225,8 +227,10 @@ export class MessageDelivery {
       // Meanwhile the agent may have begun a turn of its own, or the message may have been changed or removed.
       if (!prompt || waits() || this.#find(messageId) !== message) return this.#undo(messageId);
       this.#sending = messageId;
+      const given = await this.#options.withSkill(prompt);
+      if (waits()) return this.#undo(messageId);
       scribe.promiseTurn(message);
-      await agent.prompt(prompt);
+      await agent.prompt(given);
       if (!waits()) record.emit([{ do: "turn.start", initiator: "client" }]);
     } catch (error) {
       const message = this.#find(messageId);

@@ -3,6 +3,7 @@ import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { IdSource } from "./ids.ts";
+import type { SkillSource } from "./skill-source.ts";
 import type { Snapshots } from "./snapshots.ts";
 import type { TrustedDirectories } from "./trust-gate.ts";
 import type { WorkspaceCheckpoints } from "./workspace-checkpoints.ts";
@@ -27,6 +28,8 @@ export type SessionContext = {
   snapshots: Snapshots;
   /** Absent: no checkpoints are taken. */
   checkpoints?: WorkspaceCheckpoints | undefined;
+  /** Absent: messages use no skills. */
+  skills?: SkillSource | undefined;
   /** The state after all that is in the stream. */
   projection: SessionProjection;
   times: SessionTimes;

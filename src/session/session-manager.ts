@@ -20,6 +20,7 @@ import { readProjection } from "./projection-reader.ts";
 import { Session } from "./session.ts";
 import type { SessionTimes } from "./session-context.ts";
 import { configOf, parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
+import type { SkillSource } from "./skill-source.ts";
 import { documentSnapshots, type Snapshots } from "./snapshots.ts";
 import { QUEUED, UNREADABLE } from "./stored-queue.ts";
 import { mustSupport } from "./supported.ts";
@@ -38,6 +39,8 @@ export type ManagerOptions = {
   directories: TrustedDirectories;
   /** Absent: no checkpoints are taken. */
   checkpoints?: WorkspaceCheckpoints | undefined;
+  /** Absent: messages use no skills. */
+  skills?: SkillSource | undefined;
   times: SessionTimes;
   limits: { sessions: number; queued: number };
   defaultDirectory: string;
@@ -587,8 +590,9 @@ export class SessionManager {
     const predecessor = this.#leaving.get(stream.id);
     const snapshots = this.#snapshots;
     const state = { log, ids, clock, now, snapshots, projection };
-    const { checkpoints } = this.#options;
-    const context = { ...state, times, limits, directories, agent, host, lost, predecessor, agentEnvironment, checkpoints };
+    const { checkpoints, skills } = this.#options;
+    const shared = { agentEnvironment, checkpoints, skills };
+    const context = { ...state, times, limits, directories, agent, host, lost, predecessor, ...shared };
     const session = new Session(stream, context);
     return session;
   }

@@ -3,7 +3,7 @@
  * or a timer enters through `record.guard`, so that no fault of the log or of ours reaches an event emitter. What is written is in session-record.ts, messages
  * and their queue in message-delivery.ts, changes of the configuration in session-settings.ts.
  */
-import type { ExitInfo, SessionPort, Translation } from "../agents/contract.ts";
+import type { ExitInfo, Prompt, SessionPort, Translation } from "../agents/contract.ts";
 import type { StreamWriter } from "../log/contract.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
@@ -33,6 +33,7 @@ import type { SessionContext } from "./session-context.ts";
 import { SessionRecord } from "./session-record.ts";
 import { type SessionRow, startMetadata } from "./session-row.ts";
 import { SessionSettings } from "./session-settings.ts";
+import { mayUseSkill, type SkillPlace } from "./skill-source.ts";
 import { DaemonRequest, isTrusted, TrustGate } from "./trust-gate.ts";
 
 export class Session implements SessionPort, Intake {
@@ -46,6 +47,8 @@ export class Session implements SessionPort, Intake {
   readonly #gate: TrustGate;
   readonly #settings: SessionSettings;
   readonly #checkpoints: SessionCheckpoints | null;
+  /** The folder with skills that its agent gets at the next start. */
+  #handed: string | null = null;
   /** What the running agent was started with. */
   #startedTrusted = false;
   /** It is being ended: nothing new begins. */
@@ -98,9 +101,10 @@ export class Session implements SessionPort, Intake {
       ...{ record, log, limit: context.limits.queued },
       newTurnId: () => ids.next("turn"),
       connection: () => this.#line.current,
-      permitted: () => mayStart(this.#row, this.#gate, context),
+      permitted: () => this.#permitted(),
       open: () => this.#line.open(() => this.#target()),
       checkpoints: this.#checkpoints,
+      withSkill: (prompt) => this.#withSkill(prompt),
       settled: () => this.#settings.settled,
       stopped: () => this.#stopped,
       mustLive: () => this.#mustLive(),
@@ -314,6 +318,7 @@ export class Session implements SessionPort, Intake {
     this.#context.log.assertWritable();
     if (this.#line.current || this.#delivery.running) return;
     await this.#gate.mustBeDecided();
+    this.#handed = (await this.#context.skills?.handOver(this.#skillPlace)) ?? null;
     await agentCall(this.#line.open(() => this.#target()));
     this.#mustLive();
     this.#record.write(() => this.#record.scribe.settle());
@@ -389,7 +394,7 @@ export class Session implements SessionPort, Intake {
   /** [S1] An agent's death does not end a session that the agent can resume. */
   #disconnected(info: { exit: ExitInfo | null; message?: string }): void {
     if (this.projection.ended) return;
-    if (!this.#context.agent.capabilities.resume) return this.#record.end(endOf(info));
+    if (!this.#context.agent.capabilities.resume) return this.#record.scribe.afterExit(() => this.#record.end(endOf(info)));
     writeLostAgent(this.#record, this.stream, info);
     setImmediate(() => this.pump());
   }
@@ -407,6 +412,32 @@ export class Session implements SessionPort, Intake {
     if (this.#ending) throw new ProblemError("session_ended", "The session is being ended. Create a new one, or fork this one.");
   }
 
+  async #permitted(): Promise<void> {
+    await mayStart(this.#row, this.#gate, this.#context);
+    this.#handed = (await this.#context.skills?.handOver(this.#skillPlace)) ?? null;
+  }
+
+  get #skillPlace(): SkillPlace {
+    const { session_id, directory, permission_mode } = this.#row;
+    const trusted = this.#line.current ? this.#startedTrusted : this.#gate.trusted;
+    return { session_id, directory, permission_mode, trusted, agent: this.#context.agent };
+  }
+
+  async #withSkill(prompt: Prompt): Promise<Prompt> {
+    const { skills } = this.#context;
+    if (!skills || !mayUseSkill(prompt.text)) return prompt;
+    const used = await skills.use(prompt.text, prompt.command !== undefined, this.#skillPlace);
+    if (!used) return prompt;
+    this.#record.emit([
+      { do: "event", type: "skill.invoked", data: used.invoked },
+      { do: "event", type: "skill.loaded", data: used.loaded },
+      ...used.warnings.map((data) => ({ do: "event", type: "skill.warning", data }) as const),
+    ]);
+    if (used.text === null) return prompt;
+    const { command: _, ...rest } = prompt;
+    return { ...rest, text: used.text };
+  }
+
   /** The log refused in the middle of something, see `SessionRecord.lose`. */
   #lost(): void {
     if (this.#forcing) clearTimeout(this.#forcing);
@@ -415,7 +446,8 @@ export class Session implements SessionPort, Intake {
 
   #target(): LineTarget {
     this.#startedTrusted = this.#gate.trusted;
-    return startTarget(this.#row, this.#startedTrusted, this.#context);
+    const target = startTarget(this.#row, this.#startedTrusted, this.#context);
+    return this.#handed === null ? target : { ...target, config: { ...target.config, skills: this.#handed } };
   }
 
   #turnEnded(data: EventDataOf["turn.ended"]): void {

@@ -59,6 +59,7 @@ const REACHED: Record<string, string | null> = {
   readNative: "native",
   listItems: "items",
   getSnapshot: "snapshot",
+  listSkills: "skills ls",
   listCheckpoints: "checkpoint ls",
   takeCheckpoint: "checkpoint take",
   diffCheckpoint: "checkpoint diff",

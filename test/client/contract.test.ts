@@ -80,6 +80,7 @@ const calls: Record<keyof typeof operations, Call> = {
   listTrust: (d) => d.trustedDirectories(),
   trustDirectory: (d) => d.trustDirectory("/"),
   distrustDirectory: (d) => d.distrustDirectory("/"),
+  listSkills: (d) => d.skills({ directory: dataDir }),
   createSession: (d) => d.createSession({ agent: "mock" }, { idempotencyKey: "k1" }),
   listSessions: (d) =>
     d.sessions({

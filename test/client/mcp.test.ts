@@ -1,6 +1,6 @@
 // `dragoman mcp` as an agent uses it: the SDK's own client, over stdio and HTTP, against a real daemon.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -63,8 +63,34 @@ it("offers the tools, each with a schema", async () => {
     "start_task",
     "read_task",
     "stop_task",
+    "list_changes",
+    "list_checkpoints",
+    "rewind",
   ]);
   for (const { inputSchema } of tools) expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+});
+
+it("shows what a session changed, and takes it back", { timeout: 60_000 }, async () => {
+  const directory = temporaryDir("mcp-work");
+  try {
+    writeFileSync(join(directory, "a.txt"), "one\n");
+    const { session_id } = await call("create_session", { agent: "mock", directory, message: "say hello" });
+    await call("wait_for_session", { session_id });
+    writeFileSync(join(directory, "a.txt"), "two\n");
+    await call("send_message", { session_id, message: "say more" });
+    await call("wait_for_session", { session_id });
+    const { checkpoints } = await call("list_checkpoints", { session_id });
+    const [first] = checkpoints as { checkpoint_id: string; kind: string }[];
+    expect(first?.kind).toBe("turn_start");
+    const { changes } = await call("list_changes", { session_id });
+    expect(changes).toEqual([expect.objectContaining({ path: "a.txt", patch: expect.stringContaining("+two") })]);
+    const checkpoint_id = first?.checkpoint_id;
+    // A person changed it between turns, so it stays.
+    expect(await call("rewind", { session_id, checkpoint_id })).toMatchObject({ files: [], kept: [{ path: "a.txt" }] });
+    expect(readFileSync(join(directory, "a.txt"), "utf8")).toBe("two\n");
+  } finally {
+    removeDir(directory);
+  }
 });
 
 it("creates, waits, reads, speaks again and ends", { timeout: 60_000 }, async () => {

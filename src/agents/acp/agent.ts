@@ -3,6 +3,7 @@ import type { PermissionMode } from "../../schema/event-data.ts";
 import { LATER, ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentCapabilities, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { rec, str } from "../json.ts";
+import { perDaemon } from "../kit/per-daemon.ts";
 import { connectAcp } from "./connect/connection.ts";
 import { AcpLine } from "./connect/line.ts";
 import { LiveSettings } from "./connect/live-settings.ts";
@@ -13,12 +14,15 @@ import { AcpTranslator } from "./translate/translator.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
 
-export function createAcpAgent(definition: AcpDefinition): Agent {
+export const createAcpAgent = (definition: AcpDefinition): Agent => perDaemon(() => acpAgent(definition));
+
+function acpAgent(definition: AcpDefinition): Agent {
   const unspoken = new Set<string>();
   return {
     id: definition.id,
     name: definition.name,
     npmPackage: definition.npmPackage,
+    ...skillsOf(definition),
     capabilities: capabilitiesOf(definition),
     createTranslator: () => new AcpTranslator({ quirks: quirksOf(definition.quirks) }),
     inspect: (host) => inspect(definition, host),
@@ -53,6 +57,12 @@ export const acpAgents: readonly Agent[] = acpDefinitions.map((definition) =>
 
 /** For traces of any ACP agent: it tells from the first answer which one it is. */
 export const createAcpTranslator = (): AcpTranslator => new AcpTranslator();
+
+function skillsOf({ skills }: AcpDefinition): Pick<Agent, "skills"> {
+  if (!skills) return {};
+  const { variable, ...read } = skills;
+  return { skills: { ...read, door: variable === undefined ? null : "environment" } };
+}
 
 function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
   return {

@@ -1,7 +1,7 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
-import type { AgentCapabilities, SessionConfig } from "../contract.ts";
+import type { AgentCapabilities, SessionConfig, SkillDoor } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import { OPENCODE_PACKAGE } from "../opencode/package.ts";
 import {
@@ -27,6 +27,8 @@ export type AcpDefinition = {
   /** Variables it gets unless the user has set them. */
   env?: Record<string, string>;
   settingsFile?: SettingsFile;
+  /** Which skills it finds by itself. `variable`: takes a list of further folders. */
+  skills?: Omit<SkillDoor, "door"> & { variable?: string };
   /** What it loads from a session's directory, and how it is started without. */
   directory: DirectoryUse;
   /** The first variable that is set decides how to sign in. */
@@ -60,6 +62,7 @@ export const geminiDefinition: AcpDefinition = {
     content: { general: { sessionRetention: { enabled: false } } },
   },
   directory: geminiUse,
+  skills: { project: [".gemini", ".agents"], user: [".gemini", ".agents"], upwards: false },
   auth: [
     { variable: "GEMINI_API_KEY", method: "gemini-api-key" },
     { variable: "GOOGLE_API_KEY", method: "vertex-ai" },
@@ -142,6 +145,10 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     quirks: "copilot",
     args: ["--acp", "--stdio"],
     directory: copilotUse,
+    skills: {
+      ...{ project: [".github", ".claude", ".agents"], user: [".copilot", ".claude", ".agents"], upwards: false },
+      variable: "COPILOT_SKILLS_DIRS",
+    },
     auth: [],
     npmPackage: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
     able: { questions: false },

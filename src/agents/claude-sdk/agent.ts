@@ -12,6 +12,8 @@ export const claudeSdkAgent: Agent = {
   // It has no program of its own; the name only keeps the PATH from being asked for another one.
   npmPackage: { name: SDK_PACKAGE, version: "0.3.325", bin: "claude-agent-sdk" },
   capabilities: claudeAgent.capabilities,
+  // The SDK takes plugins as an option of their own, which is not given yet.
+  skills: { project: [".claude"], user: [".claude"], upwards: false, door: null },
   createTranslator: claudeAgent.createTranslator,
   inspect,
   ...(claudeAgent.refusal ? { refusal: claudeAgent.refusal } : {}),

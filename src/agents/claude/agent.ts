@@ -10,6 +10,7 @@ import { ClaudeTranslator } from "./translate/translator.ts";
 export const claudeAgent: Agent = {
   id: "claude",
   name: "Claude Code",
+  skills: { project: [".claude"], user: [".claude"], upwards: false, door: "plugin_directory" },
   npmPackage: { name: "@anthropic-ai/claude-code", version: "2.1.325", bin: "claude", script: true },
   capabilities: {
     permissions: true,

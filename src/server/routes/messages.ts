@@ -29,7 +29,7 @@ const problems = [
 type Kept = { turn_id: string; after: number; begun: boolean };
 
 export function messageRoutes(app: App, context: ServerContext): void {
-  const { manager, streams, log } = context;
+  const { manager, streams, log, dialects, redactions } = context;
   const idempotency = new Idempotency(log);
 
   app.post(
@@ -67,8 +67,9 @@ export function messageRoutes(app: App, context: ServerContext): void {
       },
     },
     async (request, reply) => {
+      // A dialect that does not exist is refused before the message is sent.
+      const encoding = encodingOf(request.query, dialects, redactions.reader(callerOf(request)));
       const session = await manager.get(request.params.id);
-      const encoding = encodingOf(request.query, context.dialects, context.redactions.reader(callerOf(request)));
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {
         const after = session.stream.lastCommitted;

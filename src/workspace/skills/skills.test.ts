@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { parseFrontmatter, validateMetadata } from "skills-ref";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { SkillDoor } from "../../agents/contract.ts";
 import { bash, temporary } from "../test-trees.ts";
 import {
   catalogText,
@@ -217,15 +218,16 @@ describe("agents", () => {
     skill(project, ".dragoman", "d", "---\nname: d\ndescription: x\ndisable-model-invocation: true\n---\n");
     skill(home, ".claude", "u");
     const { skills } = await catalog();
-    const seen = (agent: string, mcp = true) =>
-      skills.map((each) => `${each.name} ${visibilityOf(each, agent, project, mcp).visible}`);
-    expect(seen("claude")).toEqual(["d injected", "a injected", "c native", "u native"]);
-    expect(seen("codex")).toEqual(["d injected", "a native", "c injected", "u injected"]);
-    expect(seen("gemini")).toEqual(["d not_visible", "a native", "c injected", "u injected"]);
-    expect(seen("somebody", false)).toEqual(["d not_visible", "a not_visible", "c not_visible", "u not_visible"]);
-    expect(visibilityOf(skills[1]!, "claude", project).door).toBe("plugin_directory");
-    expect(visibilityOf(skills[1]!, "codex", join(project, "packages/a")).visible).toBe("native");
-    expect(visibilityOf(skills[2]!, "claude", join(project, "packages/a")).visible).toBe("injected");
+    const claude: SkillDoor = { project: [".claude"], user: [".claude"], upwards: false, door: "plugin_directory" };
+    const codex: SkillDoor = { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: null };
+    const seen = (row: SkillDoor | undefined) =>
+      skills.map((each) => `${each.name} ${visibilityOf(each, "x", row, project).visible}`);
+    expect(seen(claude)).toEqual(["d not_visible", "a injected", "c native", "u native"]);
+    expect(seen(codex)).toEqual(["d not_visible", "a native", "c not_visible", "u not_visible"]);
+    expect(seen(undefined)).toEqual(["d not_visible", "a not_visible", "c not_visible", "u not_visible"]);
+    expect(visibilityOf(skills[1]!, "claude", claude, project).door).toBe("plugin_directory");
+    expect(visibilityOf(skills[1]!, "codex", codex, join(project, "packages/a")).visible).toBe("native");
+    expect(visibilityOf(skills[2]!, "claude", claude, join(project, "packages/a")).visible).toBe("injected");
   });
 
   it("understands a prompt that uses a skill, and tells a model what there is", async () => {

@@ -46,6 +46,7 @@ export function launchArguments(
     ...named("--resume", resume?.native_session_id ?? null),
     ...(resume?.fork ? ["--fork-session"] : []),
     ...(mcp ? [`--mcp-config=${mcp}`] : []),
+    ...(config.skills === undefined ? [] : [`--plugin-dir=${config.skills}`]),
     ...(config.system_prompt ? [`--append-system-prompt=${config.system_prompt}`] : []),
   ];
   return {

@@ -104,6 +104,8 @@ function planQuestion(state: ClaudeState, call: string | null, input: JsonRecord
   const file = str(input.planFilePath) ?? str(known?.planFilePath);
   return {
     do: "question.request",
+    // The CLI asks for a tool; that it is a question with these answers is ours.
+    synthetic: true,
     ...about,
     questions: [
       {

@@ -1,0 +1,130 @@
+/**
+ * One catalog of Agent Skills for all agents: what there is for a directory, how each agent sees it, what a message uses, and the folder an agent is given with what
+ * it would not find by itself. Skills of a directory count only while it is trusted.
+ */
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Agent } from "../agents/contract.ts";
+import type { SkillList } from "../schema/skill.ts";
+import type { SkillPlace, SkillSource, UsedSkill } from "../session/skill-source.ts";
+import {
+  effectiveAllowedTools,
+  invocationOf,
+  readFrontmatter,
+  type Skill,
+  type SkillCatalog,
+  skillCatalog,
+  skillRoots,
+  skillText,
+  visibilityOf,
+} from "../workspace/skills/index.ts";
+
+/** A larger skill is not handed over: it would be copied at every start of an agent. */
+const MAX_FILES = 500;
+const MAX_BYTES = 10 * 1024 ** 2;
+
+export type DaemonSkillsOptions = {
+  /** Where folders for agents are made. */
+  folder: string;
+  home: string | undefined;
+  agents(): Iterable<Agent>;
+  isTrusted(directory: string): boolean;
+  /** False: nothing is handed over to agents. */
+  share: boolean;
+};
+
+export class DaemonSkills implements SkillSource {
+  readonly #options: DaemonSkillsOptions;
+
+  constructor(options: DaemonSkillsOptions) {
+    this.#options = options;
+    // Of sessions of the last daemon.
+    rmSync(options.folder, { recursive: true, force: true });
+  }
+
+  async list(directory: string | null): Promise<SkillList> {
+    const trusted = directory !== null && this.#options.isTrusted(directory);
+    const { skills, collisions, warnings, roots } = await this.#catalog(directory, trusted);
+    const agents = [...this.#options.agents()];
+    return {
+      ...{ directory, trusted, collisions, warnings, roots },
+      skills: skills.map((skill) => ({ ...skill, agents: agents.map((agent) => this.#sight(skill, agent, directory)) })),
+    };
+  }
+
+  async use(
+    text: string,
+    command: boolean,
+    { agent, directory, trusted, permission_mode }: SkillPlace,
+  ): Promise<UsedSkill | null> {
+    const { skills } = await this.#catalog(directory, trusted);
+    const found = invocationOf(text, skills);
+    if (!found) return null;
+    const { skill, args } = found;
+    const mode =
+      permission_mode === "plan" || permission_mode === "accept_edits" || permission_mode === "bypass"
+        ? permission_mode
+        : "default";
+    const effective = effectiveAllowedTools(skill.allowed_tools, mode, skill.name);
+    const warnings = [...skill.warnings, ...effective.warnings].map(({ kind, detail }) => ({ name: skill.name, kind, detail }));
+    const isOwn = command && this.#sight(skill, agent, directory).visible === "native";
+    return {
+      text: isOwn ? null : skillText(skill, readFrontmatter(readFileSync(skill.path, "utf8"))?.body ?? "", args),
+      invoked: {
+        name: skill.name,
+        ...(args === "" ? {} : { args }),
+        mode: "manual",
+        ...(skill.allowed_tools.length === 0 ? {} : { effective_allowed_tools: effective.tools }),
+      },
+      loaded: {
+        name: skill.name,
+        path: skill.path,
+        digest: skill.digest,
+        frontmatter: skill.frontmatter,
+        ...(warnings.length === 0 ? {} : { warnings: warnings.map(({ detail }) => detail) }),
+      },
+      warnings,
+    };
+  }
+
+  async handOver({ session_id, agent, directory, trusted }: SkillPlace): Promise<string | null> {
+    if (!this.#options.share || (agent.skills?.door ?? null) === null) return null;
+    const { skills } = await this.#catalog(directory, trusted);
+    const given = skills.filter((skill) => this.#sight(skill, agent, directory).visible === "injected" && isSmall(skill));
+    const folder = join(this.#options.folder, session_id);
+    rmSync(folder, { recursive: true, force: true });
+    if (given.length === 0) return null;
+    mkdirSync(join(folder, ".claude-plugin"), { recursive: true, mode: 0o700 });
+    writeFileSync(
+      join(folder, ".claude-plugin", "plugin.json"),
+      JSON.stringify({ name: "dragoman", description: "Skills of this machine and project.", version: "1.0.0" }),
+    );
+    // Copied: not every agent follows links.
+    for (const skill of given)
+      cpSync(skill.directory, join(folder, "skills", basename(skill.directory)), { recursive: true, dereference: true });
+    return folder;
+  }
+
+  #sight(skill: Skill, agent: Agent, directory: string | null): SkillList["skills"][number]["agents"][number] {
+    const row = agent.skills && !this.#options.share ? { ...agent.skills, door: null } : agent.skills;
+    return visibilityOf(skill, agent.id, row, directory);
+  }
+
+  #catalog(directory: string | null, trusted: boolean): Promise<SkillCatalog> {
+    const { home } = this.#options;
+    return skillCatalog(
+      skillRoots({ ...(directory === null ? {} : { directory }), trusted, ...(home === undefined ? {} : { home }) }),
+    );
+  }
+}
+
+function isSmall({ directory }: Skill): boolean {
+  try {
+    const entries = readdirSync(directory, { recursive: true, encoding: "utf8" });
+    if (entries.length > MAX_FILES) return false;
+    const bytes = entries.reduce((sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+    return bytes <= MAX_BYTES;
+  } catch {
+    return false;
+  }
+}
