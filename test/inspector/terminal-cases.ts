@@ -30,7 +30,7 @@ export function terminalCases(world: World): void {
     await page.keyboard.press("Escape");
     await page.keyboard.type(":q!\n");
     await rows.getByText(`${height} ${cols}`).waitFor();
-    await page.keyboard.type("top -d 1\n");
+    await page.keyboard.type("top -d 1; echo top-$((4+4))\n");
     await rows
       .getByText(/Tasks:|PID/)
       .first()
@@ -46,6 +46,8 @@ export function terminalCases(world: World): void {
       .first()
       .waitFor();
     await page.keyboard.type("q");
+    // It throws away what was typed ahead.
+    await rows.getByText("top-8").waitFor();
     await page.keyboard.type("exit 3\n");
     await page.locator(".terminal-ended").getByText("exited with 3").waitFor();
     await other.locator(".terminal-ended").getByText("exited with 3").waitFor();
