@@ -3,6 +3,7 @@ import { Tabs } from "@base-ui/react/tabs";
 import type { PointerEvent } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { prefer, preferences } from "../state/preferences.ts";
+import { SessionTasks } from "../terminal/session-tasks.tsx";
 import type { TranscriptView } from "../transcript/context.ts";
 import { IconButton } from "../ui/controls.tsx";
 import { AgentState } from "./agent-state.tsx";
@@ -26,6 +27,9 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
             <Tabs.Tab className="tab" value="changes">
               Changes
             </Tabs.Tab>
+            <Tabs.Tab className="tab" value="terminal">
+              Terminal
+            </Tabs.Tab>
             <Tabs.Tab className="tab" value="coverage">
               Coverage
             </Tabs.Tab>
@@ -47,6 +51,9 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="changes">
           <Changes row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="terminal">
+          <SessionTasks row={row} />
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="coverage">
           <Coverage row={row} />

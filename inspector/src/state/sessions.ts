@@ -65,6 +65,7 @@ class Sessions {
       try {
         const stream = daemon.events({
           signal,
+          kinds: ["session"],
           ...(this.#cursor === undefined ? {} : { after: this.#cursor }),
           onState: (state) => state.state === "reconnecting" && link.set(state),
         });

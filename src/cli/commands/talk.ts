@@ -108,7 +108,7 @@ export const events: Command = {
   async run({ values, daemon, json, terminal }) {
     const after = text(values, "after");
     const types = list(values, "type");
-    const stream = (await daemon()).events({ signal: terminal.signal, ...(after ? { after } : {}) });
+    const stream = (await daemon()).events({ signal: terminal.signal, kinds: ["session"], ...(after ? { after } : {}) });
     for await (const { cursor, event } of stream) if (types.length === 0 || types.includes(event.type)) json({ cursor, event });
     return EXIT.ok;
   },

@@ -1,0 +1,78 @@
+// The tasks of a session: its terminals, live, and the commands that ran beside its turns.
+import { useEffect, useMemo, useState } from "react";
+import type { Session } from "../../../src/schema/session.ts";
+import { isOpen, type TaskInfo } from "../../../src/schema/task.ts";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
+import { sessions } from "../state/sessions.ts";
+import { useStore } from "../state/store.ts";
+import { Button, Notice } from "../ui/controls.tsx";
+import { clock } from "../ui/format.ts";
+import { endOf, TaskTransport } from "./task-transport.ts";
+import { Terminal } from "./terminal.tsx";
+
+/** The person's own shell, where the daemon's environment names one. */
+const SHELL = '[ -x "$SHELL" ] && exec "$SHELL"; exec sh';
+
+export function SessionTasks({ row }: { row: Session }) {
+  const [tasks, setTasks] = useState<TaskInfo[] | null>(null);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  const operate = canOperate(useStore(access));
+  const id = row.session_id;
+  const failed = (error: unknown): void => setFault(problemText(error));
+  useEffect(() => {
+    const gone = new AbortController();
+    const missed = (error: unknown): void => setFault(gone.signal.aborted ? null : problemText(error));
+    const read = (): void =>
+      void daemon
+        .session(id)
+        .tasks({}, gone.signal)
+        .then((list) => setTasks(list.tasks), missed);
+    read();
+    const unwatch = sessions.watch(id, ({ type }) => type.startsWith("task.") && read());
+    return () => {
+      gone.abort();
+      unwatch();
+    };
+  }, [id]);
+  const start = (): void =>
+    void daemon
+      .session(id)
+      .startTask({ command: SHELL, title: "terminal", execution_mode: "pty" })
+      .then((task) => setChosen(task.id), failed);
+  const shown = tasks?.find(({ task_id }) => task_id === chosen) ?? null;
+  return (
+    <div className="session-tasks">
+      <div className="task-bar">
+        {operate && row.status !== "ended" && <Button onClick={start}>New terminal</Button>}
+        <select aria-label="Task" value={chosen ?? ""} onChange={(event) => setChosen(event.target.value || null)}>
+          <option value="">{tasks?.length === 0 ? "No tasks yet" : "Choose a task"}</option>
+          {tasks?.map((task) => (
+            <option key={task.task_id} value={task.task_id}>
+              {nameOf(task)}
+            </option>
+          ))}
+        </select>
+        {operate && shown && isOpen(shown) && (
+          <Button onClick={() => void daemon.task(shown.task_id).cancel("ended in the inspector").catch(failed)}>End it</Button>
+        )}
+      </div>
+      {fault !== null && <Notice kind="error">{fault}</Notice>}
+      {chosen !== null && (
+        <TaskTerminal key={chosen} id={chosen} label={shown ? nameOf(shown) : "terminal"} readOnly={!operate} />
+      )}
+    </div>
+  );
+}
+
+function TaskTerminal({ id, label, readOnly }: { id: string; label: string; readOnly: boolean }) {
+  const transport = useMemo(() => new TaskTransport(daemon.task(id)), [id]);
+  return <Terminal transport={transport} label={label} readOnly={readOnly} />;
+}
+
+function nameOf(task: TaskInfo): string {
+  const { command, argv } = task.args as { command?: string; argv?: string[] };
+  const name = task.title ?? command ?? argv?.join(" ") ?? task.task_id;
+  return visibleLine(`${clock(task.created_at)} ${name} (${isOpen(task) ? task.status : endOf(task)})`);
+}
