@@ -5,11 +5,11 @@
  */
 import type { Readable } from "node:stream";
 import type { EventText } from "../schema/envelope.ts";
-import type { Disposition, NativeDirection } from "../schema/native.ts";
+import type { Disposition, LedgerDirection } from "../schema/native.ts";
 import type { StreamKind } from "../schema/stream-kind.ts";
 import type { LogError } from "./log-error.ts";
 
-export type { Disposition, NativeDirection } from "../schema/native.ts";
+export type { Disposition, LedgerDirection } from "../schema/native.ts";
 export type { StreamKind } from "../schema/stream-kind.ts";
 
 export type EventEntry = {
@@ -25,7 +25,7 @@ export type EventEntry = {
 };
 
 export type NativeEntry = {
-  dir: NativeDirection;
+  dir: LedgerDirection;
   /** Milliseconds since the stream began. */
   t_ms: number;
   /** The native type, for coverage. Bounded in number. */
@@ -37,7 +37,7 @@ export type NativeEntry = {
 
 export type NativeRow = {
   native_seq: number;
-  dir: NativeDirection;
+  dir: LedgerDirection;
   t_ms: number;
   type: string;
   disposition: Disposition;

@@ -2,10 +2,12 @@
 
 /**
  * Where a native message came from. `in`: we wrote it to the agent, `out`: the agent wrote it, `sse`/`http`: an event stream, a request or its answer,
- * `err`: a line of stderr, `exit`: the process is gone, `daemon`: no message of an agent, but what the daemon decided between them. The same words
- * stand in recorded traces.
+ * `err`: a line of stderr, `exit`: the process is gone. The same words stand in recorded traces.
  */
-export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse" | "daemon";
+export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
+
+/** What stands in a ledger. `daemon` is no message of an agent: what the daemon decided between them. */
+export type LedgerDirection = NativeDirection | "daemon";
 
 /** What became of a native message. There is no fifth one. */
 export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";

@@ -37,7 +37,7 @@ async function* ledger(stream: Stream, last: number): AsyncGenerator<NativeMessa
   for (let after = 0; after < last; ) {
     const page = await stream.readNative({ after, limit: PAGE });
     for (const { native_seq, dir, body } of page.messages)
-      if (native_seq <= last) yield { dir, data: parsed(body.toString("utf8")) };
+      if (native_seq <= last && dir !== "daemon") yield { dir, data: parsed(body.toString("utf8")) };
     if (page.messages.length === 0) return;
     after = page.next;
   }

@@ -29,7 +29,7 @@ const problems = [
 type Kept = { turn_id: string; after: number; begun: boolean };
 
 export function messageRoutes(app: App, context: ServerContext): void {
-  const { manager, streams, log } = context;
+  const { manager, streams, log, dialects, redactions } = context;
   const idempotency = new Idempotency(log);
 
   app.post(

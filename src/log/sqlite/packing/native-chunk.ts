@@ -8,7 +8,7 @@
  * A head is JSON: `runs` of [direction, type, disposition, how many], `at` as runs of [milliseconds, how many], `inner` as [index, line ends]. The first
  * version wrote a list of [direction, milliseconds, type, disposition, length] and nothing between messages.
  */
-import type { Disposition, NativeDirection, NativeEntry, NativeRow } from "../../contract.ts";
+import type { Disposition, LedgerDirection, NativeEntry, NativeRow } from "../../contract.ts";
 import { type LineTemplate, middleOf, templateOf } from "./line-template.ts";
 import { TextBuffer } from "./text-buffer.ts";
 
@@ -21,10 +21,10 @@ const marks = new Set([LITERAL, TEMPLATE, MIDDLE].map((mark) => mark.charCodeAt(
 /** Texts from this length on are encoded on their own: gathering pays for small ones. */
 const LARGE = 64 * 1024;
 
-type MessageRun = [dir: NativeDirection, type: string, disposition: Disposition, count: number];
+type MessageRun = [dir: LedgerDirection, type: string, disposition: Disposition, count: number];
 type TimeRun = [t_ms: number, count: number];
 type Head = { runs: MessageRun[]; at: TimeRun[]; inner: [index: number, lineEnds: number][] };
-type OldHead = [dir: NativeDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
+type OldHead = [dir: LedgerDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
 
 /** With more than this left out by the template, a better one is looked for. */
 const LONG_MIDDLE = 32;
