@@ -1,12 +1,12 @@
 /** Where the page is. In the fragment, so that any session id is a good address and no server sees it. */
 import { Store } from "./store.ts";
 
-export type Route = { page: "home" } | { page: "session"; id: string } | { page: "agents" };
+export type Route = { page: "home" } | { page: "session"; id: string } | { page: "agents" } | { page: "skills" };
 
 function parse(hash: string): Route {
   const [, page, id] = hash.replace(/^#/, "").split("/");
   if (page === "sessions" && id) return { page: "session", id: decodeURIComponent(id) };
-  if (page === "agents") return { page: "agents" };
+  if (page === "agents" || page === "skills") return { page };
   return { page: "home" };
 }
 
@@ -14,7 +14,7 @@ export const route = new Store<Route>(parse(location.hash));
 window.addEventListener("hashchange", () => route.set(parse(location.hash)));
 
 export const hrefOf = (to: Route): string =>
-  to.page === "session" ? `#/sessions/${encodeURIComponent(to.id)}` : to.page === "agents" ? "#/agents" : "#/";
+  to.page === "session" ? `#/sessions/${encodeURIComponent(to.id)}` : to.page === "home" ? "#/" : `#/${to.page}`;
 
 export function go(to: Route): void {
   location.hash = hrefOf(to);

@@ -1,17 +1,9 @@
 // The line to one ACP process: starts it, shakes hands, and carries requests both ways. Everything said is recorded before it is acted on.
 // Not here: what a session wants (connection.ts) and what the agent may ask of us (client.ts).
-import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import {
-  JsonRpcClosed,
-  JsonRpcPeer,
-  type NdjsonStdio,
-  openNdjsonStdio,
-  ProcessRegistry,
-  type Respond,
-} from "../../../transports/index.ts";
+import { JsonRpcClosed, type JsonRpcPeer, type Respond } from "../../../transports/index.ts";
 import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionConfig } from "../../contract.ts";
 import { type JsonRecord, num, rec, str } from "../../json.ts";
+import { type RecordedProcess, RpcProcess } from "../../kit/recorded-process.ts";
 import type { AcpDefinition } from "../definitions.ts";
 import { quirksOf } from "../translate/quirks.ts";
 import type { RpcId } from "../translate/rpc.ts";
@@ -40,68 +32,36 @@ export class AcpLine {
   readonly peer: JsonRpcPeer;
   /** `_meta` of requests that open a session. */
   meta: JsonRecord = {};
-  readonly #stdio: NdjsonStdio;
-  #failure: AgentError | null = null;
-  #exit: ExitInfo | null = null;
-  readonly #ended: Promise<void>;
-  #end: () => void = () => {};
+  readonly #process: RecordedProcess;
 
   private constructor(host: AgentHost, definition: AcpDefinition, start: StartOptions, handlers: LineHandlers) {
     this.host = host;
     this.definition = definition;
-    const { channel } = handlers;
-    this.#ended = new Promise((resolve) => {
-      this.#end = resolve;
-    });
-    this.#stdio = openNdjsonStdio({
-      ...start,
-      recorder: new ProcessRegistry(host.processDir),
-      onMessage: (message) => this.peer.receive(message),
-      onGarbage: ({ raw, error }) => channel?.unparsed("out", Buffer.from(raw), error),
-      onOversize: ({ head, bytes, sha256 }) => channel?.unparsed("out", head, `a line of ${bytes} bytes`, sha256),
-      onStderrLine: (line) => channel?.record("err", line, line),
-      // An agent that does not listen any more cannot be talked to: its end is told by its exit.
-      onStdinError: () => void this.#stdio.process.stop(STOP_GRACE_MS),
-      onSpawnError: (error) => {
-        this.#failure = new AgentError(
-          error.code === "agent_not_found" ? "agent_not_found" : "agent_failed_to_start",
-          error.message,
-          { cause: error },
-        );
-        this.peer.close(error.message);
+    const { process, peer } = new RpcProcess(
+      { name: definition.name, ...start, host },
+      {
+        onRequest: (method, params, id, respond) => handlers.onRequest(method, rec(params), readId(id), respond),
+        onNotification: (method, params) => {
+          if (method === "session/update") handlers.onUpdate(rec(params));
+        },
+        onCancel: (id) => handlers.onCancel(readId(id)),
       },
-      onExit: (exit) => {
-        this.#exit = exit;
-        this.#end();
-        channel?.exited(exit);
-        this.peer.close(`the agent's process ended (${exit.signal ?? `code ${exit.code}`})`);
-        handlers.onExit(exit);
-      },
-    });
-    this.peer = new JsonRpcPeer({
-      write: (line) => this.#stdio.sendLine(line),
-      flow: this.#stdio.flow,
-      // Our tap's directions are the peer's point of view: what it receives is what the agent wrote.
-      onRaw: (direction, raw, value) => channel?.record(direction === "in" ? "out" : "in", raw, value),
-      onRequest: (method, params, id, respond) => handlers.onRequest(method, rec(params), readId(id), respond),
-      onNotification: (method, params) => {
-        if (method === "session/update") handlers.onUpdate(rec(params));
-      },
-      onCancel: (id) => handlers.onCancel(readId(id)),
-    });
+      { channel: handlers.channel, onEnd: ({ exit }) => exit && handlers.onExit(exit) },
+    );
+    this.peer = peer;
+    this.#process = process;
   }
 
   static async open(
     host: AgentHost,
     definition: AcpDefinition,
-    place: Pick<SessionConfig, "directory" | "trusted" | "env" | "skills">,
+    place: Pick<SessionConfig, "directory" | "trusted" | "env">,
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
     const wanted = { ...definition.env, ...host.environment(place.env) };
     const way = await startFor(definition.directory, { ...place, name: definition.name, host }, wanted);
-    const handed = skillFolders(definition, place.skills, wanted);
-    const environment = { ...wanted, ...handed, ...(await offerSettings(definition.settingsFile, host, wanted)), ...way.env };
+    const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)), ...way.env };
     const start = {
       command,
       args: [...(args.length > 0 ? args : definition.args), ...way.args],
@@ -121,16 +81,21 @@ export class AcpLine {
   }
 
   get pid(): number | null {
-    return this.#stdio.process.pid;
+    return this.#process.pid;
   }
 
   /** Resolves when the agent has read what it was sent. */
   drained(): Promise<void> {
-    return this.#stdio.process.drained();
+    return this.#process.drained();
+  }
+
+  /** Its session is open: what ends it from now on is no failed start. */
+  ready(): void {
+    this.#process.ready();
   }
 
   get alive(): boolean {
-    return this.#exit === null && this.#failure === null;
+    return this.#process.gone === null;
   }
 
   ask(method: string, params: JsonRecord, timeoutMs?: number): Promise<unknown> {
@@ -138,40 +103,32 @@ export class AcpLine {
   }
 
   setPaused(paused: boolean): void {
-    if (paused) this.#stdio.process.pauseStdout();
-    else this.#stdio.process.resumeStdout();
+    this.#process.setPaused(paused);
   }
 
   async stop(): Promise<void> {
-    if (this.#failure !== null) return;
-    // Before its input ends: an agent that leaves by itself abandons the commands that run in sessions of their own.
-    await this.#stdio.process.endDescendants();
-    this.#stdio.process.endStdin();
-    const patience = new AbortController();
-    const grace = quirksOf(this.definition.quirks).staysOnEof ? 0 : EOF_GRACE_MS;
-    await Promise.race([this.#ended, delay(grace, undefined, { signal: patience.signal }).catch(() => {})]);
-    patience.abort();
-    await this.#stdio.process.stop(STOP_GRACE_MS);
+    const eofMs = quirksOf(this.definition.quirks).staysOnEof ? 0 : EOF_GRACE_MS;
+    await this.#process.stop({ graceMs: STOP_GRACE_MS, eofMs });
   }
 
   /** Why a request during the start failed, as an error that says what to do. */
   explain(error: unknown): AgentError {
     if (error instanceof AgentError) return error;
-    if (this.#failure !== null) return this.#failure;
     const message = error instanceof Error ? error.message : String(error);
     const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
     if (code === -32000)
       return new AgentError("agent_auth_required", `${this.definition.name} is not signed in: ${message} ${this.#authAdvice()}`, {
         cause: error,
       });
-    if (error instanceof JsonRpcClosed || this.#exit !== null)
-      return new AgentError("agent_failed_to_start", `${this.definition.name} ended while it started. ${this.#lastWords()}`, {
-        cause: error,
-      });
+    if (error instanceof JsonRpcClosed && this.#process.gone !== null) return this.#process.gone;
     if (code === "timeout")
-      return new AgentError("agent_failed_to_start", `${this.definition.name} did not answer in time. ${this.#lastWords()}`, {
-        cause: error,
-      });
+      return new AgentError(
+        "agent_failed_to_start",
+        `${this.definition.name} did not answer in time. ${this.#process.lastWords()}`,
+        {
+          cause: error,
+        },
+      );
     return new AgentError("agent_refused", `${this.definition.name} refused: ${message}${detail(error)}`, { cause: error });
   }
 
@@ -206,12 +163,6 @@ export class AcpLine {
     const set = variables.length > 0 ? `Set ${variables.join(" or ")}, or sign` : "Sign";
     return `${set} in with the agent's own program, then try again.`;
   }
-
-  #lastWords(): string {
-    const { head, tail } = this.#stdio.process.stderr();
-    const text = (tail ?? head ?? "").trim().split("\n").slice(-5).join("\n");
-    return text === "" ? "It said nothing on stderr." : `Its last words were: ${text}`;
-  }
 }
 
 type StartOptions = { command: string; args: string[]; cwd: string; env: Record<string, string> };
@@ -222,15 +173,4 @@ function detail(error: unknown): string {
   const data = typeof error === "object" && error !== null && "data" in error ? rec(error.data) : {};
   const text = str(data.details) ?? str(data.message);
   return text === undefined ? "" : ` (${text})`;
-}
-
-/** The person's own folders come first. */
-function skillFolders(
-  { skills }: AcpDefinition,
-  folder: string | undefined,
-  env: Record<string, string>,
-): Record<string, string> {
-  const variable = skills?.variable;
-  if (variable === undefined || folder === undefined) return {};
-  return { [variable]: [env[variable], join(folder, "skills")].filter(Boolean).join(",") };
 }
