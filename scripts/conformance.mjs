@@ -5,6 +5,7 @@
 //   npm run conformance -- --scenario=inspector   only the runs in a browser
 //   npm run conformance -- --scenario=crash       only the runs in which the daemon is killed with -9
 //   npm run conformance -- --short           the short set: a few minutes, for every change
+//   npm run conformance -- --compare         prints what the agents tell in the scenarios they all play; it is compared in any case
 //   npm run conformance -- --install-only    downloads and stops
 // A scenario that fails is played once more before it counts: real agents on a busy machine are late now and then. Both tries are printed.
 import { execFile } from "node:child_process";
@@ -13,9 +14,10 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { commandVariable } from "../dist/daemon/agent-host.js";
-import { PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
+import { comparisonText, unexplained } from "../dist/verify/compare/compare.js";
+import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
 import { agentSummary, summarize } from "../dist/verify/report/table.js";
-import { verifyAgents } from "../dist/verify/verify-command.js";
+import { compareAgents, comparisonSummary, verifyAgents } from "../dist/verify/verify-command.js";
 import { crash } from "./conformance-crash.mjs";
 import { BROWSED, browse } from "./conformance-inspector.mjs";
 
@@ -27,9 +29,10 @@ const argv = process.argv.slice(2);
 const flags = new Set(argv.filter((arg) => arg.startsWith("-")));
 const named = argv.filter((arg) => arg.startsWith("--scenario=")).map((arg) => arg.slice("--scenario=".length));
 const wanted = argv.filter((arg) => !arg.startsWith("-"));
-const unknown = wanted.filter((id) => !pinnedAgents.some(({ agent }) => agent === id));
+const known = [...pinnedAgents.map(({ agent }) => agent), ...builtIn];
+const unknown = wanted.filter((id) => !known.includes(id));
 if (unknown.length > 0) {
-  console.error(`Not pinned: ${unknown.join(", ")}. Pinned are ${pinnedAgents.map(({ agent }) => agent).join(", ")}.`);
+  console.error(`Not pinned: ${unknown.join(", ")}. Pinned are ${known.join(", ")}.`);
   process.exit(2);
 }
 const chosen = pinnedAgents.filter(({ agent }) => wanted.length === 0 || wanted.includes(agent));
@@ -61,7 +64,8 @@ const onPath = (program) => (process.env.PATH ?? "").split(delimiter).some((fold
 const began = Date.now();
 const env = { ...process.env };
 const problems = [];
-const node = join(await install("node", PINNED_NODE), "node_modules", PINNED_NODE.program);
+const needsNode = chosen.some(({ run: how }) => how === "node");
+const node = needsNode && join(await install("node", PINNED_NODE), "node_modules", PINNED_NODE.program);
 const ready = [];
 for (const pinned of chosen) {
   for (const { program, advice } of pinned.needs ?? [])
@@ -72,6 +76,7 @@ for (const pinned of chosen) {
     problems.push(`${pinned.agent} could not be installed: ${error.message}`);
   }
 }
+for (const agent of builtIn) if (wanted.length === 0 || wanted.includes(agent)) ready.push({ agent });
 for (const problem of problems) console.log(problem);
 if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
 
@@ -86,7 +91,7 @@ const withBrowser = named.length === 0 || named.includes(IN_BROWSER);
 const withCrash = (named.length === 0 && !flags.has("--short")) || named.includes(CRASHED);
 for (const { agent, scenarios, command } of ready) {
   // Set one at a time: an agent may be pinned in two versions.
-  env[commandVariable(agent)] = command;
+  if (command) env[commandVariable(agent)] = command;
   const scenario = named.length > 0 ? asked : flags.has("--short") ? SHORT_SET : (scenarios ?? []);
   if (asked.length > 0 || named.length === 0) {
     const [report] = await verifyAgents({ agents: [agent], scenario }, io);
@@ -123,9 +128,12 @@ console.log(`\n${Math.round((Date.now() - began) / 1000)} s`);
 for (const report of reports) process.stdout.write(agentSummary(report));
 for (const { agent, where, failures } of browsed)
   console.log(`${agent} ${where}: ${failures.length === 0 ? "passed" : "failed"}`);
+const compared = compareAgents(reports);
+if (flags.has("--compare")) process.stdout.write(`\n${comparisonText(compared)}\n`);
+if (compared.length > 0) process.stdout.write(comparisonSummary(compared));
 for (const line of trouble) console.log(line);
 console.log(`${unparsed} unparsed, ${broken} rules broken`);
 const failedInBrowser = browsed.filter(({ failures }) => failures.length > 0).length;
-const allFailed = failed + failedInBrowser + trouble.length;
+const allFailed = failed + failedInBrowser + trouble.length + unexplained(compared).length;
 console.log(`${passed + browsed.length - failedInBrowser} passed, ${allFailed} failed`);
 process.exit(allFailed > 0 ? 1 : 0);

@@ -8,7 +8,22 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Pages in the order of the menu; what is not named here still becomes a page. */
 const MENU = [
-  ["Using it", ["index.md", "quickstart.md", "cli.md", "recipes.md", "checkpoints.md", "skills.md", "access.md", "security.md", "operations.md"]],
+  [
+    "Using it",
+    [
+      "index.md",
+      "quickstart.md",
+      "cli.md",
+      "tasks.md",
+      "files.md",
+      "checkpoints.md",
+      "skills.md",
+      "recipes.md",
+      "access.md",
+      "security.md",
+      "operations.md",
+    ],
+  ],
   [
     "Agents",
     [

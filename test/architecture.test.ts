@@ -30,9 +30,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "agents/kit": ["agents", "schema", "transports", "trust"],
   "agents/*": ["agents", "agents/kit", "schema", "transports", "trust"],
   search: ["log", "schema"],
-  workspace: ["agents", "schema", "transports"],
+  workspace: ["agents", "log", "schema", "transports"],
   session: ["agents", "log", "redaction", "schema"],
-  server: ["log", "redaction", "schema", "search", "session", "transports", "trust"],
+  server: ["log", "redaction", "schema", "search", "session", "transports", "trust", "workspace"],
   client: ["dialects", "discovery", "schema"],
   mcp: ["client", "schema"],
   daemon: [
@@ -63,8 +63,11 @@ const EXCEPTIONS: Record<string, string> = {
   "agents/acp -> agents/*":
     "ACP bridges start Claude Code, Codex and OpenCode: what those load from a directory is written once.",
   "agents/claude-sdk -> agents/claude": "The SDK runs the same CLI and yields its messages: one translator serves both.",
+  "agents/responses -> runtime": "Our own agent is the only one whose program is ours.",
+  "agents/responses -> openresponses": "It speaks this protocol to its endpoint.",
   "server/problems.ts -> agents/contract.ts": "Only the class AgentError, whose codes are problem codes.",
   "cli/commands/doctor.ts -> log/sqlite/refusal.ts": "A log that the daemon refuses to open must be explained without a daemon.",
+  "cli/commands/doctor.ts -> agents/responses": "An endpoint must be examined without a daemon.",
   "cli/commands/serve.ts -> server/descriptors.ts": "Warns before the start when the system allows too few open files.",
   "cli/commands/mcp.ts -> transports/index.ts": "Finds out which agent a caller of the MCP server belongs to.",
 };
@@ -248,5 +251,19 @@ describe("translators", () => {
       ...Array.from(sourceOf(file).matchAll(IMPURE), ([word]) => `${file} uses ${word}`),
     ]);
     expect(faults).toEqual([]);
+  });
+});
+
+describe("agents", () => {
+  it("keep nothing in a module: two daemons in one process share no state", () => {
+    const state = /^(?:export )?(?:let \w+|const \w+(?::[^=\n]+)? = new (?:Map|Set|WeakMap)(?:<[^\n]*>)?\(\))/gm;
+    const allowed = new Set([
+      // The mock agent's own program: a process of its own.
+      "src/agents/mock/program.ts",
+      // Compiled schemas: the same for everybody.
+      "src/agents/mock/translate/wire-check.ts",
+    ]);
+    const files = [...graph.keys()].filter((file) => file.startsWith("src/agents/") && !allowed.has(file));
+    expect(files.flatMap((file) => Array.from(sourceOf(file).matchAll(state), ([found]) => `${file}: ${found}`))).toEqual([]);
   });
 });

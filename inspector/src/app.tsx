@@ -2,6 +2,7 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { type FormEvent, lazy, Suspense, useEffect, useState } from "react";
 import { Help } from "./help.tsx";
+import { Palette } from "./palette/palette.tsx";
 import { NewSession } from "./sessions/new-session.tsx";
 import { SessionPage } from "./sessions/session-page.tsx";
 import { titleOf } from "./sessions/session-row.tsx";
@@ -26,12 +27,13 @@ export function App() {
   const { sidebar } = useStore(preferences);
   const [creating, setCreating] = useState(false);
   const [helping, setHelping] = useState(false);
+  const [finding, setFinding] = useState(false);
   const operate = canOperate(allowed);
   useTitle(here);
   useEffect(() => {
     if (here.page !== "home") leaveSidebar();
   }, [here]);
-  useShortcuts({ onNew: () => operate && setCreating(true), onHelp: () => setHelping(true) });
+  useShortcuts({ onNew: () => operate && setCreating(true), onHelp: () => setHelping(true), onFind: () => setFinding(true) });
   if (allowed.state === "refused") return <Refused detail={allowed.detail} />;
   return (
     <CSPProvider disableStyleElements>
@@ -40,7 +42,7 @@ export function App() {
         {sidebar && <SidebarBackdrop />}
         <Sidebar onNew={() => setCreating(true)} onHelp={() => setHelping(true)} />
         {here.page === "session" ? (
-          <SessionPage key={here.id} id={here.id} />
+          <SessionPage key={here.id} id={here.id} at={here.at ?? null} />
         ) : here.page === "agents" || here.page === "skills" ? (
           <Suspense fallback={<Spinner label="loading" />}>{here.page === "agents" ? <AgentsPage /> : <SkillsPage />}</Suspense>
         ) : (
@@ -48,6 +50,13 @@ export function App() {
         )}
       </div>
       <NewSession open={creating} onClose={() => setCreating(false)} />
+      <Palette
+        open={finding}
+        onClose={() => setFinding(false)}
+        onNew={() => setCreating(true)}
+        onHelp={() => setHelping(true)}
+        operate={operate}
+      />
       <Help open={helping} onClose={() => setHelping(false)} />
     </CSPProvider>
   );

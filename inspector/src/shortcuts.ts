@@ -10,6 +10,7 @@ import { sessions } from "./state/sessions.ts";
 
 export const shortcuts = [
   { keys: ["Alt", "H"], does: "Show these keys" },
+  { keys: ["Ctrl", "K"], does: "Go to a session, a command, or something that was said" },
   { keys: ["Alt", "N"], does: "New session" },
   { keys: ["Alt", "S"], does: "Search sessions" },
   { keys: ["Alt", "↓"], does: "Next session" },
@@ -26,7 +27,7 @@ export const shortcuts = [
   { keys: ["Esc"], does: "Leave a field, close a dialog" },
 ] as const;
 
-type Actions = { onNew(): void; onHelp(): void };
+type Actions = { onNew(): void; onHelp(): void; onFind(): void };
 
 /** A request that appeared under the person's fingers is not answered by a chord that was meant for the one before it. */
 const SETTLE_MS = 400;
@@ -39,6 +40,9 @@ export function useShortcuts(actions: Actions): void {
       if (event.defaultPrevented || event.isComposing || document.querySelector("[role=dialog]")) return;
       if (event.altKey && !event.ctrlKey && !event.metaKey) {
         if (chord(event.code, latest.current)) event.preventDefault();
+      } else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+        latest.current.onFind();
+        event.preventDefault();
       } else if ((event.ctrlKey || event.metaKey) && event.key === ".") {
         interrupt();
         event.preventDefault();
@@ -118,7 +122,7 @@ function choose(digit: string): boolean {
 
 /** Along the list as it is shown, filters and all. */
 function step(by: 1 | -1): boolean {
-  const rows = [...document.querySelectorAll<HTMLAnchorElement>("#session-list a")];
+  const rows = [...document.querySelectorAll<HTMLAnchorElement>("#session-list a.session-row")];
   if (rows.length === 0) return false;
   const at = rows.findIndex((row) => row.getAttribute("aria-current") === "page");
   const next = rows[at < 0 ? 0 : (at + by + rows.length) % rows.length];

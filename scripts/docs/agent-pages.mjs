@@ -22,7 +22,7 @@ const WORDS = {
 };
 
 /** Agents that have a page of their own; the other built-in ones speak ACP and share docs/agents/acp.md. */
-export const PAGES = ["claude", "claude-sdk", "codex", "opencode", "amp", "gemini", "mock"];
+export const PAGES = ["claude", "claude-sdk", "codex", "opencode", "amp", "gemini", "responses", "mock"];
 
 export function agentPages(read) {
   const own = builtInAgents.filter(({ id }) => PAGES.includes(id));

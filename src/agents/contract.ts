@@ -1,23 +1,17 @@
 // The agent contract: what one folder under src/agents/ provides. The core knows agents only through these types.
 // Not here: how bytes become messages (transports) and how drafts become events (session).
 import type { Draft } from "../schema/draft.ts";
-import type { ModeInfo, ModelInfo, PermissionMode, StderrOutput } from "../schema/event-data.ts";
+import type { ModeInfo, ModelInfo, PermissionMode, PlainReply, StderrOutput } from "../schema/event-data.ts";
+import type { Disposition, NativeDirection } from "../schema/native.ts";
 import type { DirectoryFile } from "../schema/session.ts";
 
-/**
- * Where a native message came from. `in`: we wrote it to the agent, `out`: the agent wrote it, `sse`/`http`: an event stream, a request or its answer,
- * `err`: a line of stderr, `exit`: the process is gone. The same words stand in recorded traces.
- */
-export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
+export type { Disposition, NativeDirection } from "../schema/native.ts";
 
 export type NativeMessage = {
   dir: NativeDirection;
   /** The parsed JSON; a string when the line was not JSON. */
   data: unknown;
 };
-
-/** There is no fifth one. */
-export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
 
 /**
  * What one native message means. Every message yields at least one of these.
@@ -50,6 +44,14 @@ export interface Translator {
   translate(message: NativeMessage): Translation[];
   /** What was told of this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
   forget?(session: string): void;
+}
+
+/** An event frame without its envelope: `type` and the fields of that type. */
+export type NativeFrame = { readonly type: string };
+
+/** Reads the ledger of one session, from its first message, and makes the frames of its provider's stream. As pure as a translator. */
+export interface NativeFrames {
+  frames(message: NativeMessage): NativeFrame[];
 }
 
 export type AgentCapabilities = {
@@ -135,7 +137,7 @@ export type Prompt = {
 export type ChosenCommand = { name: string; arguments: string };
 
 export type PermissionReply = {
-  reply: "once" | "always" | "reject";
+  reply: PlainReply;
   option_id: string | null;
   message: string | null;
   updated_input: unknown;
@@ -182,6 +184,29 @@ export type Launch = {
   host: AgentHost;
 };
 
+export type CommandExit = { exitCode: number | null; signal: string | null };
+
+/** What an agent that lets its client run its commands asks for. Parameters and answers are those of the protocol's `terminal/*`. */
+export interface AgentTerminals {
+  create(params: Readonly<Record<string, unknown>>): Promise<{ terminalId: string }>;
+  output(params: Readonly<Record<string, unknown>>): { output: string; truncated: boolean; exitStatus?: CommandExit };
+  waitForExit(params: Readonly<Record<string, unknown>>): Promise<CommandExit>;
+  kill(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
+  release(params: Readonly<Record<string, unknown>>): Promise<Record<string, never>>;
+  /** Ends all of them: no process is left when it resolves. */
+  closeAll(): Promise<void>;
+}
+
+export type TerminalsOptions = {
+  session_id: string;
+  /** Where a command may run; rejects what is outside. */
+  directory(asked: string | undefined): Promise<string>;
+  environment: Readonly<Record<string, string>>;
+  /** What a running command wrote, and how it ended. */
+  onOutput(terminalId: string, text: string): void;
+  onExit(terminalId: string, exit: CommandExit): void;
+};
+
 /** What the daemon gives every agent. One per agent id. */
 export interface AgentHost {
   /** Command found by configuration, `DRAGOMAN_<ID>_COMMAND`, install directory, PATH (in this order); throws AgentNotFound with advice. */
@@ -198,6 +223,8 @@ export interface AgentHost {
    * because they are the agent's own lasting ids: then an item told again after a restart is recognised and not shown twice.
    */
   openChannel(translator: Translator, options?: { keys: "process" | "session" }): Channel;
+  /** Commands of an agent that its client runs: tasks of the session. Absent: the agent runs its commands itself. */
+  openTerminals?(options: TerminalsOptions): AgentTerminals;
   /** Folder where running child processes are recorded, so that a crash of the daemon leaves no orphan. */
   readonly processDir: string;
   readonly version: string;
@@ -208,8 +235,8 @@ export interface AgentHost {
 export interface Connection {
   /** Sends a message: starts a turn, or joins the one that runs if the agent works so. Resolves when it is written; rejects when it cannot be. */
   prompt(prompt: Prompt): Promise<void>;
-  /** Puts a message into the running turn. Absent: the agent cannot. */
-  steer?(prompt: Prompt): Promise<void>;
+  /** Puts a message into the running turn. Absent: the agent cannot. `idle`: no turn ran any more, and nothing was given. */
+  steer?(prompt: Prompt): Promise<void> | Promise<"idle" | undefined>;
   /** Stops the running turn. The turn's end comes as a native message. */
   interrupt(): Promise<void>;
   /**
@@ -259,6 +286,8 @@ export interface Agent {
    */
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
+  /** Absent: the agent does not show its provider's stream, and frames are made from events. */
+  createFrames?(): NativeFrames;
   inspect(host: AgentHost): Promise<AgentInspection>;
   /** False: `inspect` starts no program, so everybody may ask. */
   readonly inspectStarts?: false;
@@ -270,10 +299,20 @@ export interface Agent {
   readonly skills?: SkillDoor;
   /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
   directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
+  /**
+   * True: the agent's own memory of this native session ends in the middle of a turn that it goes on with when it is started. The daemon then starts it after a
+   * crash. Starts nothing. Absent: a turn that was cut stays cut.
+   */
+  unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
-  /** Stops shared processes. */
-  shutdown?(): Promise<void>;
+  /**
+   * One instance for one daemon, with all that it keeps between sessions (shared processes, what it found out). Several daemons may live in one process, so
+   * nothing is kept in a module. Absent: it keeps nothing, and is its own instance.
+   */
+  open?(host: AgentHost): Agent;
+  /** Ends the instance: no process of it is left, and no other instance is touched. */
+  close?(): Promise<void>;
 }
 
 /** Why an agent cannot do it, with a stable code and a sentence that says what to do next. */

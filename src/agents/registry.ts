@@ -8,6 +8,7 @@ import type { Agent, Translator } from "./contract.ts";
 import { isRecord } from "./json.ts";
 import { mockAgent } from "./mock/agent.ts";
 import { opencodeAgent } from "./opencode/agent.ts";
+import { responsesAgent } from "./responses/agent.ts";
 
 export const builtInAgents: readonly Agent[] = [
   claudeAgent,
@@ -16,6 +17,7 @@ export const builtInAgents: readonly Agent[] = [
   opencodeAgent,
   ampAgent,
   ...acpAgents,
+  responsesAgent,
   mockAgent,
 ];
 

@@ -31,6 +31,9 @@ import { pinnedOpencode } from "./opencode/verify/pinned.ts";
 import { opencodeProfile } from "./opencode/verify/profile.ts";
 import { opencodeSideCalls } from "./opencode/verify/side-calls.ts";
 import { opencodeTools } from "./opencode/verify/tool-names.ts";
+import { responsesProfile } from "./responses/verify/profile.ts";
+import { responsesSideCalls } from "./responses/verify/side-calls.ts";
+import { responsesTools } from "./responses/verify/tool-names.ts";
 
 export const profiles: readonly VerifyProfile[] = [
   claudeProfile,
@@ -44,17 +47,19 @@ export const profiles: readonly VerifyProfile[] = [
   claudeAgentAcpProfile,
   codexAcpProfile,
   opencodeAcpProfile,
+  responsesProfile,
   mockProfile,
 ];
 
 /** The first one that knows an offer is taken: Amp's tools have names of Claude's, and Copilot's those of OpenCode. */
-export const toolSets: readonly ToolSet[] = [...codexTools, ampTools, claudeTools, ...acpTools, opencodeTools];
+export const toolSets: readonly ToolSet[] = [...codexTools, ampTools, claudeTools, ...acpTools, responsesTools, opencodeTools];
 
 export const sideCallRules: readonly SideCallRule[] = [
   ...claudeSideCalls,
   ...codexSideCalls,
   ...opencodeSideCalls,
   ...acpSideCalls,
+  ...responsesSideCalls,
 ];
 
 export const pinnedAgents: readonly PinnedAgent[] = [

@@ -17,6 +17,18 @@ import { completeFor, completionFor } from "./commands/completion.ts";
 import { configCheck, configPath, configSet, configShow, configUnset } from "./commands/config.ts";
 import { doctor } from "./commands/doctor.ts";
 import { interrupt, resume, rm, stop } from "./commands/end.ts";
+import {
+  filesDiff,
+  filesList,
+  filesMkdir,
+  filesMove,
+  filesRead,
+  filesRemove,
+  filesSearch,
+  filesStatus,
+  filesWatch,
+  filesWrite,
+} from "./commands/files.ts";
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
@@ -29,6 +41,7 @@ import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/serv
 import { skillsList, skillsShow } from "./commands/skills.ts";
 import { metrics, openapi, status } from "./commands/status.ts";
 import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
+import { taskAttach, taskList, taskLogs, taskRemove, taskRun, taskShow, taskStop } from "./commands/task.ts";
 import { exportSession, importSession } from "./commands/transfer.ts";
 import { trust } from "./commands/trust.ts";
 import { replay, verify } from "./commands/verify.ts";
@@ -40,9 +53,27 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
+  { title: "Tasks and terminals", commands: [taskRun, taskList, taskShow, taskLogs, taskAttach, taskStop, taskRemove] },
   {
     title: "Files and going back",
-    commands: [changes, checkpointList, checkpointTake, checkpointDiff, checkpointRewind, checkpointUndo],
+    commands: [
+      filesList,
+      filesRead,
+      filesWrite,
+      filesMkdir,
+      filesMove,
+      filesRemove,
+      filesSearch,
+      filesWatch,
+      filesStatus,
+      filesDiff,
+      changes,
+      checkpointList,
+      checkpointTake,
+      checkpointDiff,
+      checkpointRewind,
+      checkpointUndo,
+    ],
   },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
   { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, skillsList, skillsShow, verify, replay] },

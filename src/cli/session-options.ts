@@ -22,6 +22,11 @@ export const createOptions: Record<string, OptionSpec> = {
   ...configOptions,
   title: { type: "string", value: "<title>", about: "a title" },
   env: { type: "string", multiple: true, value: "<NAME=value>", about: "environment of the agent; may be repeated" },
+  endpoint: {
+    type: "string",
+    value: "<url>",
+    about: "for the agent `responses`: the base URL of its endpoint, such as http://127.0.0.1:11434/v1",
+  },
   system: { type: "string", value: "<text>", about: "added to the agent's system prompt" },
   mcp: { type: "string", multiple: true, value: "<json>", about: "an MCP server: {name, type, command or url}; may be repeated" },
   "resume-native": { type: "string", value: "<id>", about: "go on with a conversation the agent already has, by its own id" },
@@ -52,7 +57,7 @@ export function sessionOf({ values, terminal }: Invocation) {
   const servers = list(values, "mcp").map(jsonObject);
   return {
     directory: text(values, "directory") ?? terminal.cwd,
-    env: Object.fromEntries(list(values, "env").map(variable)),
+    env: { ...Object.fromEntries(list(values, "env").map(variable)), ...endpointOf(values) },
     ...configOf(values),
     ...trustOf(values),
     ...(title ? { title } : {}),
@@ -61,6 +66,14 @@ export function sessionOf({ values, terminal }: Invocation) {
     // The daemon checks what they say.
     ...(servers.length > 0 ? { mcp_servers: servers as never } : {}),
   };
+}
+
+/** An address, never a key: keys stay with the daemon. */
+function endpointOf(values: Values): Record<string, string> {
+  const endpoint = text(values, "endpoint");
+  if (endpoint === undefined) return {};
+  if (!URL.canParse(endpoint)) throw new UsageError(`--endpoint needs a URL, not ${endpoint}`);
+  return { RESPONSES_ENDPOINT: endpoint };
 }
 
 const isMode = (mode: string): mode is PermissionMode => (MODES as readonly string[]).includes(mode);

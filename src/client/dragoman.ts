@@ -17,11 +17,13 @@ import type {
 } from "../schema/session.ts";
 import type { SkillList } from "../schema/skill.ts";
 import type { StreamKind } from "../schema/stream-kind.ts";
+import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
 import { DragomanError } from "./error.ts";
 import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
 import { payloadOf, type SessionFile } from "./session-file.ts";
 import { SessionHandle } from "./session-handle.ts";
+import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
 
 export type ListOptions = {
   limit?: number;
@@ -298,6 +300,22 @@ export class Dragoman {
 
   sessions(options: ListOptions = {}, signal?: AbortSignal): Promise<SessionList> {
     return this.http.json("GET", "/v1/sessions", { query: { ...options }, signal });
+  }
+
+  /** A handle; nothing is asked of the daemon yet. */
+  task(id: string): TaskHandle {
+    return new TaskHandle(this.http, id);
+  }
+
+  /** Starts a command in any directory of the daemon's machine, for no session. For one in a session: `session(id).startTask`. */
+  async startTask(request: StartTask, call?: Call): Promise<TaskHandle> {
+    const { task_id } = await this.http.json<TaskInfo>("POST", "/v1/tasks", { body: request, ...callOptions(call) });
+    return this.task(task_id);
+  }
+
+  /** The newest first. */
+  tasks(options: TaskListOptions = {}, signal?: AbortSignal): Promise<TaskList> {
+    return this.http.json("GET", "/v1/tasks", { query: { ...options }, signal });
   }
 
   /** All sessions in one stream, for dashboards. `cursor` of the last event resumes it. */

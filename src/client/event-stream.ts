@@ -30,6 +30,7 @@ const FINAL = new Set([
   "forbidden",
   "forbidden_origin",
   "session_not_found",
+  "task_not_found",
   "cursor_too_large",
   "log_changed",
   "data_damaged",

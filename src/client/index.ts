@@ -26,6 +26,7 @@ export type { StreamState } from "./event-stream.ts";
 export type { Call, HttpOptions } from "./http.ts";
 export type { PermissionRequest, QuestionRequest } from "./requests.ts";
 export type { SessionFile } from "./session-file.ts";
+export { SessionFiles } from "./session-files.ts";
 export {
   type DiffOptions,
   type EventsOptions,
@@ -38,4 +39,6 @@ export {
 export { SessionSocket, type SocketOptions, type WebSocketConstructor, type WebSocketLike } from "./session-socket.ts";
 export type { SessionListeners } from "./session-watch.ts";
 export { type StartedDaemon, type StartOptions, start } from "./start.ts";
+export { TaskHandle } from "./task-handle.ts";
+export { TaskSocket, type TaskSocketOptions } from "./task-socket.ts";
 export { finalText, type TurnOutcome } from "./turn-outcome.ts";

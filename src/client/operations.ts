@@ -1,8 +1,14 @@
 // Which method serves which operation of /openapi.json. A test holds the table against the running daemon: an operation without a method fails it.
 import type { Dragoman } from "./dragoman.ts";
+import type { SessionFiles } from "./session-files.ts";
 import type { SessionHandle } from "./session-handle.ts";
+import type { TaskHandle } from "./task-handle.ts";
 
-type Method = `Dragoman.${Extract<keyof Dragoman, string>}` | `SessionHandle.${Extract<keyof SessionHandle, string>}`;
+type Method =
+  | `Dragoman.${Extract<keyof Dragoman, string>}`
+  | `SessionHandle.${Extract<keyof SessionHandle, string>}`
+  | `TaskHandle.${Extract<keyof TaskHandle, string>}`
+  | `SessionFiles.${Extract<keyof SessionFiles, string>}`;
 
 export const operations = {
   health: "Dragoman.health",
@@ -66,4 +72,31 @@ export const operations = {
   rejectQuestion: "SessionHandle.rejectQuestion",
   getCoverage: "SessionHandle.coverage",
   readNative: "SessionHandle.native",
+  startSessionTask: "SessionHandle.startTask",
+  listSessionTasks: "SessionHandle.tasks",
+  startTask: "Dragoman.startTask",
+  listTasks: "Dragoman.tasks",
+  getTask: "TaskHandle.get",
+  deleteTask: "TaskHandle.remove",
+  writeTask: "TaskHandle.write",
+  resizeTask: "TaskHandle.resize",
+  signalTask: "TaskHandle.signal",
+  cancelTask: "TaskHandle.cancel",
+  listTaskEvents: "TaskHandle.page",
+  streamTaskEvents: "TaskHandle.events",
+  readTaskOutput: "TaskHandle.output",
+  getTaskScreen: "TaskHandle.screen",
+  openTaskSocket: "TaskHandle.socket",
+  listFiles: "SessionFiles.list",
+  statFile: "SessionFiles.stat",
+  readFile: "SessionFiles.read",
+  writeFile: "SessionFiles.write",
+  makeDirectory: "SessionFiles.mkdir",
+  moveFile: "SessionFiles.move",
+  deleteFile: "SessionFiles.delete",
+  searchFiles: "SessionFiles.search",
+  completePath: "SessionFiles.complete",
+  watchFiles: "SessionFiles.watch",
+  getGitStatus: "SessionFiles.gitStatus",
+  getGitDiff: "SessionFiles.gitDiff",
 } as const satisfies Record<string, Method>;

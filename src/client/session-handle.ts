@@ -18,13 +18,18 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import type { MessageQueueList, QueuedMessage, SessionSnapshot } from "../schema/snapshot.ts";
+import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
 import { DragomanError } from "./error.ts";
+import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
+import { SessionFiles } from "./session-files.ts";
 import { SessionSocket, type SocketOptions } from "./session-socket.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
+import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
 import { type TurnOutcome, turnOutcome } from "./turn-outcome.ts";
 
+export type { EventsPage, PageOptions } from "./event-pages.ts";
 export type { TurnOutcome } from "./turn-outcome.ts";
 
 export type SendOptions = {
@@ -56,20 +61,8 @@ export type EventsOptions = {
   onState?: ((state: StreamState) => void) | undefined;
 };
 
-export type PageOptions = {
-  after?: number;
-  /** The `epoch` of the page before: another history is refused with `log_changed`. */
-  epoch?: string;
-  /** Only events before this sequence; with `order: "desc"`, the page that ends there. */
-  before?: number;
-  limit?: number;
-  order?: "asc" | "desc";
-  types?: EventType[];
-  includeRaw?: boolean;
-  /** Another wire format for the events: `messages`, `frames`. */
-  dialect?: string;
-  signal?: AbortSignal | undefined;
-};
+/** For a dialect: `types` may name its own types too. */
+export type DialectOptions = Omit<EventsOptions, "types"> & { types?: string[]; version?: number };
 
 export type ItemsOptions = {
   /** Only items that started after, and before, these events. */
@@ -84,19 +77,19 @@ export type ItemsOptions = {
   signal?: AbortSignal | undefined;
 };
 
-/** `next` is the `after` (newest first: the `before`) of the following page. A page may be empty and still have more. */
-export type EventsPage = { events: UniversalEvent[]; has_more: boolean; next: number; last_sequence: number; epoch: string };
-
 export class SessionHandle {
   readonly id: string;
   readonly #http: Http;
   readonly #path: string;
+  /** The files of its directory. */
+  readonly files: SessionFiles;
   readonly #watch: SessionWatch = new SessionWatch(this);
 
   constructor(http: Http, id: string) {
     this.#http = http;
     this.id = id;
     this.#path = `/v1/sessions/${encodeURIComponent(id)}`;
+    this.files = new SessionFiles(http, this.#path);
   }
 
   get(signal?: AbortSignal): Promise<Session> {
@@ -123,10 +116,15 @@ export class SessionHandle {
   }
 
   /** Sends, and yields the events of the turn to its end, over one connection. When that is lost, `outcome` and `events` can still tell the rest. */
-  async *sendStream(message: string, options: SendOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
-    const request = messageRequest(message, options);
+  async *sendStream(
+    message: string,
+    options: SendOptions & Pick<EventsOptions, "types" | "includeRaw"> = {},
+  ): AsyncGenerator<UniversalEvent, void, undefined> {
+    const { types, includeRaw, ...sent } = options;
+    const request = messageRequest(message, sent);
     const response = await this.#http.open("POST", `${this.#path}/messages/stream`, {
       ...request,
+      query: { types, include_raw: includeRaw },
       headers: { ...request.headers, accept: "text/event-stream" },
     });
     for await (const { id, data } of readSse(response)) if (id !== undefined) yield JSON.parse(data) as UniversalEvent;
@@ -160,28 +158,33 @@ export class SessionHandle {
   }
 
   /** The session for a page that thinks in messages. Same promises as `events`; `sequence` of the last message resumes it. */
-  async *messages(options: EventsOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
+  async *messages(options: DialectOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
     for await (const data of this.#stream(options, "messages")) yield JSON.parse(data) as UnifiedMessage;
   }
 
   /** The session in any dialect the daemon knows, one parsed line at a time. */
-  async *dialect(name: string, options: EventsOptions = {}): AsyncGenerator<unknown, void, undefined> {
+  async *dialect(name: string, options: DialectOptions = {}): AsyncGenerator<unknown, void, undefined> {
     for await (const data of this.#stream(options, name)) yield JSON.parse(data) as unknown;
   }
 
-  async *#stream(options: EventsOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
-    const { types, includeRaw, signal, onState, epoch, after = 0 } = options;
+  async *#stream(options: DialectOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
+    const { types, includeRaw, version, signal, onState, epoch, after = 0 } = options;
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
       // The end is always asked for: without it a filtered stream could not tell the session's end from a lost connection.
-      query: { types: types && [...new Set([...types, "session.ended"])], include_raw: includeRaw, dialect },
+      query: {
+        types: types && (dialect === undefined ? [...new Set([...types, "session.ended"])] : types),
+        include_raw: includeRaw,
+        dialect,
+        version,
+      },
       after: String(after),
       epoch,
       signal,
       onState,
       ...(dialect === undefined ? { isLast: isEnd } : {}),
     });
-    const hideEnd = types !== undefined && !types.includes("session.ended");
+    const hideEnd = dialect === undefined && types !== undefined && !types.includes("session.ended");
     for await (const message of stream) if (!(hideEnd && isEnd(message))) yield message.data;
   }
 
@@ -292,6 +295,17 @@ export class SessionHandle {
   export(options: AbortSignal | { with_secrets?: boolean; signal?: AbortSignal } = {}): Promise<Response> {
     const { signal, ...query } = "aborted" in options ? { signal: options } : options;
     return this.#http.open("GET", `${this.#path}/export`, { query, signal });
+  }
+
+  /** Starts a command in the session's directory, beside its turns. */
+  async startTask(request: StartTask, call?: Call): Promise<TaskHandle> {
+    const { task_id } = await this.#http.json<TaskInfo>("POST", `${this.#path}/tasks`, { body: request, ...callOptions(call) });
+    return new TaskHandle(this.#http, task_id);
+  }
+
+  /** The newest first. */
+  tasks(options: TaskListOptions = {}, signal?: AbortSignal): Promise<TaskList> {
+    return this.#http.json("GET", `${this.#path}/tasks`, { query: { ...options }, signal });
   }
 
   async interrupt(signal?: AbortSignal): Promise<void> {

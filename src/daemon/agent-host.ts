@@ -26,10 +26,11 @@ export type HostOptions = {
   dataDir: string;
   env: NodeJS.ProcessEnv;
   openChannel: AgentHost["openChannel"];
+  openTerminals?: AgentHost["openTerminals"];
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
 };
 
-export function createAgentHost({ agent, settings, dataDir, env, openChannel, log }: HostOptions): AgentHost {
+export function createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log }: HostOptions): AgentHost {
   const stateDir = join(dataDir, "agents", agent.id);
   const processDir = join(dataDir, "processes");
   for (const folder of [stateDir, processDir]) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -41,13 +42,14 @@ export function createAgentHost({ agent, settings, dataDir, env, openChannel, lo
     processDir,
     version,
     openChannel,
+    ...(openTerminals ? { openTerminals } : {}),
     log,
     async resolveCommand() {
       const found = findCommand(agent, settings, stateDir, env);
       if (found) return found;
       throw new AgentError("agent_not_found", notFound(agent));
     },
-    environment: (extra) => ({ ...cleaned(env), ...settings.env, ...extra, ...own }),
+    environment: (extra) => ({ ...agentEnvironment(env), ...settings.env, ...extra, ...own }),
   };
 }
 
@@ -89,7 +91,8 @@ function whichSync(name: string, path: string): string | undefined {
   return undefined;
 }
 
-function cleaned(env: NodeJS.ProcessEnv): Record<string, string> {
+/** The daemon's own environment without what is not for the programs it starts. */
+export function agentEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   const child: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && !WITHHELD.some((pattern) => pattern.test(name))) child[name] = value;

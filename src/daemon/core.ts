@@ -13,11 +13,13 @@ import { SessionManager } from "../session/session-manager.ts";
 import { parseRow } from "../session/session-row.ts";
 import { type Reaped, reapOrphans, SESSION_VARIABLE } from "../transports/index.ts";
 import { TrustStore } from "../trust/trust-store.ts";
+import { AcpTerminals, type TaskService } from "../workspace/tasks/index.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 import { checkpointsOf } from "./directory-checkpoints.ts";
 import { DaemonSkills } from "./skills.ts";
+import { createTasks } from "./tasks.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
 const CLOSE_MS = 7_000;
@@ -45,6 +47,7 @@ export type Core = {
   trust: TrustStore;
   skills: DaemonSkills;
   indexer: Indexer;
+  tasks: TaskService;
   reaped: Reaped[];
   recovered: number;
   /** Stops every agent, leaves every session resumable, closes the log. */
@@ -105,10 +108,13 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     isTrusted: (path) => trust.isTrusted(path),
     share: options.config.share_skills ?? true,
   });
+  const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
+  const [ids, clock] = [timeOrderedIds(), isoClock()];
+  const tasks = createTasks({ ...options, log, ids, clock, manager: () => manager, warn });
   const manager = new SessionManager({
     log,
-    ids: timeOrderedIds(),
-    clock: isoClock(),
+    ids,
+    clock,
     now: Date.now,
     agent: (id) => agents.get(id),
     inspect: (id) => directory.look(id, true),
@@ -119,18 +125,24 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,
     agentEnvironment: (id) => ({ ...options.agentAccess?.(id), [SESSION_VARIABLE]: id }),
-    warn: (message, fields) => options.log("warn", message, fields),
+    warn,
+    isUsed: (id) => tasks.service.isUsed(id),
+    onRemoved: (id) => tasks.service.removeOf(id),
     searchReady: () => indexer?.status().state === "ready",
   });
   const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
+  const openTerminals: NonNullable<AgentHost["openTerminals"]> = (asked) =>
+    new AcpTerminals({ ...asked, tasks: tasks.service.tasks });
   for (const agent of options.agents) {
     const settings = agentSettings(options.config, agent.id);
     const { dataDir, env } = options;
-    agents.set(agent.id, { agent, host: createAgentHost({ agent, settings, dataDir, env, openChannel, log: options.log }) });
+    const host = createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log: options.log });
+    agents.set(agent.id, { agent: agent.open?.(host) ?? agent, host });
   }
-  onFenced(() => void manager.shutdown().catch(() => undefined));
+  onFenced(() => void Promise.allSettled([manager.shutdown(), tasks.service.close()]));
   await removeImports(options, log);
   const { recovered } = await manager.recover();
+  await tasks.closeLost();
   indexer = new Indexer({
     log,
     factsOf: sessionFacts,
@@ -139,10 +151,11 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   });
   indexer.start();
   const stop = async (): Promise<void> => {
+    await tasks.service.close();
     await manager
       .shutdown()
       .catch((error: unknown) => options.log("error", "the last events could not be written yet", { error: String(error) }));
-    await Promise.allSettled([...agents.values()].map(({ agent }) => agent.shutdown?.()));
+    await Promise.allSettled([...agents.values()].map(({ agent }) => agent.close?.()));
     await checkpoints?.close();
   };
   const close = async (): Promise<void> => {
@@ -153,7 +166,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     await indexer.close();
     await log.close();
   };
-  return { log, indexer, manager, agents, directory, trust, skills, reaped, recovered, close };
+  return { log, indexer, manager, tasks: tasks.service, agents, directory, trust, skills, reaped, recovered, close };
 }
 
 /** What search knows of a session. Undefined when its row cannot be read. */

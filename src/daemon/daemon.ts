@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
-import { framesDialect } from "../dialects/frames.ts";
+import { framesDialect } from "../dialects/frames/index.ts";
 import { messagesDialect } from "../dialects/messages.ts";
 import { DEFAULT_PORT } from "../discovery/discovery-file.ts";
 import { atStart } from "../log/log-error.ts";
@@ -117,6 +117,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       retention: retentionOf(config),
       setAsideLogs: () => setAsideLogs(dataDir).length,
       manager: core.manager,
+      tasks: core.tasks,
       agents: core.directory,
       tokens,
       limits: { ...defaults.limits, ...config.limits },

@@ -1,15 +1,19 @@
 // Items as messages: whole ones when they are complete, their growth before.
 import type { EventOf } from "../schema/event.ts";
 import type { Item } from "../schema/item.ts";
+import type { MessageContext } from "./message-context.ts";
 import { unifiedContent } from "./unified-content.ts";
 import type { Said, UnifiedContent } from "./unified-message.ts";
 
 type ItemEvent = EventOf<"item.started"> | EventOf<"item.updated"> | EventOf<"item.completed">;
 
-export function itemMessage(event: ItemEvent | EventOf<"item.delta"> | EventOf<"item.removed">): Said {
+export function itemMessage(
+  event: ItemEvent | EventOf<"item.delta"> | EventOf<"item.removed">,
+  context: Pick<MessageContext, "roleOf" | "visibilityOf">,
+): Said {
   switch (event.type) {
     case "item.delta":
-      return delta(event);
+      return delta(event, context);
     case "item.removed":
       return { type: "session_lifecycle", subtype: "message_removed", metadata: { ...event.data } };
     case "item.completed":
@@ -71,34 +75,38 @@ function common(item: Item): Omit<Said, "type"> {
   };
 }
 
-function delta({ data }: EventOf<"item.delta">): Said {
+function delta({ data }: EventOf<"item.delta">, context: Pick<MessageContext, "roleOf" | "visibilityOf">): Said {
   const { item_id, native_item_id, part_index, part_type } = data;
   const metadata = { item_id, native_item_id, part_index, part_type, delta: data.delta };
+  const stream = (subtype: string, content: UnifiedContent, more: Record<string, unknown> = {}): Said => ({
+    type: "stream_event",
+    subtype,
+    role: context.roleOf(item_id),
+    content: [content],
+    metadata: { ...metadata, ...more },
+  });
   switch (part_type) {
     case "text":
-      return stream("text_delta", { type: "text", text: data.delta }, metadata);
+      return stream("text_delta", { type: "text", text: data.delta });
     case "refusal":
-      return stream("refusal_delta", { type: "refusal", refusal: data.delta }, metadata);
+      return stream("refusal_delta", { type: "refusal", refusal: data.delta });
     case "reasoning":
       return stream(
         "thinking_delta",
-        { type: "thinking", thinking: data.delta, visibility: "public" },
+        { type: "thinking", thinking: data.delta, visibility: data.visibility ?? context.visibilityOf(item_id, part_index) },
         // Both flags: pages written for older messages look for one or the other.
-        { ...metadata, reasoning: true, thought: true },
+        { reasoning: true, thought: true },
       );
     case "tool_arguments":
       return { type: "stream_event", subtype: "input_json_delta", role: "assistant", metadata };
     case "tool_output":
-      return { type: "tool_progress", subtype: "output_delta", role: "tool", metadata: { ...metadata, output: data.delta } };
+      return {
+        type: "tool_progress",
+        subtype: "output_delta",
+        role: "tool",
+        metadata: { ...metadata, output: data.delta, ...(data.stream === undefined ? {} : { stream: data.stream }) },
+      };
     default:
       return part_type satisfies never;
   }
 }
-
-const stream = (subtype: string, content: UnifiedContent, metadata: Record<string, unknown>): Said => ({
-  type: "stream_event",
-  subtype,
-  role: "assistant",
-  content: [content],
-  metadata,
-});

@@ -3,12 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { ContentPart } from "../schema/content.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { Item } from "../schema/item.ts";
+import { MessageContext } from "./message-context.ts";
 import { messagesDialect, messagesOf } from "./messages.ts";
 import { eventOf, itemOf } from "./test-events.ts";
 import type { UnifiedMessage } from "./unified-message.ts";
 
 const one = (event: UniversalEvent): UnifiedMessage => {
-  const messages = messagesOf(event);
+  const messages = messagesOf(event, new MessageContext());
   expect(messages).toHaveLength(1);
   return messages[0] as UnifiedMessage;
 };
@@ -18,7 +19,8 @@ const said = (...content: ContentPart[]) => whole({ content }).content;
 it("carries where it stands in the log, so that a page can resume after any message", () => {
   const event = eventOf("session.status", { status: "idle" }, 12);
   expect(one(event)).toMatchObject({ id: "evt_12", sequence: 12, session_id: "s1", timestamp: 1893456000250 });
-  expect(messagesDialect(JSON.stringify(event))).toEqual([JSON.stringify(one(event))]);
+  const lines = messagesDialect.open({ kind: "session", id: "s1" }).lines({ json: JSON.stringify(event) });
+  expect(lines).toEqual([{ type: "status_change", json: JSON.stringify(one(event)) }]);
 });
 
 it("carries the native message when it was asked for", () => {
@@ -278,7 +280,7 @@ describe("permission_request and permission_response", () => {
 
 describe("interrupt", () => {
   it("tells that somebody stopped the turn, and then its result", () => {
-    const messages = messagesOf(eventOf("turn.ended", { turn_id: "t", stop_reason: "interrupted" }, 9));
+    const messages = messagesOf(eventOf("turn.ended", { turn_id: "t", stop_reason: "interrupted" }, 9), new MessageContext());
     expect(messages.map(({ id, type }) => `${id} ${type}`)).toEqual(["evt_9 interrupt", "evt_9.2 result"]);
     expect(messages[1]?.metadata).toMatchObject({ is_error: true, error_code: "aborted" });
   });
@@ -398,5 +400,60 @@ describe("unknown", () => {
       metadata: { name: "hook_ran", detail: 1 },
     });
     expect(whole({ kind: "unknown", role: null, content: [{ type: "json", json: 1 }] }).type).toBe("unknown");
+  });
+});
+
+describe("what stands before", () => {
+  const lines = (...events: UniversalEvent[]): UnifiedMessage[] => {
+    const context = new MessageContext();
+    return events.flatMap((event) => messagesOf(event, context));
+  };
+  const grown = (part_type: "text" | "reasoning", part_index = 0): UniversalEvent =>
+    eventOf("item.delta", { item_id: "itm_1", native_item_id: null, part_index, part_type, delta: "hi" });
+
+  it.each(["user", "system", "assistant"] as const)("gives deltas of the text of %s their role", (role) => {
+    const begun = eventOf("item.started", { item: itemOf({ role, status: "in_progress" }) });
+    expect(lines(begun, grown("text"))[1]).toMatchObject({ type: "stream_event", subtype: "text_delta", role });
+  });
+
+  it("says of reasoning whether it is meant to be shown", () => {
+    const content: ContentPart[] = [
+      { type: "reasoning", text: "", visibility: "public" },
+      { type: "reasoning", text: "", visibility: "private" },
+    ];
+    const begun = eventOf("item.started", { item: itemOf({ content, status: "in_progress" }) });
+    const said = lines(begun, grown("reasoning", 0), grown("reasoning", 1)).slice(1);
+    expect(said.map((message) => message.content[0])).toMatchObject([{ visibility: "public" }, { visibility: "private" }]);
+  });
+
+  it("gives a result the source and the words of the error of its turn", () => {
+    const details = { error_source: "provider" as const };
+    const fault = eventOf("error", { message: "429: slow down", code: "rate_limit", details });
+    const ended = eventOf("turn.ended", { turn_id: "t", stop_reason: "error", error_code: "rate_limit" });
+    expect(lines(fault, ended)[1]?.metadata).toMatchObject({ error_source: "provider", error_message: "429: slow down" });
+    const next = eventOf("turn.started", { turn_id: "t2", initiator: "client" });
+    expect(lines(fault, next, ended)[2]?.metadata).toMatchObject({ error_source: "agent" });
+  });
+
+  it("tells a change of model, mode and commands as three", () => {
+    const changed = eventOf("config.changed", {
+      model: "m",
+      permission_mode: "plan",
+      commands: [{ name: "help" }],
+      tools: ["a"],
+    });
+    expect(lines(changed).map(({ id, subtype, metadata }) => [id, subtype, Object.keys(metadata)[0]])).toEqual([
+      ["evt_7", "current_mode_update", "permission_mode"],
+      ["evt_7.2", "model_update", "model"],
+      ["evt_7.3", "available_commands_update", "commands"],
+      ["evt_7.4", "config.changed", "tools"],
+    ]);
+  });
+
+  it("knows what an agent did with its own session", () => {
+    expect(lines(eventOf("agent.notice", { name: "session.deleted", detail: { session_id: "a" } }))[0]).toMatchObject({
+      type: "session_lifecycle",
+      subtype: "session.deleted",
+    });
   });
 });

@@ -1,18 +1,40 @@
 /**
- * The messages dialect: one event in, one message out (two when a turn was interrupted). A pure function of the event, so that any page of the log can
- * be projected alone. No event type is left out.
+ * The messages dialect: one event in, one message out; two when a turn was interrupted, and one for each thing that a change of configuration changes. No
+ * event type is left out.
  */
+
+import type { Dialect, DialectEvent, DialectLine, DialectReader } from "../schema/dialect.ts";
 import type { EventOf, UniversalEvent } from "../schema/event.ts";
 import type { ErrorCode, EventType } from "../schema/event-data.ts";
 import { itemMessage } from "./item-messages.ts";
-import type { Said, UnifiedErrorMeta, UnifiedMessage } from "./unified-message.ts";
+import { MessageContext, type TurnError } from "./message-context.ts";
+import { type Said, type UnifiedErrorMeta, type UnifiedMessage, unifiedMessageTypes } from "./unified-message.ts";
 
-/** As the server calls it: the JSON of an event, the JSON of its messages. */
-export const messagesDialect = (eventJson: string): string[] =>
-  messagesOf(JSON.parse(eventJson) as UniversalEvent).map((message) => JSON.stringify(message));
+export const messagesDialect: Dialect = {
+  lineTypes: unifiedMessageTypes,
+  versions: [1],
+  nativeOf: new Set(),
+  open: () => new MessagesReader(),
+};
 
-export function messagesOf(event: UniversalEvent): UnifiedMessage[] {
-  return say(event).map((said, index) => ({
+class MessagesReader implements DialectReader {
+  readonly #context = new MessageContext();
+
+  remember({ json }: DialectEvent): void {
+    this.#context.take(JSON.parse(json) as UniversalEvent);
+  }
+
+  lines({ json }: DialectEvent): DialectLine[] {
+    const messages = messagesOf(JSON.parse(json) as UniversalEvent, this.#context);
+    return messages.map((message) => ({ type: message.type, json: JSON.stringify(message) }));
+  }
+}
+
+/** The context is what the events before made it, and is moved on. */
+export function messagesOf(event: UniversalEvent, context: MessageContext): UnifiedMessage[] {
+  const said = say(event, context);
+  context.take(event);
+  return said.map((said, index) => ({
     id: index === 0 ? event.event_id : `${event.event_id}.${index + 1}`,
     sequence: event.sequence,
     timestamp: Date.parse(event.time),
@@ -31,16 +53,16 @@ export function messagesOf(event: UniversalEvent): UnifiedMessage[] {
   }));
 }
 
-function say(event: UniversalEvent): Said[] {
+function say(event: UniversalEvent, context: MessageContext): Said[] {
   switch (event.type) {
     case "item.started":
     case "item.updated":
     case "item.completed":
     case "item.delta":
     case "item.removed":
-      return [itemMessage(event)];
+      return [itemMessage(event, context)];
     case "turn.ended":
-      return turnEnded(event);
+      return turnEnded(event, context.error);
     case "error":
       return [{ type: "status_change", subtype: "error", metadata: errorMeta(event.data) }];
     case "permission.requested":
@@ -61,7 +83,7 @@ function say(event: UniversalEvent): Said[] {
         },
       ];
     case "config.changed":
-      return [{ type: "configuration_change", subtype: configSubtype(event.data), metadata: { ...event.data } }];
+      return configChanges(event.data);
     case "task.status":
       return [
         { type: isOver(event.data.status) ? "tool_use_summary" : "tool_progress", role: "tool", metadata: taskMeta(event.data) },
@@ -78,8 +100,12 @@ function say(event: UniversalEvent): Said[] {
       return [{ type: "interrupt", subtype: "task", role: "user", metadata: taskMeta(event.data) }];
     case "session.started":
       return [{ type: "session_init", metadata: { ...event.data.metadata } }];
-    case "agent.unparsed":
     case "agent.notice":
+      // What an agent did with its own session has no event of its own.
+      return event.data.name.startsWith("session.")
+        ? [{ type: "session_lifecycle", subtype: event.data.name, metadata: { ...event.data } }]
+        : [{ type: "unknown", metadata: { ...event.data } }];
+    case "agent.unparsed":
       return [{ type: "unknown", metadata: { ...event.data } }];
     default:
       return [{ type: plainTypes[event.type], metadata: { ...event.data } }];
@@ -126,9 +152,11 @@ const plainTypes: Record<Exclude<EventType, SaidAbove>, UnifiedMessage["type"]> 
   "skill.warning": "status_change",
 };
 
-function turnEnded({ data }: EventOf<"turn.ended">): Said[] {
+/** What went wrong is told in the agent's own words, where the error before it has the same code. */
+function turnEnded({ data }: EventOf<"turn.ended">, error: TurnError | null): Said[] {
   const { turn_id, stop_reason, error_code, usage } = data;
   const code = error_code ?? endCodes[stop_reason];
+  const told = error?.code === code ? error : null;
   const result: Said = {
     type: "result",
     subtype: stop_reason,
@@ -141,8 +169,8 @@ function turnEnded({ data }: EventOf<"turn.ended">): Said[] {
         : ({
             is_error: true,
             error_code: code,
-            error_message: errorTitles[code],
-            error_source: "agent",
+            error_message: told?.message ?? errorTitles[code],
+            error_source: told?.details.error_source ?? "agent",
           } satisfies UnifiedErrorMeta)),
     },
   };
@@ -159,7 +187,7 @@ const endCodes: Partial<Record<EventOf<"turn.ended">["data"]["stop_reason"], Err
   max_budget: "max_budget",
 };
 
-/** What a result says when only the code is known; the agent's own words stand in the `error` message before it. */
+/** What a result says when only the code is known. */
 const errorTitles: Record<ErrorCode, string> = {
   provider_auth: "The provider refused the credentials.",
   api_error: "The provider's API failed.",
@@ -183,11 +211,26 @@ function permission({ data }: EventOf<"permission.requested"> | EventOf<"permiss
   return { request_id: permission_id, permission_id, action, status, ...metadata, tool_use_id: metadata.call_id };
 }
 
-function configSubtype(data: EventOf<"config.changed">["data"]): string {
-  if (data.commands) return "available_commands_update";
-  if (data.agent_mode !== undefined || data.permission_mode !== undefined) return "current_mode_update";
-  if (data.model !== undefined || data.variant !== undefined) return "model_update";
-  return "config.changed";
+type Config = EventOf<"config.changed">["data"];
+
+/** Which fields a message of each subtype has; what stands in none of them is a `config.changed`. */
+const configFields: readonly [string, readonly (keyof Config)[]][] = [
+  ["current_mode_update", ["agent_mode", "permission_mode", "modes"]],
+  ["model_update", ["model", "variant", "models"]],
+  ["available_commands_update", ["commands"]],
+  ["config.changed", ["mcp_servers", "tools", "options"]],
+];
+
+/** One message for each thing that changed: a page that waits for models must not look into messages about commands. */
+function configChanges(data: Config): Said[] {
+  const { actor } = data;
+  const said = configFields.flatMap(([subtype, fields]): Said[] => {
+    const own = fields.filter((field) => data[field] !== undefined);
+    if (own.length === 0) return [];
+    const metadata = Object.fromEntries([...own.map((field) => [field, data[field]]), ...(actor ? [["actor", actor]] : [])]);
+    return [{ type: "configuration_change", subtype, metadata }];
+  });
+  return said.length > 0 ? said : [{ type: "configuration_change", metadata: { ...data } }];
 }
 
 const isOver = (status: string): boolean => status === "exited" || status === "cancelled" || status === "failed";

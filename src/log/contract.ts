@@ -5,14 +5,12 @@
  */
 import type { Readable } from "node:stream";
 import type { EventText } from "../schema/envelope.ts";
+import type { Disposition, NativeDirection } from "../schema/native.ts";
 import type { StreamKind } from "../schema/stream-kind.ts";
 import type { LogError } from "./log-error.ts";
 
+export type { Disposition, NativeDirection } from "../schema/native.ts";
 export type { StreamKind } from "../schema/stream-kind.ts";
-
-/** The words of recorded traces. */
-export type NativeDirection = "in" | "out" | "err" | "exit" | "http" | "sse";
-export type Disposition = "mapped" | "noted" | "heartbeat" | "unparsed";
 
 export type EventEntry = {
   /** One line of JSON. */

@@ -6,6 +6,7 @@ import type { Session } from "../schema/session.ts";
 import { checkpointTools } from "./checkpoint-tools.ts";
 import type { Ownership } from "./ownership.ts";
 import { isSettled, settle } from "./settle.ts";
+import { taskTools } from "./task-tools.ts";
 import { type Tool, tool } from "./tool.ts";
 import { lineOf } from "./transcript.ts";
 
@@ -274,4 +275,5 @@ export const tools: readonly Tool[] = [
     },
   }),
   ...checkpointTools,
+  ...taskTools,
 ];

@@ -115,9 +115,10 @@ export class SseReader {
   }
 }
 
-type Fields = Pick<SseBlock, "event" | "data" | "id" | "comments">;
+export type SseFields = Pick<SseBlock, "event" | "data" | "id" | "comments">;
 
-function readFields(text: string): Fields {
+/** The fields of one block of text. */
+export function readFields(text: string): SseFields {
   let event: string | null = null;
   let id: string | null = null;
   const data: string[] = [];

@@ -17,6 +17,10 @@ export type EventHistory = {
   before(sessionId: string, sequence: number, limit: number): Promise<string[]>;
 };
 
+/** Chunks of a task's output to look back. */
+const CHUNKS_BACK = 20;
+
+type TaskOutput = Extract<UniversalEvent, { type: "task.output" }>;
 type Parts = Map<number, PieceRedactor>;
 
 export class EventRedactor {
@@ -29,12 +33,22 @@ export class EventRedactor {
     this.#history = history;
   }
 
+  /** An event of the past, by itself: what it begins is not followed. */
+  async once(json: string): Promise<string> {
+    return (await this.#redactorOf(sessionIdOf(json))).text(json);
+  }
+
   /** In the order of the stream, one after the other. */
   async event(json: string): Promise<string> {
     const redactor = await this.#redactorOf(sessionIdOf(json));
-    if (!mayBeOfType(json, "item.")) return redactor.text(json);
+    if (!mayBeOfType(json, "item.") && !mayBeOfType(json, "task.")) return redactor.text(json);
     const event = JSON.parse(json) as UniversalEvent;
     switch (event.type) {
+      case "task.output":
+        return JSON.stringify({ ...event, data: { ...event.data, chunk: await this.#output(event, redactor) } });
+      case "task.stdin":
+        // Base64 hides a secret from those who look for it.
+        return JSON.stringify({ ...event, data: { ...event.data, chunk_b64: "" } });
       case "item.delta":
         return JSON.stringify({ ...event, data: { ...event.data, delta: await this.#delta(event, redactor) } });
       case "item.started":
@@ -50,6 +64,21 @@ export class EventRedactor {
       default:
         return redactor.text(json);
     }
+  }
+
+  /** Output of a task comes in chunks, like deltas. What could be the beginning of a secret comes with the next chunk, or never. */
+  async #output({ session_id, sequence, data }: TaskOutput, redactor: Redactor): Promise<string> {
+    const key = `${data.task_id} ${data.stream}`;
+    const known = this.#items.get(key)?.get(0);
+    if (known) return known.add(data.chunk);
+    const text = new PieceRedactor(redactor);
+    this.#follow(key, new Map([[0, text]]));
+    if (data.offset === 0) return text.add(data.chunk);
+    const before = (await this.#history.before(session_id, sequence, CHUNKS_BACK))
+      .map((json) => JSON.parse(json) as UniversalEvent)
+      .filter((event): event is TaskOutput => event.type === "task.output" && event.data.stream === data.stream);
+    for (const event of before.reverse()) text.add(event.data.chunk);
+    return text.add(data.chunk);
   }
 
   async #delta(event: Extract<UniversalEvent, { type: "item.delta" }>, redactor: Redactor): Promise<string> {

@@ -59,6 +59,11 @@ export class PieceRedactor {
     return this.#give(text.slice(0, cut));
   }
 
+  /** What is held back now. */
+  get held(): string {
+    return this.#held;
+  }
+
   /** Nothing more will come: what was held back. */
   end(): string {
     const held = this.#held;

@@ -12,15 +12,17 @@ import type { RetryPolicy } from "../openresponses/retry.ts";
 import { ResponsesSocket } from "../openresponses/websocket.ts";
 import { AgentLoop } from "./agent-loop.ts";
 import { FileBlobs } from "./blob-files.ts";
+import type { PermissionPolicy } from "./call-runner.ts";
 import type { FrameListener } from "./frames.ts";
 import { buildInstructions, readAgentsFiles } from "./instructions.ts";
 import { FileJournal } from "./journal-file.ts";
 import { RulePolicy } from "./permissions/decide.ts";
 import type { PermissionRule } from "./permissions/rules.ts";
-import type { Clock, Ids, PermissionAsker, QuestionAsker } from "./ports.ts";
+import type { Clock, Ids, JournalStore, PermissionAsker, QuestionAsker, TaskStarter } from "./ports.ts";
 import { openSandbox, type Sandbox, type SandboxMode } from "./sandbox/sandbox.ts";
 import { type Settings, settingsFor } from "./settings.ts";
-import { ShellTasks } from "./shell-tasks.ts";
+import { ShellTasks, type WrapCommand } from "./shell-tasks.ts";
+import type { ModelTransport } from "./step.ts";
 import { askTool } from "./tools/ask.ts";
 import { baseTools } from "./tools/index.ts";
 import { ToolRegistry } from "./tools/registry.ts";
@@ -42,8 +44,12 @@ export interface AgentOptions {
   readonly ids: Ids;
   readonly clock?: Clock;
   readonly rules?: readonly PermissionRule[];
+  /** Decides instead of the rules. */
+  readonly policy?: PermissionPolicy;
   readonly sandbox?: SandboxMode;
   readonly network?: "on" | "off";
+  /** More directories that commands must not see. */
+  readonly hidden?: readonly string[];
   /** The project's own instructions count only in a directory the person trusts. */
   readonly trusted: boolean;
   /** The root of the repository, for AGENTS.md; the directory itself unless given. */
@@ -55,6 +61,14 @@ export interface AgentOptions {
   readonly settings?: Partial<Settings>;
   readonly retry?: RetryPolicy;
   readonly onFrame?: FrameListener;
+  /** What the person adds to the instructions. */
+  readonly systemPrompt?: string | null;
+  /** Who wants to see every record gets the journal's file, and returns what the loop writes to. */
+  readonly watchJournal?: (file: JournalStore) => JournalStore;
+  /** Who wants to hold the stream back gets the transport, and returns what the loop asks. */
+  readonly watchTransport?: (transport: ModelTransport) => ModelTransport;
+  /** Starts the commands; without it, processes of our own. */
+  readonly tasks?: (wrap: WrapCommand) => TaskStarter;
 }
 
 export interface OwnAgent {
@@ -70,18 +84,25 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
   const directory = await realpath(options.directory);
   const facts = options.facts ?? profileOf(options.endpoint.baseUrl).facts;
   const network = options.network ?? "off";
-  const sandbox = await openSandbox({ mode: options.sandbox ?? "workspace-write", network, directory, hidden: [options.data] });
+  const sandbox = await openSandbox({
+    mode: options.sandbox ?? "workspace-write",
+    network,
+    directory,
+    hidden: [options.data, ...(options.hidden ?? [])],
+  });
   const registry = new ToolRegistry([
     ...baseTools(),
     ...(options.questions ? [askTool(options.questions)] : []),
     ...(options.moreTools ?? []),
   ]);
   const clock = options.clock ?? { now: () => Date.now() };
-  const journal = await FileJournal.open(join(options.data, "journal"));
+  const file = await FileJournal.open(join(options.data, "journal"));
+  const journal = options.watchJournal?.(file) ?? file;
   const client = new ResponsesClient(options.endpoint);
   const sender = options.websocket && facts.websocket ? new IncrementalSender(new ResponsesSocket(options.endpoint)) : null;
+  const transport: ModelTransport = { stream: (body, _request, handlers) => (sender ?? client).stream(body, handlers) };
   const settings = await firstSettings(options, directory, facts, registry, sandbox, clock);
-  const loop = await AgentLoop.open({
+  const loop: AgentLoop = await AgentLoop.open({
     sessionId: options.sessionId,
     settings,
     directory,
@@ -89,28 +110,49 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
     blobs: new FileBlobs(join(options.data, "blobs")),
     clock,
     ids: options.ids,
-    transport: { stream: (body, _request, handlers) => (sender ?? client).stream(body, handlers) },
+    transport: options.watchTransport?.(transport) ?? transport,
     registry,
-    policy: new RulePolicy({ directory, rules: options.rules ?? [] }),
+    policy: options.policy ?? new RulePolicy({ directory, rules: options.rules ?? [] }),
     asker: options.asker,
-    tasks: new ShellTasks({ ids: options.ids, wrap: sandbox.wrap }),
-    compactAtProvider: (items, signal) => compact(client, { model: settings.model, input: items }, signal),
+    tasks: options.tasks?.(sandbox.wrap) ?? new ShellTasks({ ids: options.ids, wrap: sandbox.wrap }),
+    compactAtProvider: (items, signal) => compact(client, { model: loop.state.settings.model, input: items }, signal),
     ...(options.retry === undefined ? {} : { retry: options.retry }),
     ...(options.onFrame === undefined ? {} : { onFrame: options.onFrame }),
   });
+  takeOver(loop, settings);
   return {
     loop,
     sandbox,
     registry,
     close: async () => {
-      await loop.close();
-      sender?.close();
-      await journal.close();
+      try {
+        await loop.close();
+      } finally {
+        sender?.close();
+        await file.close();
+      }
     },
   };
 }
 
-/** Used once: afterwards the journal's settings hold, so that the prefix of every request stays the same. */
+/**
+ * A session that goes on keeps the settings of its journal, so that the prefix of its requests stays the same. What the person has changed since counts, and so do
+ * the instructions when they say something else than before: a directory may be trusted no more.
+ */
+function takeOver(loop: AgentLoop, now: Settings): void {
+  const before = loop.state.settings;
+  const { model, mode, reasoning_effort, tools, endpoint, context_window } = now;
+  const instructions = sameButTheDay(before.instructions, now.instructions) ? before.instructions : now.instructions;
+  const after = { ...before, model, mode, reasoning_effort, instructions, tools, endpoint, context_window };
+  if (JSON.stringify(after) !== JSON.stringify(before)) loop.changeSettings(after);
+}
+
+const sameButTheDay = (a: string, b: string): boolean => {
+  const dayless = (text: string): string => text.replace(/^Date: .*$/m, "");
+  return dayless(a) === dayless(b);
+};
+
+/** What a new session begins with. */
 async function firstSettings(
   options: AgentOptions,
   directory: string,
@@ -121,7 +163,7 @@ async function firstSettings(
 ): Promise<Settings> {
   const tools = registry.definitions(facts.customTools);
   const agentsFiles = options.trusted ? await readAgentsFiles(directory, options.root ?? directory) : [];
-  const instructions = buildInstructions({
+  const built = buildInstructions({
     directory,
     platform: process.platform,
     day: new Date(clock.now()).toISOString().slice(0, 10),
@@ -129,6 +171,7 @@ async function firstSettings(
     agentsFiles,
     sandbox: sandbox.description,
   });
+  const instructions = options.systemPrompt ? `${built}\n\n# Instructions of the user\n${options.systemPrompt.trim()}` : built;
   return settingsFor({
     model: options.model,
     instructions,

@@ -12,6 +12,12 @@ import { type JournalRecord, parseRecord } from "./records.ts";
 const CHECKSUM_CHARS = 8;
 const checksum = (text: string): string => sha256(text).slice(0, CHECKSUM_CHARS);
 
+/** A record as its line. */
+export function journalLine(record: JournalRecord): string {
+  const text = JSON.stringify(record);
+  return `${checksum(text)} ${text}\n`;
+}
+
 export class FileJournal implements JournalStore {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -40,8 +46,7 @@ export class FileJournal implements JournalStore {
 
   append(record: JournalRecord): void {
     if (this.#failed !== null) throw this.#failed;
-    const text = JSON.stringify(record);
-    this.#pending.push(`${checksum(text)} ${text}\n`);
+    this.#pending.push(journalLine(record));
     // Written soon, so that a crash of the process alone loses little; synced when somebody asks.
     if (this.#pending.length === 1) setImmediate(() => void this.#write().catch(() => {}));
   }
@@ -70,8 +75,11 @@ export class FileJournal implements JournalStore {
   }
 
   async close(): Promise<void> {
-    await this.durable();
-    await this.#file.close();
+    try {
+      await this.durable();
+    } finally {
+      await this.#file.close();
+    }
   }
 
   #writing: Promise<void> = Promise.resolve();

@@ -23,6 +23,16 @@ export interface ShellTasksOptions {
   readonly wrap?: WrapCommand;
   readonly environment?: NodeJS.ProcessEnv;
   readonly shell?: string;
+  /** Asked before each start: remembers the process outside of ours, so that a crash leaves no orphan. */
+  readonly track?: () => TrackedProcess;
+}
+
+/** A process that is remembered until it has ended. */
+export interface TrackedProcess {
+  /** What it carries in its environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  started(pid: number, command: string): void;
+  ended(): void;
 }
 
 export class ShellTasks implements TaskStarter {
@@ -39,12 +49,13 @@ export class ShellTasks implements TaskStarter {
     const argv = [this.#options.shell ?? "bash", "-c", spec.command];
     const { wrap } = this.#options;
     const wrapped = wrap === undefined || spec.unsandboxed ? argv : await wrap(argv, spec.cwd);
-    const task = new ShellTask(
-      this.#options.ids.next("task"),
-      spec,
-      wrapped,
-      this.#options.environment ?? shellEnvironment(process.env),
-    );
+    const tracked = this.#options.track?.();
+    const environment = this.#options.environment ?? shellEnvironment(process.env);
+    const task = new ShellTask(this.#options.ids.next("task"), spec, wrapped, { ...environment, ...tracked?.environment });
+    if (tracked !== undefined && task.pid !== undefined) {
+      tracked.started(task.pid, wrapped[0] ?? "bash");
+      void task.ended.then(() => tracked.ended());
+    }
     this.#tasks.set(task.id, task);
     await task.spawned;
     return task;
@@ -104,6 +115,10 @@ class ShellTask implements RunningTask {
       this.running = false;
       this.#wake();
     });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   output(): TaskOutput {

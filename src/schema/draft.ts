@@ -8,6 +8,7 @@ import type {
   ErrorData,
   EventDataOf,
   PermissionOption,
+  PlainReply,
   QuestionPrompt,
   ResolvedBy,
   SessionStatusData,
@@ -28,7 +29,7 @@ export type ItemDraft = {
   key: ItemKey;
   /** The agent's own id of the item, null when it has none. */
   native_item_id?: string | null;
-  /** The item this one belongs to; a parent that was never announced is left out rather than invented. */
+  /** The item this one belongs to. One that was never announced is left out, but for tool calls: theirs is made, as an empty message. */
   parent?: ItemKey | null;
   kind: ItemKind;
   role: ItemRole;
@@ -83,6 +84,10 @@ export type Draft = (
       part_type: DeltaPartType;
       delta: string;
       part_index?: number;
+      /** Of a tool's output, where the agent tells the two apart. */
+      stream?: "stdout" | "stderr";
+      /** Of reasoning that is not meant to be shown. */
+      visibility?: "private";
     }
   | {
       /** Full replacement of an item still in progress. What is left out stays. */
@@ -159,7 +164,7 @@ export type Draft = (
       key: string;
       status: "approved" | "denied";
       resolved_by: ResolvedBy;
-      reply?: "once" | "always" | "reject";
+      reply?: PlainReply;
       option_id?: string;
       message?: string;
       /** Who resolved it, when somebody did. */

@@ -74,8 +74,13 @@ export const ItemDelta = Type.Object({
   native_item_id: nullable(Text),
   part_index: Type.Integer({ minimum: 0 }),
   part_type: DeltaPartType,
+  /** Of a tool's output, where the agent tells the two apart. */
+  stream: optional(Type.Enum(["stdout", "stderr"])),
+  /** Of reasoning that is not meant to be shown. */
+  visibility: optional(Type.Literal("private")),
   delta: Text,
 });
+export type DeltaNature = Pick<Type.Static<typeof ItemDelta>, "stream" | "visibility">;
 
 export const ItemRemoved = Type.Object({ item_id: Text, native_item_id: nullable(Text), reason: Text });
 
@@ -104,6 +109,10 @@ export type PermissionOption = Type.Static<typeof PermissionOption>;
 export const ResolvedBy = Type.Enum(["client", "policy", "agent", "session_end"]);
 export type ResolvedBy = Type.Static<typeof ResolvedBy>;
 
+/** What a reply to a permission comes down to, whichever option was chosen. */
+export const PlainReply = Type.Enum(["once", "always", "reject"]);
+export type PlainReply = Type.Static<typeof PlainReply>;
+
 export const PermissionMetadata = Type.Object({
   tool_name: Text,
   input: Type.Unknown(),
@@ -114,7 +123,7 @@ export const PermissionMetadata = Type.Object({
   diff: optional(Text),
   paths: optional(Type.Array(Text)),
   resolved_by: optional(ResolvedBy),
-  reply: optional(Type.Enum(["once", "always", "reject"])),
+  reply: optional(PlainReply),
   option_id: optional(Text),
   message: optional(Text),
   updated_input: optional(Type.Unknown()),
@@ -277,7 +286,11 @@ export const ModelInfo = Type.Object({
 export type ModelInfo = Type.Static<typeof ModelInfo>;
 export const ModeInfo = Type.Object({ id: Text, name: optional(Text), description: optional(Text) });
 export type ModeInfo = Type.Static<typeof ModeInfo>;
-export const McpServerInfo = Type.Object({ name: Text, status: Text, error: optional(Text) });
+export const McpServerInfo = Type.Object({
+  name: Text,
+  status: Type.String({ description: "starting, connected, failed, needs_auth, disabled, or a word of the agent's own" }),
+  error: optional(Text),
+});
 export const ConfigOption = Type.Object({
   id: Text,
   name: optional(Text),
@@ -370,6 +383,8 @@ export const SkillInvoked = Type.Object({
 });
 export const SkillWarning = Type.Object({ name: optional(Text), kind: Text, detail: Text });
 
+/** Who asked for it. */
+const TaskActor = { actor: optional(Actor) };
 const TaskArtifacts = { artifacts: optional(Type.Array(ArtifactRef)) };
 export const TaskSpawned = Type.Object({
   task_id: Text,
@@ -379,6 +394,7 @@ export const TaskSpawned = Type.Object({
   title: optional(Text),
   execution_mode: Type.Enum(["pipes", "pty"]),
   origin_session_id: optional(nullable(Text)),
+  ...TaskActor,
   ...TaskArtifacts,
 });
 export const TaskStatus = Type.Object({
@@ -400,10 +416,10 @@ export const TaskOutput = Type.Object({
   bytes: optional(Type.Integer({ minimum: 0 })),
   ...TaskArtifacts,
 });
-export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text });
-export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer() });
-export const TaskSignalled = Type.Object({ task_id: Text, signal: Text });
-export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text });
+export const TaskStdin = Type.Object({ task_id: Text, chunk_b64: Text, ...TaskActor });
+export const TaskResized = Type.Object({ task_id: Text, rows: Type.Integer(), cols: Type.Integer(), ...TaskActor });
+export const TaskSignalled = Type.Object({ task_id: Text, signal: Text, ...TaskActor });
+export const TaskCancelRequested = Type.Object({ task_id: Text, reason: Text, ...TaskActor });
 export const TaskCancelled = Type.Object({ task_id: Text, reason: Text, wall_time_ms: optional(Type.Number()) });
 
 /** Every event type and the schema of its data. */

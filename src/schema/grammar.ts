@@ -1,14 +1,15 @@
 /**
- * The grammar of a session: takes events one by one and names the rule that is broken and where. SPEC.md states the rules G1 to G9. It judges a stream
- * against the session's projection before the event; it never changes a stream.
+ * The grammar of a session: takes events one by one and names the rule that is broken and where. SPEC.md states the rules G1 to G9, and U1 to U15 for
+ * strict mode. It judges a stream against the session's projection before the event; it never changes a stream.
  */
 import type { UniversalEvent } from "./event.ts";
 import type { Item } from "./item.ts";
 import { streamedText } from "./projection/parts.ts";
 import { SessionProjection } from "./projection/session-projection.ts";
+import { Sameness, type SamenessRule } from "./sameness.ts";
 import { eventFault } from "./validate.ts";
 
-export type GrammarRule = "G1" | "G2" | "G3" | "G4" | "G5" | "G6" | "G7" | "G8" | "G9";
+export type GrammarRule = "G1" | "G2" | "G3" | "G4" | "G5" | "G6" | "G7" | "G8" | "G9" | SamenessRule;
 
 export type Violation = { rule: GrammarRule; sequence: number; event_type: string; message: string };
 
@@ -22,14 +23,24 @@ export class Grammar {
   readonly #calls = new Set<string>();
   readonly #requests = new Set<string>();
   readonly #messages = new Set<string>();
+  readonly #sameness: Sameness | null;
 
-  /** Checks the next event of the session and returns the rules it breaks: mostly none. */
-  check(event: UniversalEvent): Violation[] {
+  /** `strict`: the sameness rules too. */
+  constructor({ strict = false }: { strict?: boolean } = {}) {
+    this.#sameness = strict ? new Sameness() : null;
+  }
+
+  /**
+   * Checks the next event of the session and returns the rules it breaks: mostly none. `native`: number of the native message it was made from, null
+   * when none, undefined when that is not known.
+   */
+  check(event: UniversalEvent, native?: number | null): Violation[] {
     const broken: Violation[] = [];
     const blame = (rule: GrammarRule, message: string): void =>
       void broken.push({ rule, sequence: event.sequence, event_type: event.type, message });
     this.#envelope(event, blame);
     this.#content(event, blame);
+    this.#sameness?.check(event, this.session, blame, native);
     this.session.apply(event);
     return broken;
   }
@@ -204,8 +215,8 @@ type Blame = (rule: GrammarRule, message: string) => void;
 
 const excerpt = (text: string) => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
-/** Checks a whole stream. */
-export function checkGrammar(events: Iterable<UniversalEvent>): Violation[] {
-  const grammar = new Grammar();
+/** Checks a whole stream. `strict`: the sameness rules too. */
+export function checkGrammar(events: Iterable<UniversalEvent>, options: { strict?: boolean } = {}): Violation[] {
+  const grammar = new Grammar(options);
   return Array.from(events, (event) => grammar.check(event)).flat();
 }

@@ -8,6 +8,7 @@ import {
   ModelInfo,
   PermissionData,
   PermissionMode,
+  PlainReply,
   QuestionData,
   SessionEnded,
   Usage,
@@ -218,7 +219,7 @@ export type UpdateQueuedMessage = Type.Static<typeof UpdateQueuedMessage>;
 
 export const PermissionReplyBody = Type.Object(
   {
-    reply: Type.Enum(["once", "always", "reject"]),
+    reply: PlainReply,
     option_id: optional(Type.String()),
     message: optional(Type.String()),
     updated_input: optional(

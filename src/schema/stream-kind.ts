@@ -3,13 +3,10 @@
 export const STREAM_KINDS = ["session", "task", "thread", "artifact"] as const;
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
-const LAST_EVENTS: Readonly<Record<StreamKind, readonly string[]>> = {
-  session: ["session.ended"],
-  task: ["task.cancelled"],
-  thread: [],
-  artifact: [],
-};
-
-/** Nothing follows an event of this type in a stream of this kind. */
-export const isLastEvent = (kind: StreamKind, type: string | undefined): boolean =>
-  type !== undefined && LAST_EVENTS[kind].includes(type);
+/** Nothing follows an event of this type in a stream of this kind. `json` is asked for only where the type alone does not say it. */
+export function isLastEvent(kind: StreamKind, type: string | undefined, json: () => string | undefined): boolean {
+  if (kind === "session") return type === "session.ended";
+  if (kind !== "task" || type !== "task.status") return false;
+  const { data } = JSON.parse(json() ?? "{}") as { data?: { status?: string } };
+  return data?.status === "exited" || data?.status === "cancelled" || data?.status === "failed";
+}

@@ -173,7 +173,15 @@ describe("scopes", () => {
     }
     expect(faults).toEqual([]);
     const filtered = routes.filter(({ reach }) => reach === "filtered").map(({ operation }) => operation);
-    expect(filtered.sort()).toEqual(["listSessions", "pruneSessions", "readArtifact", "search", "streamAllEvents"]);
+    expect(filtered.sort()).toEqual([
+      "listSessions",
+      "listTasks",
+      "pruneSessions",
+      "readArtifact",
+      "search",
+      "startTask",
+      "streamAllEvents",
+    ]);
     expect(routes.filter(({ reach }) => reach === "create").map(({ operation }) => operation)).toEqual(["createSession"]);
   });
 

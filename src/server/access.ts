@@ -11,15 +11,15 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { Authenticator } from "./auth.ts";
 import type { RequestOrigin } from "./origin-guard.ts";
 import type { RequestLimits } from "./request-limits.ts";
-import { directoryOf } from "./session-place.ts";
+import { directoryOf, taskPlace } from "./session-place.ts";
 import { type Caller, inScope, mayCreateIn } from "./token.ts";
 
 /**
  * What of the sessions a route touches, to compare it with a token's scope. `session`: the one in its path. `branch`: that one, and a new one in its
- * directory. `create`: a new one in the directory of its body. `filtered`: its handler shows only what `Access.sees`. `all`: all of them at once, so a
+ * directory. `create`: a new one in the directory of its body. `task`: the task in its path. `filtered`: its handler shows only what `Access.sees`. `all`: all of them at once, so a
  * token with a scope is refused. `none`: nothing of any session.
  */
-export type Reach = "session" | "branch" | "create" | "filtered" | "all" | "none";
+export type Reach = "session" | "branch" | "create" | "task" | "filtered" | "all" | "none";
 
 export type AccessOptions = {
   log: Log;
@@ -56,6 +56,8 @@ export class Access {
     if (reach === "all")
       throw new ProblemError("forbidden", "This token reaches some sessions only, and the route answers for all of them.");
     if (reach === "session" || reach === "branch") await this.mustSee(caller, sessionIdOf(params));
+    if (reach === "task" && !(await this.seesTask(caller, pathPart(params, "task"))))
+      throw new ProblemError("task_not_found", `There is no task ${JSON.stringify(pathPart(params, "task"))}.`);
     if (reach === "branch" && !mayCreateIn(caller.scope, (await directoryOf(this.#options.log, sessionIdOf(params))) ?? ""))
       throw new ProblemError("forbidden", "This token creates no sessions in that directory.");
   }
@@ -85,6 +87,15 @@ export class Access {
     const directory = await directoryOf(this.#options.log, sessionId);
     return directory !== undefined && inScope(caller.scope, { session_id: sessionId, directory });
   }
+
+  /** A task of a session is seen by those who see the session; one of its own by those who may work in its directory. */
+  async seesTask(caller: Caller, taskId: string): Promise<boolean> {
+    if (caller.scope === null) return true;
+    const place = await taskPlace(this.#options.log, taskId);
+    if (place === undefined) return false;
+    if (place.session_id !== null) return this.sees(caller, place.session_id);
+    return caller.kind !== "agent" && mayCreateIn(caller.scope, place.directory);
+  }
 }
 
 /** What a route declares; throws at start for one that forgot to. */
@@ -101,10 +112,13 @@ export function mustHaveRole({ role }: Caller, need: Role): void {
   throw new ProblemError("forbidden", `This needs the role ${need}, and the token has ${role}. Use a token with that role.`);
 }
 
-function sessionIdOf(params: unknown): string {
-  const id = typeof params === "object" && params !== null && "id" in params ? params.id : undefined;
-  if (typeof id !== "string") throw new Error("a route that reaches a session has its id in the path");
-  return id;
+const sessionIdOf = (params: unknown): string => pathPart(params, "id");
+
+function pathPart(params: unknown, name: "id" | "task"): string {
+  const parts: Partial<Record<string, unknown>> = typeof params === "object" && params !== null ? { ...params } : {};
+  const part = parts[name];
+  if (typeof part !== "string") throw new Error(`a route with this reach has ${name} in its path`);
+  return part;
 }
 
 export function realDirectory(path: string): string | undefined {

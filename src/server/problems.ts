@@ -4,6 +4,8 @@ import { AgentError } from "../agents/contract.ts";
 import { LogError } from "../log/log-error.ts";
 import { type ProblemCode, ProblemError, problemCodes } from "../schema/problem-codes.ts";
 import type { Problem } from "../schema/session.ts";
+import { FilesError, type FilesErrorCode } from "../workspace/files/errors.ts";
+import { TaskError, type TaskErrorCode } from "../workspace/tasks/task-error.ts";
 import { RetryLaterError } from "./auth.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -63,9 +65,50 @@ const toldByLog: ReadonlySet<LogError["code"]> = new Set([
   "invalid_cursor",
 ]);
 
+const taskCodes: Readonly<Record<TaskErrorCode, ProblemCode>> = {
+  invalid_request: "invalid_request",
+  task_not_found: "task_not_found",
+  task_ended: "task_ended",
+  task_queued: "task_queued",
+  no_stdin: "no_stdin",
+  stdin_full: "stdin_full",
+  not_a_terminal: "not_a_terminal",
+  unknown_signal: "unknown_signal",
+  cwd_outside: "cwd_outside",
+  cwd_not_found: "directory_not_found",
+  program_not_found: "program_not_found",
+  quota_reached: "too_many_tasks",
+  pty_unavailable: "terminals_unavailable",
+  screen_unavailable: "terminals_unavailable",
+  closing: "not_ready",
+};
+
+const filesCodes: Readonly<Record<FilesErrorCode, ProblemCode>> = {
+  invalid_path: "invalid_request",
+  path_outside: "path_outside",
+  not_found: "file_not_found",
+  directory_missing: "directory_not_found",
+  is_a_directory: "is_a_directory",
+  not_a_directory: "not_a_directory",
+  not_a_file: "not_a_file",
+  already_exists: "file_exists",
+  not_empty: "directory_not_empty",
+  too_large: "body_too_large",
+  invalid_range: "range_not_satisfiable",
+  etag_mismatch: "file_changed",
+  changed_meanwhile: "file_changed",
+  permission_denied: "file_forbidden",
+  disk_full: "disk_full",
+  not_a_repository: "not_a_repository",
+  git_failed: "git_failed",
+  invalid_pattern: "invalid_request",
+};
+
 export function toProblemError(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof AgentError) return new ProblemError(error.code, error.message, { cause: error });
+  if (error instanceof TaskError) return new ProblemError(taskCodes[error.code], error.message, { cause: error });
+  if (error instanceof FilesError) return new ProblemError(filesCodes[error.code], error.message, { cause: error });
   if (error instanceof LogError) {
     const code = logCodes[error.code];
     const detail = toldByLog.has(error.code) || "taken" in error.details ? error.message : undefined;

@@ -9,6 +9,7 @@ import { PieceRedactor } from "../redaction/piece-redactor.ts";
 import { Redactor } from "../redaction/redactor.ts";
 import { placedSecrets } from "../redaction/secret-values.ts";
 import { type Role, reaches } from "../schema/actor.ts";
+import { taskPlace } from "./session-place.ts";
 
 export type RedactionOptions = {
   /** `off`: every reader gets everything. Default `known`. */
@@ -21,7 +22,7 @@ export type RedactionOptions = {
 
 /** Sessions whose secrets are kept at hand. */
 const MAX_SESSIONS = 500;
-const HISTORY_TYPES = ["item.started", "item.updated", "item.delta"];
+const HISTORY_TYPES = ["item.started", "item.updated", "item.delta", "task.output"];
 
 export class Redactions {
   readonly #options: RedactionOptions;
@@ -51,18 +52,22 @@ export class Redactions {
     if (!this.applyTo(caller)) return null;
     return new EventRedactor((id) => this.ofSession(id), {
       before: async (id, sequence, limit) => {
-        const stream = await this.#log.stream("session", id);
+        const stream = (await this.#log.stream("session", id)) ?? (await this.#log.stream("task", id));
         const page = await stream?.read({ before: sequence, limit, reverse: true, types: HISTORY_TYPES });
         return page?.events ?? [];
       },
     });
   }
 
-  /** Known shapes, and what this session was given: its variables, and those and the headers of its MCP servers. */
+  /** Known shapes, and what this session was given: its variables, and those and the headers of its MCP servers. For a task: those of its session. */
   async ofSession(id: string | undefined): Promise<Redactor> {
     const known = id === undefined ? this.#general : this.#ofSessions.get(id);
     if (known) return known;
     const row = id === undefined ? undefined : await this.#log.row("session", id);
+    if (id !== undefined && !row) {
+      const session = (await taskPlace(this.#log, id))?.session_id ?? undefined;
+      return session === undefined ? this.#general : this.ofSession(session);
+    }
     if (id === undefined || !row) return this.#general;
     const values = placedSecrets(row.state);
     const redactor = values.length === 0 ? this.#general : this.#redactor(values);

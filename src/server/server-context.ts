@@ -6,10 +6,12 @@ import type { Logger } from "pino";
 import type { TSchema } from "typebox";
 import type { Log } from "../log/contract.ts";
 import type { Role } from "../schema/actor.ts";
+import type { Dialect } from "../schema/dialect.ts";
 import type { ProblemCode } from "../schema/problem-codes.ts";
 import type { Indexer } from "../search/indexer.ts";
 import type { RetentionPolicy } from "../session/pruning.ts";
 import type { SessionManager } from "../session/session-manager.ts";
+import type { TaskService } from "../workspace/tasks/index.ts";
 import type { Access, Reach } from "./access.ts";
 import type { AgentRecognition } from "./agent-caller.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
@@ -21,9 +23,6 @@ import type { OpenStreams } from "./open-streams.ts";
 import type { RedactionOptions, Redactions } from "./redactions.ts";
 import type { Caller } from "./token.ts";
 import type { TokenStore } from "./token-store.ts";
-
-/** Turns the JSON of one event into the lines of another wire format; none, one or several. */
-export type Dialect = (eventJson: string) => string[];
 
 export type ServerLimits = {
   body_bytes: number;
@@ -70,6 +69,8 @@ export type ServerOptions = {
   inspectorDir?: string;
   /** Built documentation, served at /docs. */
   docsDir?: string;
+  /** Absent: there are no tasks. */
+  tasks?: TaskService;
   /** Absent: search finds nothing. */
   indexer?: Pick<Indexer, "status">;
   /** What readers below `operate`, and exports, do not get. */

@@ -42,6 +42,8 @@ import { auditRoutes } from "./routes/audit.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { checkpointRoutes } from "./routes/checkpoints.ts";
 import { eventRoutes } from "./routes/events.ts";
+import { fileChangeRoutes } from "./routes/file-changes.ts";
+import { fileRoutes } from "./routes/files.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
 import { pruneRoutes } from "./routes/prune.ts";
@@ -52,6 +54,8 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { socketRoutes } from "./routes/socket.ts";
 import { stateRoutes } from "./routes/state.ts";
 import { systemRoutes } from "./routes/system.ts";
+import { taskOutputRoutes } from "./routes/task-output.ts";
+import { taskRoutes } from "./routes/tasks.ts";
 import { uiRoutes } from "./routes/ui.ts";
 import { securityHeaders } from "./security-headers.ts";
 import type { App, ServerContext, ServerOptions } from "./server-context.ts";
@@ -63,7 +67,7 @@ import { validatorCompiler } from "./validator.ts";
 import { createUpgradeHandler } from "./websocket.ts";
 
 export type { AgentDirectory, InstallProgress } from "./agent-directory.ts";
-export type { Dialect, RouteModule, ServerLimits, ServerOptions } from "./server-context.ts";
+export type { RouteModule, ServerLimits, ServerOptions } from "./server-context.ts";
 export type { Caller, Scope, Token } from "./token.ts";
 export { TokenStore } from "./token-store.ts";
 
@@ -293,8 +297,8 @@ function settling(request: FastifyRequest, release: () => void, { audit }: Serve
     release();
     const { config } = request.routeOptions;
     if (config.unaudited || (request.method === "GET" && status !== 403)) return;
-    const params = request.params as { id?: string; token?: string; request?: string };
-    const target = params.token ?? params.request;
+    const params = request.params as { id?: string; token?: string; request?: string; task?: string };
+    const target = params.token ?? params.request ?? params.task;
     audit.record({
       operation: config.operation ?? `${request.method} ${request.routeOptions.url}`,
       outcome: status < 400 ? "done" : status < 500 ? "refused" : "failed",
@@ -319,8 +323,8 @@ function addRedaction(app: App, { redactions }: ServerContext): void {
   app.addHook("onSend", async (request, reply, payload) => {
     if (!redactions.applyTo(request.caller) || request.routeOptions.url?.startsWith("/v1/auth")) return payload;
     if (!/json/.test(String(reply.getHeader("content-type") ?? ""))) return payload;
-    const { id } = typeof request.params === "object" && request.params !== null ? { id: undefined, ...request.params } : {};
-    const session = typeof id === "string" ? id : undefined;
+    const { id, task } = { id: undefined, task: undefined, ...(request.params as object | null) };
+    const session = [id, task].find((name) => typeof name === "string");
     // A long answer comes in pieces. When its reader goes, the source is closed too.
     if (payload instanceof Readable) return pipeline(payload, await redactions.transform(session), () => {});
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
@@ -387,6 +391,12 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   artifactRoutes(app, context);
   checkpointRoutes(app, context);
   searchRoutes(app, context);
+  if (context.tasks) {
+    taskRoutes(app, context, context.tasks);
+    taskOutputRoutes(app, context, context.tasks);
+  }
+  fileRoutes(app, context);
+  fileChangeRoutes(app, context);
   socketRoutes(app);
   uiRoutes(app, context);
   for (const add of context.routes ?? []) add(app, context);

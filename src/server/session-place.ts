@@ -1,5 +1,6 @@
-/** Where a session works, to compare it with a token's scope. Read from its row alone: nothing is loaded or started for it. */
+/** Where a session or a task works, to compare it with a token's scope. Read from its row alone: nothing is loaded or started for it. */
 import type { Log } from "../log/contract.ts";
+import type { TaskState } from "../schema/task.ts";
 import { parseRow } from "../session/session-row.ts";
 
 /** Those that are there. */
@@ -16,4 +17,12 @@ export async function directoryOf(log: Log, sessionId: string): Promise<string |
   } catch {
     return undefined;
   }
+}
+
+/** The session a task runs for, and where it runs. Undefined when there is no such task. */
+export async function taskPlace(log: Log, taskId: string): Promise<{ session_id: string | null; directory: string } | undefined> {
+  const row = await log.row("task", taskId);
+  if (row === undefined) return undefined;
+  const { origin_session_id, cwd } = JSON.parse(row.state) as Partial<TaskState>;
+  return { session_id: origin_session_id ?? null, directory: cwd ?? "" };
 }

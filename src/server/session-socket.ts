@@ -148,7 +148,7 @@ export class SessionSocket implements OpenStream {
   /** At once where nothing must be read for it; else the subscription waits until it was. */
   #takeBatch(batch: Batch, encoding: Encoding): boolean {
     if (isPlain(encoding)) return this.#sendFrames(batch, framesOf(batch));
-    const events = encodeRun(batch, encoding, this.#stream);
+    const events = encodeRun(batch, encoding, () => this.#stream);
     const frames = (all: EncodedEvent[]): Buffer[] => all.flatMap(({ lines }) => lines.map(frameOf));
     if (!(events instanceof Promise)) return this.#sendFrames(batch, frames(events));
     const subscription = this.#subscription;

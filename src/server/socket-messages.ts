@@ -4,12 +4,12 @@ import { Compile } from "typebox/compile";
 import type { Stream } from "../log/contract.ts";
 import type { EventRedactor } from "../redaction/event-redactor.ts";
 import type { Role } from "../schema/actor.ts";
+import type { Dialect } from "../schema/dialect.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateQueuedMessage, UpdateSession } from "../schema/session.ts";
 import { type Encoding, encodingOf } from "./event-encoding.ts";
 import { parseJson } from "./json-body.ts";
 import { EPOCH, mustReach } from "./routes/events.ts";
-import type { Dialect } from "./server-context.ts";
 
 const Id = Type.Union([Type.String({ maxLength: 200 }), Type.Integer()]);
 const op = <const N extends string>(name: N) => ({ id: Type.Optional(Id), op: Type.Literal(name) });
@@ -21,6 +21,7 @@ const Subscribe = {
   types: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
   include_raw: Type.Optional(Type.Boolean()),
   dialect: Type.Optional(Type.String()),
+  version: Type.Optional(Type.Integer({ minimum: 1, maximum: 99 })),
 };
 
 const ops = {
@@ -120,11 +121,13 @@ export async function readSubscribeQuery(
     });
   await mustReach(stream, Number(after), query.get("epoch") ?? undefined);
   const dialect = query.get("dialect");
+  const version = query.get("version");
   const encoding = encodingOf(
     {
       types: query.getAll("types"),
       include_raw: query.get("include_raw") === "true",
       ...(dialect === null ? {} : { dialect }),
+      ...(version === null ? {} : { version: Number(version) }),
     },
     dialects,
     redact,

@@ -1,14 +1,30 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
+import type { Dialect } from "../schema/dialect.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
 import { readSse, type SseBlock, sseEvents, startTestServer, type TestServer } from "./test-server.ts";
 
+/** Two lines an event, the same for every reader. */
+const SHOUT: Dialect = {
+  lineTypes: [],
+  versions: [1],
+  nativeOf: new Set(),
+  open: () => ({
+    remember: () => undefined,
+    lines: ({ json }) =>
+      [(JSON.parse(json) as UniversalEvent).type.toUpperCase(), "AGAIN"].map((word) => ({
+        type: "word",
+        json: JSON.stringify(word),
+      })),
+  }),
+};
+
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer({
-    dialects: new Map([["shout", (json: string) => [`"${(JSON.parse(json) as UniversalEvent).type.toUpperCase()}"`, '"AGAIN"']]]),
+    dialects: new Map([["shout", SHOUT]]),
   });
 });
 afterAll(() => server.close());
@@ -160,6 +176,20 @@ describe("the stream of a message", () => {
       expect(turn.filter(({ type }) => type === "turn.ended")).toHaveLength(1);
     }
     expect(turns[1]?.at(0)?.sequence).toBeGreaterThan(turns[0]?.at(-1)?.sequence ?? Number.POSITIVE_INFINITY);
+  });
+
+  it("a message that is sent with a stream is told as it was asked for: types, native messages, dialect", async () => {
+    const { session_id: id } = await server.createSession();
+    const raw = await server.call("POST", `/v1/sessions/${id}/messages/stream?include_raw=true&types=item.delta`, {
+      message: "say hi",
+    });
+    const events = sseEvents(raw.text);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(["item.delta"]));
+    expect(events.every((event) => event.raw !== null)).toBe(true);
+    const other = await server.call("POST", `/v1/sessions/${id}/messages/stream?dialect=shout`, { message: "say hi" });
+    expect(other.text).toContain("TURN.STARTED");
+    const unknown = await server.call("POST", `/v1/sessions/${id}/messages/stream?dialect=nonsense`, { message: "say hi" });
+    expect(unknown.status).toBe(400);
   });
 
   it("begins at once for a message that is steered into a running turn", async () => {

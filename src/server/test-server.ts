@@ -89,6 +89,8 @@ export async function startTestServer(
     indexer: core.indexer,
     dataDir,
     manager: core.manager,
+    tasks: core.tasks,
+    defaultDirectory: dataDir,
     agents: directory,
     tokens,
     limits: { body_bytes: 1024 * 1024, subscribers: 2_000 },

@@ -5,14 +5,17 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { ProblemError } from "../schema/problem-codes.ts";
+import type { TaskService } from "../workspace/tasks/index.ts";
 import type { OriginGuard } from "./origin-guard.ts";
 import { problemHeaders, problemOf, toProblemError } from "./problems.ts";
 import { securityHeaders } from "./security-headers.ts";
 import type { ServerContext } from "./server-context.ts";
 import { SessionSocket } from "./session-socket.ts";
 import { readSubscribeQuery } from "./socket-messages.ts";
+import { type TaskConnection, TaskSocket } from "./task-socket.ts";
+import type { Caller } from "./token.ts";
 
-const PATH = /^\/v1\/sessions\/([^/]+)\/ws$/;
+const PATH = /^\/v1\/(sessions|tasks)\/([^/]+)\/ws$/;
 export const PROTOCOL = "dragoman.v1";
 /** A whole message of a client with an observe token. */
 const OBSERVE_BYTES = 64 * 1024;
@@ -41,11 +44,24 @@ export function createUpgradeHandler(
     try {
       const origin = guard.check(request);
       const url = new URL(request.url ?? "/", "http://localhost");
-      const id = PATH.exec(url.pathname)?.[1];
-      if (id === undefined) throw new ProblemError("not_found", "WebSockets are taken at /v1/sessions/{id}/ws only.");
+      const [, kind, id] = PATH.exec(url.pathname) ?? [];
+      if (id === undefined || (kind === "tasks" && !context.tasks))
+        throw new ProblemError("not_found", "WebSockets are taken at /v1/sessions/{id}/ws and /v1/tasks/{task}/ws only.");
       const session_id = decode(id);
       const caller = await context.access.authenticate(request, origin);
       context.access.enter(caller)();
+      const server = caller.role === "observe" ? looking : acting;
+      if (kind === "tasks" && context.tasks) {
+        const connection = await taskConnection(context, context.tasks, session_id, caller, request);
+        context.streams.mustHaveRoom();
+        onAccepted(request.socket);
+        server.handleUpgrade(request, socket, head, (ws) => {
+          socket.off("error", onError);
+          context.metrics.countRequest("GET", "/v1/tasks/:task/ws", 101);
+          new TaskSocket(ws, connection, context).start().catch(() => ws.terminate());
+        });
+        return;
+      }
       await context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
       const session = await context.manager.get(session_id);
       const query = await readSubscribeQuery(
@@ -57,7 +73,6 @@ export function createUpgradeHandler(
       const redactor = context.redactions.applyTo(caller) ? await context.redactions.ofSession(session_id) : null;
       context.streams.mustHaveRoom();
       onAccepted(request.socket);
-      const server = caller.role === "observe" ? looking : acting;
       server.handleUpgrade(request, socket, head, (ws) => {
         socket.off("error", onError);
         context.metrics.countRequest("GET", "/v1/sessions/:id/ws", 101);
@@ -68,6 +83,18 @@ export function createUpgradeHandler(
     }
   };
   return (request, socket, head) => void accept(request, socket, head);
+}
+
+async function taskConnection(
+  { access, redactions }: ServerContext,
+  tasks: TaskService,
+  taskId: string,
+  caller: Caller,
+  request: IncomingMessage,
+): Promise<TaskConnection> {
+  await access.check(caller, { role: "observe", reach: "task" }, { task: taskId });
+  const redactor = redactions.applyTo(caller) ? await redactions.ofSession(taskId) : null;
+  return { tasks, taskId, task: await tasks.watched(taskId), caller, request, redactor };
 }
 
 function decode(part: string): string {

@@ -20,6 +20,7 @@ export function writeNative(
   const { type, disposition } = dispositionOf(translations);
   const native = stream.appendNative({ dir, t_ms, type, disposition, raw });
   scribe.exit = message.exit ?? null;
+  if (message.exit) scribe.exited = native;
   for (const translation of translations)
     scribe.translation(
       row.named ? keepTitle(translation) : translation,
@@ -39,11 +40,13 @@ export function writeLostAgent(
 ): void {
   const { scribe } = record;
   const before = stream.last;
-  scribe.exit = info.exit;
-  if (scribe.turn) scribe.say([lostAgent(info.message)]);
-  scribe.exit = null;
-  scribe.cut("error", "execution_error");
-  scribe.dormant();
+  scribe.afterExit(() => {
+    scribe.exit = info.exit;
+    if (scribe.turn) scribe.say([lostAgent(info.message)]);
+    scribe.exit = null;
+    scribe.cut("error", "execution_error");
+    scribe.dormant();
+  });
   record.settled(before);
 }
 

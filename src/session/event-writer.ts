@@ -3,7 +3,7 @@
  * means is known to the projection alone.
  */
 import { type EnvelopeFacts, type EventText, eventJson, type Shape, shapeOf } from "../schema/envelope.ts";
-import type { DeltaPartType, EventDataOf, EventType } from "../schema/event-data.ts";
+import type { DeltaNature, DeltaPartType, EventDataOf, EventType } from "../schema/event-data.ts";
 import type { ProjectedEvent } from "../schema/projection/event.ts";
 import type { GrowingItem } from "../schema/projection/growing-item.ts";
 import { SessionProjection } from "../schema/projection/session-projection.ts";
@@ -25,6 +25,7 @@ export type StreamedPart = {
   item: GrowingItem;
   index: number;
   type: DeltaPartType;
+  nature: DeltaNature;
   /** The JSON of the delta's data up to the text itself. */
   head: string;
 };
@@ -56,6 +57,8 @@ export class EventWriter {
   readonly #onMilestone: (() => void) | undefined;
   /** The session after everything that was written. */
   readonly projection: SessionProjection;
+  /** The native message that is being written: what the daemon does because of it has it as its raw message too. */
+  cause: number | null = null;
   #nativeSessionId: string | null = null;
   /** The shapes of the last events: the same for thousands in a row. */
   #plain: { type: EventType; source: Origin["source"]; shape: Shape } | null = null;
@@ -115,7 +118,7 @@ export class EventWriter {
       this.#plain = known;
     }
     const time = this.#clock();
-    const sequence = this.#append(type, known.shape, JSON.stringify(data), time, origin.native, SYNCED.has(type));
+    const sequence = this.#append(type, known.shape, JSON.stringify(data), time, origin.native ?? this.cause, SYNCED.has(type));
     this.projection.apply({ type, data, sequence, time, native_session_id: this.#nativeSessionId } as ProjectedEvent);
     if (sequence % SNAPSHOT_EVERY === 0) this.#onMilestone?.();
     return sequence;
@@ -131,7 +134,7 @@ export class EventWriter {
     }
     const time = this.#clock();
     const sequence = this.#append("item.delta", known.shape, JSON.stringify(delta), time, origin.native, false);
-    part.item.grow(part.index, part.type, delta);
+    part.item.grow(part.index, part.type, delta, part.nature.visibility);
     this.projection.grown(sequence, time);
     if (sequence % SNAPSHOT_EVERY === 0) this.#onMilestone?.();
     return sequence;

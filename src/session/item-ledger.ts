@@ -1,15 +1,17 @@
 /**
- * The item ledger: turns what translators say about items into item events that obey the grammar (G3 to G7): stub starts, deltas that add up, results that
- * have a call, everything closed in the end. What an item is now, the projection knows; this knows which key names which item, and forgets finished ones
- * but for a bounded memory of their ids.
+ * The item ledger: turns what translators say about items into item events that obey the grammar (G3 to G7) and look the same from every agent (U1 to
+ * U10): stub starts, parents, deltas that add up, calls and results in one order, everything closed in the end. What an item is now, the projection
+ * knows; this knows which key names which item, and forgets finished ones but for a bounded memory of their ids.
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
-import type { DeltaPartType } from "../schema/event-data.ts";
+import type { DeltaNature, DeltaPartType } from "../schema/event-data.ts";
 import type { Item, ItemRole, ItemStatus } from "../schema/item.ts";
 import { GrowingItem } from "../schema/projection/growing-item.ts";
 import { emptyPart, extendsContent, partFor, sameJson, streamOf, takes, withoutText } from "../schema/projection/parts.ts";
 import { BoundedMap } from "./bounded-memory.ts";
+import { CallLedger } from "./call-ledger.ts";
+import { ContinuedMessage } from "./continued-message.ts";
 import { BY_DAEMON, type EventWriter, type Origin, type StreamedPart } from "./event-writer.ts";
 import { INLINE_LIMIT, type PartStore } from "./part-store.ts";
 
@@ -25,16 +27,29 @@ type OpenItem = {
   whole?: string | undefined;
   /** Where the last delta went. */
   streamed: StreamedPart | null;
+  /** Whole content of a message that was not told as deltas yet: it is, when the message is completed or goes on. */
+  held: ContentPart[] | null;
+  /** A call that the agent ended: it waits for its result, which may come with the same native message. */
+  ended: { status: EndStatus; origin: Origin; content: ContentPart[] | undefined } | null;
+  /** Of a message that continues one which was completed early. */
+  continues: ContinuedMessage | null;
 };
-type Finished = { item_id: string; removed: boolean };
+type EndStatus = Exclude<ItemStatus, "in_progress">;
+type Finished = { item_id: string; native_item_id: string | null; removed: boolean; sealed?: ContinuedMessage };
+
+/** The result of a call that has none. The daemon says it. */
+const NO_RESULT = "The call was cut short: the agent gave no result.";
 
 export class ItemLedger {
   readonly #writer: EventWriter;
   readonly #parts: PartStore;
   readonly #open = new Map<ItemKey, OpenItem>();
   readonly #finished = new BoundedMap<ItemKey, Finished>(REMEMBERED);
-  /** call_id → key of its tool_call item. */
-  readonly #calls = new BoundedMap<string, ItemKey>(REMEMBERED);
+  readonly #calls = new CallLedger();
+  /** The empty message made for calls that came without one; null when the next call belongs to another answer of the model. */
+  #madeParent: string | null = null;
+  /** The agent ended a call with the native message that is being written. */
+  #callEnded = false;
   /** Put before every key, so that a new process may count its keys from one again. Empty for the first. */
   #scope = "";
   #scopes = 0;
@@ -74,46 +89,154 @@ export class ItemLedger {
     return this.#open.get(scoped)?.growing.item.item_id ?? this.#finished.get(scoped)?.item_id ?? null;
   }
 
+  /** A person was asked about this item for so long. */
+  waited(itemId: string, ms: number): void {
+    this.#calls.waited(itemId, ms);
+  }
+
+  /** An answer of the model that is being written. */
+  isAnswer(key: ItemKey): boolean {
+    const item = this.#open.get(this.#scope + key)?.growing.item;
+    return item?.kind === "message" && item.role === "assistant" && item.parent_id === null;
+  }
+
+  /** The parts of an open tool call. */
+  callOf(key: ItemKey): readonly ContentPart[] {
+    return this.#open.get(this.#scope + key)?.growing.item.content ?? [];
+  }
+
   start(draft: ItemDraft, origin: Origin): void {
     const key = this.#scope + draft.key;
-    const open = this.#open.get(key);
-    if (open) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
-    if (this.#finished.has(key)) return;
+    if (this.#open.has(key)) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
+    const finished = this.#finished.get(key);
+    if (finished) return draft.content && finished.sealed ? this.#goOn(draft.key, finished, draft.content, origin) : undefined;
     const content = this.#stored(draft.content ?? [], draft.role);
     this.#needCall(content, draft.parent ?? null, origin);
+    const plan = content.some((part) => part.type === "plan");
+    const entry = this.#begin(
+      key,
+      {
+        ...draft,
+        ...(plan ? { kind: "status", role: "assistant" } : {}),
+        parent_id: this.#parentFor(draft, content, origin),
+        content: draft.kind === "message" ? content.map(withoutText) : content,
+      },
+      origin,
+    );
+    entry.whole = largeArguments(draft.content ?? []);
+    if (draft.kind === "message" && content.length > 0) entry.held = content;
+  }
+
+  #begin(key: ItemKey, draft: Omit<ItemDraft, "content"> & { parent_id: string | null; content: ContentPart[] }, origin: Origin) {
     const item: Item = {
       item_id: this.#writer.ids.next("itm"),
       native_item_id: draft.native_item_id ?? null,
-      parent_id: this.itemId(draft.parent),
+      parent_id: draft.parent_id,
       kind: draft.kind,
       role: draft.role,
-      content: draft.kind === "message" ? content.map(withoutText) : content,
+      content: draft.content,
       status: "in_progress",
       turn_id: this.#writer.projection.turn?.turn_id ?? null,
       started_at: this.#writer.now(),
       completed_at: null,
     };
-    const outlives = (draft.outlives_turn ?? false) && mayOutlive(item);
-    for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, key);
+    if (item.kind === "message") this.#madeParent = null;
+    this.#calls.told(item.content, key, item, item.started_at);
+    for (const part of item.content) if (part.type === "tool_result") this.#calls.answer(part.call_id);
+    if (item.kind === "tool_result") this.#seal(item.parent_id);
     this.#writer.emit("item.started", { item }, origin);
-    const entry = this.#opened(key, item, outlives);
-    entry.whole = largeArguments(draft.content ?? []);
-    if (draft.kind === "message") this.#catchUp(entry, content, origin);
+    return this.#opened(key, item, (draft.outlives_turn ?? false) && mayOutlive(item));
+  }
+
+  /** U1: a call has a message it came from, and a result stands beside its call. */
+  #parentFor(draft: ItemDraft, content: readonly ContentPart[], origin: Origin): string | null {
+    const named = this.itemId(draft.parent);
+    if (draft.kind === "tool_result" && named === null) {
+      const [part] = content.filter((each) => each.type === "tool_result");
+      const beside = part ? this.#calls.parentOf(part.call_id) : null;
+      if (beside !== null) return beside;
+    }
+    if (named !== null) this.#tellHeld(named, draft);
+    return named ?? (draft.kind === "tool_call" || draft.kind === "tool_result" ? this.#makeParent(draft.parent, origin) : null);
+  }
+
+  /** An agent without deltas has said all of a message when it calls a tool: the message is told now, not when the tool has run. */
+  #tellHeld(parent: string, draft: ItemDraft): void {
+    if (draft.kind === "tool_call" && this.#entryOf(parent)?.held) this.#seal(parent);
+  }
+
+  /** `name`: what the translator calls the message that nobody announced; without one, calls share a message until one of them has a result. */
+  #makeParent(name: ItemKey | null | undefined, origin: Origin): string {
+    if (this.#madeParent !== null && !name) return this.#madeParent;
+    const by = BY_DAEMON_AS(origin);
+    const made = { key: "", kind: "message", role: "assistant", parent_id: null, content: [] } as const;
+    const entry = this.#begin(name ? this.#scope + name : `made:${this.#writer.sequence}`, { ...made, content: [] }, by);
+    this.#finish(entry, "completed", by);
+    this.#madeParent = entry.growing.item.item_id;
+    return this.#madeParent;
+  }
+
+  #entryOf(itemId: string): OpenItem | undefined {
+    for (const entry of this.#open.values()) if (entry.growing.item.item_id === itemId) return entry;
+    return undefined;
+  }
+
+  /** U6: the message is done before one of its calls is asked about or answered. What the agent says of it later continues it. */
+  #seal(itemId: string | null): void {
+    const entry = itemId === null ? undefined : this.#entryOf(itemId);
+    if (entry?.growing.item.kind !== "message" || entry.growing.item.role !== "assistant") return;
+    const item = this.#finish(entry, "completed", BY_DAEMON);
+    const finished = this.#finished.get(entry.key);
+    if (finished) finished.sealed = new ContinuedMessage(item);
+  }
+
+  /** A call is about to be asked about. */
+  sealFor(key: ItemKey | null | undefined): void {
+    const id = this.itemId(key);
+    this.#seal((id === null ? undefined : this.#entryOf(id)?.growing.item.parent_id) ?? null);
+  }
+
+  /** The agent says more of a message that was completed early. */
+  #goOn(name: ItemKey, finished: Finished, content: DraftPart[] | null, origin: Origin): void {
+    const { sealed } = finished;
+    if (!sealed || finished.removed) return;
+    const draft = sealed.draft(name);
+    const rest = content ? sealed.rest(this.#stored(content, draft.role)) : [];
+    if (content && rest.length === 0) return;
+    const made = { ...draft, parent_id: sealed.parentId, content: rest.map(withoutText) };
+    const entry = this.#begin(this.#scope + name, made, BY_DAEMON_AS(origin));
+    entry.continues = sealed;
+    if (rest.length > 0) entry.held = rest;
   }
 
   delta(draft: DraftOf<"item.delta">, origin: Origin): void {
     if (draft.delta === "") return;
+    const finished = this.#finished.get(this.#scope + draft.key);
+    if (finished?.sealed && !this.#open.has(this.#scope + draft.key)) this.#goOn(draft.key, finished, null, origin);
     const entry = this.#open.get(this.#scope + draft.key) ?? this.#stub(draft.key, draft.part_type, origin);
     if (!entry) return;
+    this.#release(entry, origin);
     const { parts } = entry.growing;
-    const named = draft.part_index === undefined ? undefined : parts[draft.part_index];
-    const fits = draft.part_index !== undefined && (named === undefined || takes(named, draft.part_type));
-    const index = fits ? (draft.part_index ?? 0) : partFor(parts, draft.part_type);
-    this.#say(entry, index, draft.part_type, draft.delta, origin);
+    const at = entry.continues ? entry.continues.place(draft.part_index) : draft.part_index;
+    const named = at === undefined ? undefined : parts[at];
+    const fits = at !== undefined && (named === undefined || takes(named, draft.part_type));
+    const index = fits ? (at ?? 0) : partFor(parts, draft.part_type);
+    this.#say(entry, index, draft.part_type, draft.delta, origin, draft);
+  }
+
+  /** Tells as deltas what was held back. */
+  #release(entry: OpenItem, origin: Origin): void {
+    const { held } = entry;
+    entry.held = null;
+    if (!held) return;
+    if (this.#catchUp(entry, held, origin, { completing: true })) return;
+    this.#writer.emit("item.updated", { item: { ...entry.growing.item, content: held } }, BY_DAEMON_AS(origin));
   }
 
   update(draft: DraftOf<"item.update">, origin: Origin): void {
     const entry = this.#open.get(this.#scope + draft.key);
+    const finished = this.#finished.get(this.#scope + draft.key);
+    if (!entry && finished?.sealed && draft.content) return this.#goOn(draft.key, finished, draft.content, origin);
     if (!entry) return;
     const before = entry.growing.item;
     if (draft.outlives_turn !== undefined) entry.outlives = draft.outlives_turn && mayOutlive(before);
@@ -121,42 +244,77 @@ export class ItemLedger {
     const native_item_id = draft.native_item_id ?? before.native_item_id;
     const renamed = parent_id !== before.parent_id || native_item_id !== before.native_item_id;
     if (!draft.content && !renamed) return;
-    const content = draft.content && this.#stored(draft.content, before.role);
+    const content = draft.content && this.#contentFor(entry, this.#stored(draft.content, before.role));
     if (content) {
       this.#needCall(content, null, origin);
+      if (this.#hold(entry, content) && !renamed) return;
       if (!renamed && (sameJson(before.content, content) || this.#catchUp(entry, content, origin))) return;
       if (draft.content) entry.whole = largeArguments(draft.content);
-      for (const part of content) if (part.type === "tool_call") this.#calls.set(part.call_id, entry.key);
+      this.#calls.told(content, entry.key, { ...before, parent_id }, this.#writer.now());
     }
     entry.streamed = null;
-    this.#writer.emit(
-      "item.updated",
-      { item: { ...before, parent_id, native_item_id, ...(content ? { content } : {}) } },
-      origin,
-    );
+    const told = content && !entry.held ? { content } : {};
+    this.#writer.emit("item.updated", { item: { ...before, parent_id, native_item_id, ...told } }, origin);
+  }
+
+  /** U8: whole text of an agent without deltas is told when its message is completed. False: it is told now, because deltas were told before. */
+  #hold(entry: OpenItem, content: ContentPart[]): boolean {
+    const { item } = entry.growing;
+    if (item.kind !== "message" || (item.content.some((part) => streamOf(part)[1] !== "") && !entry.held)) return false;
+    if (!extendsContent(item.content, content)) return false;
+    entry.held = content;
+    return true;
+  }
+
+  /** Of a message that continues another: only what that one did not tell. */
+  #contentFor(entry: OpenItem, content: ContentPart[]): ContentPart[] {
+    return entry.continues ? entry.continues.rest(content) : content;
   }
 
   complete(draft: DraftOf<"item.complete">, origin: Origin): void {
     const key = this.#scope + draft.key;
+    const finished = this.#finished.get(key);
+    if (!this.#open.has(key) && finished?.sealed && draft.content) this.#goOn(draft.key, finished, draft.content, origin);
     const entry = this.#open.get(key);
     if (!entry) {
-      if (this.#finished.has(key) || !draft.content) return;
-      this.start(itemOfParts(draft.key, draft.content), { ...origin, source: "daemon" });
+      if (finished || !draft.content) return;
+      this.start(itemOfParts(draft.key, draft.content), BY_DAEMON_AS(origin));
       if (this.#open.has(key)) this.complete(draft, origin);
       return;
     }
-    const content = draft.content && this.#stored(draft.content, entry.growing.item.role);
+    const content = draft.content && this.#contentFor(entry, this.#stored(draft.content, entry.growing.item.role));
+    const { item } = entry.growing;
     if (content) {
       this.#needCall(content, null, origin);
-      const { item } = entry.growing;
+      entry.held = null;
       if (item.kind === "message" && !this.#catchUp(entry, content, origin, { completing: true }))
         this.#writer.emit("item.updated", { item: { ...item, content } }, BY_DAEMON_AS(origin));
     }
-    this.#finish(entry, draft.status ?? "completed", origin, content);
+    const status = draft.status ?? "completed";
+    if (item.kind === "tool_call") {
+      entry.ended = { status, origin, content };
+      this.#callEnded = true;
+    } else this.#finish(entry, status, origin, content);
+  }
+
+  /** After each native message: a call that the agent ended, and that has no result, has none. */
+  settle(): void {
+    if (!this.#callEnded) return;
+    this.#callEnded = false;
+    for (const entry of [...this.#open.values()])
+      if (entry.ended && !this.#resultOpen(entry))
+        this.#finish(entry, entry.ended.status, entry.ended.origin, entry.ended.content);
+  }
+
+  #resultOpen(call: OpenItem): boolean {
+    const ids = call.growing.item.content.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
+    for (const { growing } of this.#open.values())
+      if (growing.parts.some((part) => part.type === "tool_result" && ids.includes(part.call_id))) return true;
+    return false;
   }
 
   add(draft: DraftOf<"item.add">, origin: Origin): void {
-    this.start(draft.item, origin);
+    this.start(draft.item, BY_DAEMON_AS(origin));
     this.complete({ do: "item.complete", key: draft.item.key, ...(draft.status ? { status: draft.status } : {}) }, origin);
   }
 
@@ -166,10 +324,10 @@ export class ItemLedger {
     const finished = this.#finished.get(key);
     if ((!open && !finished) || finished?.removed) return;
     const item = open?.growing.item;
-    const item_id = item?.item_id ?? finished?.item_id ?? "";
+    const { item_id, native_item_id } = item ?? finished ?? { item_id: "", native_item_id: null };
     this.#open.delete(key);
-    this.#finished.set(key, { item_id, removed: true });
-    this.#writer.emit("item.removed", { item_id, native_item_id: item?.native_item_id ?? null, reason }, origin);
+    this.#finished.set(key, { item_id, native_item_id, removed: true });
+    this.#writer.emit("item.removed", { item_id, native_item_id, reason }, origin);
   }
 
   /** Closes what the turn left open; what outlives it stays. `cut`: the turn did not come to its own end. */
@@ -195,43 +353,76 @@ export class ItemLedger {
     // Not as one that outlives its turn: if that is still open it is about to be cut, and its items close before it ends (G7).
     this.#opened(key, item, false);
     // A result that was announced has a call, finished or not.
+    this.#calls.told(item.content, key, item, item.started_at);
     for (const part of item.content)
-      if (part.type === "tool_call" || (part.type === "tool_result" && !this.#calls.has(part.call_id)))
-        this.#calls.set(part.call_id, key);
+      if (part.type === "tool_result")
+        this.#calls.answer(part.call_id, { key, item_id: item.item_id, parent_id: item.parent_id });
   }
 
   #opened(key: ItemKey, item: Item, outlives: boolean): OpenItem {
     const growing = this.#writer.projection.items.growing(item.item_id) ?? new GrowingItem(item);
-    const entry: OpenItem = { key, growing, outlives, streamed: null };
+    const entry: OpenItem = { key, growing, outlives, streamed: null, held: null, ended: null, continues: null };
     this.#open.set(key, entry);
     return entry;
   }
 
-  #finish(entry: OpenItem, status: Exclude<ItemStatus, "in_progress">, origin: Origin, final?: ContentPart[]): void {
+  #finish(entry: OpenItem, status: EndStatus, origin: Origin, final?: ContentPart[]): Item {
+    this.#release(entry, origin);
     const before = entry.growing.item;
-    const content = final ?? before.content;
+    const ending = before.kind === "tool_result" ? this.#resultEnd(final ?? before.content, status) : { content: final, status };
+    const content = (ending.content ?? before.content).map((part) => this.#parts.stored(part));
     this.#needCall(content, null, origin);
+    const item: Item = { ...before, content, status: ending.status, completed_at: this.#writer.now() };
+    if (item.kind === "tool_result") this.#closeCalls(item, ending.status, origin);
+    const needsResult = item.kind === "tool_call" && !this.#removed(entry) ? unanswered(item, this.#calls) : [];
     this.#open.delete(entry.key);
-    this.#finished.set(entry.key, { item_id: before.item_id, removed: false });
-    const item: Item = {
-      ...before,
-      content: content.map((part) => this.#parts.stored(part)),
-      status,
-      completed_at: this.#writer.now(),
-    };
+    this.#finished.set(entry.key, { item_id: before.item_id, native_item_id: before.native_item_id, removed: false });
     this.#writer.emit("item.completed", { item }, origin);
-    if (item.kind === "tool_result") this.#closeCall(item, status, origin);
+    for (const callId of needsResult) this.#makeResult(callId, item, ending.status, origin);
+    if (item.kind === "tool_result") this.#madeParent = null;
+    return item;
   }
 
-  /** A call whose result is final is final itself, whether the agent says so or not. */
-  #closeCall(result: Item, status: "completed" | "failed", origin: Origin): void {
+  #removed(entry: OpenItem): boolean {
+    return this.#finished.get(entry.key)?.removed ?? false;
+  }
+
+  /** U3, U4: a result that failed says so in all three places, and has no exit code that says otherwise. */
+  #resultEnd(parts: readonly ContentPart[], status: EndStatus): { content: ContentPart[]; status: EndStatus } {
+    const failed = status === "failed" || parts.some((part) => part.type === "tool_result" && part.is_error === true);
+    const now = this.#writer.now();
+    const content = parts.map((part): ContentPart => {
+      if (part.type !== "tool_result") return part;
+      const { exit_code, ...rest } = this.#calls.timed(part, now);
+      const exit = exit_code === undefined || (failed && exit_code === 0) ? {} : { exit_code };
+      return { ...rest, ...exit, ...(failed ? { is_error: true } : {}) };
+    });
+    return { content, status: failed ? "failed" : "completed" };
+  }
+
+  /** A call whose result is final is final itself, with the same status, whether the agent says so or not. */
+  #closeCalls(result: Item, status: EndStatus, origin: Origin): void {
     for (const part of result.content) {
       if (part.type !== "tool_result") continue;
-      const key = this.#calls.get(part.call_id);
+      this.#calls.answer(part.call_id);
+      const key = this.#calls.keyOf(part.call_id);
       const call = key === undefined ? undefined : this.#open.get(key);
-      if (call && call.growing.item.kind === "tool_call" && !call.outlives)
-        this.#finish(call, part.is_error ? "failed" : status, { source: "daemon", native: origin.native });
+      if (call?.growing.item.kind !== "tool_call" || (call.outlives && !call.ended)) continue;
+      this.#finish(call, status, call.ended?.origin ?? BY_DAEMON_AS(origin), call.ended?.content);
     }
+  }
+
+  /** U3: a call has an end, also when it was cut off. */
+  #makeResult(callId: string, call: Item, status: EndStatus, origin: Origin): void {
+    const failed = status === "failed";
+    const content: ContentPart[] = [
+      { type: "tool_result", call_id: callId, output: failed ? NO_RESULT : "", ...(failed ? { is_error: true } : {}) },
+    ];
+    const made = { key: "", kind: "tool_result", role: "tool", parent_id: call.parent_id, content } as const;
+    const by = BY_DAEMON_AS(origin);
+    const entry = this.#begin(`result:${this.#writer.sequence}`, { ...made, content }, by);
+    this.#calls.unclock(callId);
+    this.#finish(entry, status, by);
   }
 
   /** G6: a result must answer a call. One that was never announced is announced now. */
@@ -260,9 +451,20 @@ export class ItemLedger {
     return this.#open.get(this.#scope + key);
   }
 
-  #say(entry: OpenItem, index: number, type: DeltaPartType, delta: string, origin: Origin): void {
+  #say(
+    entry: OpenItem,
+    index: number,
+    type: DeltaPartType,
+    delta: string,
+    origin: Origin,
+    { stream, visibility }: DeltaNature = {},
+  ): void {
     const known = entry.streamed;
-    const part = known?.index === index && known.type === type ? known : streamedPart(entry.growing, index, type);
+    const same =
+      known?.index === index && known.type === type && known.nature.stream === stream && known.nature.visibility === visibility;
+    const part = same
+      ? known
+      : streamedPart(entry.growing, index, type, { ...(stream ? { stream } : {}), ...(visibility ? { visibility } : {}) });
     entry.streamed = part;
     this.#writer.emitDelta(part, delta, origin);
   }
@@ -308,10 +510,10 @@ function startsEmpty(part: ContentPart): boolean {
 
 const BY_DAEMON_AS = (origin: Origin): Origin => ({ source: "daemon", native: origin.native });
 
-function streamedPart(item: GrowingItem, index: number, type: DeltaPartType): StreamedPart {
+function streamedPart(item: GrowingItem, index: number, type: DeltaPartType, nature: DeltaNature): StreamedPart {
   const { item_id, native_item_id } = item.item;
-  const data = { item_id, native_item_id, part_index: index, part_type: type };
-  return { item, index, type, head: `${JSON.stringify(data).slice(0, -1)},"delta":` };
+  const data = { item_id, native_item_id, part_index: index, part_type: type, ...nature };
+  return { item, index, type, nature, head: `${JSON.stringify(data).slice(0, -1)},"delta":` };
 }
 
 const updateOf = (draft: ItemDraft) => ({
@@ -329,9 +531,14 @@ function itemOfParts(key: ItemKey, parts: DraftPart[]): ItemDraft {
   const type = parts[0]?.type;
   if (type === "tool_result") return { key, kind: "tool_result", role: "tool", content: parts };
   if (type === "tool_call") return { key, kind: "tool_call", role: "assistant", content: parts };
-  if (type === "plan" || type === "status") return { key, kind: "status", role: null, content: parts };
+  if (type === "plan") return { key, kind: "status", role: "assistant", content: parts };
+  if (type === "status") return { key, kind: "status", role: null, content: parts };
   return { key, kind: "message", role: "assistant", content: [] };
 }
+
+/** The calls of this item that have no result. */
+const unanswered = (item: Item, calls: CallLedger): string[] =>
+  item.content.flatMap((part) => (part.type === "tool_call" && !calls.answered(part.call_id) ? [part.call_id] : []));
 
 /** The answer to a turn ends with it; what a background command or sub-agent says may come later. */
 const mayOutlive = (item: Item): boolean => item.kind !== "message" || item.parent_id !== null;

@@ -135,8 +135,7 @@ export class MessageDelivery {
     mustLive();
     if (connection() !== current) throw new ProblemError("agent_gone");
     if (record.projection.turn?.turn_id !== turnId) return false;
-    await agentCall(current.steer(prompt));
-    return true;
+    return (await agentCall<unknown>(current.steer(prompt))) !== "idle";
   }
 
   /** Edits or moves a message that waits. */

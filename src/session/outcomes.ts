@@ -49,7 +49,7 @@ export const lostAgent = (
   message = "The agent's process went away in the middle of the turn. The next message resumes the session.",
 ): Draft => ({
   do: "error",
-  error: { message, code: "execution_error", details: { error_source: "transport", native_code: null, retryable: true } },
+  error: { message, code: "execution_error", details: { error_source: "agent", native_code: null, retryable: true } },
 });
 
 /** The agent says nothing in a running turn. */

@@ -4,8 +4,10 @@
  */
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
 import type { DraftOf } from "../schema/draft.ts";
-import type { PermissionData, QuestionData, ResolvedBy } from "../schema/event-data.ts";
+import type { PermissionData, PermissionOption, PlainReply, QuestionData, ResolvedBy } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
+import { OPTION_ORDER } from "../schema/sameness.ts";
+import { snakeRecord } from "../schema/snake-case.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { canonicalJson } from "./input-hash.ts";
@@ -16,7 +18,7 @@ const REMEMBERED = 1_000;
 export type PermissionAnswer = {
   status: "approved" | "denied";
   resolved_by: ResolvedBy;
-  reply?: "once" | "always" | "reject";
+  reply?: PlainReply;
   option_id?: string;
   message?: string;
   updated_input?: unknown;
@@ -30,8 +32,11 @@ export type QuestionAnswer = {
   actor?: Actor;
 };
 
-/** What no event says of an open request. `callHash`: of the arguments the tool call had when it was asked; null while it had none. */
-type Side = { key: string; native: unknown; callHash: string | null };
+/**
+ * What no event says of an open request. `callHash`: of the arguments the tool call had when it was asked; null while it had none. `asked`: number of the
+ * native message that asked.
+ */
+type Side = { key: string; native: unknown; callHash: string | null; asked: number | null };
 
 export type OpenPermission = { kind: "permission"; data: PermissionData; side: Side };
 export type OpenQuestion = { kind: "question"; data: QuestionData; side: Side };
@@ -48,9 +53,13 @@ export class RequestBook {
   /** id → the id of the request that took its place because the input changed. */
   readonly #replaced = new BoundedMap<string, string>(REMEMBERED);
 
-  constructor(writer: EventWriter) {
+  readonly #onWait: (itemId: string, ms: number) => void;
+
+  /** `onWait`: told how long a person was asked about an item. */
+  constructor(writer: EventWriter, onWait: (itemId: string, ms: number) => void) {
     this.#writer = writer;
     this.#projection = writer.projection;
+    this.#onWait = onWait;
   }
 
   get size(): number {
@@ -64,7 +73,7 @@ export class RequestBook {
   /** One that was open when the daemon died has no agent that waits for it: its side is empty, and it can only be closed. */
   find(id: string): OpenRequest | undefined {
     const request = this.#projection.requests.get(id);
-    const side = this.#sides.get(id) ?? { key: `restored:${id}`, native: null, callHash: null };
+    const side = this.#sides.get(id) ?? { key: `restored:${id}`, native: null, callHash: null, asked: null };
     return request && { ...request, side };
   }
 
@@ -107,14 +116,15 @@ export class RequestBook {
         input_hash: hashes.input,
         call_id: draft.call_id ?? null,
         item_id: itemId,
-        options: draft.options,
+        options: inOrder(draft.options),
         ...(draft.reason === undefined ? {} : { reason: draft.reason }),
         ...(draft.diff === undefined ? {} : { diff: draft.diff }),
         ...(draft.paths === undefined ? {} : { paths: draft.paths }),
       },
     };
     if (open?.kind === "permission") this.#replaced.set(open.data.permission_id, data.permission_id);
-    this.#note("permission", data.permission_id, { key: draft.key, native: draft.native, callHash: hashes.call });
+    const side = { key: draft.key, native: draft.native, callHash: hashes.call, asked: origin.native };
+    this.#note("permission", data.permission_id, side);
     this.#writer.emit("permission.requested", data, origin);
   }
 
@@ -130,9 +140,9 @@ export class RequestBook {
       questions: draft.questions,
       call_id: draft.call_id ?? null,
       item_id: itemId,
-      ...(draft.metadata === undefined ? {} : { metadata: draft.metadata }),
+      ...(draft.metadata === undefined ? {} : { metadata: snakeRecord(draft.metadata) }),
     };
-    this.#note("question", data.question_id, { key: draft.key, native: draft.native, callHash: null });
+    this.#note("question", data.question_id, { key: draft.key, native: draft.native, callHash: null, asked: origin.native });
     this.#writer.emit("question.requested", data, origin);
   }
 
@@ -142,7 +152,7 @@ export class RequestBook {
     if (request?.kind !== "permission") return false;
     const { status, actor, ...resolution } = answer;
     const metadata = { ...request.data.metadata, ...resolution, ...byWhom(answer) };
-    this.#writer.emit("permission.resolved", { ...request.data, status, metadata }, origin);
+    this.#writer.emit("permission.resolved", { ...request.data, status, metadata }, because(origin, request));
     return true;
   }
 
@@ -160,7 +170,7 @@ export class RequestBook {
         ...(answers ? { answers } : {}),
         ...byWhom(answer),
       },
-      origin,
+      because(origin, request),
     );
     return true;
   }
@@ -188,11 +198,26 @@ export class RequestBook {
   #take(kind: OpenRequest["kind"], keyOrId: string): OpenRequest | undefined {
     const request = this.find(keyOrId) ?? this.#named(kind, keyOrId);
     if (request?.kind !== kind) return undefined;
+    this.#waited(request);
     this.#ids.delete(`${kind} ${request.side.key}`);
     this.#sides.delete(request.kind === "permission" ? request.data.permission_id : request.data.question_id);
     return request;
   }
+
+  #waited({ kind, data }: OpenRequest): void {
+    const id = kind === "permission" ? data.permission_id : data.question_id;
+    const item = kind === "permission" ? data.metadata.item_id : data.item_id;
+    const since = this.#projection.requests.get(id)?.requested_at;
+    if (item && since !== undefined) this.#onWait(item, Date.parse(this.#writer.now()) - Date.parse(since));
+  }
 }
+
+/** U9: with every agent in the same order. */
+const inOrder = (options: readonly PermissionOption[]): PermissionOption[] =>
+  OPTION_ORDER.flatMap((kind) => options.filter((option) => option.kind === kind));
+
+/** An answer that no native message says is about the one that asked. */
+const because = (origin: Origin, { side }: OpenRequest): Origin => ({ ...origin, native: origin.native ?? side.asked });
 
 /**
  * True when the arguments a call has now are those its permission was asked for. opencode 1.18 asks before it tells the arguments, and asks for less

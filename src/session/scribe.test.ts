@@ -49,7 +49,7 @@ describe("the scribe", () => {
     const { events, agent } = desk();
     agent({ do: "item.add", item: { key: "m", kind: "message", role: "assistant", content: [text("Hello")] } });
     expect(events.slice(1).map(({ type, source }) => [type, source])).toEqual([
-      ["item.started", "agent"],
+      ["item.started", "daemon"],
       ["item.delta", "daemon"],
       ["item.completed", "agent"],
     ]);
@@ -101,6 +101,7 @@ describe("the scribe", () => {
     const { events, agent } = desk();
     agent({ do: "item.complete", key: "r", content: [{ type: "tool_result", call_id: "c", output: "x" }] });
     expect(foldItems(events).map(({ kind, status }) => [kind, status])).toEqual([
+      ["message", "completed"],
       ["tool_call", "completed"],
       ["tool_result", "completed"],
     ]);
@@ -123,7 +124,7 @@ describe("the scribe", () => {
       do: "turn.end",
       stop_reason: "interrupted",
     });
-    expect(foldItems(events).map(({ status }) => status)).toEqual(["failed", "failed", "in_progress"]);
+    expect(foldItems(events).map(({ status }) => status)).toEqual(["failed", "completed", "failed", "in_progress", "failed"]);
     expect(checkGrammar(events)).toEqual([]);
   });
 

@@ -5,10 +5,11 @@
  */
 import type { ExitInfo, Translation } from "../agents/contract.ts";
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
-import type { Draft, DraftOf, ItemKey } from "../schema/draft.ts";
+import type { Draft, DraftOf, DraftPart, ItemKey, PlainEventDraft } from "../schema/draft.ts";
 import type { EventDataOf, SessionEnded, SessionStatusData, SessionStatusName, StopReason } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { OpenTurn } from "../schema/snapshot.ts";
+import { asTold, skillOf, withSnakeKeys } from "./draft-rules.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { argumentsHash, inputHash, knownHash } from "./input-hash.ts";
 import { ItemLedger } from "./item-ledger.ts";
@@ -52,6 +53,11 @@ export class Scribe {
   /** A status the agent said that does not follow from turns and requests. */
   #aside: SessionStatusData | null = null;
   #lastError = "";
+  /** Error codes told in the open turn, and whether it was told that a sign-in is needed. */
+  readonly #errors = new Set<string>();
+  #authTold = false;
+  /** Calls whose skill was told. */
+  readonly #skills = new Set<ItemKey>();
 
   constructor(writer: EventWriter, artifacts: ArtifactWriter, listener: ScribeListener = silent) {
     this.writer = writer;
@@ -59,7 +65,7 @@ export class Scribe {
     this.#listener = listener;
     this.#parts = new PartStore(artifacts, (data) => this.writer.emit("artifact.written", data, BY_DAEMON));
     this.items = new ItemLedger(writer, this.#parts);
-    this.requests = new RequestBook(writer);
+    this.requests = new RequestBook(writer, (itemId, ms) => this.items.waited(itemId, ms));
   }
 
   get turn(): OpenTurn | null {
@@ -101,11 +107,22 @@ export class Scribe {
 
   /** Errors of the message that is being written are about the end of this process. */
   exit: ExitInfo | null = null;
+  /** The native message that told the end of the last process. */
+  exited: number | null = null;
+
+  /** Writes what follows from the end of the process: it has that as its raw message. */
+  afterExit(work: () => void): void {
+    this.writer.cause = this.exited;
+    work();
+    this.writer.cause = null;
+  }
 
   /** Writes what one native message means. `fromAgent` is false for messages we sent ourselves. */
   translation(translation: Translation, native: number | null, fromAgent: boolean, unparsed: UnparsedMessage | null): void {
     if (this.ended) return;
-    for (const draft of translation.drafts) this.#write(draft, fromAgent, native);
+    this.writer.cause = native;
+    for (const draft of asTold(translation.drafts, (key) => this.items.isAnswer(key))) this.#write(draft, fromAgent, native);
+    this.items.settle();
     if (unparsed)
       this.writer.emit(
         "agent.unparsed",
@@ -113,12 +130,14 @@ export class Scribe {
         { source: "daemon", native },
       );
     this.settle();
+    this.writer.cause = null;
   }
 
   /** Drafts that no native message carries. */
   say(drafts: Draft[]): void {
     if (this.ended) return;
     for (const draft of drafts) this.#write(draft, false, null);
+    this.items.settle();
     this.settle();
   }
 
@@ -128,6 +147,7 @@ export class Scribe {
       case "item.start":
         this.#backToWork();
         this.items.start(draft.item, origin);
+        this.#tellSkill(draft.item.key, origin);
         return this.#askAgain(draft.item.key, origin);
       case "item.delta":
         this.#backToWork();
@@ -135,8 +155,10 @@ export class Scribe {
         return draft.part_type === "tool_arguments" ? this.#askAgain(draft.key, origin) : undefined;
       case "item.update":
         this.items.update(draft, origin);
+        this.#tellSkill(draft.key, origin);
         return this.#askAgain(draft.key, origin);
       case "item.complete":
+        this.#tellSkill(draft.key, origin, draft.content);
         return this.items.complete(draft, origin);
       case "item.add":
         return this.items.add(draft, origin);
@@ -153,8 +175,9 @@ export class Scribe {
       case "error":
         return this.#error(draft.error, origin);
       case "status":
-        return this.#saidStatus(draft.status);
+        return this.#saidStatus(draft.status, origin);
       case "permission.request":
+        this.items.sealFor(draft.item);
         return this.#askPermission(draft, this.items.itemId(draft.item), origin);
       case "permission.resolve": {
         const { do: _, key, synthetic: __, ...answer } = draft;
@@ -162,6 +185,7 @@ export class Scribe {
         return;
       }
       case "question.request":
+        this.items.sealFor(draft.item);
         return this.requests.askQuestion(draft, this.items.itemId(draft.item), origin);
       case "question.resolve": {
         const { do: _, key, synthetic: __, ...answer } = draft;
@@ -175,11 +199,26 @@ export class Scribe {
         return;
       case "event":
         if (draft.type === "session.compacted") this.#aside = null;
-        this.writer.emit(draft.type, draft.data, origin);
-        return;
+        return this.#plainEvent(draft, origin);
       default:
         draft satisfies never;
     }
+  }
+
+  #plainEvent(draft: PlainEventDraft, origin: Origin): void {
+    if (draft.type === "auth.status") {
+      if (draft.data.status === "required" && this.#authTold && draft.data.url === undefined) return;
+      this.#authTold = draft.data.status === "required";
+    }
+    this.writer.emit(draft.type, withSnakeKeys(draft).data, origin);
+  }
+
+  /** U11: a call of a skill tool is told as the use of that skill, when its name is known. */
+  #tellSkill(key: ItemKey, origin: Origin, content: readonly DraftPart[] = this.items.callOf(key)): void {
+    const skill = skillOf(content);
+    if (!skill || this.#skills.has(key)) return;
+    this.#skills.add(key);
+    this.writer.emit("skill.invoked", { ...skill, mode: "auto" }, { ...origin, source: "daemon" });
   }
 
   #askPermission(draft: DraftOf<"permission.request">, itemId: string | null, origin: Origin): void {
@@ -222,7 +261,7 @@ export class Scribe {
     const turn_id = promised?.turn_id ?? this.writer.ids.next("turn");
     this.#nativeTurn = nativeId;
     this.#interruptedBy = undefined;
-    this.#lastError = "";
+    this.#newTurn();
     this.writer.emit(
       "turn.started",
       {
@@ -236,6 +275,13 @@ export class Scribe {
     this.#listener.turnStarted?.();
   }
 
+  #newTurn(): void {
+    this.#lastError = "";
+    this.#authTold = false;
+    this.#errors.clear();
+    this.#skills.clear();
+  }
+
   #endTurn(
     stop_reason: StopReason,
     origin: Origin,
@@ -245,6 +291,7 @@ export class Scribe {
     if (!turn) return;
     const cut = stop_reason !== "end_turn";
     const actor = stop_reason === "interrupted" ? (this.#interruptedBy ?? more?.actor) : undefined;
+    if (stop_reason === "output_length" && !this.#errors.has("output_length")) this.#error(OUTPUT_LIMIT, BY_DAEMON);
     // An interrupted or failed turn cannot be answered any more; one that came to its end may leave a background task asking.
     if (cut) this.requests.closeAll("agent");
     for (const [step_id, turn_id] of this.projection.steps) this.writer.emit("step.ended", { step_id, turn_id }, BY_DAEMON);
@@ -288,15 +335,23 @@ export class Scribe {
 
   /** A failure is reported once: the same code and text again in the same turn is a repetition. */
   #error(error: EventDataOf["error"], origin: Origin): void {
+    // U13: an interrupt is how the turn ends, not a failure.
+    if (error.code === "aborted") return;
     const name = `${error.code} ${error.message}`;
     if (name === this.#lastError) return;
     this.#lastError = name;
+    this.#errors.add(error.code);
+    // U14: whoever must sign in is told so, whatever the agent says beside the error.
+    if (error.code === "provider_auth" && !this.#authTold) {
+      this.#authTold = true;
+      this.writer.emit("auth.status", { status: "required", message: error.message }, { ...origin, source: "daemon" });
+    }
     this.writer.emit("error", this.exit ? withExit(error, this.exit) : error, origin);
   }
 
-  #saidStatus(status: SessionStatusData): void {
+  #saidStatus(status: SessionStatusData, origin: Origin): void {
     this.#aside = status.status === "idle" || status.status === "running" || status.status === "waiting" ? null : status;
-    if (this.#aside && (this.#aside.status === this.status || status.status === "retrying")) this.#emitStatus(this.#aside);
+    if (this.#aside && this.requests.size === 0) this.#emitStatus(this.#aside, origin);
   }
 
   /** Output after a retry or a silence means that work goes on. */
@@ -312,9 +367,9 @@ export class Scribe {
     if (status.status !== facts.status) this.#emitStatus(status);
   }
 
-  #emitStatus(status: SessionStatusData): void {
+  #emitStatus(status: SessionStatusData, origin = BY_DAEMON): void {
     const repeated = status.status === this.status && status.attempt === undefined;
-    if (!repeated) this.writer.emit("session.status", status, BY_DAEMON);
+    if (!repeated) this.writer.emit("session.status", status, origin);
   }
 
   /** Closes the open turn as cut short, with everything in it. For a lost agent, a restart, an interrupt nobody confirmed. */
@@ -343,8 +398,14 @@ export class Scribe {
   }
 }
 
-/** What a person needs to find out why the process ended. */
+/** What a person needs to find out why the process ended. The next message goes on: it can be tried again with every agent. */
 const withExit = (error: EventDataOf["error"], { code, signal, stderr }: ExitInfo): EventDataOf["error"] => ({
   ...error,
-  details: { ...error.details, exit_code: code, signal, stderr },
+  details: { ...error.details, error_source: "agent", retryable: true, exit_code: code, signal, stderr },
 });
+
+const OUTPUT_LIMIT: EventDataOf["error"] = {
+  message: "The answer reached the limit of output tokens and was cut.",
+  code: "output_length",
+  details: { error_source: "provider", native_code: null, retryable: false },
+};

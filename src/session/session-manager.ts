@@ -48,6 +48,10 @@ export type ManagerOptions = {
   agentEnvironment(sessionId: string): Record<string, string>;
   warn(message: string, fields: Record<string, unknown>): void;
   /** True when the search index knows every session that is not in memory. */
+  /** Something beside its agent works for it: it is not removed unasked. */
+  isUsed?(id: string): boolean;
+  /** It is gone: so must be what belongs to it elsewhere. */
+  onRemoved?(id: string): Promise<void>;
   searchReady(): boolean;
 };
 
@@ -112,12 +116,14 @@ export class SessionManager {
     let recovered = 0;
     let resumed = 0;
     const idle: string[] = [];
+    const goOn: Session[] = [];
     for await (const row of this.#openRows()) {
       try {
         const session = await this.#load(row.id, { recover: true });
         if (!session) continue;
         recovered++;
         if (session.queued > 0) resumed++;
+        else if (await this.#goesOn(session)) goOn.push(session);
         else idle.push(row.id);
       } catch (error) {
         this.#setAside(row.id, error);
@@ -132,8 +138,21 @@ export class SessionManager {
       this.#options.warn("what was recovered could not be written yet", { error: String(error) });
     }
     for (const session of this.#sessions.values()) session.pump();
+    for (const session of goOn) {
+      const fault = (error: unknown): void =>
+        this.#options.warn("a turn could not be continued", { session: session.session_id, error: String(error) });
+      session.resume().catch(fault);
+    }
+    resumed += goOn.length;
     this.#sweep().catch((error: unknown) => this.#options.warn("sessions could not be looked through", { error: String(error) }));
     return { recovered, resumed };
+  }
+
+  /** The agent was in the middle of a turn that it can continue. */
+  async #goesOn(session: Session): Promise<boolean> {
+    const { agent, host } = this.#agentOf(session.agentId);
+    if (session.projection.ended || session.nativeSessionId === null || !agent.unfinished) return false;
+    return agent.unfinished(session.nativeSessionId, host);
   }
 
   /** What was open when the last daemon stopped, and what has messages to deliver. However many sessions there are, only these are read. */
@@ -400,6 +419,7 @@ export class SessionManager {
     // A kept reply can hold what the session was created with.
     await log.delete("session", id, { documents: ["idempotency"] });
     if (directory !== undefined) checkpoints?.removed(directory);
+    await this.#options.onRemoved?.(id);
     await log.erased();
   }
 
@@ -423,11 +443,17 @@ export class SessionManager {
     for (const message of messages) log.documents.delete(UNREADABLE, message.id);
     const removed = await log.delete("session", id, { documents: ["idempotency"] });
     if (directory !== undefined) checkpoints?.removed(directory);
+    await this.#options.onRemoved?.(id);
     return removed;
   }
 
   #isLeft(id: string): boolean {
-    const busy = this.#loading.has(id) || this.#leaving.has(id) || this.#creating.has(id) || this.#refused.has(id);
+    const busy =
+      this.#options.isUsed?.(id) ||
+      this.#loading.has(id) ||
+      this.#leaving.has(id) ||
+      this.#creating.has(id) ||
+      this.#refused.has(id);
     return !busy && this.#sessions.get(id)?.resting !== false;
   }
 

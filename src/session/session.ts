@@ -394,7 +394,7 @@ export class Session implements SessionPort, Intake {
   /** [S1] An agent's death does not end a session that the agent can resume. */
   #disconnected(info: { exit: ExitInfo | null; message?: string }): void {
     if (this.projection.ended) return;
-    if (!this.#context.agent.capabilities.resume) return this.#record.end(endOf(info));
+    if (!this.#context.agent.capabilities.resume) return this.#record.scribe.afterExit(() => this.#record.end(endOf(info)));
     writeLostAgent(this.#record, this.stream, info);
     setImmediate(() => this.pump());
   }

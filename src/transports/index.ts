@@ -8,6 +8,7 @@ export * from "./json-rpc-error.ts";
 export * from "./line-framer.ts";
 export * from "./ndjson-stdio.ts";
 export * from "./peer-process.ts";
+export { endFamily, type KnownProcess, ProcessFamily } from "./process-family.ts";
 export * from "./process-mark.ts";
 export * from "./process-owners.ts";
 export { readStartTime } from "./process-table.ts";

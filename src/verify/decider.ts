@@ -1,5 +1,5 @@
 // Answers permissions and questions as a scenario says. It chooses; the runner sends.
-import type { PermissionData, QuestionData } from "../schema/event-data.ts";
+import type { PermissionData, PlainReply, QuestionData } from "../schema/event-data.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
 import type { PermissionReply, QuestionReply, Scenario } from "./scenario/index.ts";
 
@@ -55,7 +55,7 @@ export class Decider {
 }
 
 /** An agent that offers no rule for good is answered once. */
-function offered(reply: "once" | "always" | "reject", request: PermissionData): "once" | "always" | "reject" {
+function offered(reply: PlainReply, request: PermissionData): PlainReply {
   const { options } = request.metadata;
   const always = options.length === 0 || options.some((option) => option.kind === "allow_always");
   const once = options.length === 0 || options.some((option) => option.kind === "allow_once");

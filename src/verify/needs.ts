@@ -29,6 +29,7 @@ export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: 
   if ((comes("resume") || comes("crash")) && !able.resume) return "cannot resume";
   if (comes("fork") && !able.fork) return "cannot fork";
   if (does("interrupt") && !able.interrupt) return "cannot be interrupted";
+  if (does("kill_agent") && profile.process === false) return "has no process to kill";
   if (does("compact") && profile.compact === null) return "cannot be told to compact";
   if (does("set_model") && profile.models.other === undefined) return "has one model only";
   return null;

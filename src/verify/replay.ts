@@ -121,7 +121,7 @@ export class Replayer {
         if (native === null || id === native) session.apply(translation, row, this.#row);
     }
     if (row.dir === "exit")
-      for (const session of this.#sessions.values()) session.exit(row, this.#row === this.#survey.finalExit);
+      for (const session of this.#sessions.values()) session.exit(row, this.#row, this.#row === this.#survey.finalExit);
   }
 
   #count(translations: readonly Translation[]): void {
@@ -155,7 +155,7 @@ type StreamOptions = {
 
 class ReplayedStream {
   readonly #options: StreamOptions;
-  readonly #grammar = new Grammar();
+  readonly #grammar = new Grammar({ strict: true });
   readonly #violations: Violation[] = [];
   readonly #scribe: Scribe;
   #raw: unknown = null;
@@ -172,7 +172,7 @@ class ReplayedStream {
   #keep(entry: LogEntry): void {
     const written = JSON.parse(jsonOf(entry)) as UniversalEvent;
     const event = entry.native === null ? written : { ...written, raw: this.#raw };
-    this.#violations.push(...this.#grammar.check(event));
+    this.#violations.push(...this.#grammar.check(event, entry.native));
     this.#options.onEvent?.(event);
   }
 
@@ -192,8 +192,14 @@ class ReplayedStream {
     this.#scribe.translation(translation, native, row.dir !== "in", unparsed);
   }
 
-  exit(row: TraceRow, last: boolean): void {
+  exit(row: TraceRow, native: number, last: boolean): void {
     this.#begin();
+    this.#raw = row.data;
+    this.#scribe.exited = native;
+    this.#scribe.afterExit(() => this.#over(row, last));
+  }
+
+  #over(row: TraceRow, last: boolean): void {
     if (!last) {
       this.#scribe.cut("interrupted");
       return this.#scribe.dormant();

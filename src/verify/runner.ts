@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { SessionHandle } from "../client/index.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
+import { shapeOf } from "./compare/shape.ts";
 import { differences, type Evidence } from "./expectations.ts";
 import type { Lab } from "./lab.ts";
 import { lingering, unexplainedFiles } from "./leftovers.ts";
@@ -108,7 +109,8 @@ async function judge(session: PlayedSession, expected: Expectation, result: Scen
   watch.close();
   const events = await allEvents(handle, limit);
   result.events += events.length;
-  result.broken.push(...checkGrammar(events));
+  result.shape.push(...shapeOf(events));
+  result.broken.push(...checkGrammar(events, { strict: true }));
   const live = watch.events.map((event) => event.event_id).join();
   if (live !== events.map((event) => event.event_id).join())
     result.failures.push("the live stream and the log tell different events");

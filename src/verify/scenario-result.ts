@@ -22,6 +22,8 @@ export type ScenarioResult = {
   /** The last events, for a scenario that failed or hung. */
   tail: string[];
   types: Coverage["types"];
+  /** What its sessions told, as it can be compared with another agent's. */
+  shape: string[];
   duration_ms: number;
   /** NDJSON of each session's native messages; only when asked for. */
   traces: string[];
@@ -42,6 +44,7 @@ export const emptyResult = (agent: string, scenario: { name: string; title: stri
   failures: [],
   tail: [],
   types: [],
+  shape: [],
   duration_ms: 0,
   traces: [],
 });

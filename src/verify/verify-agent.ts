@@ -5,7 +5,7 @@ import type { AgentInfo } from "../schema/session.ts";
 import { Lab } from "./lab.ts";
 import { killsDaemon, needsOwnDaemon, unmetNeed } from "./needs.ts";
 import { type RunOptions, runScenario } from "./runner.ts";
-import { runsOn, type Scenario } from "./scenario/index.ts";
+import { commonScenarios, runsOn, type Scenario } from "./scenario/index.ts";
 import { emptyResult, type ScenarioResult } from "./scenario-result.ts";
 
 export const DEFAULT_TIME_LIMIT_MS = 60_000;
@@ -17,6 +17,8 @@ export type VerifyAgentOptions = {
   profile: VerifyProfile;
   /** Names of the scenarios to run; all when empty. A name may end with `*`. */
   only: readonly string[];
+  /** Not those of this agent alone. */
+  commonOnly?: boolean;
   parallel?: number | undefined;
   timeLimitMs?: number | undefined;
   keepTraces?: boolean;
@@ -47,7 +49,8 @@ export async function verifyAgent(options: VerifyAgentOptions): Promise<AgentRep
       report.problems.push(info.advice ?? `${agent.name} is not installed.`);
       return report;
     }
-    const chosen = choose(profile.scenarios, agent.id, options.only);
+    const scenarios = profile.scenarios.filter((scenario) => !options.commonOnly || commonScenarios.includes(scenario));
+    const chosen = choose(scenarios, agent.id, options.only);
     options.onPlan?.(chosen.length, info);
     const [alone, together] = [true, false].map((own) => chosen.filter((scenario) => needsOwnDaemon(scenario) === own));
     await inParallel(together ?? [], options.parallel ?? profile.parallel, (scenario) => one(shared, scenario, options, report));

@@ -2,12 +2,14 @@
 import { builtInAgents } from "../agents/registry.ts";
 import { printableJson } from "../schema/visible-text.ts";
 import type { CommandIo } from "./command-io.ts";
+import { type Comparison, compareReports, comparisonText, unexplained } from "./compare/compare.ts";
 import { closeOpenLabs } from "./lab.ts";
 import { verifyProfiles } from "./profiles.ts";
 import { recordTraces } from "./record.ts";
 import { keepReport } from "./report/kept-report.ts";
 import { Progress } from "./report/progress.ts";
 import { agentSummary, failureLines, summarize, tableHead, tableLine } from "./report/table.ts";
+import { commonScenarios } from "./scenario/index.ts";
 import type { ScenarioResult } from "./scenario-result.ts";
 import { type AgentReport, verifyAgent } from "./verify-agent.ts";
 
@@ -20,6 +22,8 @@ export type VerifyCommandOptions = {
   /** Folder for traces. */
   record?: string;
   parallel?: number;
+  /** Only the scenarios that all agents play, and what they tell side by side. */
+  compare?: boolean;
   /** For one scenario. */
   timeLimitMs?: number;
   /** The daemon's data directory: the last report of each agent is kept there for it to show. */
@@ -80,6 +84,7 @@ async function verifyOne(id: string, options: VerifyCommandOptions, io: CommandI
     agent,
     profile,
     only: options.scenario ?? [],
+    commonOnly: options.compare === true,
     parallel: options.parallel,
     timeLimitMs: options.timeLimitMs,
     keepTraces: options.record !== undefined,
@@ -110,7 +115,9 @@ function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions
   const results = reports.flatMap((report) => report.results);
   const summary = summarize(results);
   const problems = reports.flatMap((report) => report.problems);
-  if (options.json) io.stdout.write(`${printableJson({ agents: reports.map(withoutTraces), summary })}\n`);
+  const compared = options.compare ? compareAgents(reports) : [];
+  const told = options.compare ? { compared } : {};
+  if (options.json) io.stdout.write(`${printableJson({ agents: reports.map(withoutTraces), summary, ...told })}\n`);
   if (summary.passed + summary.failed + summary.skipped === 0) {
     io.stderr.write(
       reports.some((report) => report.installed)
@@ -119,8 +126,27 @@ function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions
     );
     return 1;
   }
-  if (!options.json) io.stdout.write(`\n${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped\n`);
-  return summary.failed > 0 || problems.length > 0 ? 1 : 0;
+  if (!options.json) {
+    if (compared.length > 0) io.stdout.write(`\n${comparisonText(compared)}`);
+    io.stdout.write(`\n${summary.passed} passed, ${summary.failed} failed, ${summary.skipped} skipped\n`);
+    if (options.compare) io.stdout.write(comparisonSummary(compared));
+  }
+  return summary.failed > 0 || problems.length > 0 || unexplained(compared).length > 0 ? 1 : 0;
+}
+
+/** What the agents told in the scenarios that at least two of them played. */
+export const compareAgents = (reports: readonly AgentReport[]): Comparison[] =>
+  compareReports(
+    reports,
+    (name) => commonScenarios.some((scenario) => scenario.name === name),
+    (agent) => verifyProfiles.get(agent)?.differences ?? [],
+  );
+
+export function comparisonSummary(compared: readonly Comparison[]): string {
+  const faults = unexplained(compared);
+  const accepted = compared.flatMap(({ deviations }) => deviations).length - faults.length;
+  const counts = `${compared.length} scenarios compared: ${accepted} accepted differences, ${faults.length} unexplained\n`;
+  return `${faults.map((fault) => `${fault}\n`).join("")}${counts}`;
 }
 
 const withoutTraces = (report: AgentReport) => ({

@@ -70,6 +70,33 @@ const REACHED: Record<string, string | null> = {
   removeQueued: "queue rm",
   sendQueued: "queue send",
   readArtifact: "artifact",
+  startTask: "task run",
+  startSessionTask: "task run",
+  listTasks: "task ls",
+  listSessionTasks: "task ls",
+  getTask: "task show",
+  getTaskScreen: "task show",
+  deleteTask: "task rm",
+  listTaskEvents: "task logs",
+  streamTaskEvents: "task logs",
+  readTaskOutput: "task logs",
+  openTaskSocket: "task attach",
+  writeTask: "task attach",
+  resizeTask: "task attach",
+  signalTask: "task stop",
+  cancelTask: "task stop",
+  listFiles: "files ls",
+  statFile: "files ls",
+  readFile: "files cat",
+  writeFile: "files write",
+  makeDirectory: "files mkdir",
+  moveFile: "files mv",
+  deleteFile: "files rm",
+  searchFiles: "files search",
+  completePath: null,
+  watchFiles: "files watch",
+  getGitStatus: "files status",
+  getGitDiff: "files diff",
 };
 
 let dataDir: string;
@@ -207,6 +234,47 @@ describe("the command line", { timeout: 240_000 }, () => {
     writeFileSync(file, "{");
     expect((await run("config", "check")).code).toBe(1);
     writeFileSync(file, "{}");
+  });
+
+  it("runs commands as tasks, and looks after them", async () => {
+    const three = await run("task", "run", "echo out; echo err >&2; exit 3");
+    expect(three).toMatchObject({ code: 3, out: "out\n", err: "err\n" });
+    const { session_id } = await json("create", "mock");
+    const args = ["task", "run", "--detach", "--session", String(session_id), "--title", "mine", "--env", "A=b c"];
+    const id = (await run(...args, "--", "sh", "-c", 'echo "$A"; exec sleep 600')).out.trim();
+    expect((await run("task", "ls", "--session", String(session_id))).out).toMatch(/running +pipes .* mine/);
+    expect((await run("task", "logs", id)).out).toBe("b c\n");
+    expect((await run("task", "logs", id, "--offset", "2")).out).toBe("c\n");
+    expect((await run("task", "show", id)).out).toContain("origin_session_id");
+    expect((await run("task", "show", id, "--screen")).err).toContain("[not_a_terminal]");
+    expect((await run("task", "stop", id, "--signal", "nonsense")).err).toContain("[unknown_signal]");
+    expect(await json("task", "stop", id)).toMatchObject({ status: "cancelled" });
+    expect(await json("task", "rm", id)).toEqual({ removed: id });
+    expect((await run("task", "show", id)).err).toContain("[task_not_found]");
+    expect((await run("task", "run", "--", "no-such-program", "x")).err).toContain("[program_not_found]");
+    expect((await run("task", "run")).code).toBe(2);
+    const typed = String((await json("task", "run", "--detach", "--pty", "read x; echo got $x")).task_id);
+    const attached = await runProgram(["task", "attach", typed], env(), { input: "words\n" });
+    expect(attached.out).toContain("got words");
+  });
+
+  it("looks at the files of a session, and changes them", async () => {
+    const directory = join(dataDir, "files");
+    const { session_id } = await json("create", "mock", "--directory", dataDir);
+    const id = String(session_id);
+    expect(
+      (await runProgram(["files", "write", id, "files/a.txt", "--from", "-", "--parents"], env(), { input: "word one" })).code,
+    ).toBe(0);
+    expect(readFileSync(join(directory, "a.txt"), "utf8")).toBe("word one");
+    expect((await run("files", "cat", id, "files/a.txt")).out).toBe("word one");
+    expect((await run("files", "mkdir", id, "files/d/e")).code).toBe(0);
+    expect((await run("files", "mv", id, "files/a.txt", "files/d/b.txt")).code).toBe(0);
+    expect((await run("files", "ls", id, "files/d")).out).toMatch(/file +8 .* b\.txt/);
+    expect((await run("files", "search", id, "word", "--glob", "*.txt")).out).toContain("files/d/b.txt:1: word one");
+    expect((await run("files", "rm", id, "files", "-r")).code).toBe(0);
+    expect((await run("files", "cat", id, "../x")).err).toContain("[path_outside]");
+    expect((await run("files", "status", id)).err).toContain("[not_a_repository]");
+    expect((await run("files", "diff", id)).err).toContain("[not_a_repository]");
   });
 
   it("is not held by a stdin that was left open, and takes what is piped in after the words", async () => {

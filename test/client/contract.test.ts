@@ -1,7 +1,7 @@
 // The client against the running daemon's own description: every operation has a method, and the method makes that request with every parameter.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { Dragoman, DragomanError, SessionHandle } from "../../src/client/index.ts";
+import { Dragoman, DragomanError, SessionFiles, SessionHandle, TaskHandle } from "../../src/client/index.ts";
 import { operations } from "../../src/client/operations.ts";
 import type { WebSocketConstructor } from "../../src/client/session-socket.ts";
 import { type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
@@ -53,6 +53,7 @@ afterAll(async () => {
 });
 
 const nobody = (): SessionHandle => client.session("nobody");
+const everyTask = { status: "exited" as const, limit: 1, before: "1.1" };
 const everyType = { types: ["session.started" as const], includeRaw: true };
 
 /** Each asks for all it can. Those that would end what others need are about a session that is not there. */
@@ -125,6 +126,38 @@ const calls: Record<keyof typeof operations, Call> = {
   rejectQuestion: (_, s) => s.rejectQuestion("none"),
   getCoverage: (_, s) => s.coverage(),
   readNative: (_, s) => s.native({ after: 0, limit: 1 }),
+  startSessionTask: (_, s) => s.startTask({ command: "true" }, { idempotencyKey: "k5" }),
+  listSessionTasks: (_, s) => s.tasks(everyTask),
+  startTask: (d) => d.startTask({ command: "true" }, { idempotencyKey: "k6" }),
+  listTasks: (d) => d.tasks(everyTask),
+  getTask: (d) => d.task("none").get(),
+  deleteTask: (d) => d.task("none").remove(),
+  writeTask: (d) => d.task("none").write("x"),
+  resizeTask: (d) => d.task("none").resize({ rows: 1, cols: 1 }),
+  signalTask: (d) => d.task("none").signal("TERM"),
+  cancelTask: (d) => d.task("none").cancel(),
+  listTaskEvents: (d) =>
+    d.task("none").page({ after: 0, before: 9, limit: 1, order: "desc", types: ["task.status"], dialect: "frames", epoch: "0" }),
+  streamTaskEvents: (d) => d.task("none").events({ after: 0, types: ["task.status"] }),
+  readTaskOutput: (d) => d.task("none").output({ stream: "stdout", offset: 1, limit: 1 }),
+  getTaskScreen: (d) => d.task("none").screen({ scrollback: 1 }),
+  listFiles: (_, s) => s.files.list("", { limit: 1, after: "a" }),
+  statFile: (_, s) => s.files.stat("none", { follow: false }),
+  readFile: (_, s) => s.files.read("none"),
+  writeFile: (_, s) => s.files.write("../none", "x"),
+  makeDirectory: (_, s) => s.files.mkdir("../none"),
+  moveFile: (_, s) => s.files.move("none", "none2"),
+  deleteFile: (_, s) => s.files.delete("none"),
+  searchFiles: (_, s) => s.files.search("none", { regex: false, ignore_case: true, path: "none", glob: "*.none", limit: 1 }),
+  completePath: (_, s) => s.files.complete("none", { limit: 1 }),
+  watchFiles: (_, s) => s.files.watch(),
+  getGitStatus: (_, s) => s.files.gitStatus(),
+  getGitDiff: (_, s) => s.files.gitDiff({ staged: true, base: "HEAD", path: "none" }),
+  openTaskSocket: async (d, s) => {
+    const { id } = await s.startTask({ command: "sleep 600" });
+    (await d.task(id).socket({ WebSocket: OverheardSocket as unknown as WebSocketConstructor })).close();
+    await d.task(id).cancel();
+  },
 };
 
 /** `offset` is another name of `after`; the streams resume by header, and speak dialects through methods of their own. */
@@ -132,18 +165,27 @@ const ELSEWHERE: Record<string, string[]> = {
   listEvents: ["offset"],
   streamEvents: ["offset", "after", "epoch", "dialect"],
   streamAllEvents: ["after", "dialect"],
+  listTaskEvents: ["offset"],
+  streamTaskEvents: ["offset", "after", "epoch", "dialect"],
 };
 
 it("has a method for every operation the daemon describes, and for no other", () => {
   expect(Object.keys(operations).sort()).toEqual(described.map(({ operationId }) => operationId).sort());
 });
 
+const owners: Record<string, object> = {
+  Dragoman: Dragoman.prototype,
+  SessionHandle: SessionHandle.prototype,
+  TaskHandle: TaskHandle.prototype,
+  SessionFiles: SessionFiles.prototype,
+};
+
 it.each(Object.keys(operations) as (keyof typeof operations)[])(
   "%s: the method makes the request",
   { timeout: 60_000 },
   async (id) => {
     const [owner, name = ""] = operations[id].split(".");
-    expect(typeof Reflect.get(owner === "Dragoman" ? Dragoman.prototype : SessionHandle.prototype, name)).toBe("function");
+    expect(typeof Reflect.get(owners[owner ?? ""] ?? {}, name)).toBe("function");
     expect(calls[id].toString()).toContain(`.${name}(`);
     seen.length = 0;
     await play(calls[id](client, session));
@@ -153,7 +195,7 @@ it.each(Object.keys(operations) as (keyof typeof operations)[])(
     expect(request?.code).not.toBe("not_found");
     const left = operation?.query.filter((name) => !request?.url.searchParams.has(name) && !ELSEWHERE[id]?.includes(name));
     expect(left).toEqual([]);
-    if (["createSession", "importSession", "forkSession", "sendMessage"].includes(id))
+    if (["createSession", "importSession", "forkSession", "sendMessage", "startTask", "startSessionTask"].includes(id))
       expect(request?.headers.get("idempotency-key")).toMatch(/^k\d$/);
   },
 );

@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import type { SessionHandle } from "../../src/client/index.ts";
-import type { Frame } from "../../src/dialects/frames.ts";
+import type { Frame } from "../../src/dialects/frames/frame.ts";
+import { uuidOf } from "../../src/dialects/frames/uuid.ts";
+import { MessageContext } from "../../src/dialects/message-context.ts";
 import { messagesOf } from "../../src/dialects/messages.ts";
 import { type UnifiedMessage, unifiedMessageTypes } from "../../src/dialects/unified-message.ts";
 import { eventTypes, type UniversalEvent } from "../../src/schema/event.ts";
@@ -45,6 +47,9 @@ const collect = async <T>(stream: AsyncIterable<T>): Promise<T[]> => {
   return all;
 };
 
+const framesOf = async (options?: Parameters<SessionHandle["dialect"]>[1]): Promise<Frame[]> =>
+  (await collect(session.dialect("frames", options))) as Frame[];
+
 it("plays every event type there is, so that the tests below are about all of them", () => {
   expect(eventTypes.filter((type) => !events.some((event) => event.type === type))).toEqual([]);
 });
@@ -57,7 +62,8 @@ it("[drop 24] gives every event at least one message, in order, of a type that i
 });
 
 it("is a pure projection: the stream, the page and the function say the same", async () => {
-  expect(messages).toEqual(events.flatMap(messagesOf));
+  const context = new MessageContext();
+  expect(messages).toEqual(events.flatMap((event) => messagesOf(event, context)));
   const page = await session.page({ dialect: "messages", limit: 10 });
   expect(page.events).toEqual(messages.slice(0, page.events.length));
 });
@@ -69,13 +75,92 @@ it("[D1, D7] counts heartbeats in the ledger instead of telling them", async () 
 });
 
 it("makes one frame an event, seq without gaps from 0 to session_ended", async () => {
-  const frames = (await collect(session.dialect("frames"))) as Frame[];
+  const frames = await framesOf();
   expect(frames.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
   expect([frames[0]?.type, frames.at(-1)?.type]).toEqual(["session_started", "session_ended"]);
-  const started = frames.filter(({ type }) => type === "tool_started").map(({ tool_id }) => tool_id);
-  const ended = frames.filter(({ type }) => type === "tool_ended" || type === "tool_failed").map(({ tool_id }) => tool_id);
-  expect(ended.sort()).toEqual(started.sort());
-  for (const { tool_id } of frames.filter(({ type }) => type === "tool_stdout")) expect(started).toContain(tool_id);
+  const toolsOf = (...types: string[]) =>
+    frames.flatMap((frame) => (types.includes(frame.type) && "tool_id" in frame ? [frame.tool_id] : []));
+  expect(toolsOf("tool_ended", "tool_failed").sort()).toEqual(toolsOf("tool_started").sort());
+  for (const id of toolsOf("tool_stdout")) expect(toolsOf("tool_started")).toContain(id);
+});
+
+it("begins with what the session was asked, and gives back as output what the agent said", async () => {
+  const frames = await framesOf();
+  expect(frames[0]).toMatchObject({ type: "session_started", input: "all" });
+  const prompts = events.flatMap((event) => (event.type === "message.queued" ? [event.data.text] : []));
+  const output = frames.flatMap((frame) => (frame.type === "output_text_delta" ? [frame.delta] : []));
+  expect(prompts.filter((prompt) => output.includes(prompt))).toEqual([]);
+});
+
+it("says of garbage what it was, and of valid JSON that it is", async () => {
+  const garbage = (await framesOf()).flatMap((frame) =>
+    frame.type === "provider_event" && frame.event_name === "agent.unparsed" ? [[frame.status, frame.raw]] : [],
+  );
+  expect(garbage).toEqual(
+    expect.arrayContaining([
+      ["invalid_json", "Warning: this is not JSON"],
+      ["invalid_json", '{"type":"text","m":'],
+      ["event", null],
+    ]),
+  );
+});
+
+it("numbers the frames that are left before any is left out, and says so", async () => {
+  const all = await framesOf();
+  const some = await framesOf({ types: ["output_text_delta", "session_ended"] });
+  expect(some).toEqual(all.filter(({ type }) => type === "output_text_delta" || type === "session_ended"));
+  const url = `${daemon.url}/v1/sessions/${session.id}/events?dialect=frames&types=output_text_delta`;
+  const headers = { authorization: `Bearer ${daemon.token}` };
+  expect((await fetch(url, { headers })).headers.get("dragoman-seq")).toBe("unfiltered");
+  await expect(framesOf({ types: ["output_delta"] })).rejects.toThrow('There is no type "output_delta"');
+});
+
+it("reads the same frames page by page, and in both versions", async () => {
+  const all = await framesOf();
+  const paged: unknown[] = [];
+  for (let after = 0; ; ) {
+    const page = await session.page({ dialect: "frames", after, limit: 7 });
+    paged.push(...page.events);
+    if (!page.has_more) break;
+    after = page.next;
+  }
+  expect(paged).toEqual(all);
+  const first = (await framesOf({ version: 1 })).map((frame) => ("stream_id" in frame ? "" : frame.session_id));
+  expect(new Set(first)).toEqual(new Set([uuidOf(session.id)]));
+  await expect(framesOf({ version: 3 })).rejects.toThrow("There is no version");
+});
+
+it("a tool that was asked for and interrupted has an end", async () => {
+  const asking = await daemon.client.createSession({ agent: "mock" });
+  const { turn_id } = await asking.send("ask");
+  for await (const event of asking.events({ types: ["permission.requested"] })) if (event.sequence > 0) break;
+  await asking.interrupt();
+  await asking.outcome(turn_id);
+  await asking.terminate();
+  const frames = (await collect(asking.dialect("frames"))) as Frame[];
+  const tools = frames.filter(({ type }) => type.startsWith("tool_"));
+  expect(tools.map(({ type }) => type)).toEqual(["tool_started", "tool_failed"]);
+});
+
+it("streams a turn with the native messages, of the types and in the dialect that were asked for", async () => {
+  const talking = await daemon.client.createSession({ agent: "mock" });
+  const stream = async (query: string): Promise<Record<string, unknown>[]> => {
+    const response = await fetch(`${daemon.url}/v1/sessions/${talking.id}/messages/stream?${query}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" },
+      body: JSON.stringify({ message: "say one" }),
+    });
+    const lines = (await response.text()).split("\n").filter((line) => line.startsWith("data: "));
+    return lines.map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
+  };
+  expect((await stream("include_raw=true")).some(({ raw }) => raw !== null)).toBe(true);
+  expect(new Set((await stream("types=item.delta,turn.ended")).map(({ type }) => type))).toEqual(
+    new Set(["item.delta", "turn.ended"]),
+  );
+  const words = await stream("dialect=frames&version=1&types=output_text_delta");
+  expect(words.map(({ delta }) => delta)).toEqual(["one"]);
+  expect((await stream("dialect=messages")).at(-1)).toMatchObject({ type: "result" });
+  await talking.terminate();
 });
 
 it("speaks messages over the WebSocket too", async () => {

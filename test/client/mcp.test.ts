@@ -62,6 +62,10 @@ it("offers the tools, each with a schema", async () => {
     "list_changes",
     "list_checkpoints",
     "rewind",
+    "list_tasks",
+    "start_task",
+    "read_task",
+    "stop_task",
   ]);
   for (const { inputSchema } of tools) expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
 });
@@ -112,6 +116,21 @@ it("creates, waits, reads, speaks again and ends", { timeout: 60_000 }, async ()
   expect((await call("list_sessions", { search: "by mcp" })).sessions).toMatchObject([{ session_id, created_by_you: true }]);
   await call("terminate", { session_id });
   expect(await call("wait_for_session", { session_id })).toMatchObject({ status: "ended" });
+});
+
+it("reads and stops tasks, and starts none where a person must be asked", { timeout: 60_000 }, async () => {
+  const session = await daemon.client.createSession({ agent: "mock", directory: dataDir });
+  const task = await session.startTask({ command: "echo one; echo two >&2; exec sleep 600", title: "server" });
+  for await (const event of task.events()) if (event.type === "task.output" && event.data.stream === "stderr") break;
+  expect((await call("list_tasks", { session_id: session.id })).tasks).toMatchObject([{ task_id: task.id, title: "server" }]);
+  expect(await call("read_task", { task_id: task.id })).toMatchObject({
+    status: "running",
+    output: { stdout: "one\n", stderr: "two\n" },
+  });
+  await expect(call("start_task", { session_id: session.id, command: "true" })).rejects.toThrow("[wider_mode]");
+  expect(await call("stop_task", { task_id: task.id })).toMatchObject({ status: "cancelled" });
+  expect((await session.tasks()).tasks).toHaveLength(1);
+  await session.remove();
 });
 
 it("interrupts a turn, and says when waiting was not long enough", { timeout: 60_000 }, async () => {

@@ -5,6 +5,7 @@ import { accessibilityCases } from "./accessibility-cases.ts";
 import { composerCases } from "./composer-cases.ts";
 import { debuggingCases } from "./debugging-cases.ts";
 import { layoutCases } from "./layout-cases.ts";
+import { listCases } from "./list-cases.ts";
 import { requestCases } from "./request-cases.ts";
 import { robustnessCases } from "./robustness-cases.ts";
 import { transcriptCases } from "./transcript-cases.ts";
@@ -24,6 +25,7 @@ describe.skipIf(!hasBrowser)(`inspector${hasBrowser ? "" : " (skipped: install c
 
   describe("transcript", () => transcriptCases(world));
   describe("composer", () => composerCases(world));
+  describe("list", () => listCases(world));
   describe("requests", () => requestCases(world));
   describe("access", () => accessCases(world));
   describe("layout", () => layoutCases(world));

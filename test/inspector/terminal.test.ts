@@ -10,9 +10,10 @@ import { build } from "vite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
 import { launchBrowser } from "../../scripts/browser.mjs";
+import type { TaskEvent } from "../../src/schema/task.ts";
 import { PAGE_POLICY } from "../../src/server/security-headers.ts";
 import { ProcessRegistry } from "../../src/transports/index.ts";
-import { type TaskEvent, Tasks } from "../../src/workspace/tasks/index.ts";
+import { Tasks } from "../../src/workspace/tasks/index.ts";
 import { hasBrowser } from "./world.ts";
 
 type FromPage = { do: "join" | "close" } | { do: "write"; data: string } | { do: "resize"; size: { rows: number; cols: number } };

@@ -7,21 +7,24 @@ export const filters = [
   { name: "running", label: "Running" },
   { name: "unread", label: "Unread" },
   { name: "ended", label: "Ended" },
+  { name: "archived", label: "Archived" },
 ] as const;
 export type FilterName = (typeof filters)[number]["name"];
 export type Wanted = { search: string; filter: FilterName; agent: string };
 
 export function matches(row: Session, wanted: Wanted, read: Record<string, number>): boolean {
   if (wanted.agent && row.agent !== wanted.agent) return false;
-  if (!isIn(row, wanted.filter, read)) return false;
+  if (row.archived !== (wanted.filter === "archived") || !isIn(row, wanted.filter, read)) return false;
   const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = `${row.title ?? ""} ${row.session_id} ${row.directory} ${row.agent} ${row.model ?? ""}`.toLowerCase();
+  const text =
+    `${row.title ?? ""} ${row.session_id} ${row.directory} ${row.agent} ${row.model ?? ""} ${row.tags.join(" ")}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
 function isIn(row: Session, filter: FilterName, read: Record<string, number>): boolean {
   switch (filter) {
     case "all":
+    case "archived":
       return true;
     case "waiting":
       return row.pending.permissions + row.pending.questions > 0;

@@ -1,4 +1,4 @@
-// What can be done with a session: rename, fork, export, end, delete, copy.
+// What can be done with a session: rename, pin, tag, archive, fork, export, end, delete, copy.
 import { Menu } from "@base-ui/react/menu";
 import { type FormEvent, useState } from "react";
 import type { Session } from "../../../src/schema/session.ts";
@@ -13,8 +13,9 @@ import { Button, Field, Notice } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { titleOf } from "./session-row.tsx";
+import { TagsForm } from "./tags-form.tsx";
 
-type Asking = "rename" | "delete" | null;
+type Asking = "rename" | "tags" | "delete" | null;
 
 export function SessionActions({ row }: { row: Session }) {
   const operate = canOperate(useStore(access));
@@ -26,6 +27,8 @@ export function SessionActions({ row }: { row: Session }) {
     act().catch((error: unknown) => setFault(problemText(error)));
   };
   const handle = daemon.session(row.session_id);
+  const file = (change: { pinned?: boolean; archived?: boolean }) =>
+    attempt(async () => sessions.accept(await handle.update(change)));
   return (
     <>
       <Menu.Root>
@@ -37,6 +40,15 @@ export function SessionActions({ row }: { row: Session }) {
             <Menu.Popup className="popup menu">
               <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("rename")}>
                 <Icon name="edit" /> Rename
+              </Menu.Item>
+              <Menu.Item className="menu-item" disabled={!operate} onClick={file({ pinned: !row.pinned })}>
+                <Icon name="flag" /> {row.pinned ? "Unpin" : "Pin"}
+              </Menu.Item>
+              <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("tags")}>
+                <Icon name="list" /> Tags
+              </Menu.Item>
+              <Menu.Item className="menu-item" disabled={!operate} onClick={file({ archived: !row.archived })}>
+                <Icon name="compress" /> {row.archived ? "Take out of the archive" : "Archive"}
               </Menu.Item>
               <Menu.Item
                 className="menu-item"
@@ -84,6 +96,9 @@ export function SessionActions({ row }: { row: Session }) {
       )}
       <Dialog open={asking === "rename"} onClose={() => setAsking(null)} title="Rename session">
         <Rename row={row} onDone={() => setAsking(null)} />
+      </Dialog>
+      <Dialog open={asking === "tags"} onClose={() => setAsking(null)} title="Tags">
+        <TagsForm row={row} onDone={() => setAsking(null)} />
       </Dialog>
       <Dialog open={asking === "delete"} onClose={() => setAsking(null)} title="Delete session">
         <div className="dialog-body">

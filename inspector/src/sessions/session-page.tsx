@@ -19,7 +19,7 @@ import { StatusTag } from "./status.tsx";
 
 const Drawer = lazy(() => import("../debug/drawer.tsx"));
 
-export function SessionPage({ id }: { id: string }) {
+export function SessionPage({ id, at }: { id: string; at: number | null }) {
   const view = useMemo(() => new TranscriptView(id), [id]);
   const row = useSignal(sessions.changed, () => sessions.get(id));
   const loaded = useSignal(sessions.changed, sessions.loaded);
@@ -28,6 +28,9 @@ export function SessionPage({ id }: { id: string }) {
     view.open();
     return () => view.close();
   }, [view]);
+  useEffect(() => {
+    if (at !== null) void view.load(at);
+  }, [view, at]);
   useSeen(row);
   if (!row)
     return (

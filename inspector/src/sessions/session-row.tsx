@@ -4,6 +4,7 @@ import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { hrefOf } from "../state/route.ts";
 import { ago, baseName, money } from "../ui/format.ts";
+import { Icon } from "../ui/icons.tsx";
 import { leaveSidebar } from "./sidebar-toggle.tsx";
 import { StatusDot, statusWord } from "./status.tsx";
 
@@ -32,6 +33,17 @@ export const SessionRow = memo(function SessionRow({ row, current, unread, now }
         </span>
         {row.usage?.cost_usd !== undefined && <span>{money(row.usage.cost_usd)}</span>}
         {row.queued > 0 && <span>{row.queued} queued</span>}
+        {row.pinned && (
+          <span className="pin" title="Pinned">
+            <Icon name="flag" size={11} />
+            <span className="sr">pinned</span>
+          </span>
+        )}
+        {row.tags.map((tag) => (
+          <span key={tag} className="tag">
+            <bdi>{visibleLine(tag)}</bdi>
+          </span>
+        ))}
       </span>
       {waiting > 0 ? (
         <span className="badge" title={`${waiting} waiting for you`}>

@@ -11,6 +11,8 @@ import { Button, IconButton, Notice } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { type FilterName, filters, matches } from "./filters.ts";
+import { groupsOf } from "./groups.ts";
+import { SearchHits } from "./search-hits.tsx";
 import { SessionRow, titleOf } from "./session-row.tsx";
 
 const THEMES = { system: "light", light: "dark", dark: "system" } as const;
@@ -63,6 +65,7 @@ function SessionList({ rows }: { rows: Session[] }) {
   const [search, setSearch] = useState("");
   const [filter, setFilter] = useState<FilterName>("all");
   const [agent, setAgent] = useState("");
+  const { grouping } = useStore(preferences);
   const read = useStore(seen);
   const here = useStore(route);
   const current = here.page === "session" ? here.id : null;
@@ -93,6 +96,14 @@ function SessionList({ rows }: { rows: Session[] }) {
             {label}
           </button>
         ))}
+        <select
+          aria-label="Group by"
+          value={grouping}
+          onChange={(event) => prefer({ grouping: event.target.value === "directory" ? "directory" : "day" })}
+        >
+          <option value="day">by day</option>
+          <option value="directory">by directory</option>
+        </select>
         {names.length > 1 && (
           <select aria-label="Agent" value={agent} onChange={(event) => setAgent(event.target.value)}>
             <option value="">any agent</option>
@@ -103,16 +114,24 @@ function SessionList({ rows }: { rows: Session[] }) {
         )}
       </div>
       <div className="session-list" id="session-list">
-        {shown.map((row) => (
-          <SessionRow
-            key={row.session_id}
-            row={row}
-            current={row.session_id === current}
-            unread={row.session_id !== current && row.last_sequence > (read[row.session_id] ?? 0)}
-            now={now}
-          />
+        {groupsOf(shown, grouping, now).map((group) => (
+          <section key={group.key} aria-label={group.label}>
+            <h2 className="group-head" title={group.title}>
+              <bdi>{group.label}</bdi>
+            </h2>
+            {group.rows.map((row) => (
+              <SessionRow
+                key={row.session_id}
+                row={row}
+                current={row.session_id === current}
+                unread={row.session_id !== current && row.last_sequence > (read[row.session_id] ?? 0)}
+                now={now}
+              />
+            ))}
+          </section>
         ))}
         {loaded && shown.length === 0 && <p className="empty">{rows.length === 0 ? "No sessions yet." : "None matches."}</p>}
+        <SearchHits words={search} now={now} />
       </div>
     </>
   );

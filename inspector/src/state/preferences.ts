@@ -2,11 +2,11 @@
 import { Store } from "./store.ts";
 
 export type Theme = "system" | "light" | "dark";
-export type Preferences = { theme: Theme; drawer: boolean; drawerWidth: number; sidebar: boolean };
+export type Preferences = { theme: Theme; drawer: boolean; drawerWidth: number; sidebar: boolean; grouping: "day" | "directory" };
 
 const KEY = "dragoman.preferences";
 const SEEN_KEY = "dragoman.seen";
-const fallback: Preferences = { theme: "system", drawer: false, drawerWidth: 520, sidebar: true };
+const fallback: Preferences = { theme: "system", drawer: false, drawerWidth: 520, sidebar: true, grouping: "day" };
 
 function read<T extends object>(key: string, otherwise: T): T {
   try {

@@ -1,11 +1,13 @@
 /** Where the page is. In the fragment, so that any session id is a good address and no server sees it. */
 import { Store } from "./store.ts";
 
-export type Route = { page: "home" } | { page: "session"; id: string } | { page: "agents" } | { page: "skills" };
+/** `at`: the event to show, as the session stood there. */
+export type Route = { page: "home" } | { page: "session"; id: string; at?: number } | { page: "agents" } | { page: "skills" };
 
 function parse(hash: string): Route {
-  const [, page, id] = hash.replace(/^#/, "").split("/");
-  if (page === "sessions" && id) return { page: "session", id: decodeURIComponent(id) };
+  const [, page, id, at] = hash.replace(/^#/, "").split("/");
+  if (page === "sessions" && id)
+    return { page: "session", id: decodeURIComponent(id), ...(/^\d{1,15}$/.test(at ?? "") ? { at: Number(at) } : {}) };
   if (page === "agents" || page === "skills") return { page };
   return { page: "home" };
 }
@@ -14,7 +16,11 @@ export const route = new Store<Route>(parse(location.hash));
 window.addEventListener("hashchange", () => route.set(parse(location.hash)));
 
 export const hrefOf = (to: Route): string =>
-  to.page === "session" ? `#/sessions/${encodeURIComponent(to.id)}` : to.page === "home" ? "#/" : `#/${to.page}`;
+  to.page === "session"
+    ? `#/sessions/${encodeURIComponent(to.id)}${to.at === undefined ? "" : `/${to.at}`}`
+    : to.page === "home"
+      ? "#/"
+      : `#/${to.page}`;
 
 export function go(to: Route): void {
   location.hash = hrefOf(to);

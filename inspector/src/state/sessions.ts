@@ -102,7 +102,10 @@ class Sessions {
     const rows: Session[] = [];
     let before: string | undefined;
     do {
-      const page = await daemon.sessions({ limit: LIST_PAGE, ...(before === undefined ? {} : { before }) }, signal);
+      const page = await daemon.sessions(
+        { limit: LIST_PAGE, archived: "include", ...(before === undefined ? {} : { before }) },
+        signal,
+      );
       rows.push(...page.sessions);
       before = page.next ?? undefined;
     } while (before !== undefined);
@@ -210,9 +213,7 @@ class Sessions {
   }
 
   #publish(): void {
-    this.#list = [...this.#rows.values()].sort(
-      (a, b) => Number(waits(b)) - Number(waits(a)) || (b.updated_at < a.updated_at ? -1 : 1),
-    );
+    this.#list = [...this.#rows.values()].sort((a, b) => rank(b) - rank(a) || (b.updated_at < a.updated_at ? -1 : 1));
     const next = [...this.#states].flatMap(([id, state]) => Array.from(state.requests.values(), (each) => waitingOf(id, each)));
     if (next.length !== this.#requests.length || next.some((each, index) => each !== this.#requests[index]))
       this.#requests = next;
@@ -228,6 +229,9 @@ function waitingOf(session_id: string, request: RequestState): Waiting {
   known.set(request, waiting);
   return waiting;
 }
+
+/** What waits for an answer stands first, then what is pinned. */
+const rank = (row: Session): number => Number(waits(row)) * 2 + Number(row.pinned);
 
 const waits = (row: Session): boolean => row.pending.permissions + row.pending.questions > 0;
 

@@ -3,6 +3,7 @@ import type { PermissionMode } from "../../schema/event-data.ts";
 import { LATER, ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentCapabilities, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { rec, str } from "../json.ts";
+import { perDaemon } from "../kit/per-daemon.ts";
 import { connectAcp } from "./connect/connection.ts";
 import { AcpLine } from "./connect/line.ts";
 import { LiveSettings } from "./connect/live-settings.ts";
@@ -13,7 +14,9 @@ import { AcpTranslator } from "./translate/translator.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
 
-export function createAcpAgent(definition: AcpDefinition): Agent {
+export const createAcpAgent = (definition: AcpDefinition): Agent => perDaemon(() => acpAgent(definition));
+
+function acpAgent(definition: AcpDefinition): Agent {
   const unspoken = new Set<string>();
   return {
     id: definition.id,

@@ -35,7 +35,9 @@ export type AcpDefinition = {
   auth: { variable: string; method: string }[];
   npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   /** What the agent can do beyond the rest, known before it runs. */
-  able: Partial<Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images">>;
+  able: Partial<
+    Pick<AgentCapabilities, "fork" | "resume" | "questions" | "system_prompt" | "plans" | "subagents" | "images" | "steer">
+  >;
   settings?: Partial<AgentCapabilities["settings"]>;
   /** The permission modes it honours; without it, all. */
   modes?: PermissionMode[];
@@ -93,7 +95,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: claudeBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", bin: "claude-agent-acp" },
-    able: { fork: true, system_prompt: true, plans: true },
+    able: { fork: true, system_prompt: true, plans: true, steer: true },
     refusal: ({ permission_mode }, env) => bypassRefusal(permission_mode, env),
     sessionMeta: (mode, directory, env) => {
       const settings = permissionSettings(mode, directory, env);
@@ -109,7 +111,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: codexBridgeUse,
     auth: [],
     npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0", bin: "codex-acp" },
-    able: { fork: true, system_prompt: true, plans: true },
+    able: { fork: true, system_prompt: true, plans: true, steer: true },
     // 2.6 runs commands in its sandbox without asking, and a mode that was just set does not always hold in the next turn.
     modes: ["bypass"],
   },

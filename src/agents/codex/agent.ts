@@ -5,6 +5,7 @@ import type { ModelInfo } from "../../schema/event-data.ts";
 import { ProcessRegistry, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { str } from "../json.ts";
+import { perDaemon } from "../kit/per-daemon.ts";
 import { connect } from "./connect/connection.ts";
 import { codexFiles } from "./connect/directory-files.ts";
 import { codexHome, rulesRefusal } from "./connect/exec-rules.ts";
@@ -17,9 +18,7 @@ const PROBE = { DRAGOMAN_PROBE: "models" };
 const VERSION_TIMEOUT_MS = 10_000;
 const MODEL_PAGES = 20;
 
-const pool = new ServerPool();
-
-export const codexAgent: Agent = {
+const codexWith = (pool: ServerPool): Agent => ({
   id: "codex",
   name: "Codex",
   sharesProcess: true,
@@ -48,15 +47,17 @@ export const codexAgent: Agent = {
   createTranslator: () => new CodexTranslator(),
   inspect,
   refusal: async (config, host) => rulesRefusal(config, codexHome(str(host.settings.home), host.environment(config.env))),
-  models,
+  models: (host) => models(pool, host),
   modes: async () => [
     { id: "default", name: "Default" },
     { id: "plan", name: "Plan", description: "Codex makes a plan with you and changes nothing." },
   ],
   directoryFiles: codexFiles,
   connect: (launch) => connect(pool, launch),
-  shutdown: () => pool.shutdown(),
-};
+  close: () => pool.close(),
+});
+
+export const codexAgent: Agent = perDaemon(() => codexWith(new ServerPool()));
 
 async function inspect(host: AgentHost): Promise<AgentInspection> {
   try {
@@ -93,7 +94,7 @@ async function hasLogin(host: AgentHost, env: Record<string, string>): Promise<b
   );
 }
 
-async function models(host: AgentHost): Promise<ModelInfo[]> {
+async function models(pool: ServerPool, host: AgentHost): Promise<ModelInfo[]> {
   // In a process of its own: what a shared one answers would stand in the ledger of every session on it.
   const { server, release } = await pool.acquire(host, PROBE);
   try {

@@ -25,7 +25,7 @@ export type ProcessStart = {
   command: string;
   args: readonly string[];
   cwd: string;
-  env: Record<string, string>;
+  env: NodeJS.ProcessEnv;
   host: Pick<AgentHost, "processDir">;
 };
 

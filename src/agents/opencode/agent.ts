@@ -4,15 +4,16 @@ import type { ModeInfo, ModelInfo } from "../../schema/event-data.ts";
 import { ProcessRegistry, ProgramTimeout, runProgram } from "../../transports/index.ts";
 import type { Agent, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { num, rec, records, str } from "../json.ts";
+import { perDaemon } from "../kit/per-daemon.ts";
 import { connect } from "./connect/connection.ts";
 import { opencodeFiles } from "./connect/directory-files.ts";
-import { lease, stopAll } from "./connect/server-pool.ts";
+import { ServerPool } from "./connect/server-pool.ts";
 import { OPENCODE_PACKAGE } from "./package.ts";
 import { OpencodeTranslator } from "./translate/translator.ts";
 
 const VERSION_MS = 30_000;
 
-export const opencodeAgent: Agent = {
+export const opencodeWith = (pool: ServerPool, versions: Versions = new Map()): Agent => ({
   id: "opencode",
   name: "OpenCode",
   sharesProcess: true,
@@ -39,18 +40,20 @@ export const opencodeAgent: Agent = {
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },
   createTranslator: () => new OpencodeTranslator(),
-  inspect,
-  models,
-  modes,
+  inspect: (host) => inspect(versions, host),
+  models: (host, place) => models(pool, host, place),
+  modes: (host, place) => modes(pool, host, place),
   directoryFiles: opencodeFiles,
-  connect,
-  shutdown: stopAll,
-};
+  connect: (launch) => connect(pool, launch),
+  close: () => pool.close(),
+});
 
-async function inspect(host: AgentHost): Promise<AgentInspection> {
+export const opencodeAgent: Agent = perDaemon(() => opencodeWith(new ServerPool()));
+
+async function inspect(versions: Versions, host: AgentHost): Promise<AgentInspection> {
   try {
     const { command, args } = await host.resolveCommand();
-    const version = await versionOf(command, args, host);
+    const version = await versionOf(versions, command, args, host);
     return { installed: true, path: command, version, signed_in: null, advice: null };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -60,9 +63,9 @@ async function inspect(host: AgentHost): Promise<AgentInspection> {
 }
 
 /** By file and its date: the binary has 180 MB and takes seconds to say its version on a busy machine. */
-const versions = new Map<string, string | null>();
+type Versions = Map<string, string | null>;
 
-async function versionOf(command: string, args: string[], host: AgentHost): Promise<string | null> {
+async function versionOf(versions: Versions, command: string, args: string[], host: AgentHost): Promise<string | null> {
   const changed = await stat(command).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
@@ -88,8 +91,8 @@ async function versionOf(command: string, args: string[], host: AgentHost): Prom
   }
 }
 
-async function ask(host: AgentHost, { directory, trusted }: ProbePlace, path: string): Promise<unknown> {
-  const { server, release } = lease(host, {}, trusted);
+async function ask(pool: ServerPool, host: AgentHost, { directory, trusted }: ProbePlace, path: string): Promise<unknown> {
+  const { server, release } = pool.lease(host, {}, trusted);
   try {
     return (await server.request("GET", path, { directory, secret: true })).body;
   } finally {
@@ -97,8 +100,8 @@ async function ask(host: AgentHost, { directory, trusted }: ProbePlace, path: st
   }
 }
 
-async function models(host: AgentHost, place: ProbePlace): Promise<ModelInfo[]> {
-  const body = rec(await ask(host, place, "/config/providers"));
+async function models(pool: ServerPool, host: AgentHost, place: ProbePlace): Promise<ModelInfo[]> {
+  const body = rec(await ask(pool, host, place, "/config/providers"));
   const preferred = rec(body.default);
   return records(body.providers).flatMap((provider) => {
     const providerId = str(provider.id) ?? "";
@@ -118,8 +121,8 @@ async function models(host: AgentHost, place: ProbePlace): Promise<ModelInfo[]> 
 }
 
 /** Sub-agents and hidden ones (titles, compaction) are no modes. */
-async function modes(host: AgentHost, place: ProbePlace): Promise<ModeInfo[]> {
-  return records(await ask(host, place, "/agent"))
+async function modes(pool: ServerPool, host: AgentHost, place: ProbePlace): Promise<ModeInfo[]> {
+  return records(await ask(pool, host, place, "/agent"))
     .filter((agent) => agent.mode !== "subagent" && agent.hidden !== true)
     .map((agent) => {
       const description = str(agent.description);

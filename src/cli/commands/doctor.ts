@@ -1,9 +1,9 @@
 // `dragoman doctor`: looks at everything that can be wrong on this machine and says what to do about it.
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Dragoman } from "../../client/dragoman.ts";
 import type * as Configuration from "../../daemon/config.ts";
-import { type Command, EXIT, flag, type Invocation, text } from "../command.ts";
+import { type Command, EXIT, flag, type Invocation, text, UsageError } from "../command.ts";
 import { exactLine } from "../output.ts";
 import { paintFor } from "../style.ts";
 
@@ -13,17 +13,30 @@ const MIN_FREE_BYTES = 200 * 1024 * 1024;
 
 export const doctor: Command = {
   name: "doctor",
-  usage: "doctor",
-  about: "check this machine: Node, data directory, configuration, daemon, agents",
+  usage: "doctor [responses]",
+  about: "check this machine: Node, data directory, configuration, daemon, agents; or the endpoint of our own agent",
+  help: `  \`doctor responses\` asks the endpoint what it can do, in a few small requests to the model: streams, tools, reasoning, compaction, WebSocket.
+  Example: dragoman doctor responses --endpoint http://127.0.0.1:11434/v1 --model qwen3`,
+  options: {
+    endpoint: { type: "string", value: "<url>", about: "the endpoint to ask (default: the configured one)" },
+    model: { type: "string", short: "m", value: "<model>", about: "the model to ask (default: the first it lists)" },
+  },
+  completes: [{ word: "responses" }],
   async run(call) {
     const config = await import("../../daemon/config.ts");
-    const findings = [
-      node(),
-      dataDirectory(call, config),
-      ...(await log(call, config)),
-      configuration(call, config),
-      ...(await running(call)),
-    ];
+    const [what] = call.words;
+    if (what !== undefined && what !== "responses")
+      throw new UsageError(`there is nothing to check about ${what}: try \`doctor responses\``);
+    const findings =
+      what === undefined
+        ? [
+            node(),
+            dataDirectory(call, config),
+            ...(await log(call, config)),
+            configuration(call, config),
+            ...(await running(call)),
+          ]
+        : await endpoint(call, config);
     const paint = paintFor(call.terminal.stdout, call.terminal.env);
     for (const finding of findings) {
       if (flag(call.values, "json")) call.json(finding);
@@ -35,6 +48,28 @@ export const doctor: Command = {
     return findings.every((finding) => finding.ok) ? EXIT.ok : EXIT.failed;
   },
 };
+
+/** The endpoint of our own agent, with the keys of this environment and of the daemon's file. */
+async function endpoint(
+  call: Invocation,
+  { agentSettings, defaultConfigFile, defaultDataDir, readConfig }: typeof Configuration,
+) {
+  const { examineEndpoint } = await import("../../agents/responses/connect/examine.ts");
+  const { env } = call.terminal;
+  const settings = agentSettings(readConfig(defaultConfigFile(env)), "responses");
+  const host = {
+    settings,
+    stateDir: join(text(call.values, "data-dir") ?? defaultDataDir(env), "agents", "responses"),
+    environment: (extra: Record<string, string>) => ({ ...(env as Record<string, string>), ...settings.env, ...extra }),
+  };
+  const [address, model] = [text(call.values, "endpoint"), text(call.values, "model")];
+  const asked = { ...(address ? { endpoint: address } : {}), ...(model ? { model } : {}), signal: call.terminal.signal };
+  try {
+    return await examineEndpoint(host, asked);
+  } catch (error) {
+    return [{ check: "Endpoint", ok: false, detail: error instanceof Error ? error.message : String(error) }];
+  }
+}
 
 function node(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

@@ -11,6 +11,10 @@ export const verify: Command = {
   options: {
     scenario: { type: "string", multiple: true, value: "<name>", about: "only this one; `name*` for several; may be repeated" },
     record: { type: "string", value: "<dir>", about: "write the native traffic of each scenario there" },
+    compare: {
+      type: "boolean",
+      about: "only what all agents play, and what they tell side by side; a difference nobody accepted fails",
+    },
     parallel: { type: "string", value: "<n>", about: "scenarios at once" },
     "time-limit": { type: "string", value: "<seconds>", about: "for one scenario" },
   },
@@ -28,6 +32,7 @@ export const verify: Command = {
         agents: words,
         scenario: list(values, "scenario"),
         json: flag(values, "json"),
+        compare: flag(values, "compare"),
         dataDir: text(values, "data-dir") ?? defaultDataDir(terminal.env),
         ...(record ? { record } : {}),
         ...(parallel ? { parallel } : {}),

@@ -61,8 +61,8 @@ export function bubblewrapArguments(limits: SandboxLimits, cwd: string, home: st
     "--unshare-cgroup-try",
     ...(limits.network === "off" ? ["--unshare-net"] : []),
     "--die-with-parent",
-    // A terminal of ours must not be typed into.
-    "--new-session",
+    // No --new-session: a command has no terminal, is a session of its own already, and must stay in the group by which it is ended. Its parent's death does
+    // not end it where the kernel forgets that wish with the dropped capabilities.
     "--cap-drop",
     "ALL",
     ...["--ro-bind", "/", "/"],

@@ -42,7 +42,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { mode, directory, network = "off", moreRoots = [], hidden = [] } = options;
   if (mode === "off") return without(null);
   const limits: SandboxLimits = { mode, network, roots: [directory, ...moreRoots], hidden };
-  const found = await probeBubblewrap(limits, options.path ?? process.env.PATH ?? "");
+  const found = await knownProbe(limits, options.path ?? process.env.PATH ?? "");
   if (found.kind === "missing") {
     const notice = `Commands run without a sandbox: ${found.reason}`;
     if (options.required) throw new Error(`${notice} The session asks for one, so nothing was started.`);
@@ -55,6 +55,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     // Made anew for each command: files to be protected may have come since.
     wrap: async (argv, cwd) => [found.program, ...bubblewrapArguments(limits, cwd), ...argv],
   };
+}
+
+/** Whether it works is a fact of the machine: it is found out once. */
+const probes = new Map<string, Promise<SandboxProbe>>();
+
+function knownProbe(limits: SandboxLimits, path: string): Promise<SandboxProbe> {
+  const known = probes.get(path) ?? probeBubblewrap(limits, path);
+  probes.set(path, known);
+  return known;
 }
 
 const without = (notice: string | null): Sandbox => ({ mode: "off", notice, description: "none", wrap: async (argv) => argv });

@@ -38,8 +38,8 @@ export class GrowingItem {
     this.#item = item;
   }
 
-  grow(index: number, type: DeltaPartType, delta: string): void {
-    if (index >= this.#item.content.length) this.#addParts(index, type);
+  grow(index: number, type: DeltaPartType, delta: string, visibility?: "private"): void {
+    if (index >= this.#item.content.length) this.#addParts(index, type, visibility);
     if (this.#tailIndex !== index || this.#tailType !== type || this.#tailChars > PIECE_CHARS) {
       if (this.#tailChars > 0) this.#addTail();
       this.#tailIndex = index;
@@ -49,9 +49,9 @@ export class GrowingItem {
     this.#tailChars += delta.length;
   }
 
-  #addParts(index: number, type: DeltaPartType): void {
+  #addParts(index: number, type: DeltaPartType, visibility?: "private"): void {
     const { content, ...rest } = this.item;
-    const missing = Array.from({ length: index + 1 - content.length }, () => emptyPart(type));
+    const missing = Array.from({ length: index + 1 - content.length }, () => emptyPart(type, visibility));
     this.#item = { ...rest, content: [...content, ...missing] };
   }
 

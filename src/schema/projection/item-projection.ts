@@ -29,9 +29,9 @@ export class ItemProjection {
         this.#items.delete(event.data.item_id);
         return event.data.item_id;
       case "item.delta": {
-        const { item_id, part_index, part_type, delta } = event.data;
+        const { item_id, part_index, part_type, delta, visibility } = event.data;
         const item = this.#items.get(item_id);
-        item?.grow(part_index, part_type, delta);
+        item?.grow(part_index, part_type, delta, visibility);
         return item && item_id;
       }
       default:

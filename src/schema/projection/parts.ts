@@ -9,12 +9,12 @@ import type { DeltaPartType } from "../event-data.ts";
 const STREAM_LIMIT = 8_388_608;
 
 /** A new, empty part that deltas of this type can grow. */
-export function emptyPart(type: DeltaPartType): ContentPart {
+export function emptyPart(type: DeltaPartType, visibility: "public" | "private" = "public"): ContentPart {
   switch (type) {
     case "text":
       return { type: "text", text: "" };
     case "reasoning":
-      return { type: "reasoning", text: "", visibility: "public" };
+      return { type: "reasoning", text: "", visibility };
     case "refusal":
       return { type: "refusal", text: "" };
     case "tool_arguments":

@@ -1,20 +1,21 @@
 // A session's events: pages, the live stream, and the live stream of all sessions.
+import type { FastifyReply, FastifyRequest } from "fastify";
 import Type from "typebox";
 import type { Log, ReadPage, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
 import { STREAM_KINDS, type StreamKind } from "../../schema/stream-kind.ts";
 import type { Access } from "../access.ts";
-import { type Encoding, encodeRun, encodingOf, isPlain, listOf } from "../event-encoding.ts";
+import { type Encoding, encodeRun, encodingHeaders, encodingOf, isPlain, listOf } from "../event-encoding.ts";
 import type { App, ServerContext } from "../server-context.ts";
-import { followAll, followStream, hasEnded } from "../sse/follow.ts";
+import { followAll, followStream, hasEnded, type Selection } from "../sse/follow.ts";
 import { SseStream } from "../sse/stream.ts";
 import type { Caller } from "../token.ts";
 import { callerOf } from "./auth.ts";
 import { EncodingQuery, Sequence, SessionPath, sessionStream } from "./parameters.ts";
 
 const tag = "events";
-const eventStream = { description: "Server-sent events", media: "text/event-stream" };
+export const eventStream = { description: "Server-sent events", media: "text/event-stream" };
 
 /** A client that does not read holds one page in memory. */
 const PAGE_BYTES = 1024 * 1024;
@@ -24,7 +25,7 @@ const Epoch = Type.String({
   description: "the epoch in which `after` was read; another history is refused with log_changed",
 });
 
-const PageQuery = Type.Object({
+export const PageQuery = Type.Object({
   after: Type.Optional(Sequence),
   epoch: Type.Optional(Epoch),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
@@ -34,7 +35,7 @@ const PageQuery = Type.Object({
   ...EncodingQuery,
 });
 
-const StreamQuery = Type.Object({
+export const StreamQuery = Type.Object({
   after: Type.Optional(Sequence),
   epoch: Type.Optional(Epoch),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
@@ -57,7 +58,8 @@ const AllQuery = Type.Object({
   ...EncodingQuery,
 });
 
-export function eventRoutes(app: App, { log, streams, dialects, access, redactions }: ServerContext): void {
+export function eventRoutes(app: App, context: ServerContext): void {
+  const { log, streams, dialects, access, redactions } = context;
   app.get(
     "/v1/sessions/:id/events",
     {
@@ -73,23 +75,8 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
       },
     },
     async ({ params, query, caller }, reply) => {
-      const stream = await sessionStream(log, params.id);
-      const encoding = encodingOf(query, dialects, redactions.reader(caller));
-      const after = query.after ?? query.offset;
-      await mustReach(stream, after ?? 0, query.epoch);
-      const page = await stream.read({
-        limit: query.limit ?? 1_000,
-        maxBytes: PAGE_BYTES,
-        reverse: query.order === "desc",
-        ...(after === undefined ? {} : { after }),
-        ...(query.before === undefined ? {} : { before: query.before }),
-        ...(encoding.types === null ? {} : { types: [...encoding.types] }),
-      });
-      const lines = isPlain(encoding) ? page.events : await encodedPage(page, encoding, stream, query.order === "desc");
-      return reply
-        .type("application/json; charset=utf-8")
-        .headers(logHeaders(log))
-        .send(pageJson(page, lines, log.epoch));
+      const { json, headers } = await eventPage(context, await sessionStream(log, params.id), query, caller);
+      return reply.type("application/json; charset=utf-8").headers(headers).send(json);
     },
   );
 
@@ -108,19 +95,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
       },
     },
     async (request, reply) => {
-      const stream = await sessionStream(log, request.params.id);
-      const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
-      const resumed = lastEventId(request.headers["last-event-id"], LAST_SEQUENCE);
-      const { query } = request;
-      const [sequence, epoch] = resumed?.split("@") ?? [String(query.after ?? query.offset ?? 0), query.epoch];
-      const after = Number(sequence);
-      await mustReach(stream, after, epoch);
-      // A browser's EventSource connects again after every end; only 204 tells it to stop.
-      if (resumed !== undefined && after === stream.lastCommitted && (await hasEnded(stream))) return reply.code(204).send();
-      streams.mustHaveRoom();
-      reply.headers(logHeaders(log));
-      const sse = new SseStream(request, reply, streams, { id: String(after) });
-      followStream(sse, stream, after, encoding);
+      return openEvents(context, await sessionStream(log, request.params.id), request, reply);
     },
   );
 
@@ -143,7 +118,7 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
       const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? (await log.end());
       await log.assertCursor(after);
       streams.mustHaveRoom();
-      reply.headers(logHeaders(log));
+      reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: after });
       const kinds = listOf(request.query.kind) as StreamKind[] | null;
       const sees = seenBy(callerOf(request), access);
@@ -152,23 +127,76 @@ export function eventRoutes(app: App, { log, streams, dialects, access, redactio
   );
 }
 
+type Reading = Pick<ServerContext, "log" | "streams" | "dialects" | "redactions">;
+
+/** A page of one stream's events as JSON. */
+export async function eventPage(
+  { log, dialects, redactions }: Reading,
+  stream: Stream,
+  query: Type.Static<typeof PageQuery>,
+  caller: Caller | null,
+): Promise<{ json: string; headers: Record<string, string> }> {
+  const encoding = encodingOf(query, dialects, redactions.reader(caller));
+  const after = query.after ?? query.offset;
+  await mustReach(stream, after ?? 0, query.epoch);
+  const page = await stream.read({
+    limit: query.limit ?? 1_000,
+    maxBytes: PAGE_BYTES,
+    reverse: query.order === "desc",
+    ...(after === undefined ? {} : { after }),
+    ...(query.before === undefined ? {} : { before: query.before }),
+    // A dialect sees what is left out: later lines depend on it.
+    ...(encoding.types === null || encoding.dialect ? {} : { types: [...encoding.types] }),
+  });
+  const lines = isPlain(encoding) ? page.events : await encodedPage(page, encoding, stream, query.order === "desc");
+  return { json: pageJson(page, lines, log.epoch), headers: { ...logHeaders(log), ...encodingHeaders(encoding) } };
+}
+
+/** Answers with the live events of one stream. */
+export async function openEvents(
+  { log, streams, dialects, redactions }: Reading,
+  stream: Stream,
+  request: FastifyRequest<{ Querystring: Type.Static<typeof StreamQuery> }>,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  const { query } = request;
+  const encoding = encodingOf(query, dialects, redactions.reader(request.caller));
+  const resumed = lastEventId(request.headers["last-event-id"], LAST_SEQUENCE);
+  const [sequence, epoch] = resumed?.split("@") ?? [String(query.after ?? query.offset ?? 0), query.epoch];
+  const after = Number(sequence);
+  await mustReach(stream, after, epoch);
+  // A browser's EventSource connects again after every end; only 204 tells it to stop.
+  if (resumed !== undefined && after === stream.lastCommitted && (await hasEnded(stream))) return reply.code(204).send();
+  streams.mustHaveRoom();
+  reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
+  followStream(new SseStream(request, reply, streams, { id: String(after) }), stream, after, encoding);
+  return undefined;
+}
+
 /** Asked for every batch; a session's directory does not change, so an answer stays. Null: it sees all. */
-function seenBy(caller: Caller, access: Access): ((sessionId: string) => Promise<boolean>) | null {
+function seenBy(caller: Caller, access: Access): Selection["sees"] {
   if (caller.scope === null) return null;
   const known = new Map<string, Promise<boolean>>();
-  return (id) => {
-    const seen = known.get(id) ?? access.sees(caller, id);
-    known.set(id, seen);
+  return ({ kind, stream_id }) => {
+    const name = `${kind} ${stream_id}`;
+    const seen = known.get(name) ?? (kind === "task" ? access.seesTask(caller, stream_id) : access.sees(caller, stream_id));
+    known.set(name, seen);
     return seen;
   };
 }
 
 /** Events are encoded in the order they came, in whatever order they are asked for. */
 async function encodedPage(page: ReadPage, encoding: Encoding, stream: Stream, newestFirst: boolean): Promise<string[]> {
-  if (!newestFirst) return (await encodeRun(page, encoding, stream)).flatMap((event) => event.lines);
-  const { events, types, natives } = page;
-  const run = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
-  return [...(await encodeRun(run, encoding, stream))].reverse().flatMap((event) => event.lines);
+  const { kind, id: stream_id } = stream;
+  const { events, types, natives, sequences } = page;
+  const first = (newestFirst ? sequences.at(-1) : sequences[0]) ?? 1;
+  if (!newestFirst) {
+    const run = { kind, stream_id, first, events, types, natives };
+    return (await encodeRun(run, encoding, () => stream)).flatMap((event) => event.lines);
+  }
+  const oldest = { events: events.toReversed(), types: types.toReversed(), natives: natives.toReversed() };
+  const encoded = await encodeRun({ kind, stream_id, first, ...oldest }, encoding, () => stream);
+  return [...encoded].reverse().flatMap((event) => event.lines.toReversed());
 }
 
 /** Which log answers, and in which epoch: a client that keeps a cursor keeps the epoch with it. */

@@ -1,16 +1,17 @@
 // Messages to a session: accepted at once, or answered with the stream of their turn.
+import Type from "typebox";
 import type { Stream } from "../../log/contract.ts";
 import { namesTurn } from "../../schema/envelope.ts";
 import { MessageAccepted, SendMessage } from "../../schema/session.ts";
 import { sendMessage } from "../commands.ts";
-import { encodingOf } from "../event-encoding.ts";
+import { encodingHeaders, encodingOf } from "../event-encoding.ts";
 import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { followTurn } from "../sse/follow.ts";
 import { SseStream } from "../sse/stream.ts";
 import { callerOf } from "./auth.ts";
 import { logHeaders } from "./events.ts";
-import { SessionPath } from "./parameters.ts";
+import { EncodingQuery, SessionPath } from "./parameters.ts";
 
 const tag = "messages";
 const problems = [
@@ -28,7 +29,7 @@ const problems = [
 type Kept = { turn_id: string; after: number; begun: boolean };
 
 export function messageRoutes(app: App, context: ServerContext): void {
-  const { manager, streams, log } = context;
+  const { manager, streams, log, dialects, redactions } = context;
   const idempotency = new Idempotency(log);
 
   app.post(
@@ -52,7 +53,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
   app.post(
     "/v1/sessions/:id/messages/stream",
     {
-      schema: { params: SessionPath, body: SendMessage },
+      schema: { params: SessionPath, querystring: Type.Object(EncodingQuery), body: SendMessage },
       config: {
         tag,
         ownIdempotency: true,
@@ -66,6 +67,8 @@ export function messageRoutes(app: App, context: ServerContext): void {
       },
     },
     async (request, reply) => {
+      // A dialect that does not exist is refused before the message is sent.
+      const encoding = encodingOf(request.query, dialects, redactions.reader(callerOf(request)));
       const session = await manager.get(request.params.id);
       streams.mustHaveRoom();
       const send = async (): Promise<Kept> => {
@@ -74,9 +77,9 @@ export function messageRoutes(app: App, context: ServerContext): void {
         return { turn_id, after, begun: request.body.when_busy === "steer" && (await hasBegun(session.stream, turn_id, after)) };
       };
       const { turn_id, after, begun } = await once(idempotency, request, send);
-      reply.headers(logHeaders(log));
+      reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: String(after), headers: { "x-turn-id": turn_id } });
-      followTurn(sse, session.stream, { id: turn_id, after, begun }, encodingOf({}, context.dialects));
+      followTurn(sse, session.stream, { id: turn_id, after, begun }, encoding);
     },
   );
 }

@@ -8,10 +8,15 @@ export const SessionPath = Type.Object({ id: Type.String({ minLength: 1, maxLeng
 
 export const EncodingQuery = {
   types: Type.Optional(
-    Type.Union([Type.String(), Type.Array(Type.String())], { description: "only these event types, separated by commas" }),
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: "only these event types, separated by commas; in a dialect also its own types",
+    }),
   ),
   include_raw: Type.Optional(Type.Boolean({ description: "with the native message each event was made from" })),
   dialect: Type.Optional(Type.String({ description: "another wire format for the events" })),
+  version: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 99, description: "of the dialect, where it has several; default the newest" }),
+  ),
 };
 
 export const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });

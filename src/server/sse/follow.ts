@@ -23,8 +23,16 @@ type Following<B> = {
 
 export function followStream(sse: SseStream, stream: Stream, after: number, encoding: Encoding): void {
   follow<Batch>(sse, (handlers) => stream.subscribe({ after, ...handlers }), {
-    encode: isPlain(encoding) ? framesOf : (batch) => encoded(batch, encoding, stream, (index) => String(batch.first + index)),
-    isOver: (batch) => isLastEvent(batch.kind, batch.types.at(-1)),
+    encode: isPlain(encoding)
+      ? framesOf
+      : (batch) =>
+          encoded(
+            batch,
+            encoding,
+            () => stream,
+            (index) => String(batch.first + index),
+          ),
+    isOver: endsStream,
     onLive: () => endWhenOver(sse, stream),
   });
 }
@@ -33,21 +41,25 @@ export function followStream(sse: SseStream, stream: Stream, after: number, enco
 export type Selection = {
   /** Null: all kinds. */
   kinds: ReadonlySet<StreamKind> | null;
-  /** Which sessions the caller may see; null: all. */
-  sees: ((sessionId: string) => Promise<boolean>) | null;
+  /** Which streams the caller may see; null: all. */
+  sees: ((stream: Pick<GlobalBatch, "kind" | "stream_id">) => Promise<boolean>) | null;
 };
 
 export function followAll(sse: SseStream, log: Log, after: string, encoding: Encoding, { kinds, sees }: Selection): void {
   const plain = isPlain(encoding);
   const encode = (batch: GlobalBatch): Bytes | Promise<Bytes> => {
     if (plain) return globalFramesOf(batch);
-    const stream = encoding.includeRaw ? log.stream(batch.kind, batch.stream_id) : undefined;
-    return encoded(batch, encoding, stream, (index) => batch.cursorOf(index));
+    return encoded(
+      batch,
+      encoding,
+      () => log.stream(batch.kind, batch.stream_id),
+      (index) => batch.cursorOf(index),
+    );
   };
   follow<GlobalBatch>(sse, (handlers) => log.subscribeAll({ after, ...handlers }), {
     encode(batch) {
       if (kinds?.has(batch.kind) === false) return "";
-      return sees === null ? encode(batch) : sees(batch.stream_id).then((seen) => (seen ? encode(batch) : ""));
+      return sees === null ? encode(batch) : sees(batch).then((seen) => (seen ? encode(batch) : ""));
     },
   });
 }
@@ -69,17 +81,24 @@ export function followTurn(
       const end = indexOfTurn(batch, "turn.ended", turn.id);
       ended = end >= 0;
       const part = sliceOf(batch, from, end < 0 ? batch.events.length : end + 1);
-      return encoded(part, encoding, stream, (index) => String(part.first + index));
+      return encoded(
+        part,
+        encoding,
+        () => stream,
+        (index) => String(part.first + index),
+      );
     },
-    isOver: (batch) => ended || isLastEvent(batch.kind, batch.types.at(-1)),
+    isOver: (batch) => ended || endsStream(batch),
     onLive: () => endWhenOver(sse, stream),
   });
 }
 
+const endsStream = (batch: Batch): boolean => isLastEvent(batch.kind, batch.types.at(-1), () => batch.events.at(-1));
+
 /** True when the stream's last committed event is its end. */
 export async function hasEnded(stream: Stream): Promise<boolean> {
-  const { types } = await stream.read({ reverse: true, limit: 1 });
-  return isLastEvent(stream.kind, types[0]);
+  const { types, events } = await stream.read({ reverse: true, limit: 1 });
+  return isLastEvent(stream.kind, types[0], () => events[0]);
 }
 
 function endWhenOver(sse: SseStream, stream: Stream): void {
@@ -135,7 +154,7 @@ function fail(sse: SseStream, error: unknown): void {
 function encoded(
   run: Run,
   encoding: Encoding,
-  stream: Stream | undefined | Promise<Stream | undefined>,
+  stream: () => Stream | Promise<Stream | undefined>,
   idOf: (index: number) => string,
 ): string | Promise<string> {
   const lines = encodeRun(run, encoding, stream);
@@ -148,7 +167,9 @@ function indexOfTurn(batch: Batch, type: "turn.started" | "turn.ended", turnId: 
   return batch.types.findIndex((name, index) => name === type && namesTurn(batch.events[index] ?? "", turnId));
 }
 
-const sliceOf = (batch: Batch, from: number, to: number): Run & { first: number } => ({
+const sliceOf = (batch: Batch, from: number, to: number): Run => ({
+  kind: batch.kind,
+  stream_id: batch.stream_id,
   first: batch.first + from,
   events: batch.events.slice(from, to),
   types: batch.types.slice(from, to),

@@ -1,18 +1,6 @@
 /** What a path is, in words of the API. */
 import type { BigIntStats } from "node:fs";
-import { type Static, Type } from "typebox";
-
-export const FileEntry = Type.Object({
-  path: Type.String({ description: "Relative to the workspace, with `/`; empty for the workspace itself." }),
-  name: Type.String(),
-  type: Type.Enum(["file", "directory", "link", "other"]),
-  size: Type.Integer({ description: "Bytes; 0 for a directory." }),
-  mode: Type.String({ description: "Permission bits in octal, such as 0644." }),
-  modified_at: Type.String({ description: "RFC 3339." }),
-  etag: Type.String({ description: "Changes with every change of the file." }),
-  target: Type.Optional(Type.String({ description: "Where a link points, as it is written." })),
-});
-export type FileEntry = Static<typeof FileEntry>;
+import type { FileEntry } from "../../schema/files.ts";
 
 export function entryOf(path: string, info: BigIntStats, target?: string): FileEntry {
   const type = info.isFile() ? "file" : info.isDirectory() ? "directory" : info.isSymbolicLink() ? "link" : "other";

@@ -1,30 +1,11 @@
 /** What git says of a directory: status and diff. Nothing that the repository's configuration names is run (command.ts). */
-import { type Static, Type } from "typebox";
+import type { GitStatus } from "../../schema/files.ts";
 import { git, withoutFilters, zeroSeparated } from "../git/command.ts";
 import { textOf } from "../raw-path.ts";
 import { FilesError } from "./errors.ts";
 
 const ENTRIES = 10_000;
 const DIFF_BYTES = 5 * 1024 ** 2;
-
-export const GitStatus = Type.Object({
-  branch: Type.Union([Type.String(), Type.Null()], { description: "null: HEAD is detached." }),
-  commit: Type.Union([Type.String(), Type.Null()], { description: "null: there is none yet." }),
-  upstream: Type.Union([Type.String(), Type.Null()]),
-  ahead: Type.Integer(),
-  behind: Type.Integer(),
-  entries: Type.Array(
-    Type.Object({
-      path: Type.String({ description: "Relative to the workspace; `../` first when the repository is larger than it." }),
-      kind: Type.Enum(["changed", "renamed", "unmerged", "untracked"]),
-      index: Type.String({ description: "Git's letter for what is staged: M, A, D, R, C, T, U; `.` for nothing." }),
-      worktree: Type.String({ description: "Git's letter for what is not staged." }),
-      from: Type.Optional(Type.String({ description: "The old path of a rename." })),
-    }),
-  ),
-  truncated: Type.Boolean({ description: "There were more than 10,000 entries." }),
-});
-export type GitStatus = Static<typeof GitStatus>;
 
 export async function gitStatus(directory: string): Promise<GitStatus> {
   const args = [

@@ -1,9 +1,8 @@
 /** Files of a workspace. */
 
-export { FileEntry } from "./entries.ts";
 export { FilesError, type FilesErrorCode } from "./errors.ts";
 export { type FileList, Files, type ListOptions, type ReadResult, type WriteOptions } from "./files.ts";
-export { type GitDiffOptions, GitStatus, gitDiff, gitStatus } from "./git-status.ts";
+export { type GitDiffOptions, gitDiff, gitStatus } from "./git-status.ts";
 export { type Completion, Paths } from "./paths.ts";
 export type { ReadOptions } from "./ranges.ts";
 export { type SearchMatch, type SearchOptions, type SearchResult, searchText } from "./search.ts";

@@ -1,18 +1,18 @@
-/** `terminal/*` on tasks behaves as the one that starts processes itself: the same cases run on both. */
+/** `terminal/*` of the Agent Client Protocol on tasks. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ClientTerminals } from "../../agents/acp/connect/client-terminals.ts";
+import type { CommandExit } from "../../agents/contract.ts";
 import { ProcessRegistry } from "../../transports/index.ts";
 import { isAlive } from "../../transports/test-processes.ts";
-import { type AcpExit, AcpTerminals } from "./acp-terminals.ts";
+import { AcpTerminals } from "./acp-terminals.ts";
 import { MemoryTaskSink } from "./task-events.ts";
 import { Tasks } from "./tasks.ts";
 
 let base: string;
 let told: Map<string, string>;
-let exits: Map<string, AcpExit>;
+let exits: Map<string, CommandExit>;
 let waits: { id: string; text: string; resolve(): void }[];
 let sink: MemoryTaskSink;
 let tasks: Tasks;
@@ -34,7 +34,7 @@ const host = () => ({
     told.set(id, (told.get(id) ?? "") + data);
     for (const wait of waits) if (wait.id === id && told.get(id)?.includes(wait.text)) wait.resolve();
   },
-  onExit: (id: string, exit: AcpExit) => void exits.set(id, exit),
+  onExit: (id: string, exit: CommandExit) => void exits.set(id, exit),
 });
 
 const onTasks = (limits = {}): AcpTerminals => {
@@ -52,13 +52,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-describe.each([
-  ["processes of its own", () => new ClientTerminals(host())],
-  ["tasks", () => onTasks()],
-] as const)("terminals on %s", (_, open) => {
-  let terminals: ClientTerminals | AcpTerminals;
+describe("terminals", () => {
+  let terminals: AcpTerminals;
   beforeEach(() => {
-    terminals = open();
+    terminals = onTasks();
   });
   afterEach(() => terminals.closeAll());
 

@@ -2,9 +2,10 @@
  * `terminal/*` of the Agent Client Protocol on tasks: a command of an agent is a task like any other, seen in the list and in the log. The protocol's own rules
  * are here: ids, one output with both streams in order, its limit, and what is left after a release. Answers are those of the protocol's schema.
  */
+import type { AgentTerminals, CommandExit, TerminalsOptions } from "../../agents/contract.ts";
+import type { TaskRequest } from "../../schema/task.ts";
 import { JsonRpcError } from "../../transports/index.ts";
 import { ByteRing } from "./byte-ring.ts";
-import type { StartTask } from "./start-request.ts";
 import { TaskError } from "./task-error.ts";
 import type { Tasks, TaskView } from "./tasks.ts";
 import { Utf8Chunks } from "./utf8-chunks.ts";
@@ -18,24 +19,12 @@ const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;
 const SHELL = "/bin/sh";
 
 export type AcpParams = Readonly<Record<string, unknown>>;
-export type AcpExit = { exitCode: number | null; signal: string | null };
-export type AcpOutput = { output: string; truncated: boolean; exitStatus?: AcpExit };
 
-export type AcpTerminalHost = {
-  tasks: Tasks;
-  /** The session whose agent asks. */
-  session_id: string;
-  /** Where a command may run; rejects what is outside. */
-  directory(asked: string | undefined): Promise<string>;
-  environment: Readonly<Record<string, string>>;
-  /** What a running command wrote, and how it ended. */
-  onOutput(terminalId: string, text: string): void;
-  onExit(terminalId: string, exit: AcpExit): void;
-};
+export type AcpTerminalHost = TerminalsOptions & { tasks: Tasks };
 
-type Terminal = { taskId: string; output: ByteRing; limit: number; exit: AcpExit | null; ended: Promise<AcpExit> };
+type Terminal = { taskId: string; output: ByteRing; limit: number; exit: CommandExit | null; ended: Promise<CommandExit> };
 
-export class AcpTerminals {
+export class AcpTerminals implements AgentTerminals {
   readonly #host: AcpTerminalHost;
   readonly #terminals = new Map<string, Terminal>();
   /** Places taken by terminals that are being created. */
@@ -66,7 +55,7 @@ export class AcpTerminals {
     }
   }
 
-  output(params: AcpParams): AcpOutput {
+  output(params: AcpParams): ReturnType<AgentTerminals["output"]> {
     const { output, limit, exit } = this.#get(params);
     const kept = output.copy(output.start, output.total);
     const truncated = output.total > limit;
@@ -74,7 +63,7 @@ export class AcpTerminals {
     return { output: shown, truncated, ...(exit === null ? {} : { exitStatus: exit }) };
   }
 
-  waitForExit(params: AcpParams): Promise<AcpExit> {
+  waitForExit(params: AcpParams): Promise<CommandExit> {
     return this.#get(params).ended;
   }
 
@@ -114,7 +103,7 @@ export class AcpTerminals {
     await ended;
   }
 
-  async #start(id: string, request: StartTask, limit: number, closings: number): Promise<void> {
+  async #start(id: string, request: TaskRequest, limit: number, closings: number): Promise<void> {
     const { tasks, environment, onOutput, onExit } = this.#host;
     const output = new ByteRing(limit);
     const chunks = new Utf8Chunks();
@@ -126,7 +115,7 @@ export class AcpTerminals {
       tell(chunks.push(bytes));
     };
     const view = await tasks.start(request, { root: null, environment }, observe).catch(refuse);
-    const over = async (): Promise<AcpExit> => {
+    const over = async (): Promise<CommandExit> => {
       const { exit_code, signal } = await tasks.ended(view.task_id);
       tell(chunks.end());
       terminal.exit = { exitCode: exit_code, signal };
@@ -142,7 +131,7 @@ export class AcpTerminals {
     this.#terminals.set(id, terminal);
   }
 
-  #request(command: string, params: AcpParams, cwd: string): StartTask {
+  #request(command: string, params: AcpParams, cwd: string): TaskRequest {
     return {
       argv: shellLine(command, params.args),
       cwd,

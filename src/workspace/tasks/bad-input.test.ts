@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { StartTask } from "./start-request.ts";
+import type { TaskRequest } from "../../schema/task.ts";
 import type { TaskErrorCode } from "./task-error.ts";
 import { openTasks, type TestTasks } from "./test-tasks.ts";
 
@@ -17,7 +17,7 @@ afterEach(() => Promise.all(worlds.splice(0).map((one) => one.close())));
 const refused = (code: TaskErrorCode) => expect.objectContaining({ name: "TaskError", code });
 
 describe("bad input", () => {
-  const bad: [string, StartTask, TaskErrorCode][] = [
+  const bad: [string, TaskRequest, TaskErrorCode][] = [
     ["neither command nor argv", {}, "invalid_request"],
     ["both", { command: "true", argv: ["true"] }, "invalid_request"],
     ["an empty argv", { argv: [] }, "invalid_request"],

@@ -6,10 +6,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "vite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { closeLost, foldTask, type TaskEvent, type TaskState } from "../../schema/task.ts";
 import { reapOrphans } from "../../transports/index.ts";
 import { endStrays, isAlive, noteStrays, until } from "../../transports/test-processes.ts";
-import type { TaskEvent } from "./task-events.ts";
-import { closeLost, foldTask, type TaskState } from "./task-state.ts";
 
 let root: string;
 let dir: string;

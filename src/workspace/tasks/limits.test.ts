@@ -1,9 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { TaskEvent } from "../../schema/task.ts";
 import { isAlive, until } from "../../transports/test-processes.ts";
 import type { TaskErrorCode } from "./task-error.ts";
-import type { TaskEvent, TaskSink } from "./task-events.ts";
+import type { TaskSink } from "./task-events.ts";
 import { openTasks, type TestTasks } from "./test-tasks.ts";
 import { CHUNK_BYTES } from "./utf8-chunks.ts";
 

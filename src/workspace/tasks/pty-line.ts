@@ -6,9 +6,9 @@
 import { randomInt } from "node:crypto";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { ReadStream } from "node:tty";
+import type { TerminalSize } from "../../schema/task.ts";
 import { releaseDescriptor, withholdDescriptor } from "../../transports/index.ts";
 import { ptyModule } from "./pty-module.ts";
-import type { TerminalSize } from "./task-process.ts";
 
 /** A terminal tells nobody when its input has room again: it is tried anew after this time. */
 const RETRY_MS = 10;

@@ -2,10 +2,12 @@
  * A task in a pseudo-terminal. The process is started like any other of the daemon, as the leader of a session; a shell then opens the terminal, which becomes
  * the session's own, and gives its place to the program.
  */
+
+import type { TerminalSize } from "../../schema/task.ts";
 import { spawnAgent } from "../../transports/index.ts";
 import { PtyLine } from "./pty-line.ts";
 import { END_OF_INPUT_KEY, SIGNAL_KEYS } from "./signals.ts";
-import type { Launch, ProcessListener, TaskProcess, TerminalSize } from "./task-process.ts";
+import type { Launch, ProcessListener, TaskProcess } from "./task-process.ts";
 
 const SHELL = "/bin/sh";
 /** `<` opens it first: the first terminal that a session leader opens is the controlling one. */

@@ -2,10 +2,11 @@
  * The screen of a terminal for somebody who joins late. Computed only when asked for: an emulator is fed with the output that was kept, up to now, and stays for
  * a while so that the next question costs only what came since. It never answers the program: a terminal's replies come from those who watch it.
  */
+
+import type { TerminalSize } from "../../schema/task.ts";
 import type { OutputRange } from "./output-store.ts";
 import { type HeadlessTerminal, type ScreenModule, screenModule } from "./screen-module.ts";
 import { syncPoint } from "./sync-point.ts";
-import type { TerminalSize } from "./task-process.ts";
 import { unfinishedSequence } from "./unfinished-sequence.ts";
 
 export const SCROLLBACK_LINES = 1_000;

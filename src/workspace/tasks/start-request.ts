@@ -1,54 +1,16 @@
-/** The request to start a task: its schema, and the checks that need the file system. What passes can be started; a refused one leaves no trace. */
+/** The request to start a task: the checks that need the file system. What passes can be started; a refused one leaves no trace. */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
-import Type from "typebox";
 import { Compile } from "typebox/compile";
+import type { Actor } from "../../schema/actor.ts";
+import { TaskRequest, type TerminalSize } from "../../schema/task.ts";
 import { TaskError } from "./task-error.ts";
-import type { TerminalSize } from "./task-process.ts";
 
-export const MAX_ROWS = 500;
-export const MAX_COLS = 1_000;
 const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
 /** Variables by which the daemon recognises its own processes: no request sets them. */
 const OWN_PREFIX = "DRAGOMAN_";
 const SHELL = "/bin/sh";
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
-
-const NoNul = { pattern: "^[^\\0]*$" };
-const Rows = Type.Integer({ minimum: 1, maximum: MAX_ROWS });
-const Cols = Type.Integer({ minimum: 1, maximum: MAX_COLS });
-
-export const TerminalSizeSchema = Type.Object({ rows: Rows, cols: Cols }, { additionalProperties: false });
-
-export const StartTask = Type.Object(
-  {
-    command: Type.Optional(Type.String({ ...NoNul, minLength: 1, description: "A shell command line. Either this or argv." })),
-    argv: Type.Optional(
-      Type.Array(Type.String(NoNul), { minItems: 1, description: "A program and its arguments, read by no shell." }),
-    ),
-    cwd: Type.Optional(Type.String({ ...NoNul, description: "Working directory, inside the workspace; its root unless given." })),
-    env: Type.Optional(
-      Type.Record(Type.String({ pattern: "^[^=\\0]+$" }), Type.String(NoNul), {
-        additionalProperties: false,
-        description: "Added to the environment. Never written to the log.",
-      }),
-    ),
-    title: Type.Optional(Type.String({ maxLength: 200, description: "For people." })),
-    execution_mode: Type.Optional(
-      Type.Enum(["pipes", "pty"], { description: "pipes: stdout and stderr apart. pty: a terminal. Default pipes." }),
-    ),
-    stdin: Type.Optional(Type.Boolean({ description: "With pipes: whether it gets a standard input. Default false." })),
-    rows: Type.Optional(Rows),
-    cols: Type.Optional(Cols),
-    timeout_ms: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: "It is cancelled after this time." }),
-    ),
-    tool_name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "The tool it runs for. Default shell." })),
-    origin_session_id: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: "The session it runs for." })),
-  },
-  { additionalProperties: false },
-);
-export type StartTask = Type.Static<typeof StartTask>;
 
 /** A checked request. */
 export type TaskPlan = {
@@ -60,6 +22,7 @@ export type TaskPlan = {
   title: string | null;
   tool_name: string;
   origin_session_id: string | null;
+  actor: Actor | null;
   timeout_ms: number | null;
   mode: { kind: "pipes"; stdin: boolean } | ({ kind: "pty" } & TerminalSize);
 };
@@ -71,10 +34,10 @@ export type TaskPlace = {
   environment: Readonly<Record<string, string | undefined>>;
 };
 
-const validator = Compile(StartTask);
+const validator = Compile(TaskRequest);
 
 /** Throws `invalid_request`, `cwd_outside`, `cwd_not_found` or `program_not_found`. */
-export function checkStart(request: StartTask, place: TaskPlace): TaskPlan {
+export function checkStart(request: TaskRequest, place: TaskPlace): TaskPlan {
   if (!validator.Check(request)) {
     const [fault] = validator.Errors(request);
     throw invalid(`${fault?.instancePath || "the request"} ${fault?.message ?? "is invalid"}`);
@@ -91,12 +54,13 @@ export function checkStart(request: StartTask, place: TaskPlace): TaskPlan {
     title: request.title ?? null,
     tool_name: request.tool_name ?? "shell",
     origin_session_id: request.origin_session_id ?? null,
+    actor: request.actor ?? null,
     timeout_ms: request.timeout_ms ?? null,
     mode,
   };
 }
 
-function modeOf({ execution_mode, rows, cols, stdin }: StartTask): TaskPlan["mode"] {
+function modeOf({ execution_mode, rows, cols, stdin }: TaskRequest): TaskPlan["mode"] {
   if (execution_mode === "pty") {
     if (stdin === false) throw invalid("a terminal always has an input: leave stdin out");
     return { kind: "pty", rows: rows ?? DEFAULT_SIZE.rows, cols: cols ?? DEFAULT_SIZE.cols };
@@ -105,7 +69,7 @@ function modeOf({ execution_mode, rows, cols, stdin }: StartTask): TaskPlan["mod
   return { kind: "pipes", stdin: stdin ?? false };
 }
 
-function commandOf({ command, argv }: StartTask): { argv: [string, ...string[]]; args: TaskPlan["args"] } {
+function commandOf({ command, argv }: TaskRequest): { argv: [string, ...string[]]; args: TaskPlan["args"] } {
   if ((command === undefined) === (argv === undefined)) throw invalid("give either command or argv");
   if (command !== undefined) return { argv: [SHELL, "-c", command], args: { command } };
   const [program = "", ...rest] = argv ?? [];
@@ -113,7 +77,7 @@ function commandOf({ command, argv }: StartTask): { argv: [string, ...string[]];
   return { argv: [program, ...rest], args: { argv: [program, ...rest] } };
 }
 
-function environmentOf(request: StartTask, place: TaskPlace, kind: "pipes" | "pty"): Record<string, string> {
+function environmentOf(request: TaskRequest, place: TaskPlace, kind: "pipes" | "pty"): Record<string, string> {
   const terminal = kind === "pty" ? { TERM: "xterm-256color", COLORTERM: "truecolor" } : {};
   const asked = Object.entries(request.env ?? {}).filter(([name]) => !name.startsWith(OWN_PREFIX));
   const all = { ...place.environment, ...terminal, ...Object.fromEntries(asked) };

@@ -1,10 +1,5 @@
 /** What a task writes: the eight task events of the universal schema, through one small door. Where they are stored is not known here. */
-import type { EventDataOf, EventType } from "../../schema/event-data.ts";
-
-export type TaskEventType = Extract<EventType, `task.${string}`>;
-
-/** One event of a task's stream. Ids, sequence and time are given by whoever stores it. */
-export type TaskEvent = { [T in TaskEventType]: { type: T; data: EventDataOf[T] } }[TaskEventType];
+import type { TaskEvent } from "../../schema/task.ts";
 
 /**
  * Takes the events of all tasks. It keeps the order of the calls, also when it answers with promises. An append that is stored later returns a promise: the

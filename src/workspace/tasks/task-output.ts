@@ -1,9 +1,9 @@
 /** Everything a task wrote: kept by range, cut into chunks for the events, and handed over as a whole at the end when the events do not hold it. */
 import type { ArtifactRef } from "../../schema/content.ts";
+import type { TaskEvent } from "../../schema/task.ts";
 import type { TaskLimits } from "./limits.ts";
 import { type OutputRange, OutputStore } from "./output-store.ts";
 import { TaskError } from "./task-error.ts";
-import type { TaskEvent } from "./task-events.ts";
 import type { OutputStream } from "./task-process.ts";
 import { type TextChunk, Utf8Chunks } from "./utf8-chunks.ts";
 
@@ -17,8 +17,8 @@ export type StoreOutput = (output: {
 
 export type OutputView = { stream: OutputStream; total: number; kept: { from: number; to: number }[] };
 
-/** `told`: bytes that were cut into chunks; what is behind them is the beginning of a character. */
-type Stream = { name: OutputStream; store: OutputStore; chunks: Utf8Chunks; told: number };
+/** `told`: bytes that were cut into chunks; what is behind them is the beginning of a character. `shown`: those of them that are stored. */
+type Stream = { name: OutputStream; store: OutputStore; chunks: Utf8Chunks; told: number; shown: number };
 
 export type TaskOutputOptions = {
   task_id: string;
@@ -28,6 +28,8 @@ export type TaskOutputOptions = {
   file(stream: OutputStream): string | null;
   /** A promise while the event is not stored. */
   tell(event: TaskEvent): Promise<void> | null;
+  /** More of the output is stored. */
+  onShown(): void;
 };
 
 export class TaskOutput {
@@ -43,6 +45,7 @@ export class TaskOutput {
       store: new OutputStore(options.limits, options.file(name)),
       chunks: new Utf8Chunks(),
       told: 0,
+      shown: 0,
     }));
   }
 
@@ -66,6 +69,11 @@ export class TaskOutput {
   /** Bytes of the stream that were told, or would have been within the limit: always whole characters. */
   told(name: OutputStream): number {
     return this.#stream(name).told;
+  }
+
+  /** Bytes of the stream that were told and are stored. */
+  shown(name: OutputStream): number {
+    return this.#stream(name).shown;
   }
 
   read(name: OutputStream, offset: number, limit: number): Promise<OutputRange> {
@@ -95,9 +103,18 @@ export class TaskOutput {
     const { task_id, limits, tell } = this.#options;
     const offset = stream.told;
     stream.told += bytes;
-    if (this.#eventBytes >= limits.event_bytes) return null;
+    const show = (): void => {
+      stream.shown = offset + bytes;
+      this.#options.onShown();
+    };
+    if (this.#eventBytes >= limits.event_bytes) {
+      show();
+      return null;
+    }
     this.#eventBytes += bytes;
-    return tell({ type: "task.output", data: { task_id, stream: stream.name, chunk: text, offset, bytes } });
+    const stored = tell({ type: "task.output", data: { task_id, stream: stream.name, chunk: text, offset, bytes } });
+    if (stored === null) show();
+    return stored === null ? null : stored.then(show);
   }
 
   #stream(name: OutputStream): Stream {

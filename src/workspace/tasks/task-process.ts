@@ -5,8 +5,6 @@ export type OutputStream = "stdout" | "stderr" | "pty";
 
 export type TaskExit = { code: number | null; signal: string | null };
 
-export type TerminalSize = { rows: number; cols: number };
-
 /** What to start. Everything in it was checked. */
 export type Launch = {
   argv: readonly [string, ...string[]];

@@ -2,6 +2,8 @@
  * One task: a process, what it wrote, and the events that tell of it. Its stream is `spawned`, `status`, output, perhaps a cancellation, and one last `status`,
  * which comes after the last output and after the last of its processes. Quotas and the list of tasks are not here.
  */
+import type { Actor } from "../../schema/actor.ts";
+import { foldTask, type TaskEvent, type TaskState, type TerminalSize } from "../../schema/task.ts";
 import type { ProcessRecorder } from "../../transports/index.ts";
 import { BackPressure } from "./back-pressure.ts";
 import type { TaskLimits } from "./limits.ts";
@@ -11,10 +13,9 @@ import { type PtyProcess, startPty } from "./pty.ts";
 import { TaskScreen } from "./screen.ts";
 import type { TaskPlan } from "./start-request.ts";
 import { TaskError } from "./task-error.ts";
-import type { TaskEvent, TaskSink } from "./task-events.ts";
+import type { TaskSink } from "./task-events.ts";
 import { type OutputView, type StoreOutput, TaskOutput } from "./task-output.ts";
-import type { OutputStream, TaskExit, TaskProcess, TerminalSize } from "./task-process.ts";
-import { foldTask, type TaskState } from "./task-state.ts";
+import type { OutputStream, TaskExit, TaskProcess } from "./task-process.ts";
 
 export type TaskSurroundings = {
   sink: TaskSink;
@@ -40,6 +41,7 @@ export class Task {
   readonly #sizes: (TerminalSize & { offset: number })[] = [];
   readonly #screen: TaskScreen | null;
   readonly #pressure: BackPressure;
+  readonly #followers = new Set<() => void>();
   #state: TaskState | null = null;
   #process: TaskProcess | null = null;
   #pty: PtyProcess | null = null;
@@ -65,6 +67,7 @@ export class Task {
       limits: around.limits,
       file: around.outputFile,
       tell: (event) => this.#tell(event),
+      onShown: () => this.#changed(),
     });
     this.#screen = isPty ? new TaskScreen(this.#screenSource()) : null;
     this.#pressure = new BackPressure({ pause: () => this.#process?.pause(), resume: () => this.#process?.resume() });
@@ -103,6 +106,7 @@ export class Task {
         ...(plan.title === null ? {} : { title: plan.title }),
         execution_mode: mode.kind,
         origin_session_id: plan.origin_session_id,
+        ...by(plan.actor ?? undefined),
       },
     });
     if (mode.kind === "pty") await this.#resized(mode);
@@ -137,7 +141,7 @@ export class Task {
   }
 
   /** The bytes are the system's then, or wait for a program that reads slowly. `secret`: that something was typed is told, not what. */
-  write(data: Buffer, secret = false): void {
+  write(data: Buffer, { secret = false, actor }: { secret?: boolean; actor?: Actor } = {}): void {
     const process = this.#running();
     if (this.plan.mode.kind === "pipes" && !this.plan.mode.stdin)
       throw new TaskError("no_stdin", `Task ${this.id} has no standard input: start it with stdin, or in a terminal.`);
@@ -149,7 +153,10 @@ export class Task {
     if (!process.write(data)) throw new TaskError("no_stdin", `Task ${this.id} has closed its standard input.`);
     // The contract tells of input to terminals alone.
     if (this.#pty !== null && data.length > 0)
-      this.#tell({ type: "task.stdin", data: { task_id: this.id, chunk_b64: secret ? "" : data.toString("base64") } });
+      this.#tell({
+        type: "task.stdin",
+        data: { task_id: this.id, chunk_b64: secret ? "" : data.toString("base64"), ...by(actor) },
+      });
   }
 
   /** The program reads the end of its input: with pipes it is closed, in a terminal Ctrl-D is typed. */
@@ -160,24 +167,24 @@ export class Task {
     process.endInput();
   }
 
-  async resize(size: TerminalSize): Promise<void> {
+  async resize(size: TerminalSize, actor?: Actor): Promise<void> {
     if (this.plan.mode.kind !== "pty") throw this.#notATerminal("its size cannot be changed");
     this.#running();
     this.#pty?.resize(size);
-    await this.#resized(size);
+    await this.#resized(size, actor);
   }
 
-  signal(name: NodeJS.Signals): void {
+  signal(name: NodeJS.Signals, actor?: Actor): void {
     const process = this.#running();
     if (!process.signal(name)) throw this.#over();
-    this.#tell({ type: "task.signalled", data: { task_id: this.id, signal: name } });
+    this.#tell({ type: "task.signalled", data: { task_id: this.id, signal: name, ...by(actor) } });
   }
 
   /** SIGTERM, SIGKILL after the grace, to all of its processes. Resolves when none is left. Asked again, or after the end, it changes nothing. */
-  async cancel(reason: string): Promise<TaskState> {
+  async cancel(reason: string, actor?: Actor): Promise<TaskState> {
     await this.#announced;
     if (this.#finished || this.state.cancel_reason !== null) return this.ended;
-    this.#tell({ type: "task.cancel_requested", data: { task_id: this.id, reason } });
+    this.#tell({ type: "task.cancel_requested", data: { task_id: this.id, reason, ...by(actor) } });
     if (this.#process === null) await this.#end({ status: "cancelled" });
     else this.#process.stop(this.#around.limits.cancel_grace_ms);
     return this.ended;
@@ -190,6 +197,17 @@ export class Task {
   screen(scrollback?: number): ReturnType<TaskScreen["now"]> {
     if (this.#screen === null) throw this.#notATerminal("it has no screen");
     return this.#screen.now(scrollback);
+  }
+
+  /** Called after each change that clients may see: output that is stored, another size, the end. Returns what ends it. */
+  follow(listener: () => void): () => void {
+    this.#followers.add(listener);
+    return () => void this.#followers.delete(listener);
+  }
+
+  /** Bytes of a stream that are stored, and may be shown. */
+  shown(stream: OutputStream): number {
+    return this.#output.shown(stream);
   }
 
   /** Removes what is kept of the output. */
@@ -205,9 +223,14 @@ export class Task {
     if (stored !== null) this.#pressure.add(bytes.length, stored);
   }
 
-  async #resized({ rows, cols }: TerminalSize): Promise<void> {
+  async #resized({ rows, cols }: TerminalSize, actor?: Actor): Promise<void> {
     this.#sizes.push({ rows, cols, offset: this.#output.told("pty") });
-    await this.#append({ type: "task.resized", data: { task_id: this.id, rows, cols } });
+    await this.#append({ type: "task.resized", data: { task_id: this.id, rows, cols, ...by(actor) } });
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#followers) listener();
   }
 
   async #exited({ code, signal }: TaskExit): Promise<void> {
@@ -239,6 +262,7 @@ export class Task {
     const data = { task_id: this.id, ...outcome, ended_at, ...error, ...(artifacts.length > 0 ? { artifacts } : {}) };
     await this.#append({ type: "task.status", data });
     this.#settle(this.state);
+    this.#changed();
   }
 
   /** For an event that nobody waits for: null when it is stored already. */
@@ -274,7 +298,7 @@ export class Task {
   #screenSource(): ConstructorParameters<typeof TaskScreen>[0] {
     return {
       sizes: this.#sizes,
-      total: () => this.#output.told("pty"),
+      total: () => this.#output.shown("pty"),
       read: (offset, limit) => this.#output.read("pty", offset, limit),
     };
   }
@@ -284,3 +308,5 @@ export class Task {
   #notATerminal = (what: string): TaskError =>
     new TaskError("not_a_terminal", `Task ${this.id} runs on pipes, so ${what}: start it with execution_mode "pty".`);
 }
+
+const by = (actor: Actor | undefined): { actor?: Actor } => (actor === undefined ? {} : { actor });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { TaskEvent } from "../../schema/task.ts";
 import { eventFault } from "../../schema/validate.ts";
 import { isAlive } from "../../transports/test-processes.ts";
 import type { TaskErrorCode } from "./task-error.ts";
-import type { TaskEvent } from "./task-events.ts";
 import { openTasks, type TestTasks } from "./test-tasks.ts";
 
 let world: TestTasks;

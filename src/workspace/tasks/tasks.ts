@@ -5,27 +5,27 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
+import type { Actor } from "../../schema/actor.ts";
+import {
+  MAX_COLS,
+  MAX_ROWS,
+  type TaskRequest,
+  type TaskState,
+  type TerminalSize,
+  TerminalSize as TerminalSizeSchema,
+} from "../../schema/task.ts";
 import type { ProcessRecorder } from "../../transports/index.ts";
 import { DEFAULT_LIMITS, type TaskLimits } from "./limits.ts";
 import type { OutputRange } from "./output-store.ts";
 import { ptyModule } from "./pty-module.ts";
 import type { Screen } from "./screen.ts";
 import { signalNamed } from "./signals.ts";
-import {
-  checkStart,
-  MAX_COLS,
-  MAX_ROWS,
-  type StartTask,
-  type TaskPlace,
-  type TaskPlan,
-  TerminalSizeSchema,
-} from "./start-request.ts";
+import { checkStart, type TaskPlace, type TaskPlan } from "./start-request.ts";
 import { type OutputObserver, Task, type TaskSurroundings } from "./task.ts";
 import { TaskError } from "./task-error.ts";
 import type { TaskSink } from "./task-events.ts";
 import type { OutputView, StoreOutput } from "./task-output.ts";
-import type { OutputStream, TerminalSize } from "./task-process.ts";
-import type { TaskState } from "./task-state.ts";
+import type { OutputStream } from "./task-process.ts";
 
 /** A range may not be longer than this. */
 export const MAX_READ_BYTES = 1024 * 1024;
@@ -48,6 +48,9 @@ export type TaskView = TaskState & {
   output: OutputView[];
 };
 
+/** The output and the screen of a task, running or not. */
+export type WatchedTask = Pick<Task, "follow" | "shown" | "read" | "screen" | "state">;
+
 const sizeValidator = Compile(TerminalSizeSchema);
 
 export class Tasks {
@@ -67,7 +70,7 @@ export class Tasks {
   }
 
   /** Rejects with a `TaskError` when nothing was started. Resolves when the process runs, failed to start, or waits for its turn. */
-  async start(request: StartTask, place: TaskPlace, observe?: OutputObserver): Promise<TaskView> {
+  async start(request: TaskRequest, place: TaskPlace, observe?: OutputObserver): Promise<TaskView> {
     if (this.#closed) throw new TaskError("closing", "The daemon is stopping: it starts no tasks any more.");
     const plan = checkStart(request, place);
     if (plan.mode.kind === "pty") ptyModule();
@@ -98,30 +101,30 @@ export class Tasks {
   }
 
   /** `secret`: what is typed is not written to the log. */
-  write(taskId: string, data: Buffer, options: { secret?: boolean } = {}): void {
-    this.#find(taskId).write(data, options.secret);
+  write(taskId: string, data: Buffer, options: { secret?: boolean; actor?: Actor } = {}): void {
+    this.#find(taskId).write(data, options);
   }
 
   endInput(taskId: string): void {
     this.#find(taskId).endInput();
   }
 
-  async resize(taskId: string, size: TerminalSize): Promise<void> {
+  async resize(taskId: string, size: TerminalSize, actor?: Actor): Promise<void> {
     const task = this.#find(taskId);
     if (!sizeValidator.Check(size))
       throw new TaskError("invalid_request", `A terminal has 1 to ${MAX_ROWS} rows and 1 to ${MAX_COLS} cols.`);
-    await task.resize(size);
+    await task.resize(size, actor);
   }
 
   /** The name may lack its `SIG`. */
-  signal(taskId: string, name: string): void {
+  signal(taskId: string, name: string, actor?: Actor): void {
     const task = this.#find(taskId);
-    task.signal(signalNamed(name));
+    task.signal(signalNamed(name), actor);
   }
 
-  async cancel(taskId: string, reason: string): Promise<TaskView> {
+  async cancel(taskId: string, reason: string, actor?: Actor): Promise<TaskView> {
     const task = this.#find(taskId);
-    await task.cancel(reason);
+    await task.cancel(reason, actor);
     return this.#view(task);
   }
 
@@ -131,6 +134,11 @@ export class Tasks {
 
   async screen(taskId: string, options: { scrollback?: number } = {}): Promise<Screen> {
     return this.#find(taskId).screen(options.scrollback);
+  }
+
+  /** Null: this manager does not know it, or not any more. */
+  find(taskId: string): WatchedTask | null {
+    return this.#tasks.get(taskId) ?? null;
   }
 
   /** Forgets an ended task and removes its output. */

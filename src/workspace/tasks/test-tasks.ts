@@ -2,9 +2,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TaskEvent, TaskRequest } from "../../schema/task.ts";
 import { ProcessRegistry } from "../../transports/index.ts";
-import type { StartTask, TaskPlace } from "./start-request.ts";
-import { MemoryTaskSink, type TaskEvent } from "./task-events.ts";
+import type { TaskPlace } from "./start-request.ts";
+import { MemoryTaskSink } from "./task-events.ts";
 import { Tasks, type TasksOptions, type TaskView } from "./tasks.ts";
 
 export type TestTasks = {
@@ -13,9 +14,9 @@ export type TestTasks = {
   place: TaskPlace;
   sink: MemoryTaskSink;
   tasks: Tasks;
-  start(request: StartTask): Promise<TaskView>;
+  start(request: TaskRequest): Promise<TaskView>;
   /** Starts it, and resolves when it is over. */
-  run(request: StartTask): Promise<TaskView>;
+  run(request: TaskRequest): Promise<TaskView>;
   /** Resolves when the output of the task so far matches. */
   wrote(taskId: string, pattern: RegExp): Promise<RegExpExecArray>;
   /** Types of the task's events in order, output told once however many chunks it had. */
@@ -31,7 +32,7 @@ export function openTasks(options: Partial<TasksOptions> = {}): TestTasks {
   const sink = new MemoryTaskSink();
   const tasks = new Tasks({ sink, recorder: new ProcessRegistry(join(base, "processes")), outputDirectory, ...options });
   const place: TaskPlace = { root, environment: { PATH: process.env.PATH, HOME: base, LANG: "C.UTF-8" } };
-  const start = (request: StartTask): Promise<TaskView> => tasks.start(request, place);
+  const start = (request: TaskRequest): Promise<TaskView> => tasks.start(request, place);
   return {
     base,
     place,

@@ -7,6 +7,8 @@ export type Abilities = {
   resume: boolean;
   fork: boolean;
   close: boolean;
+  /** `_session/steering`: a message goes into the running turn. */
+  steer: boolean;
   systemPrompt: boolean;
   image: boolean;
   audio: boolean;
@@ -22,10 +24,11 @@ export function readAbilities(result: JsonRecord): Abilities {
     const id = str(method.id) ?? str(method.methodId) ?? "";
     return { id, name: str(method.name) ?? id };
   });
-  return version >= 2 ? { version, authMethods, ...second(result) } : { version, authMethods, ...first(result) };
+  const steer = rec(rec(result._meta).steering).supported === true;
+  return { version, authMethods, steer, ...(version >= 2 ? second(result) : first(result)) };
 }
 
-type Rest = Omit<Abilities, "version" | "authMethods">;
+type Rest = Omit<Abilities, "version" | "authMethods" | "steer">;
 
 function first(result: JsonRecord): Rest {
   const agent = rec(result.agentCapabilities);

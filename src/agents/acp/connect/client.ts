@@ -1,16 +1,17 @@
 // The client's side of ACP: answers what an agent asks of us. Files and terminals at once, permissions and questions when a person has
 // decided, everything unknown with -32601 at once: a turn must never wait for an answer that does not come.
 
-import type { PermissionOption } from "../../../schema/event-data.ts";
+import type { PermissionOption, PlainReply } from "../../../schema/event-data.ts";
 import { JSON_RPC_REQUEST_CANCELLED, JsonRpcError, LATER, type Respond } from "../../../transports/index.ts";
-import type { PermissionReply } from "../../contract.ts";
+import type { AgentTerminals, PermissionReply } from "../../contract.ts";
 import { isInside } from "../../inside-directory.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
-import { formContent, isElicitation } from "../translate/elicitation.ts";
+import { optionFor } from "../../kit/choices.ts";
+import { formResult } from "../../kit/forms.ts";
+import { isElicitation } from "../translate/elicitation.ts";
 import { isPermission, isPermissionQuestions, readOptions } from "../translate/permissions.ts";
 import { idKey, type RpcId } from "../translate/rpc.ts";
 import type { ClientFiles } from "./client-files.ts";
-import type { ClientTerminals } from "./client-terminals.ts";
 
 /** What may be allowed without asking, for agents that have no such mode of their own. */
 export type Policy = "ask" | "edits" | "all";
@@ -19,7 +20,8 @@ type Waiting = { kind: "permission" | "elicitation"; respond: Respond };
 
 export type ClientParts = {
   files: ClientFiles;
-  terminals: ClientTerminals;
+  /** Null: the agent was told that there are none. */
+  terminals: AgentTerminals | null;
   policy(): Policy;
   /** The session's directory: edits outside of it are asked for. */
   directory: string;
@@ -47,24 +49,15 @@ export class AcpClient {
         return files.read(params);
       case "fs/write_text_file":
         return files.write(params);
-      case "terminal/create":
-        return terminals.create(params);
-      case "terminal/output":
-        return terminals.output(params);
-      case "terminal/wait_for_exit":
-        return terminals.waitForExit(params);
-      case "terminal/kill":
-        return terminals.kill(params);
-      case "terminal/release":
-        return terminals.release(params);
       default:
-        throw JsonRpcError.methodNotFound(method);
+        if (terminals === null) throw JsonRpcError.methodNotFound(method);
+        return terminalCall(terminals, method, params);
     }
   }
 
   #permission(params: JsonRecord, id: RpcId, respond: Respond): unknown {
     const options = readOptions(params.options);
-    const allow = this.#allows(params) ? chooseOption(options, "once") : undefined;
+    const allow = this.#allows(params) ? optionFor(options, plain("once")) : undefined;
     if (allow !== undefined) {
       this.#parts.onPolicy(id, allow);
       return selected(allow);
@@ -93,19 +86,14 @@ export class AcpClient {
 
   replyPermission(native: unknown, reply: PermissionReply): void {
     if (!isPermission(native)) return;
-    const chosen = native.options.find((option) => option.id === reply.option_id) ?? chooseOption(native.options, reply.reply);
+    const chosen = optionFor(native.options, reply);
     this.#answer(native.id, chosen === undefined ? CANCELLED : selected(chosen));
   }
 
   replyQuestion(native: unknown, answers: string[][] | null): void {
-    if (isElicitation(native)) {
-      this.#answer(
-        native.id,
-        answers === null ? { action: "decline" } : { action: "accept", content: formContent(native.fields, answers) },
-      );
-    }
+    if (isElicitation(native)) return this.#answer(native.id, formResult(native.fields, answers));
     if (!isPermissionQuestions(native)) return;
-    const option = chooseOption(native.options, answers === null ? "reject" : "once");
+    const option = optionFor(native.options, plain(answers === null ? "reject" : "once"));
     if (option === undefined) return this.#answer(native.id, CANCELLED);
     if (answers === null) return this.#answer(native.id, selected(option));
     const given = answers.flatMap((answer, index) => (answer.length === 0 ? [] : [[String(index), answer.join(", ")] as const]));
@@ -136,14 +124,22 @@ export class AcpClient {
 }
 
 const selected = (option: PermissionOption): JsonRecord => ({ outcome: { outcome: "selected", optionId: option.id } });
+const plain = (reply: PlainReply) => ({ reply, option_id: null });
 const CANCELLED: JsonRecord = { outcome: { outcome: "cancelled" } };
 
-/** By kind, the first that is offered: several options may share one (qwen, gemini's MCP tools). Never a broader one than asked for. */
-export function chooseOption(options: PermissionOption[], reply: PermissionReply["reply"]): PermissionOption | undefined {
-  const kinds = { once: ["allow_once"], always: ["allow_always", "allow_once"], reject: ["reject_once", "reject_always"] }[reply];
-  for (const kind of kinds) {
-    const option = options.find((each) => each.kind === kind);
-    if (option !== undefined) return option;
+function terminalCall(terminals: AgentTerminals, method: string, params: JsonRecord): unknown {
+  switch (method) {
+    case "terminal/create":
+      return terminals.create(params);
+    case "terminal/output":
+      return terminals.output(params);
+    case "terminal/wait_for_exit":
+      return terminals.waitForExit(params);
+    case "terminal/kill":
+      return terminals.kill(params);
+    case "terminal/release":
+      return terminals.release(params);
+    default:
+      throw JsonRpcError.methodNotFound(method);
   }
-  return undefined;
 }

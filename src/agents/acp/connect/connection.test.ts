@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Draft } from "../../../schema/draft.ts";
+import { ProcessRegistry } from "../../../transports/index.ts";
+import { AcpTerminals, MemoryTaskSink, Tasks } from "../../../workspace/tasks/index.ts";
 import type {
   AgentHost,
   Channel,
@@ -113,6 +115,7 @@ async function start(
   settings = {},
   unspoken = new Set<string>(),
 ): Promise<Connection> {
+  const tasks = new Tasks({ sink: new MemoryTaskSink(), recorder: new ProcessRegistry(join(base, "processes")) });
   const host: AgentHost = {
     resolveCommand: async () => testAgent(base),
     environment: (extra) => ({ PATH: process.env.PATH ?? "", SCENE: JSON.stringify(scene), ...extra }),
@@ -124,6 +127,7 @@ async function start(
       witness.translator = translator;
       return witness;
     },
+    openTerminals: (asked) => new AcpTerminals({ ...asked, tasks }),
     log: () => {},
   };
   connection = await connectAcp(
@@ -166,6 +170,22 @@ describe("a session", () => {
     await line.close();
     expect(processes()).toEqual([]);
     await expect(line.prompt(prompt("again"))).rejects.toMatchObject({ code: "agent_gone" });
+  });
+
+  it("takes a message into its running turn where the agent offers it, and none when no turn runs", async () => {
+    expect((await start()).steer).toBeUndefined();
+    await connection?.close();
+    witness = new Witness();
+    const line = await start({ meta: { steering: { supported: true } } });
+    expect(await line.steer?.(prompt("nowhere"))).toBe("idle");
+    await line.prompt(prompt("hang"));
+    expect(await line.steer?.(prompt("the left"))).toBeUndefined();
+    await witness.turnEnded();
+    expect(witness.text()).toBe("steered to the left");
+    const told = witness.drafts.flatMap((draft) =>
+      draft.do === "item.add" && draft.item.role === "user" ? [draft.item.content] : [],
+    );
+    expect(told).toEqual([[{ type: "text", text: "hang" }], [{ type: "text", text: "the left" }]]);
   });
 
   it("records what the agent wrote as text, which the ledger stores without what its lines have in common", async () => {

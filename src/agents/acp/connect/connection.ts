@@ -1,9 +1,9 @@
 // One session on one ACP process: opened or taken up, prompted, interrupted, configured, closed.
 import { setTimeout as delay } from "node:timers/promises";
 import type { PermissionMode } from "../../../schema/event-data.ts";
-import { ProcessRegistry } from "../../../transports/index.ts";
 import {
   AgentError,
+  type AgentTerminals,
   type Channel,
   type ConfigPatch,
   type Connection,
@@ -16,10 +16,10 @@ import { asText } from "../../plain-text.ts";
 import type { AcpDefinition } from "../definitions.ts";
 import { quirksOf } from "../translate/quirks.ts";
 import { AcpTranslator } from "../translate/translator.ts";
+import { STEER } from "../translate/turns.ts";
 import type { Abilities } from "./abilities.ts";
 import { AcpClient, type Policy } from "./client.ts";
 import { ClientFiles } from "./client-files.ts";
-import { ClientTerminals } from "./client-terminals.ts";
 import { GeminiHistory } from "./gemini-history.ts";
 import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
@@ -45,7 +45,7 @@ class AcpConnection implements Connection {
   readonly #translator: AcpTranslator;
   readonly #channel: Channel;
   readonly #client: AcpClient;
-  readonly #terminals: ClientTerminals;
+  readonly #terminals: AgentTerminals | null;
   #line: AcpLine | null = null;
   #abilities: Abilities | null = null;
   #settings: LiveSettings | null = null;
@@ -54,6 +54,8 @@ class AcpConnection implements Connection {
   #mode: PermissionMode = "default";
   /** Prompts that are not answered yet. */
   #prompts = 0;
+  /** Only where the agent offers it. */
+  steer?: NonNullable<Connection["steer"]>;
   #ready = false;
   #closing = false;
   #lastUpdate = 0;
@@ -72,13 +74,17 @@ class AcpConnection implements Connection {
     this.#history =
       quirks.fragileHistory && launch.resume !== null ? new GeminiHistory(environment, launch.resume.native_session_id) : null;
     const files = new ClientFiles(config.directory, quirks.missingFile ?? "error", () => this.#hasRead());
-    this.#terminals = new ClientTerminals({
-      directory: (asked) => files.directory(asked),
-      environment,
-      recorder: new ProcessRegistry(host.processDir),
-      onOutput: (id, data) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, { data })),
-      onExit: (id, exit) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, exit)),
-    });
+    const open = host.openTerminals;
+    this.#terminals =
+      open === undefined
+        ? null
+        : open({
+            session_id: config.session_id,
+            directory: (asked) => files.directory(asked),
+            environment,
+            onOutput: (id, data) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, { data })),
+            onExit: (id, exit) => this.#say(this.#translator.clientTerminal(this.#sessionId, id, exit)),
+          });
     this.#client = new AcpClient({
       files,
       terminals: this.#terminals,
@@ -103,17 +109,19 @@ class AcpConnection implements Connection {
       onUpdate: (params) => this.#onUpdate(params),
       onCancel: (id) => this.#client.withdraw(id),
       onExit: (exit) => {
-        void this.#terminals.closeAll();
+        void this.#terminals?.closeAll();
         if (this.#ready && !this.#closing) this.#launch.port.closed({ exit });
       },
     });
     this.#line = line;
     this.#abilities = abilities;
+    if (abilities.steer) this.steer = (prompt) => this.#steer(prompt);
     try {
       await this.#openSession(line, abilities, history === "unspoken");
       await this.#applyConfig();
       if (!line.alive) throw new AgentError("agent_failed_to_start", `${this.#definition.name} ended while it started.`);
       this.#ready = true;
+      line.ready();
     } catch (error) {
       const explained = line.explain(error);
       await this.#shutDown();
@@ -135,6 +143,18 @@ class AcpConnection implements Connection {
       .finally(() => {
         this.#prompts -= 1;
       });
+  }
+
+  async #steer(prompt: Prompt): Promise<"idle" | undefined> {
+    const line = this.#alive();
+    const blocks = promptBlocks({ ...prompt, text: asText(prompt) }, this.#mustKnow());
+    const params = { sessionId: this.#sessionId, prompt: blocks, _meta: { steering: { idleBehavior: "promptRequired" } } };
+    const answer = rec(
+      await line.ask(STEER, params, OPEN_TIMEOUT_MS).catch((error: unknown) => {
+        throw line.explain(error);
+      }),
+    );
+    return str(answer.outcome) === "promptRequired" ? "idle" : undefined;
   }
 
   async interrupt(): Promise<void> {
@@ -224,7 +244,7 @@ class AcpConnection implements Connection {
 
   async #shutDown(): Promise<void> {
     this.#closing = true;
-    await Promise.all([this.#terminals.closeAll(), this.#line?.stop()]);
+    await Promise.all([this.#terminals?.closeAll(), this.#line?.stop()]);
   }
 
   async #openSession(line: AcpLine, abilities: Abilities, neverSpoken: boolean): Promise<void> {

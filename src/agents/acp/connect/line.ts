@@ -135,7 +135,9 @@ export class AcpLine {
   async #greet(): Promise<Abilities> {
     const version = num(this.host.settings.protocol_version) ?? 1;
     const timeout = num(this.host.settings.start_timeout_ms) ?? START_TIMEOUT_MS;
-    const result = rec(await this.ask("initialize", initializeParams(version, this.host.version), timeout));
+    const result = rec(
+      await this.ask("initialize", initializeParams(version, this.host.version, this.host.openTerminals !== undefined), timeout),
+    );
     const abilities = readAbilities(result);
     if (abilities.version > 2 || abilities.version < 1)
       throw new AgentError(

@@ -4,7 +4,8 @@ import { AgentError, type Attachment, type McpServer, type Prompt, type SessionC
 import type { JsonRecord } from "../../json.ts";
 import type { Abilities } from "./abilities.ts";
 
-export function initializeParams(version: number, clientVersion: string): JsonRecord {
+/** `terminals`: whether we run the commands of an agent that asks for it. */
+export function initializeParams(version: number, clientVersion: string, terminals: boolean): JsonRecord {
   const info = { name: "dragoman", title: "dragoman", version: clientVersion };
   const elicitation = { form: {}, url: {} };
   if (version >= 2) return { protocolVersion: version, info, capabilities: { elicitation } };
@@ -13,7 +14,7 @@ export function initializeParams(version: number, clientVersion: string): JsonRe
     clientInfo: info,
     clientCapabilities: {
       fs: { readTextFile: true, writeTextFile: true },
-      terminal: true,
+      terminal: terminals,
       session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
       elicitation,
       plan: {},

@@ -58,8 +58,14 @@ const acts = {
   async env(name) { say(process.env[name] ?? "unset"); },
 };
 const answers = {
-  initialize: () => ({ protocolVersion: 1, agentInfo: { name: "test-agent", version: "1" }, agentCapabilities: { loadSession: true, ...scene.capabilities }, authMethods: [{ id: "key", name: "Key" }] }),
+  initialize: () => ({ protocolVersion: 1, agentInfo: { name: "test-agent", version: "1" }, agentCapabilities: { loadSession: true, ...scene.capabilities }, _meta: scene.meta ?? {}, authMethods: [{ id: "key", name: "Key" }] }),
   authenticate: () => ({}),
+  "_session/steering": ({ prompt, _meta }) => {
+    if (!current) return { outcome: _meta.steering.idleBehavior };
+    say("steered to " + prompt[0].text);
+    current({ stopReason: "end_turn" });
+    return { outcome: "injected" };
+  },
   "session/new": () => { if (scene.signedOut) throw { code: -32000, message: "no key" }; return opened; },
   "session/load": () => { if (scene.lost) throw { code: -32603, message: "No previous sessions found" }; say("replayed"); return scene.opened ?? {}; },
   "session/set_mode": ({ modeId }) => { if (modeId === "broken") throw { code: -32602, message: "no such mode" }; return {}; },

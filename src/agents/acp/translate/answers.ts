@@ -9,7 +9,7 @@ import { openingFault } from "./errors.ts";
 import { detectQuirks, type Quirks } from "./quirks.ts";
 import type { RpcError } from "./rpc.ts";
 import type { SessionState } from "./session-state.ts";
-import { onPromptAnswer } from "./turns.ts";
+import { onPromptAnswer, onSteered, STEER } from "./turns.ts";
 
 export type SentRequest = { method: string; params: JsonRecord; address: string | null };
 
@@ -54,6 +54,8 @@ function onResult(talk: Conversation, sent: SentRequest, result: JsonRecord): Tr
     case "session/load":
     case "session/resume":
       return address === null ? mapped(null, type) : mapped(address, type, takenUp(talk, address, method, result));
+    case STEER:
+      return mapped(address, type, address === null ? [] : onSteered(talk.session(address), params, result));
     default:
       return mapped(address, type, address === null ? [] : changed(talk, address, method, params, result));
   }

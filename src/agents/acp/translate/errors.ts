@@ -85,7 +85,7 @@ const KINDS: Record<string, ErrorCode> = {
   overloaded: "api_error",
   authentication_failed: "provider_auth",
   authentication_error: "provider_auth",
-  billing_error: "provider_auth",
+  billing_error: "api_error",
   oauth_org_not_allowed: "provider_auth",
   max_output_tokens: "output_length",
   // qwen 0.24: the agent, not the provider, ended a turn that went in circles.

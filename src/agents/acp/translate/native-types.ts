@@ -91,6 +91,7 @@ export const ANSWER_TYPES: Record<string, NativeTypeRow> = {
   "session/set_config_option": live(["config.changed"]),
   "session/set_title": live(["session.updated"]),
   "session/close": live(),
+  "_session/steering": live(["item.started", "item.delta", "item.completed"], "claude-agent-acp, codex-acp"),
   "session/list": live(),
   "session/delete": live(),
 };

@@ -2,6 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionOption, QuestionPrompt } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
+import { resolutionOf } from "../../kit/choices.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
 import type { RpcError, RpcId } from "./rpc.ts";
 import type { Call, SessionState, Surroundings } from "./session-state.ts";
@@ -174,22 +175,12 @@ export function onPermissionAnswer(
   const call = open.callId === null ? undefined : state.calls.get(open.callId);
   if (!approved && call?.state === "open") call.state = "denied";
   if (open.questions !== null) return [questionAnswer(open, approved, rec(result.answers))];
-  const reply =
-    chosen === undefined
-      ? "reject"
-      : chosen.kind === "allow_once"
-        ? "once"
-        : chosen.kind === "allow_always"
-          ? "always"
-          : "reject";
   return [
     {
       do: "permission.resolve",
       key: open.key,
-      status: approved ? "approved" : "denied",
       resolved_by: "client",
-      reply,
-      ...(chosen === undefined ? {} : { option_id: chosen.id }),
+      ...resolutionOf(chosen),
       ...("error" in answer ? { message: answer.error.message } : {}),
     },
   ];

@@ -12,6 +12,15 @@ import { closeDenied } from "./tools.ts";
 import { turnUsage } from "./usage.ts";
 
 /** We sent session/prompt. One that is sent while another runs waits for its turn, as it does in the agent. */
+/** An extension that claude-agent-acp and codex-acp share. */
+export const STEER = "_session/steering";
+
+/** The agent took a message into its running turn. No agent says it again. */
+export function onSteered(state: SessionState, params: JsonRecord, result: JsonRecord): Draft[] {
+  if (str(result.outcome) !== "injected") return [];
+  return [...closeMessage(state), userItem(state, blockParts(params.prompt))];
+}
+
 export function onPromptSent(state: SessionState, around: Surroundings, id: string, params: JsonRecord): Draft[] {
   const parts = blockParts(params.prompt);
   const prompt: PendingPrompt = { id, parts, text: textOfParts(parts) };

@@ -76,12 +76,15 @@ class AmpConnection implements Connection {
     const carried = this.#thread === null ? this.#unstored.texts : [];
     const message = await inputMessage(prompt, { dir: this.#dir, inlineImages, carried });
     const run = new AmpRun({
-      command: this.#command,
-      args: [...this.#baseArgs, ...args],
-      env,
-      cwd: this.#config.directory,
+      start: {
+        name: "Amp",
+        command: this.#command,
+        args: [...this.#baseArgs, ...args],
+        env,
+        cwd: this.#config.directory,
+        host: this.#launch.host,
+      },
       channel: this.#channel,
-      recorder: this.#recorder,
       times: watchdogTimes(this.#launch.host.settings.watchdog),
       say: (drafts) => this.#launch.port.say(drafts),
       onThread: (id) => this.#sawThread(id),
@@ -91,10 +94,7 @@ class AmpConnection implements Connection {
     this.#run = run;
     if (this.#paused) run.setPaused(true);
     const error = await run.started;
-    if (error)
-      throw new AgentError(error.code === "agent_not_found" ? "agent_not_found" : "agent_failed_to_start", error.message, {
-        cause: error,
-      });
+    if (error) throw error;
     if (this.#thread === null || this.#unstored.isDoubtful(this.#thread)) this.#unstored.add(prompt.text);
     run.send(message);
   }

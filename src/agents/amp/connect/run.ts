@@ -1,18 +1,9 @@
 // One process of Amp: one turn of the conversation. It hands every line to the channel, closes stdin when the turn is over, and guards against silence.
 import type { Draft } from "../../../schema/draft.ts";
 import type { ErrorCode } from "../../../schema/event-data.ts";
-import {
-  type ExitInfo,
-  encodeJsonLine,
-  type NdjsonStdio,
-  openNdjsonStdio,
-  type ProcessRecorder,
-  type RawLine,
-  type SpawnError,
-  withoutLineEnd,
-} from "../../../transports/index.ts";
-import type { Channel } from "../../contract.ts";
+import type { AgentError, Channel } from "../../contract.ts";
 import { rec, str } from "../../json.ts";
+import { type ProcessEnd, type ProcessStart, RecordedProcess } from "../../kit/recorded-process.ts";
 import { readResultError } from "../translate/errors.ts";
 import { readPlainLine, withoutEscapes } from "../translate/plain-text.ts";
 import type { InputMessage } from "./launch.ts";
@@ -24,12 +15,8 @@ const STOP_GRACE_MS = 5_000;
 const LEAVE_GRACE_MS = 10_000;
 
 export type RunOptions = {
-  command: string;
-  args: string[];
-  env: Record<string, string>;
-  cwd: string;
+  start: ProcessStart;
   channel: Channel;
-  recorder: ProcessRecorder;
   times: WatchdogTimes;
   /** Says what no native message says. */
   say(drafts: Draft[]): void;
@@ -42,12 +29,8 @@ export type RunOptions = {
 
 export class AmpRun {
   readonly #options: RunOptions;
-  readonly #stdio: NdjsonStdio;
+  readonly #process: RecordedProcess;
   readonly #watchdog: Watchdog;
-  readonly #started: Promise<SpawnError | null>;
-  readonly #ended: Promise<void>;
-  #settleStart: (error: SpawnError | null) => void = () => {};
-  #settleEnd: () => void = () => {};
   #stdinOpen = true;
   #stopping: NodeJS.Timeout | null = null;
   #over = false;
@@ -55,41 +38,30 @@ export class AmpRun {
 
   constructor(options: RunOptions) {
     this.#options = options;
-    this.#started = new Promise((resolve) => {
-      this.#settleStart = resolve;
-    });
-    this.#ended = new Promise((resolve) => {
-      this.#settleEnd = resolve;
-    });
-    const { command, args, env, cwd, recorder } = options;
-    this.#stdio = openNdjsonStdio({
-      command,
-      args,
-      env,
-      cwd,
-      recorder,
-      onMessage: ({ raw, value }) => this.#message(raw, value),
-      onGarbage: ({ raw }) => this.#plainLine(raw),
-      onOversize: ({ head, bytes, sha256 }) => options.channel.unparsed("out", head, `a line of ${bytes} bytes`, sha256),
-      onStderrLine: (line) => this.#stderr(line),
-      onExit: (exit) => this.#exit(exit),
-      onSpawnError: (error) => this.#spawnFailed(error),
-    });
+    this.#process = new RecordedProcess(
+      options.start,
+      { as: "lines", onMessage: ({ value }) => this.#message(value), onText: (text) => this.#plainLine(text) },
+      {
+        channel: options.channel,
+        onStderrLine: () => this.#watchdog.touch(),
+        onEnd: (end) => this.#ended(end),
+        mayStopReading: true,
+      },
+    );
     this.#watchdog = new Watchdog(
       options.times,
       () => this.closeInput(),
       (alarm) => this.#alarmed(alarm),
     );
-    if (this.#stdio.process.pid !== null) this.#settleStart(null);
   }
 
   /** Null when the process runs, else why it does not. */
-  get started(): Promise<SpawnError | null> {
-    return this.#started;
+  get started(): Promise<AgentError | null> {
+    return this.#process.started;
   }
 
-  get ended(): Promise<void> {
-    return this.#ended;
+  get ended(): Promise<unknown> {
+    return this.#process.ended;
   }
 
   /** Whether a message can still be put into this run. */
@@ -98,15 +70,12 @@ export class AmpRun {
   }
 
   send(message: InputMessage): void {
-    const line = encodeJsonLine(message);
-    this.#options.channel.record("in", withoutLineEnd(line), message);
-    this.#stdio.sendLine(line);
+    this.#process.send(message);
     this.#watchdog.touch();
   }
 
   setPaused(paused: boolean): void {
-    if (paused) this.#stdio.process.pauseStdout();
-    else this.#stdio.process.resumeStdout();
+    this.#process.setPaused(paused);
     this.#watchdog.setPaused(paused);
   }
 
@@ -114,37 +83,28 @@ export class AmpRun {
   closeInput(): void {
     if (!this.#stdinOpen) return;
     this.#stdinOpen = false;
-    this.#stdio.process.endStdin();
+    this.#process.endInput();
   }
 
   /** SIGINT makes Amp say that it was cancelled. One that does not go is killed. */
   interrupt(): void {
     if (this.#over) return;
-    this.#stdio.process.kill("SIGINT");
+    this.#process.kill("SIGINT");
     this.closeInput();
     this.#stopping ??= setTimeout(() => {
       this.#options.say([{ do: "turn.end", stop_reason: "interrupted" }]);
-      void this.#stdio.process.stop(0);
+      void this.#process.stop({ graceMs: 0 });
     }, STOP_GRACE_MS);
   }
 
   /** Ends the run. One whose turn is over is given time to go by itself: it is just storing the thread (may: or the thread is lost). */
   async stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.closeInput();
-    if (this.#watchdog.phase === "done" || this.#watchdog.phase === "leaving") await this.#endedWithin(LEAVE_GRACE_MS);
-    await this.#stdio.process.stop(graceMs);
-    await this.#ended;
+    if (this.#watchdog.phase === "done" || this.#watchdog.phase === "leaving") await this.#process.endedWithin(LEAVE_GRACE_MS);
+    await this.#process.stop({ graceMs });
   }
 
-  #endedWithin(ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    });
-    return Promise.race([this.#ended, late]).finally(() => clearTimeout(timer));
-  }
-
-  #message(raw: RawLine, value: unknown): void {
+  #message(value: unknown): void {
     const data = rec(value);
     const id = str(data.session_id);
     if (id !== undefined) this.#options.onThread(id);
@@ -152,20 +112,12 @@ export class AmpRun {
     if (id !== undefined && data.type === "result" && readResultError(str(data.error) ?? "").kind === "approval")
       this.#options.onThreadBlocked(id);
     this.#watchdog.saw(value);
-    this.#options.channel.record("out", raw, value);
     if (this.#watchdog.phase === "done" || this.#watchdog.phase === "leaving") this.closeInput();
   }
 
-  #plainLine(raw: Buffer): void {
-    const text = raw.toString("utf8");
+  #plainLine(text: string): void {
     if (readPlainLine(withoutEscapes(text).trim()).kind === "login") this.#watchdog.login();
     else this.#watchdog.touch();
-    this.#options.channel.record("out", raw, text);
-  }
-
-  #stderr(line: string): void {
-    this.#watchdog.touch();
-    this.#options.channel.record("err", line, line);
   }
 
   #alarmed(alarm: WatchdogAlarm): void {
@@ -178,33 +130,20 @@ export class AmpRun {
       case "login":
       case "done":
       case "leaving":
-        void this.#stdio.process.stop(STOP_GRACE_MS);
+        void this.#process.stop({ graceMs: STOP_GRACE_MS });
         return;
       default:
         alarm.phase satisfies never;
     }
   }
 
-  #exit(exit: ExitInfo): void {
-    const { code } = exit;
-    this.#finish();
-    this.#options.channel.exited(exit);
-    // may: exit code 1 after an error means that the upload of the thread failed, too.
-    if (this.#result === "success" || (this.#result === "error" && code === 0)) this.#options.onThreadStored();
-    this.#settleEnd();
-  }
-
-  #spawnFailed(error: SpawnError): void {
-    this.#finish();
-    this.#settleStart(error);
-    this.#settleEnd();
-  }
-
-  #finish(): void {
+  #ended({ exit }: ProcessEnd): void {
     this.#over = true;
     this.#stdinOpen = false;
     this.#watchdog.stop();
     if (this.#stopping) clearTimeout(this.#stopping);
+    // may: exit code 1 after an error means that the upload of the thread failed, too.
+    if (exit && (this.#result === "success" || (this.#result === "error" && exit.code === 0))) this.#options.onThreadStored();
   }
 }
 

@@ -177,13 +177,8 @@ export class AmpTranslator implements Translator {
         };
         return [...held.flatMap((call) => deniedBy("agent", call, APPROVAL_ADVICE)), ...this.#fail(error)];
       }
-      case "fault": {
-        const signedOut = failure.error.code === "provider_auth";
-        const auth: Draft[] = signedOut
-          ? [{ do: "event", type: "auth.status", data: { status: "failed", message: failure.error.message } }]
-          : [];
-        return [...auth, ...this.#fail(failure.error)];
-      }
+      case "fault":
+        return this.#fail(failure.error);
       default:
         return failure satisfies never;
     }

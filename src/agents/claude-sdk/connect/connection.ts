@@ -105,13 +105,12 @@ class SdkConnection implements Connection {
   }
 
   setPaused(paused: boolean): void {
-    if (paused) this.#child?.process.pauseStdout();
-    else this.#child?.process.resumeStdout();
+    this.#child?.process.setPaused(paused);
   }
 
   async close(): Promise<void> {
     this.#prompts.close();
-    await this.#child?.process.stop(STOP_GRACE_MS);
+    await this.#child?.process.stop({ graceMs: STOP_GRACE_MS });
     this.#query.close();
     await this.#finished;
   }
@@ -152,13 +151,15 @@ class SdkConnection implements Connection {
         this.#callbacks.ask("canUseTool", [name, input], options, { behavior: "deny", message: "The request was withdrawn." }),
       onElicitation: (request, options) => this.#callbacks.ask("onElicitation", [request], options, { action: "cancel" }),
       spawnClaudeCodeProcess: (request) => {
-        this.#child = new SdkChild(request, {
-          processDir: host.processDir,
-          onStderrLine: (line) => this.#channel.record("err", line, line),
-          onExit: (exit) => {
+        this.#child = new SdkChild(request, host, {
+          channel: this.#channel,
+          // Told with the end of the query, whose reason the SDK knows.
+          recordExit: (exit) => {
             this.#exit = exit;
           },
-          onSpawnError: (error) => host.log("warn", "the SDK's process could not be started", { error: error.message }),
+          onEnd: ({ exit, error }) => {
+            if (!exit) host.log("warn", "the SDK's process could not be started", { error: error.message });
+          },
         });
         return this.#child;
       },

@@ -1,61 +1,45 @@
 // The SDK's child process, started by us: in its own process group and recorded, so that it is never left behind.
 import { EventEmitter } from "node:events";
 import { PassThrough, Writable } from "node:stream";
-import { type AgentProcess, type ExitInfo, ProcessRegistry, type SpawnError, spawnAgent } from "../../../transports/index.ts";
+import { type ProcessEnd, type ProcessHandlers, RecordedProcess } from "../../kit/recorded-process.ts";
 import type { SpawnedProcess, SpawnRequest } from "./sdk-module.ts";
-
-export type ChildHandlers = {
-  processDir: string;
-  onStderrLine(line: string): void;
-  onExit(exit: ExitInfo): void;
-  onSpawnError(error: SpawnError): void;
-};
 
 export class SdkChild extends EventEmitter implements SpawnedProcess {
   readonly stdout = new PassThrough();
   readonly stdin: Writable;
-  readonly process: AgentProcess;
+  readonly process: RecordedProcess;
   exitCode: number | null = null;
   signalCode: string | null = null;
   killed = false;
 
-  constructor({ command, args, cwd, env }: SpawnRequest, handlers: ChildHandlers) {
+  constructor({ command, args, cwd = ".", env }: SpawnRequest, host: { processDir: string }, handlers: ProcessHandlers) {
     super();
-    this.process = spawnAgent({
-      command,
-      args,
-      env,
-      ...(cwd === undefined ? {} : { cwd }),
-      recorder: new ProcessRegistry(handlers.processDir),
-      onStdout: (chunk) => {
-        if (!this.stdout.write(chunk)) this.process.pauseStdout();
-      },
-      onStderrLine: handlers.onStderrLine,
-      onExit: (exit) => {
-        this.exitCode = exit.code;
-        this.signalCode = exit.signal;
-        this.stdout.end();
-        this.emit("exit", exit.code, exit.signal);
-        handlers.onExit(exit);
-      },
-      onSpawnError: (error) => {
-        this.stdout.end();
-        this.emit("error", error);
-        handlers.onSpawnError(error);
-      },
-    });
-    const child = this.process;
-    this.stdout.on("drain", () => child.resumeStdout());
+    const child = new RecordedProcess(
+      { name: "The SDK's process", command, args, cwd, env, host },
+      { as: "bytes", onBytes: (chunk) => child.hold("sdk", !this.stdout.write(chunk)) },
+      { ...handlers, onEnd: (end) => this.#ended(end, handlers) },
+    );
+    this.process = child;
+    this.stdout.on("drain", () => child.hold("sdk", false));
     this.stdin = new Writable({
       write(chunk: Buffer, _encoding, done) {
         child.write(chunk);
         void child.drained().then(() => done());
       },
       final(done) {
-        child.endStdin();
+        child.endInput();
         done();
       },
     });
+  }
+
+  #ended(end: ProcessEnd, handlers: ProcessHandlers): void {
+    this.exitCode = end.exit?.code ?? null;
+    this.signalCode = end.exit?.signal ?? null;
+    this.stdout.end();
+    if (end.exit) this.emit("exit", end.exit.code, end.exit.signal);
+    else this.emit("error", end.error);
+    handlers.onEnd?.(end);
   }
 
   kill(signal: NodeJS.Signals): boolean {

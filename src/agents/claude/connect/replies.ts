@@ -1,7 +1,8 @@
 // Our answers to the CLI's requests, in its words. Pure: given what was asked and what the person said.
 import type { PermissionReply } from "../../contract.ts";
 import { type JsonRecord, records, str } from "../../json.ts";
-import { elicitationContent } from "../translate/elicitation.ts";
+import { formResult } from "../../kit/forms.ts";
+import { elicitationForm } from "../translate/elicitation.ts";
 import { type NativeRequest, PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "../translate/permissions.ts";
 
 const REJECTED = "The user rejected this tool call.";
@@ -32,8 +33,7 @@ function alwaysUpdates(suggestions: JsonRecord[]): JsonRecord[] {
 
 /** `answers` null: rejected. */
 export function questionResponse(native: NativeRequest, answers: string[][] | null): JsonRecord {
-  if (native.kind === "elicitation")
-    return answers === null ? { action: "decline" } : { action: "accept", ...elicitationContent(native.input, answers) };
+  if (native.kind === "elicitation") return formResult(elicitationForm(native.input).fields, answers);
   const id = native.tool_use_id === null ? {} : { toolUseID: native.tool_use_id };
   if (native.kind === "plan") return planResponse(native, answers, id);
   if (answers === null) return { behavior: "deny", message: "The user declined to answer the questions.", ...id };

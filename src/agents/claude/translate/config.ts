@@ -28,6 +28,9 @@ export function initDrafts(state: ClaudeState, frame: JsonRecord, drafts: Draft[
   // The initialize answer has descriptions; names alone would be a step back.
   if (!known.richCommands && news(known, "commands", commands)) data.commands = commands;
   if (Object.keys(data).length > 0) drafts.push(changed(data));
+  const skills = strings(frame.skills);
+  if ((skills.length > 0 || known.skills !== "") && news(known, "skills", skills))
+    drafts.push({ do: "event", type: "skill.catalog_updated", data: { count: skills.length, roots: [] } });
   sessionFacts(state, frame, drafts);
 }
 
@@ -46,7 +49,7 @@ function sessionFacts(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): v
   drafts.push({ do: "event", type: "session.updated", data: { metadata } });
 }
 
-function news(known: ClaudeState["config"], field: "tools" | "mcpServers" | "commands", value: unknown): boolean {
+function news(known: ClaudeState["config"], field: "tools" | "mcpServers" | "commands" | "skills", value: unknown): boolean {
   const text = toJson(value);
   if (known[field] === text) return false;
   known[field] = text;

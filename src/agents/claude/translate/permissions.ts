@@ -3,7 +3,8 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionOption } from "../../../schema/event-data.ts";
 import { arr, asText, type JsonRecord, rec, records, str } from "../../json.ts";
-import { elicitationAnswers, elicitationQuestions } from "./elicitation.ts";
+import { formAnswers } from "../../kit/forms.ts";
+import { elicitationForm } from "./elicitation.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
 import { toolAction, toolPaths } from "./tool-kinds.ts";
 
@@ -103,6 +104,8 @@ function planQuestion(state: ClaudeState, call: string | null, input: JsonRecord
   const file = str(input.planFilePath) ?? str(known?.planFilePath);
   return {
     do: "question.request",
+    // The CLI asks for a tool; that it is a question with these answers is ours.
+    synthetic: true,
     ...about,
     questions: [
       {
@@ -135,7 +138,7 @@ export function askElicitation(state: ClaudeState, requestId: string, request: J
   drafts.push({
     do: "question.request",
     key,
-    questions: elicitationQuestions(request),
+    questions: elicitationForm(request).questions,
     metadata: { kind: "mcp_elicitation", server: str(request.mcp_server_name) ?? "", ...(url ? { url } : {}) },
     native,
   });
@@ -166,7 +169,7 @@ function questionAnswer(request: RequestState, answer: JsonRecord | string): Dra
 
 /** Null: declined. */
 function answersOf(request: RequestState, answer: JsonRecord): string[][] | null {
-  if (request.kind === "elicitation") return elicitationAnswers(request.input, answer);
+  if (request.kind === "elicitation") return formAnswers(elicitationForm(request.input).fields, answer);
   const allowed = answer.behavior === "allow";
   if (request.kind === "plan") {
     const message = str(answer.message);

@@ -33,8 +33,6 @@ export function result(state: ClaudeState, frame: JsonRecord): Translation {
   const end = endOf(state, frame);
   answerText(state, frame, end, drafts);
   if (end.error) drafts.push({ do: "error", error: end.error });
-  if (end.error?.code === "provider_auth")
-    drafts.push({ do: "event", type: "auth.status", data: { status: "required", message: end.error.message } });
   state.turnUsage = usageSum(state.turnUsage, accounting(state, frame, drafts));
   if (end.stop !== "interrupted" && steeredWaits(state)) {
     state.goOn();

@@ -72,6 +72,7 @@ export type KnownConfig = {
   tools: string;
   mcpServers: string;
   commands: string;
+  skills: string;
   version: string;
   richCommands: boolean;
 };
@@ -128,6 +129,7 @@ export class ClaudeState {
     tools: "",
     mcpServers: "",
     commands: "",
+    skills: "",
     version: "",
     richCommands: false,
   };

@@ -34,7 +34,7 @@ describe("tools", () => {
       result(),
     );
     expect(played.rules).toEqual([]);
-    const [toolCall, toolAnswer, message] = played.items.slice(1);
+    const [message, toolCall, toolAnswer] = played.items.slice(1);
     expect(toolCall).toMatchObject({
       kind: "tool_call",
       status: "completed",

@@ -1,18 +1,9 @@
 // One `codex app-server` process over stdio: starts it, speaks JSON-RPC with it, answers what no person has to decide, and tells its sessions when it is
 // gone. Which sessions share one is decided by `server-pool.ts`.
-import {
-  type ExitInfo,
-  JsonRpcClosed,
-  JsonRpcError,
-  JsonRpcPeer,
-  LATER,
-  type NdjsonStdio,
-  openNdjsonStdio,
-  ProcessRegistry,
-  type Respond,
-} from "../../../transports/index.ts";
+import { JsonRpcClosed, JsonRpcError, LATER, type Respond } from "../../../transports/index.ts";
 import { AgentError, type AgentHost, type Channel, type SessionPort } from "../../contract.ts";
 import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
+import { type ProcessEnd, RpcProcess } from "../../kit/recorded-process.ts";
 import { CodexTranslator } from "../translate/translator.ts";
 import { idKey, type RpcId } from "../translate/wire.ts";
 
@@ -47,43 +38,29 @@ const ASKED = new Set([
 
 export class AppServer {
   readonly channel: Channel;
-  readonly #peer: JsonRpcPeer;
-  readonly #stdio: NdjsonStdio;
+  readonly #rpc: RpcProcess;
   readonly #attached = new Map<string, Attached>();
   readonly #open = new Map<string, Respond>();
   /** Start-up of MCP servers of threads that are not attached yet: it begins before the answer that names the thread is handled. */
   readonly #earlyMcp = new Map<string, JsonRecord[]>();
   readonly #onGone: () => void;
-  #gone: AgentError | null = null;
   #stopping = false;
 
   private constructor(host: AgentHost, launch: ServerLaunch, onGone: () => void) {
     this.#onGone = onGone;
     // Keys are made of turn ids, which are unique for ever: a thread that is resumed in another process goes on with them.
     this.channel = host.openChannel(new CodexTranslator(), { keys: "session" });
-    this.#stdio = openNdjsonStdio({
-      command: launch.command,
-      args: launch.args,
+    this.#rpc = new RpcProcess(
       // It serves many directories, and none of them is its own.
-      cwd: host.stateDir,
-      env: launch.env,
-      recorder: new ProcessRegistry(host.processDir),
-      onMessage: (message) => this.#peer.receive(message),
-      onGarbage: ({ raw, error }) => this.channel.unparsed("out", raw, error),
-      onOversize: ({ head, bytes, sha256 }) => this.channel.unparsed("out", head, `a line of ${bytes} bytes`, sha256),
-      onStderrLine: (line) => this.channel.record("err", line, line),
-      onSpawnError: (error) => this.#lost(null, new AgentError("agent_failed_to_start", error.message, { cause: error })),
-      onExit: (exit) => this.#exited(exit),
-    });
-    this.#peer = new JsonRpcPeer({
-      write: (line) => this.#stdio.sendLine(line),
-      flow: this.#stdio.flow,
-      jsonrpcMember: false,
-      onRaw: (direction, raw, value) => this.channel.record(direction === "in" ? "out" : "in", raw, value),
-      onRequest: (method, params, id, respond) => this.#requested(method, rec(params), id, respond),
-      onNotification: (method, params) => this.#notified(method, rec(params)),
-      onHandlerError: (error) => host.log("error", "codex: a notification could not be handled", { error: String(error) }),
-    });
+      { name: "The Codex app-server", ...launch, cwd: host.stateDir, host },
+      {
+        jsonrpcMember: false,
+        onRequest: (method, params, id, respond) => this.#requested(method, rec(params), id, respond),
+        onNotification: (method, params) => this.#notified(method, rec(params)),
+        onHandlerError: (error) => host.log("error", "codex: a notification could not be handled", { error: String(error) }),
+      },
+      { channel: this.channel, onEnd: (end) => this.#lost(end) },
+    );
   }
 
   /** Resolves when the handshake is done. */
@@ -99,32 +76,35 @@ export class AppServer {
         START_TIMEOUT_MS,
       );
     } catch (error) {
+      const lastWords = server.#rpc.process.lastWords();
       await server.stop();
-      if (error instanceof AgentError && error.code === "agent_failed_to_start") throw error;
-      throw new AgentError("agent_failed_to_start", `Codex did not start: ${messageOf(error)}${server.#stderrTail()}`, {
+      if (error instanceof AgentError && error.code !== "agent_refused" && error.code !== "agent_auth_required") throw error;
+      throw new AgentError("agent_failed_to_start", `Codex did not start: ${messageOf(error)}\n${lastWords}`.trim(), {
         cause: error,
       });
     }
-    server.#peer.notify("initialized");
+    server.#rpc.process.ready();
+    server.#rpc.peer.notify("initialized");
     return server;
   }
 
   get gone(): boolean {
-    return this.#gone !== null || this.#stopping;
+    return this.#rpc.process.gone !== null || this.#stopping;
   }
 
   get pid(): number | null {
-    return this.#stdio.process.pid;
+    return this.#rpc.process.pid;
   }
 
   /** Rejects with AgentError: `agent_refused` for an error answer, `agent_gone` when the process is. */
   async request(method: string, params: JsonRecord, timeoutMs?: number): Promise<JsonRecord> {
-    if (this.#gone) throw this.#gone;
+    const { peer, process } = this.#rpc;
+    if (process.gone) throw process.gone;
     try {
-      return rec(await this.#peer.request(method, params, timeoutMs === undefined ? {} : { timeoutMs }));
+      return rec(await peer.request(method, params, timeoutMs === undefined ? {} : { timeoutMs }));
     } catch (error) {
       if (error instanceof JsonRpcError) throw refusal(method, error);
-      if (error instanceof JsonRpcClosed) throw this.#gone ?? new AgentError("agent_gone", error.message, { cause: error });
+      if (error instanceof JsonRpcClosed) throw process.gone ?? error;
       throw error;
     }
   }
@@ -149,16 +129,13 @@ export class AppServer {
   }
 
   setPaused(paused: boolean): void {
-    if (paused) this.#stdio.process.pauseStdout();
-    else this.#stdio.process.resumeStdout();
+    this.#rpc.process.setPaused(paused);
   }
 
   /** EOF on stdin ends it in good order; the group is killed if it does not. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.#stdio.process.endDescendants();
-    this.#stdio.process.endStdin();
-    await this.#stdio.process.stop(STOP_GRACE_MS);
+    await this.#rpc.process.stop({ graceMs: STOP_GRACE_MS, eofMs: 0 });
   }
 
   #requested(method: string, params: JsonRecord, id: unknown, respond: Respond): unknown {
@@ -190,30 +167,12 @@ export class AppServer {
     this.#earlyMcp.set(threadId, [...(this.#earlyMcp.get(threadId) ?? []), params].slice(-EARLY_OF_THREAD));
   }
 
-  #exited(exit: ExitInfo): void {
-    const { code, signal } = exit;
-    this.channel.exited(exit);
-    const how = signal ? `was killed by ${signal}` : `ended with exit code ${code ?? "unknown"}`;
-    this.#lost(
-      exit,
-      new AgentError("agent_gone", `The Codex app-server ${how}. Send the message again: a new one goes on with the session.`),
-    );
-  }
-
   /** Every session on it can go on in another process: Codex keeps its threads on disk. */
-  #lost(exit: ExitInfo | null, error: AgentError): void {
-    this.#gone = error;
-    this.#peer.close(error.message);
+  #lost({ exit, error }: ProcessEnd): void {
     this.#onGone();
     const attached = [...this.#attached.values()];
     this.#attached.clear();
     for (const { port } of attached) port.closed({ exit, message: error.message });
-  }
-
-  #stderrTail(): string {
-    const { tail, head } = this.#stdio.process.stderr();
-    const text = (tail ?? head ?? "").trim();
-    return text === "" ? "" : `\n${text.split("\n").slice(-5).join("\n")}`;
   }
 }
 

@@ -29,7 +29,7 @@ const MCP_TIMEOUT_MS = 20_000;
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
   const lease = await pool.acquire(launch.host, launch.config.env);
   try {
-    const line = new CodexConnection(lease, launch);
+    const line = new CodexConnection(lease, launch, pool.unused);
     await line.open();
     return line;
   } catch (error) {
@@ -37,9 +37,6 @@ export async function connect(pool: ServerPool, launch: Launch): Promise<Connect
     throw error;
   }
 }
-
-/** codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost. */
-const unused = new Set<string>();
 
 class CodexConnection implements Connection, ThreadWatch {
   readonly #lease: ServerLease;
@@ -57,11 +54,14 @@ class CodexConnection implements Connection, ThreadWatch {
   #interrupted = false;
   #skills: Skill[] = [];
   #closed = false;
+  /** See `ServerPool.unused`. */
+  readonly #unused: Set<string>;
   /** MCP servers of ours that have not said yet whether they are up. */
   readonly #starting: Set<string>;
   #mcpSettled: () => void = () => {};
 
-  constructor(lease: ServerLease, launch: Launch) {
+  constructor(lease: ServerLease, launch: Launch, unused: Set<string>) {
+    this.#unused = unused;
     this.#lease = lease;
     this.#server = lease.server;
     this.#launch = launch;
@@ -99,7 +99,7 @@ class CodexConnection implements Connection, ThreadWatch {
   async #start(params: JsonRecord): Promise<JsonRecord> {
     // Raw events are the only trace of tool calls for which Codex makes no item. They can be asked for here only.
     const answer = await this.#thread("thread/start", { ...params, experimentalRawEvents: true });
-    unused.add(this.#threadId);
+    this.#unused.add(this.#threadId);
     return answer;
   }
 
@@ -112,7 +112,7 @@ class CodexConnection implements Connection, ThreadWatch {
     } catch (error) {
       this.#server.detach(native_session_id);
       if (!(error instanceof AgentError) || !/no rollout found/i.test(error.message)) throw error;
-      if (unused.has(native_session_id)) return this.#start(params);
+      if (this.#unused.has(native_session_id)) return this.#start(params);
       throw new AgentError(
         "agent_refused",
         `Codex has no thread ${native_session_id} here. It may have been deleted, or belong to another CODEX_HOME. Create a new session.`,
@@ -141,7 +141,7 @@ class CodexConnection implements Connection, ThreadWatch {
     if (method === "turn/started") this.#turnId ??= turnId;
     if (method === "item/started") this.#itemStarted(rec(params.item));
     if (method === "thread/settings/updated") this.#settled(rec(params.threadSettings));
-    if (method === "item/completed") unused.delete(this.#threadId);
+    if (method === "item/completed") this.#unused.delete(this.#threadId);
     if (method === "skills/changed") void this.#learnSkills();
     if (method === "turn/completed") this.#endedTurn = turnId;
     if (method === "turn/completed" && (this.#turnId === null || this.#turnId === turnId)) this.#turnEnded();
@@ -158,12 +158,12 @@ class CodexConnection implements Connection, ThreadWatch {
     const paths = this.#edits.get(str(params.itemId) ?? "") ?? [];
     const inside = paths.length > 0 && paths.every((path) => isInside(this.#config.directory, path));
     if (!inside || str(params.grantRoot) !== undefined) return undefined;
-    const { id: option_id, result } = ACCEPT;
+    const { id: option_id, answer } = ACCEPT;
     const key = requestKey(id, params);
     this.#launch.port.say([
       { do: "permission.resolve", key, status: "approved", resolved_by: "policy", reply: "once", option_id },
     ]);
-    return result;
+    return answer;
   }
 
   #settled(settings: JsonRecord): void {
@@ -272,7 +272,7 @@ class CodexConnection implements Connection, ThreadWatch {
   }
 
   async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
-    if (!isNative<NativePermission>(native, "results")) throw new AgentError("unsupported", "Codex decided this one itself.");
+    if (!isNative<NativePermission>(native, "choices")) throw new AgentError("unsupported", "Codex decided this one itself.");
     this.#server.answer(native.request_id, permissionResult(native, reply));
   }
 

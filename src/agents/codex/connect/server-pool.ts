@@ -9,6 +9,8 @@ export type ServerLease = { server: AppServer; release(): Promise<void> };
 type Slot = { starting: Promise<AppServer>; users: number };
 
 export class ServerPool {
+  /** codex 0.166 writes a thread to disk with its first turn: one that never had a turn is gone with its process, and nothing is lost. */
+  readonly unused = new Set<string>();
   readonly #slots = new Map<string, Slot>();
 
   async acquire(host: AgentHost, sessionEnv: Record<string, string>): Promise<ServerLease> {
@@ -32,7 +34,7 @@ export class ServerPool {
     }
   }
 
-  async shutdown(): Promise<void> {
+  async close(): Promise<void> {
     const slots = [...this.#slots.values()];
     this.#slots.clear();
     await Promise.allSettled(slots.map(async ({ starting }) => (await starting).stop()));

@@ -182,7 +182,8 @@ describe("questions", () => {
       requestedSchema: { type: "object", properties },
     });
     if (draft.do !== "question.request") throw new Error("no question");
-    expect(draft.questions.map(({ header }) => header)).toEqual(["sure", "count", "size", "tags", "note"]);
+    expect(draft.questions.map(({ prompt }) => prompt)).toEqual(["Sure?", "count", "size", "tags", "note"]);
+    expect(draft.questions[0]?.options).toEqual([{ label: "Yes" }, { label: "No" }]);
     expect(questionResult(nativeOf(draft), [["true"], ["3"], ["Large"], ["a", "b"], []])).toEqual({
       action: "accept",
       content: { sure: true, count: 3, size: "l", tags: ["a", "b"] },
@@ -201,7 +202,7 @@ describe("questions", () => {
       url: "https://x.test",
     });
     expect(draft).toMatchObject({ questions: [{ prompt: "Sign in\nhttps://x.test" }], metadata: { url: "https://x.test" } });
-    expect(questionResult(nativeOf(draft), [["Done"]])).toMatchObject({ action: "accept" });
+    expect(questionResult(nativeOf(draft), [["Accept"]])).toMatchObject({ action: "accept" });
     expect(questionResult(nativeOf(draft), [["Decline"]])).toMatchObject({ action: "decline" });
   });
 });

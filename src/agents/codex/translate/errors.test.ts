@@ -13,7 +13,7 @@ describe("errors in canonical words", () => {
     ["unauthorized", "provider_auth"],
     ["sessionBudgetExceeded", "max_budget"],
     ["sandboxError", "execution_error"],
-    ["tooManyDenials", "aborted"],
+    ["tooManyDenials", "execution_error"],
     ["somethingOfTomorrow", "unknown"],
   ])("%s is %s", (info, expected) => expect(code(info)).toBe(expected));
 

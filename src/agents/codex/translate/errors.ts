@@ -17,7 +17,7 @@ const BY_NAME: Record<string, Meaning> = {
   policyCapacityUnavailable: provider("api_error", true),
   cyberPolicy: provider("api_error"),
   misalignmentPolicyViolation: provider("api_error"),
-  tooManyDenials: { code: "aborted", source: "agent", retryable: false },
+  tooManyDenials: { code: "execution_error", source: "agent", retryable: false },
   internalServerError: provider("api_error", true),
   unauthorized: provider("provider_auth"),
   badRequest: provider("api_error"),
@@ -28,6 +28,7 @@ const BY_NAME: Record<string, Meaning> = {
 /** `other` hides the cause in its message (codex 0.166). */
 const BY_MESSAGE: [RegExp, Meaning][] = [
   [/context_length_exceeded|context window|maximum context length/i, provider("context_overflow")],
+  [/\b413\b|payload too large/i, provider("context_overflow")],
   [/max_output_tokens/i, provider("output_length")],
   [/\b(401|403)\b|unauthorized|forbidden|api key|missing environment variable|not logged in/i, provider("provider_auth")],
   [/\b429\b|rate.?limit|too many requests|quota/i, provider("rate_limit", true)],
@@ -36,6 +37,7 @@ const BY_MESSAGE: [RegExp, Meaning][] = [
 
 function byStatus(status: number | undefined): Meaning {
   if (status === 401 || status === 403) return provider("provider_auth");
+  if (status === 413) return provider("context_overflow");
   if (status === 429) return provider("rate_limit", true);
   if (status === undefined) return { code: "api_error", source: "transport", retryable: true };
   return provider("api_error", status >= 500);

@@ -191,6 +191,8 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
   };
   const native: NativeItem = {
     key,
+    item: key,
+    base: 0,
     id: str(given.id) ?? "",
     type: tool,
     turnId: "",

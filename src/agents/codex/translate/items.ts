@@ -1,6 +1,6 @@
 // The life of native items: start, deltas, end. Knows which universal items they become and under which keys; what is in them is said by
 // `message-items.ts`, `tool-items.ts` and `subagents.ts`.
-import type { Draft, ItemKey } from "../../../schema/draft.ts";
+import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import { type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { messageItem } from "./message-items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
@@ -10,7 +10,10 @@ export const resultKey = (key: ItemKey): ItemKey => `${key}:result`;
 
 /** Where an item hangs: a sub-agent's under the call that spawned it, a tool under the message of its model response. */
 const parentOf = (thread: Thread, type: string): ItemKey | null =>
-  thread.child?.spawnKey ?? (isTool(type) ? thread.message : null);
+  isTool(type) ? thread.toolParent : (thread.child?.spawnKey ?? null);
+
+/** What the model writes: one message from its reasoning to its text. */
+const isAnswer = (type: string): boolean => type === "agentMessage" || type === "reasoning";
 
 /** The open native item, or a new one. An id that comes again after its end is another item. */
 export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallbackType: string): NativeItem {
@@ -25,6 +28,8 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
   const type = str(item.type) ?? fallbackType;
   const native: NativeItem = {
     key,
+    item: key,
+    base: 0,
     id,
     type,
     turnId,
@@ -54,16 +59,17 @@ export function itemStarted(thread: Thread, params: JsonRecord): Draft[] {
  * codex 0.166 never completes a message cut by a lost stream, a steer or a review: the next thing the model says in that thread ends it.
  */
 function supersede(thread: Thread, next: NativeItem): Draft[] {
-  if (next.type !== "agentMessage" && next.type !== "reasoning") return [];
+  if (!isAnswer(next.type)) return [];
   return [...thread.open.values()]
-    .filter((native) => native !== next && (native.type === "agentMessage" || native.type === "reasoning"))
+    .filter((native) => native !== next && isAnswer(native.type))
     .flatMap((native) => closeCut(thread, native));
 }
 
 /** Ends an item that the server will not end any more. */
 export function closeCut(thread: Thread, native: NativeItem): Draft[] {
   thread.close(native);
-  const drafts: Draft[] = [{ do: "item.complete", key: native.key, status: "failed", synthetic: true }];
+  if (thread.answer?.key === native.item) thread.answer = null;
+  const drafts: Draft[] = [{ do: "item.complete", key: native.item, status: "failed", synthetic: true }];
   if (native.resultStarted) drafts.push({ do: "item.complete", key: resultKey(native.key), status: "failed", synthetic: true });
   return drafts;
 }
@@ -73,12 +79,41 @@ export function announce(thread: Thread, native: NativeItem, item: JsonRecord): 
   native.announced = true;
   const base = { key: native.key, native_item_id: native.id, ...(native.parent === null ? {} : { parent: native.parent }) };
   if (isTool(native.type))
-    return [{ do: "item.start", item: { ...base, kind: "tool_call", role: "assistant", content: [toolCall(item, native)] } }];
+    return [
+      ...(first ? endAnswer(thread) : []),
+      { do: "item.start", item: { ...base, kind: "tool_call", role: "assistant", content: [toolCall(item, native)] } },
+    ];
   const message = messageItem(native.type);
   if (!message || !first) return [];
-  if (native.type === "agentMessage") thread.message = native.key;
+  if (isAnswer(native.type) && thread.answer)
+    return join(thread.answer, native, message.start(item, native, thread).content ?? []);
+  if (isAnswer(native.type)) {
+    thread.message = native.key;
+    thread.answer = { key: native.key, parts: [] };
+  }
   const start: Draft = { do: "item.start", item: { ...base, ...message.start(item, native, thread) } };
   return native.type === "contextCompaction" ? [start, { do: "status", status: { status: "compacting" } }] : [start];
+}
+
+/** Text that follows reasoning is of the same message, which has the native id of its text. */
+function join(answer: { key: ItemKey; parts: DraftPart[] }, native: NativeItem, content: DraftPart[]): Draft[] {
+  native.item = answer.key;
+  native.base = answer.parts.length;
+  const update: Draft = {
+    do: "item.update",
+    key: answer.key,
+    ...(native.type === "agentMessage" ? { native_item_id: native.id } : {}),
+    ...(content.length > 0 ? { content: [...answer.parts, ...content] } : {}),
+  };
+  return native.type === "agentMessage" || content.length > 0 ? [update] : [];
+}
+
+/** Ends a message of which nothing is being written any more: the model went on to something else. */
+export function endAnswer(thread: Thread, status: "completed" | "failed" = "completed"): Draft[] {
+  const { answer } = thread;
+  if (!answer || [...thread.open.values()].some(({ type }) => isAnswer(type))) return [];
+  thread.answer = null;
+  return [{ do: "item.complete", key: answer.key, content: answer.parts, status }];
 }
 
 export function itemCompleted(thread: Thread, params: JsonRecord): Draft[] {
@@ -93,7 +128,19 @@ export function itemCompleted(thread: Thread, params: JsonRecord): Draft[] {
   const message = messageItem(native.type);
   if (!message) return drafts;
   const { content, more } = message.complete(item, native, thread);
+  if (isAnswer(native.type)) return [...drafts, ...answerPart(thread, native, content ?? []), ...(more ?? [])];
   return [...drafts, { do: "item.complete", key: native.key, ...(content ? { content } : {}) }, ...(more ?? [])];
+}
+
+/** Reasoning leaves its message open for the text that follows; the text ends it. */
+function answerPart(thread: Thread, native: NativeItem, content: DraftPart[]): Draft[] {
+  const parts = [...(thread.answer?.parts.slice(0, native.base) ?? []), ...content];
+  if (native.type === "reasoning" && thread.answer?.key === native.item) {
+    thread.answer.parts = parts;
+    return [{ do: "item.update", key: native.item, content: parts }];
+  }
+  if (thread.answer?.key === native.item) thread.answer = null;
+  return [{ do: "item.complete", key: native.item, content: parts }];
 }
 
 function toolEnd(native: NativeItem, item: JsonRecord): Draft[] {
@@ -126,10 +173,12 @@ export function textDelta(thread: Thread, params: JsonRecord, type: "agentMessag
     ...start,
     {
       do: "item.delta",
-      key: native.key,
+      key: native.item,
       part_type: type === "reasoning" ? "reasoning" : "text",
       delta,
-      part_index: type === "reasoning" ? slotOf(native, params) : 0,
+      part_index: native.base + (type === "reasoning" ? slotOf(native, params) : 0),
+      // Summaries are meant to be shown, raw reasoning is the model's own.
+      ...(type === "reasoning" && num(params.summaryIndex) === undefined ? { visibility: "private" as const } : {}),
     },
   ];
 }

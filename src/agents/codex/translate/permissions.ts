@@ -3,45 +3,29 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionOption } from "../../../schema/event-data.ts";
 import type { PermissionReply } from "../../contract.ts";
 import { asText, isRecord, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
+import { answerFor, type Choice, type ChoiceTable, choice, choiceTable, optionOf, resolutionOf } from "../../kit/choices.ts";
 import { changePaths, changesDiff } from "./parts.ts";
 import type { Thread } from "./thread.ts";
 import { innerCommand } from "./tool-kinds.ts";
 import type { RpcId } from "./wire.ts";
 
-/** One option and the `result` that says it to the server. `unoffered`: it would write into the person's own configuration. */
-type Choice = PermissionOption & { result: JsonRecord; unoffered?: true };
+/** An option and the `result` that says it to the server. Not offered is what would write into the person's own configuration. */
+type CodexChoice = Choice<JsonRecord>;
 
 /** Travels with the request and comes back with the reply. */
-export type NativePermission = {
-  request_id: RpcId;
-  thread_id: string;
-  results: Record<string, JsonRecord>;
-  /** What other clients may choose and we never offer. */
-  unoffered: PermissionOption[];
-  /** Which option a plain once, always or reject means. */
-  once: string;
-  always: string;
-  reject: string;
-};
+export type NativePermission = { request_id: RpcId; thread_id: string; choices: ChoiceTable<JsonRecord> };
 
 type Ask = {
   action: string;
   tool_name: string;
   input: unknown;
-  choices: Choice[];
+  choices: CodexChoice[];
   item?: string | null;
   call_id?: string | null;
   reason?: string | undefined;
   diff?: string;
   paths?: string[];
 };
-
-const choice = (id: string, label: string, kind: PermissionOption["kind"], result: JsonRecord): Choice => ({
-  id,
-  label,
-  kind,
-  result,
-});
 
 export const ACCEPT = choice("accept", "Allow once", "allow_once", { decision: "accept" });
 const ACCEPT_SESSION = choice("acceptForSession", "Allow for this session", "allow_always", { decision: "acceptForSession" });
@@ -57,7 +41,7 @@ function commandAsk(thread: Thread, params: JsonRecord): Ask {
   const host = str(network.host);
   const verb = params.kind === "writeStdin" ? "Send input" : host ? `Connect to ${host} for` : "Run";
   const amendment = params.proposedExecpolicyAmendment;
-  const choices = [ACCEPT, ACCEPT_SESSION];
+  const choices: CodexChoice[] = [ACCEPT, ACCEPT_SESSION];
   // codex 0.166 lists only some decisions as available, and takes the others all the same.
   if (Array.isArray(amendment) && amendment.length > 0)
     choices.push({
@@ -88,7 +72,7 @@ function commandAsk(thread: Thread, params: JsonRecord): Ask {
   };
 }
 
-function networkChoice(rule: JsonRecord): Choice {
+function networkChoice(rule: JsonRecord): CodexChoice {
   const host = str(rule.host) ?? "this host";
   const allow = rule.action !== "deny";
   const option = choice(
@@ -159,7 +143,7 @@ function mcpAsk(thread: Thread, params: JsonRecord): Ask {
     _meta: persist === null ? null : { persist },
   });
   const persist = Array.isArray(meta.persist) ? meta.persist : [meta.persist];
-  const choices = [choice("accept", "Allow once", "allow_once", accept(null))];
+  const choices: CodexChoice[] = [choice("accept", "Allow once", "allow_once", accept(null))];
   if (persist.includes("session")) choices.push(choice("session", "Allow for this session", "allow_always", accept("session")));
   if (persist.includes("always"))
     choices.push({ ...choice("always", "Always allow", "allow_always", accept("always")), unoffered: true });
@@ -214,18 +198,8 @@ export function permissionRequest(
   const ask = askOf(thread, method, params);
   if (!ask) return undefined;
   const { choices, reason, item, call_id, ...shown } = ask;
-  const offered = choices.filter(({ unoffered }) => !unoffered);
-  const first = (kinds: PermissionOption["kind"][]): string | undefined => offered.find(({ kind }) => kinds.includes(kind))?.id;
-  const once = first(["allow_once"]) ?? "";
-  const native: NativePermission = {
-    request_id: id,
-    thread_id: thread.id,
-    results: Object.fromEntries(offered.map(({ id, result }) => [id, result])),
-    unoffered: choices.filter(({ unoffered }) => unoffered).map(({ id, label, kind }) => ({ id, label, kind })),
-    once,
-    always: first(["allow_always"]) ?? once,
-    reject: first(["reject_once"]) ?? "",
-  };
+  const table = choiceTable(choices);
+  const native: NativePermission = { request_id: id, thread_id: thread.id, choices: table };
   return {
     do: "permission.request",
     key,
@@ -233,7 +207,7 @@ export function permissionRequest(
     ...(item ? { item } : {}),
     ...(call_id ? { call_id } : {}),
     ...(reason ? { reason } : {}),
-    options: offered.map(({ id, label, kind }) => ({ id, label, kind })),
+    options: table.offered,
     native,
   };
 }
@@ -257,27 +231,14 @@ function askOf(thread: Thread, method: string, params: JsonRecord): Ask | undefi
 }
 
 /** The result to send for a person's reply. */
-export function permissionResult(native: NativePermission, reply: PermissionReply): JsonRecord {
-  const named = reply.option_id === null ? undefined : native.results[reply.option_id];
-  const plain = native.results[native[reply.reply]];
-  return named ?? plain ?? {};
-}
+export const permissionResult = (native: NativePermission, reply: PermissionReply): JsonRecord =>
+  answerFor(native.choices, reply) ?? {};
 
 /** What an answer that went over the wire meant. Anything we do not know was an invalid decision, which the server takes as a failure. */
-export function permissionOutcome(
-  draft: PermissionDraft,
-  native: NativePermission,
-  result: unknown,
-): Pick<Extract<Draft, { do: "permission.resolve" }>, "status" | "reply" | "option_id"> {
-  const given = toJson(result);
-  const exact = Object.entries(native.results).find(([, known]) => toJson(known) === given)?.[0];
-  const known = [...draft.options, ...native.unoffered];
-  const option = exact ?? looseOption(known, result);
-  const kind = known.find(({ id }) => id === option)?.kind;
-  if (option === undefined || kind === undefined) return { status: "denied", reply: "reject" };
-  if (kind === "allow_once") return { status: "approved", reply: "once", option_id: option };
-  if (kind === "allow_always") return { status: "approved", reply: "always", option_id: option };
-  return { status: "denied", reply: "reject", option_id: option };
+export function permissionOutcome({ choices }: NativePermission, result: unknown): ReturnType<typeof resolutionOf> {
+  const known = [...choices.offered, ...choices.unoffered];
+  const loose = looseOption(known, result);
+  return resolutionOf(optionOf(choices, result) ?? known.find(({ id }) => id === loose));
 }
 
 /** Answers of other clients may carry more or fewer members than ours. */

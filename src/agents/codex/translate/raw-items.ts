@@ -70,7 +70,7 @@ function answered(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
     item.type === "tool_search_output" ? { output: toJson(item.tools ?? []), parts: [] } : toolOutput(item.output);
   const failed = ITEM_MAKERS.has(call.name) || FAILED.test(output);
   const status = failed ? "failed" : "completed";
-  const parent = thread.child?.spawnKey ?? thread.message;
+  const parent = thread.toolParent;
   const base = { native_item_id: id, ...(parent === null ? {} : { parent }) };
   const rawKey = `${turnId}/raw:${id}`;
   thread.turn?.keys.push(rawKey);
@@ -118,7 +118,7 @@ function message(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
   thread.close(native);
   thread.refused = true;
   const text = refusals.map((part) => str(part.refusal) ?? str(part.text) ?? "").join("\n");
-  return [{ do: "item.complete", key: native.key, content: [{ type: "refusal", text }] }];
+  return [{ do: "item.complete", key: native.item, content: [...(thread.answer?.parts ?? []), { type: "refusal", text }] }];
 }
 
 /** codex 0.166 makes no item of a picture the provider drew. */

@@ -76,7 +76,7 @@ export class ServerRequests {
     const type = `client:answer:${pending.type.slice("request:".length)}`;
     switch (pending.kind) {
       case "permission": {
-        const outcome = permissionOutcome(pending.draft, pending.native, result);
+        const outcome = permissionOutcome(pending.native, result);
         if (outcome.status === "approved") markRunning(pending);
         return mapped(session, type, [{ do: "permission.resolve", key: pending.draft.key, resolved_by: "client", ...outcome }]);
       }

@@ -97,8 +97,9 @@ export class Conversation {
     return session.events;
   }
 
+  /** Without the empty messages that the session makes for calls. */
   items(): Item[] {
-    return foldItems(this.events());
+    return foldItems(this.events()).filter(({ kind, content }) => kind !== "message" || content.length > 0);
   }
 
   of<T extends EventType>(type: T): EventOf<T>["data"][] {

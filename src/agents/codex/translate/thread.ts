@@ -1,12 +1,16 @@
 // What the translator remembers of one native thread. Pure state with a few questions about it; it makes no drafts.
-import type { ItemKey } from "../../../schema/draft.ts";
+import type { DraftPart, ItemKey } from "../../../schema/draft.ts";
 import type { ErrorCode, Usage } from "../../../schema/event-data.ts";
 import type { JsonRecord } from "../../json.ts";
 
 /** One native item between its start and its end. */
 export type NativeItem = {
-  /** Key of the universal item; for a tool, of its `tool_call`. */
+  /** Key of the native item and, unless `item` is another, of the universal one; for a tool, of its `tool_call`. */
   key: ItemKey;
+  /** Key of the universal item. Reasoning and the text that follows it are one message. */
+  item: ItemKey;
+  /** Place of its first part in that message. */
+  base: number;
   id: string;
   type: string;
   turnId: string;
@@ -55,6 +59,10 @@ export class Thread {
   turn: OpenTurn | null = null;
   /** The assistant message tool calls of this model response belong to. */
   message: ItemKey | null = null;
+  /** The message that is being written, and its finished parts. */
+  answer: { key: ItemKey; parts: DraftPart[] } | null = null;
+  /** Model responses so far. */
+  responses = 0;
   /** Turn ids our own requests asked for. */
   readonly clientTurns = new Set<string>();
   /** A turn-opening request of ours that is not answered yet. */
@@ -80,6 +88,17 @@ export class Thread {
 
   constructor(id: string) {
     this.id = id;
+  }
+
+  /** Where tools of this model response hang. A response without words has a message all the same: the session makes it. */
+  get toolParent(): ItemKey {
+    return this.child?.spawnKey ?? this.message ?? `${this.id}/response:${this.responses}`;
+  }
+
+  /** The model has answered: what follows belongs to the next answer. */
+  responseEnded(): void {
+    this.message = null;
+    this.responses++;
   }
 
   /**
@@ -116,7 +135,8 @@ export class Thread {
     trim(this.#ended, REMEMBERED_TURNS);
     if (this.#generations.size > REMEMBERED_KEYS) this.#generations.clear();
     this.turn = null;
-    this.message = null;
+    this.answer = null;
+    this.responseEnded();
     this.lastDiff = "";
     // A revert may bring the same totals again in a later turn.
     this.lastTotals = "";

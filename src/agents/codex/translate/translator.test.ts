@@ -51,6 +51,27 @@ describe("messages", () => {
     expect(talk.items()[0]?.content[1]).toEqual({ type: "json", json: { delivery: "async", questions: asked } });
   });
 
+  it("reasoning and the text that follows it are one message; calls of one response have one parent", () => {
+    const thought = { type: "reasoning", id: "r", summary: ["Hm."], content: [] };
+    const usage = { total: { totalTokens: 1 }, last: { totalTokens: 1 } };
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(thought)
+      .whole(command("c1", { status: "completed", aggregatedOutput: "1", exitCode: 0 }))
+      .whole(command("c2", { status: "completed", aggregatedOutput: "2", exitCode: 0 }))
+      .notify("thread/tokenUsage/updated", { threadId: "th", turnId: "tu", tokenUsage: usage })
+      .whole({ ...thought, id: "r2" })
+      .whole(message("m", "Done."))
+      .done();
+    const messages = talk.items().filter(({ kind }) => kind === "message");
+    expect(messages.map(({ content }) => content.map(({ type }) => type))).toEqual([["reasoning"], ["reasoning", "text"]]);
+    expect(messages[1]?.native_item_id).toBe("m");
+    const parents = talk.items().flatMap(({ kind, parent_id }) => (kind === "tool_call" ? [parent_id] : []));
+    expect(parents).toEqual([messages[0]?.item_id, messages[0]?.item_id]);
+    expect(talk.replay().sessions.flatMap(({ violations }) => violations)).toEqual([]);
+  });
+
   it("summary and raw reasoning are parts of one item, in the order in which they came", () => {
     const part = "item/reasoning/summaryTextDelta";
     const raw = "item/reasoning/textDelta";
@@ -67,6 +88,11 @@ describe("messages", () => {
       { type: "reasoning", text: "one", visibility: "public" },
       { type: "reasoning", text: "hidden", visibility: "private" },
       { type: "reasoning", text: "two", visibility: "public" },
+    ]);
+    expect(talk.of("item.delta").map(({ delta, visibility }) => [delta, visibility])).toEqual([
+      ["one", undefined],
+      ["hidden", "private"],
+      ["two", undefined],
     ]);
   });
 
@@ -137,7 +163,8 @@ describe("items the server never closes", () => {
       .item("started", message("m", ""))
       .delta("m", "Ha")
       .done("interrupted");
-    expect(talk.items().map(({ status }) => status)).toEqual(["failed", "failed"]);
+    expect(talk.items().map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
+    expect(talk.items().map(({ kind }) => kind)).toEqual(["tool_call", "message", "tool_result"]);
     expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "interrupted" }]);
   });
 
@@ -226,7 +253,8 @@ describe("tools", () => {
       .done();
     const [said, first, , second] = talk.items();
     expect(first?.parent_id).toBe(said?.item_id);
-    expect(second?.parent_id).toBeNull();
+    expect(second?.parent_id).not.toBe(said?.item_id);
+    expect(second?.parent_id).not.toBeNull();
   });
 
   it("added, changed, moved and deleted files have unified diffs", () => {

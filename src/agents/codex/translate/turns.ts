@@ -1,9 +1,9 @@
 // Turns of one thread: opened by our requests or by the server, ended by the server or by its death, with everything left open in them.
-import type { Draft } from "../../../schema/draft.ts";
+import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { errorData, retryAttempt } from "./errors.ts";
-import { closeCut, resultKey } from "./items.ts";
+import { closeCut, endAnswer, resultKey } from "./items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
 
 const newTurn = (id: string | null) => ({ id, usage: null, error: null, keys: [] });
@@ -119,7 +119,8 @@ function refusal(thread: Thread): Draft[] {
   );
   return dangling.flatMap((native): Draft[] => {
     thread.close(native);
-    return [{ do: "item.complete", key: native.key, content: [{ type: "refusal", text: REFUSED }], synthetic: true }];
+    const content: DraftPart[] = [...(thread.answer?.parts ?? []), { type: "refusal", text: REFUSED }];
+    return [{ do: "item.complete", key: native.item, content, synthetic: true }];
   });
 }
 
@@ -127,16 +128,19 @@ const REFUSED = "The model refused. Codex does not pass on its words.";
 
 /** What is still open when a turn ends. The session closes the rest of the main thread's items itself. */
 function endOpenItems(thread: Thread, finished: boolean): Draft[] {
-  return [...thread.open.values()].flatMap((native) => {
-    if (outlives(native)) return keepOpen(native);
-    if (thread.child === null) {
+  return [
+    ...endAnswer(thread, finished ? "completed" : "failed"),
+    ...[...thread.open.values()].flatMap((native): Draft[] => {
+      if (outlives(native)) return keepOpen(native);
+      if (thread.child === null) {
+        thread.close(native);
+        return [];
+      }
+      if (!finished) return closeCut(thread, native);
       thread.close(native);
-      return [];
-    }
-    if (!finished) return closeCut(thread, native);
-    thread.close(native);
-    return [{ do: "item.complete", key: native.key, synthetic: true }];
-  });
+      return [{ do: "item.complete", key: native.item, synthetic: true }];
+    }),
+  ];
 }
 
 /** A started command goes on as a background terminal after its turn (its end comes later); so does a sub-agent. */
@@ -154,17 +158,21 @@ function keepOpen(native: NativeItem): Draft[] {
  * message of its own.
  */
 export function leaveChild(child: Thread): Draft[] {
-  return [...child.open.values()].flatMap((native) => {
-    if (native.type !== "agentMessage" && native.type !== "reasoning") return keepOpen(native);
-    child.close(native);
-    child.nextGeneration(native.turnId, native.id);
-    return [{ do: "item.complete", key: native.key, synthetic: true }];
-  });
+  return [
+    ...endAnswer(child),
+    ...[...child.open.values()].flatMap((native): Draft[] => {
+      if (native.type !== "agentMessage" && native.type !== "reasoning") return keepOpen(native);
+      child.close(native);
+      child.answer = null;
+      child.nextGeneration(native.turnId, native.id);
+      return [{ do: "item.complete", key: native.item, synthetic: true }];
+    }),
+  ];
 }
 
 /** The process is gone: nothing of this thread will be ended by the server any more. */
 export function threadLost(thread: Thread, message: string): Draft[] {
-  const drafts = [...thread.open.values()].flatMap((native) => closeCut(thread, native));
+  const drafts = [...endAnswer(thread, "failed"), ...[...thread.open.values()].flatMap((native) => closeCut(thread, native))];
   const open = thread.turn;
   if (open) thread.endTurn(open.id, open.keys);
   thread.awaited = 0;
@@ -221,7 +229,8 @@ export function tokenUsage(thread: Thread, params: JsonRecord): Draft[] {
   const totals = JSON.stringify(total ?? null);
   const repeated = totals === thread.lastTotals;
   thread.lastTotals = totals;
-  thread.message = null;
+  const answered = endAnswer(thread);
+  thread.responseEnded();
   const used = num(rec(last).totalTokens) ?? null;
   thread.contextUsed = used;
   const window = num(modelContextWindow);
@@ -230,7 +239,7 @@ export function tokenUsage(thread: Thread, params: JsonRecord): Draft[] {
     ...(window === undefined ? {} : { context_window: window }),
   };
   const step = tokens(rec(last));
-  const drafts: Draft[] = [];
+  const drafts: Draft[] = answered;
   if (!repeated && thread.turn) {
     thread.turn.usage = addUsage(thread.turn.usage, step);
     drafts.push({ do: "event", type: "usage.updated", data: { scope: "step", ...step, ...context } });

@@ -1,6 +1,7 @@
 // What `verify` has to know of an agent beyond its contract: how to point it at the scripted model server, in a home of its own.
 import type { PermissionMode } from "../../../schema/event-data.ts";
 import type { Scenario } from "../../scenario.ts";
+import type { AcceptedDifference } from "./differences.ts";
 
 /** Folders of one lab and the address of its model server. Everything lies under `root` and is removed at the end. */
 export type LabPlace = {
@@ -42,8 +43,12 @@ export interface VerifyProfile {
   readonly mode?: PermissionMode;
   /** The message that makes the agent compact its conversation; null: there is none. */
   readonly compact: string | null;
+  /** False: it has no process: it runs in the daemon, and dies with it. */
+  readonly process?: false;
   /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
   readonly streams?: boolean;
+  /** Where it cannot tell what the others tell, and why. */
+  readonly differences?: readonly AcceptedDifference[];
   /** How many scenarios may run at the same time. */
   readonly parallel: number;
   /** For agents that are slow to start or to give up. */

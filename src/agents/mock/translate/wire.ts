@@ -4,6 +4,7 @@ import type { PlainEventDraft } from "../../../schema/draft.ts";
 import type {
   ErrorCode,
   PermissionOption,
+  PlainReply,
   QuestionPrompt,
   SessionStatusData,
   StopReason,
@@ -27,7 +28,7 @@ export type MockCommand =
   | {
       type: "permission_reply";
       id: string;
-      reply: "once" | "always" | "reject";
+      reply: PlainReply;
       option_id: string | null;
       message: string | null;
       input?: unknown;

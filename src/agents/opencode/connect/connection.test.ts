@@ -11,9 +11,11 @@ import { EventWriter, jsonOf, type LogEntry } from "../../../session/event-write
 import { countingIds, isoClock } from "../../../session/ids.ts";
 import { Scribe } from "../../../session/scribe.ts";
 import type { AgentHost, Connection, Launch, SessionConfig, SessionPort, Translation } from "../../contract.ts";
-import { opencodeAgent } from "../agent.ts";
-import { serversOf } from "./server-pool.ts";
+import { opencodeWith } from "../agent.ts";
+import { ServerPool } from "./server-pool.ts";
 
+const pool = new ServerPool();
+const agent = opencodeWith(pool);
 const PROGRAM = fileURLToPath(new URL("./test-server.mjs", import.meta.url));
 const artifacts = {
   put: (bytes: Buffer) => ({ artifact_id: "art_1", path: "/v1/artifacts/art_1", bytes: bytes.length, digest: "sha256:0" }),
@@ -97,7 +99,7 @@ describe("the connection", { timeout: 60_000 }, () => {
   });
 
   afterEach(async () => {
-    await opencodeAgent.shutdown?.();
+    await agent.close?.();
     await rm(folder, { recursive: true, force: true });
   });
 
@@ -120,7 +122,7 @@ describe("the connection", { timeout: 60_000 }, () => {
       metadata: {},
       ...more,
     };
-    const line = await opencodeAgent.connect({ config, resume, port: desk, host });
+    const line = await agent.connect({ config, resume, port: desk, host });
     return { desk, line };
   }
   const message = (text: string) => ({ message_id: "m", text, attachments: [] });
@@ -131,7 +133,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     await Promise.all(all.map(({ line }, index) => line.prompt(message(`number ${index}`))));
     for (const { desk } of all) await desk.ended(1);
     expect(all.map(({ desk }) => desk.texts.at(-1))).toEqual(all.map((_, index) => `Half and whole: number ${index}`));
-    expect(serversOf(host)).toHaveLength(1);
+    expect(pool.servers).toHaveLength(1);
     expect(all.reduce((sum, { desk }) => sum + opened(desk), 0)).toBe(1);
     for (const { desk } of all) expect(checkGrammar(desk.events)).toEqual([]);
   });
@@ -146,7 +148,7 @@ describe("the connection", { timeout: 60_000 }, () => {
     const [busy, idle] = [await open(), await open()];
     await busy.line.prompt(message("hang"));
     await busy.desk.until(() => busy.desk.events.some((event) => event.type === "item.delta" && event.data.delta === "Half "));
-    process.kill(serversOf(host)[0]?.pid ?? 0, "SIGKILL");
+    process.kill(pool.servers[0]?.pid ?? 0, "SIGKILL");
     await busy.desk.ended(1);
     await busy.line.prompt(message("again"));
     await idle.line.prompt(message("me too"));
@@ -360,17 +362,17 @@ describe("the connection", { timeout: 60_000 }, () => {
     await again.line.prompt(message("second"));
     await again.desk.ended(1);
     expect(again.desk.texts).toEqual(["second", "Half and whole: second"]);
-    const pid = serversOf(host)[0]?.pid ?? 0;
+    const pid = pool.servers[0]?.pid ?? 0;
     await again.line.close();
-    await opencodeAgent.shutdown?.();
+    await agent.close?.();
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
   });
 
   it("says which models and modes there are", async () => {
-    expect(await opencodeAgent.models?.(host, { directory: folder, trusted: true })).toEqual([
+    expect(await agent.models?.(host, { directory: folder, trusted: true })).toEqual([
       { id: "test/one", name: "One", is_default: true, context_window: 9 },
     ]);
-    expect(await opencodeAgent.modes?.(host, { directory: folder, trusted: true })).toEqual([{ id: "build" }, { id: "plan" }]);
+    expect(await agent.modes?.(host, { directory: folder, trusted: true })).toEqual([{ id: "build" }, { id: "plan" }]);
   });
 
   it("secrets of the configuration are not recorded", async () => {
@@ -383,7 +385,7 @@ describe("the connection", { timeout: 60_000 }, () => {
 
   it("a program that is not there is an error with advice", async () => {
     host = { ...host, resolveCommand: async () => ({ command: join(folder, "nothing"), args: [] }) };
-    await expect(open()).rejects.toMatchObject({ code: "agent_failed_to_start" });
-    expect((await opencodeAgent.inspect(host)).installed).toBe(false);
+    await expect(open()).rejects.toMatchObject({ code: "agent_not_found" });
+    expect((await agent.inspect(host)).installed).toBe(false);
   });
 });

@@ -25,16 +25,18 @@ import {
 } from "./permission-mode.ts";
 import { fileInput, promptParts, readIntent, readModel } from "./prompt.ts";
 import { type Answer, type OpencodeServer, refusalOf } from "./server.ts";
-import { lease } from "./server-pool.ts";
+import type { ServerPool } from "./server-pool.ts";
 import type { AskedPermission } from "./stream-listener.ts";
 
 /** Routes that answer only when the work is done. */
 const BLOCKING_MS = 24 * 3_600_000;
 const ABORT_MS = 10_000;
 
-export async function connect(launch: Launch): Promise<Connection> {
+const REJECTED = "The person rejected this. Do not try it again in another way; go on without it or say what you need.";
+
+export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
   if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
-  const { server, release } = lease(launch.host, launch.config.env, launch.config.trusted, launch.config.directory);
+  const { server, release } = pool.lease(launch.host, launch.config.env, launch.config.trusted, launch.config.directory);
   try {
     await server.start(launch.config.directory);
     const line = new OpencodeConnection(server, launch.config, release);
@@ -104,8 +106,6 @@ class OpencodeConnection implements Connection {
       throw new AgentError("agent_refused", `This OpenCode session belongs to ${home}. Create the session with that directory.`);
     // 1.18: a fork has none of the rules of its origin.
     await this.#enforce(id, rec(answer.body).permission);
-    // The copies are told on the stream; reading them completes the last one.
-    if (resume.fork) await this.#call("GET", `/session/${id}/message?limit=1`);
     return id;
   }
 
@@ -297,7 +297,9 @@ class OpencodeConnection implements Connection {
     const reply = edited ? "reject" : given === "always" ? "once" : given;
     if (given === "always" && !edited) this.#always.push({ permission, patterns: always });
     const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
-    await this.#answer(path, { reply, ...(message ? { message } : {}) });
+    // 1.18: without a word the turn stops at a rejection; with one the model is told, and goes on.
+    const words = reply === "reject" ? message || REJECTED : message;
+    await this.#answer(path, { reply, ...(words ? { message: words } : {}) });
     if (edited) throw new AgentError("unsupported", "OpenCode takes no edited input. The request was rejected.");
   }
 

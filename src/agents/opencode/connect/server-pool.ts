@@ -9,41 +9,53 @@ const LINGER_MS = 10_000;
 /** `directories`: where its sessions work, one entry a session. */
 type Entry = { server: OpencodeServer; users: number; directories: string[]; linger: NodeJS.Timeout | null };
 
-const pools = new Map<AgentHost, Map<string, Entry>>();
+export class ServerPool {
+  readonly #entries = new Map<string, Entry>();
 
-/** A server for sessions with this environment of their own, that loads the settings of their directories or not. Give it back with `release`. */
-export function lease(
-  host: AgentHost,
-  own: Record<string, string>,
-  trusted: boolean,
-  directory: string | null = null,
-): { server: OpencodeServer; release(): Promise<void> } {
-  const env = trusted ? own : { ...own, ...restrictedEnv(host.environment(own)) };
-  const pool = pools.get(host) ?? new Map<string, Entry>();
-  pools.set(host, pool);
-  const key = JSON.stringify(Object.entries(env).sort());
-  const entry: Entry = pool.get(key) ?? { server: new OpencodeServer(host, env), users: 0, directories: [], linger: null };
-  pool.set(key, entry);
-  entry.users += 1;
-  if (directory !== null) entry.directories.push(directory);
-  if (entry.linger) clearTimeout(entry.linger);
-  entry.linger = null;
-  let released = false;
-  const release = async (): Promise<void> => {
-    if (released) return;
-    released = true;
-    entry.users -= 1;
-    if (directory !== null) entry.directories.splice(entry.directories.indexOf(directory), 1);
-    if (entry.users > 0) return endOwnCommands(entry, directory);
-    // The server stays a while, the commands of its last session do not.
-    await entry.server.endCommands();
-    if (entry.users > 0) return;
-    entry.linger = setTimeout(() => {
-      if (pool.get(key) === entry) pool.delete(key);
-      void entry.server.stop();
-    }, lingerOf(host)).unref();
-  };
-  return { server: entry.server, release };
+  /** All servers that run. */
+  get servers(): OpencodeServer[] {
+    return [...this.#entries.values()].map(({ server }) => server);
+  }
+
+  /** A server for sessions with this environment of their own, that loads the settings of their directories or not. Give it back with `release`. */
+  lease(
+    host: AgentHost,
+    own: Record<string, string>,
+    trusted: boolean,
+    directory: string | null = null,
+  ): { server: OpencodeServer; release(): Promise<void> } {
+    const env = trusted ? own : { ...own, ...restrictedEnv(host.environment(own)) };
+    const key = JSON.stringify(Object.entries(env).sort());
+    const entry = this.#entries.get(key) ?? { server: new OpencodeServer(host, env), users: 0, directories: [], linger: null };
+    this.#entries.set(key, entry);
+    entry.users += 1;
+    if (directory !== null) entry.directories.push(directory);
+    if (entry.linger) clearTimeout(entry.linger);
+    entry.linger = null;
+    let released = false;
+    const release = async (): Promise<void> => {
+      if (released) return;
+      released = true;
+      entry.users -= 1;
+      if (directory !== null) entry.directories.splice(entry.directories.indexOf(directory), 1);
+      if (entry.users > 0) return endOwnCommands(entry, directory);
+      // The server stays a while, the commands of its last session do not.
+      await entry.server.endCommands();
+      if (entry.users > 0) return;
+      entry.linger = setTimeout(() => {
+        if (this.#entries.get(key) === entry) this.#entries.delete(key);
+        void entry.server.stop();
+      }, lingerOf(host)).unref();
+    };
+    return { server: entry.server, release };
+  }
+
+  async close(): Promise<void> {
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    for (const { linger } of entries) if (linger) clearTimeout(linger);
+    await Promise.all(entries.map(({ server }) => server.stop()));
+  }
 }
 
 /** Other sessions go on. A command is known by where it works: one in a directory that another session shares, too, is left to that one. */
@@ -58,14 +70,3 @@ const lingerOf = (host: AgentHost): number => {
   const own = host.settings.linger_ms;
   return typeof own === "number" && own >= 0 ? own : LINGER_MS;
 };
-
-/** All servers that run for this daemon. */
-export const serversOf = (host: AgentHost): OpencodeServer[] =>
-  [...(pools.get(host)?.values() ?? [])].map(({ server }) => server);
-
-export async function stopAll(): Promise<void> {
-  const entries = [...pools.values()].flatMap((pool) => [...pool.values()]);
-  pools.clear();
-  for (const { linger } of entries) if (linger) clearTimeout(linger);
-  await Promise.all(entries.map(({ server }) => server.stop()));
-}

@@ -4,16 +4,10 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import {
-  type AgentProcess,
-  HttpError,
-  httpJson,
-  ProcessRegistry,
-  type SseConnection,
-  spawnAgent,
-} from "../../../transports/index.ts";
+import { HttpError, httpJson, type SseConnection } from "../../../transports/index.ts";
 import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionPort } from "../../contract.ts";
 import { rec, str } from "../../json.ts";
+import { RecordedProcess } from "../../kit/recorded-process.ts";
 import { OpencodeTranslator } from "../translate/translator.ts";
 import { freePort } from "./free-port.ts";
 import { SUBAGENT_RULES } from "./permission-mode.ts";
@@ -41,7 +35,7 @@ export type Answer = { status: number; body: unknown };
 /** `secret`: the answer may hold keys of the person (the configuration does): it is recorded without its body. */
 export type Ask = { directory: string; body?: unknown; timeoutMs?: number; secret?: boolean };
 
-type Life = { process: AgentProcess; url: string; headers: Record<string, string>; stream: SseConnection | null };
+type Life = { process: RecordedProcess; url: string; headers: Record<string, string>; stream: SseConnection | null };
 type Attached = { port: SessionPort; directory: string; onAsked(asked: AskedPermission): void };
 
 export class OpencodeServer {
@@ -53,7 +47,7 @@ export class OpencodeServer {
   /** Directories whose instance gave no answer. */
   readonly #broken = new Set<string>();
   #life: Promise<Life> | null = null;
-  #process: AgentProcess | null = null;
+  #process: RecordedProcess | null = null;
   #stopping = false;
   #deaths = 0;
   #paused = false;
@@ -127,7 +121,7 @@ export class OpencodeServer {
     this.#stopping = true;
     const life = await this.#life?.catch(() => null);
     life?.stream?.close();
-    await this.#process?.stop(STOP_GRACE_MS);
+    await this.#process?.stop({ graceMs: STOP_GRACE_MS });
     this.#life = null;
     this.#process = null;
   }
@@ -156,49 +150,48 @@ export class OpencodeServer {
     return life;
   }
 
-  #spawn(command: string, args: string[], password: string, port: number): Promise<{ process: AgentProcess; url: string }> {
+  #spawn(command: string, args: string[], password: string, port: number): Promise<{ process: RecordedProcess; url: string }> {
     return new Promise((resolve, reject) => {
-      const fail = (message: string, cause?: unknown): void =>
-        reject(new AgentError("agent_failed_to_start", message, { cause }));
       const timer = setTimeout(() => {
-        fail(`OpenCode did not listen within ${START_MS / 1000} s. Run "${command} serve" by hand to see why.`);
+        const advice = `Run "${command} serve" by hand to see why.`;
+        reject(new AgentError("agent_failed_to_start", `OpenCode did not listen within ${START_MS / 1000} s. ${advice}`));
         process.kill("SIGKILL");
       }, START_MS);
       let started = "";
       let up = false;
-      const process = spawnAgent({
-        command,
-        args: [...args, "serve", "--hostname", "127.0.0.1", "--port", String(port)],
-        cwd: this.#host.stateDir,
-        env: this.#host.environment({
-          OPENCODE_DISABLE_AUTOUPDATE: "1",
-          ...this.#env,
-          OPENCODE_PERMISSION: JSON.stringify(SUBAGENT_RULES),
-          OPENCODE_SERVER_PASSWORD: password,
-        }),
-        recorder: new ProcessRegistry(this.#host.processDir),
-        onStdout: (chunk) => {
-          this.#output("stdout", chunk.toString("utf8"));
-          if (up) return;
-          started += chunk.toString("utf8");
-          const url = LISTENING.exec(started)?.[1];
-          if (url === undefined) return;
-          up = true;
-          clearTimeout(timer);
-          resolve({ process, url });
-        },
-        onStderrLine: (line) => this.#output("stderr", line),
-        onSpawnError: (error) => {
-          clearTimeout(timer);
-          fail(error.message, error);
-        },
-        onExit: (exit) => {
-          clearTimeout(timer);
-          const tail = exit.stderr.tail ?? exit.stderr.head ?? "";
-          fail(`OpenCode ended ${how(exit)} before it listened. ${tail}`.trim());
-          if (up) this.#died(exit);
-        },
+      const onBytes = (chunk: Buffer): void => {
+        this.#output("stdout", chunk.toString("utf8"));
+        if (up) return;
+        started += chunk.toString("utf8");
+        const url = LISTENING.exec(started)?.[1];
+        if (url === undefined) return;
+        up = true;
+        process.ready();
+        clearTimeout(timer);
+        resolve({ process, url });
+      };
+      const env = this.#host.environment({
+        OPENCODE_DISABLE_AUTOUPDATE: "1",
+        ...this.#env,
+        OPENCODE_PERMISSION: JSON.stringify(SUBAGENT_RULES),
+        OPENCODE_SERVER_PASSWORD: password,
       });
+      const serve = [...args, "serve", "--hostname", "127.0.0.1", "--port", String(port)];
+      const process = new RecordedProcess(
+        { name: "OpenCode", command, args: serve, cwd: this.#host.stateDir, env, host: this.#host },
+        { as: "bytes", onBytes },
+        {
+          channel: this.channel,
+          recordStderr: (line) => this.#output("stderr", line),
+          // Nobody is told of the end of a server without sessions.
+          recordExit: (exit) => up && this.#attached.size > 0 && this.channel.exited(exit),
+          onEnd: ({ exit, error }) => {
+            clearTimeout(timer);
+            reject(error);
+            if (up && exit) this.#died(exit);
+          },
+        },
+      );
       this.#process = process;
     });
   }
@@ -298,7 +291,6 @@ export class OpencodeServer {
     void life?.then(({ stream }) => stream?.close()).catch(() => {});
     this.#listener.busy.clear();
     if (this.#attached.size === 0) return;
-    this.channel.exited(exit);
     if (!this.#stopping) void this.#revive(exit);
   }
 

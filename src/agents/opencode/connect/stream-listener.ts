@@ -71,7 +71,7 @@ export class StreamListener {
       this.#channel.unparsed("sse", Buffer.from(text), error instanceof Error ? error.message : String(error));
       return;
     }
-    this.#channel.record("sse", `{"stream":${JSON.stringify(STREAM)},"json":${text}}`, { stream: STREAM, json });
+    this.#channel.record("sse", text, json);
     this.#watch(json);
   }
 

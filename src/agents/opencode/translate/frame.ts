@@ -49,8 +49,8 @@ export function readFrame(message: NativeMessage): Frame {
 
 function readStream(data: JsonRecord): Frame {
   if (typeof data.comment === "string") return { kind: "keepalive" };
-  const json = data.json;
-  if (!isRecord(json)) return { kind: "unknown", what: "a stream frame that is not a JSON object" };
+  // Recordings of other tools say which stream it was.
+  const json = isRecord(data.json) && typeof data.stream === "string" ? data.json : data;
   const directory = str(json.directory) ?? str(rec(json.location).directory) ?? null;
   const payload = isRecord(json.payload) ? json.payload : json;
   const type = str(payload.type);

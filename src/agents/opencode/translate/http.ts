@@ -215,7 +215,7 @@ function mcpStatus(world: World, sent: Request, body: JsonRecord, type: string):
     const error = str(rec(value).error);
     return { name, status: str(rec(value).status) ?? "unknown", ...(error === undefined ? {} : { error }) };
   });
-  return everyone(world, sent, type, { do: "event", type: "config.changed", data: { mcp_servers } }, toJson(mcp_servers));
+  return everyone(world, sent, type, [{ do: "event", type: "config.changed", data: { mcp_servers } }], toJson(mcp_servers));
 }
 
 function commands(world: World, sent: Request, body: unknown[], type: string): Translation[] {
@@ -223,16 +223,19 @@ function commands(world: World, sent: Request, body: unknown[], type: string): T
     const description = str(command.description);
     return { name: str(command.name) ?? "", ...(description === undefined ? {} : { description }) };
   });
-  return everyone(world, sent, type, { do: "event", type: "config.changed", data: { commands } }, toJson(commands));
+  const drafts: Draft[] = [{ do: "event", type: "config.changed", data: { commands } }];
+  const skills = records(body).filter((command) => command.source === "skill").length;
+  if (skills > 0) drafts.push({ do: "event", type: "skill.catalog_updated", data: { count: skills, roots: [] } });
+  return everyone(world, sent, type, drafts, toJson(commands));
 }
 
 /** Facts of a directory go to all sessions in it, once. */
-function everyone(world: World, sent: Request, type: string, draft: Draft, fact: string): Translation[] {
+function everyone(world: World, sent: Request, type: string, drafts: Draft[], fact: string): Translation[] {
   const asker = sent.directory === null ? [null] : world.inDirectory(sent.directory);
   return asker.map((session) => {
     const name = `${type} ${session ?? ""}`;
     if (world.noticed.get(name) === fact) return mapped(session, type);
     world.noticed.set(name, fact);
-    return mapped(session, type, [draft]);
+    return mapped(session, type, drafts);
   });
 }

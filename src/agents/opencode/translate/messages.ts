@@ -10,8 +10,18 @@ import { completeUserMessages, endStep, messageError, readUsage } from "./turns.
 export function messageUpdated(world: World, session: Session, info: JsonRecord): Draft[] {
   const id = str(info.id);
   if (id === undefined) return [];
+  if (toldBefore(session, id, info)) return [];
   const copied = session.messages.has(id) ? [] : finishCopies(session, id);
   return [...copied, ...(info.role === "user" ? userMessage(session, id, info) : assistantMessage(world, session, id, info))];
+}
+
+/** A fork's copies of the messages of its origin: they are in the transcript of that session. */
+function toldBefore(session: Session, id: string, info: JsonRecord): boolean {
+  const created = num(rec(info.time).created) ?? Number.POSITIVE_INFINITY;
+  if (!session.fork || session.messages.has(id) || created > session.knownUntil) return false;
+  const message = newMessage(session, id, info.role === "user" ? "user" : "assistant");
+  Object.assign(message, { started: true, done: true, forgotten: true });
+  return true;
 }
 
 /**
@@ -42,12 +52,12 @@ function userMessage(session: Session, id: string, info: JsonRecord): Draft[] {
 function assistantMessage(world: World, session: Session, id: string, info: JsonRecord): Draft[] {
   const known = session.messages.get(id);
   const message = known ?? newMessage(session, id, "assistant");
+  message.announced = true;
   const parentId = str(info.parentID) ?? null;
   message.parentId = parentId;
   const drafts = message.started ? [] : completeUserMessages(session, parentId);
   if (!known) message.system = info.summary === true;
   if (message.done || message.hidden || message.removed) return drafts;
-  drafts.push(...startMessage(session, message, false));
   const turn = world.root(session) === session ? session.turn : null;
   if (turn) turn.last = message;
   message.finish = str(info.finish) ?? null;
@@ -73,13 +83,16 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
     place(message, "structured", [{ type: "json", json: info.structured }]);
   if (message.system && message.slots.length > 0) session.summary = message.slots.map((part) => part.text).join("\n");
   drafts.push(...endStep(message, message.finish ?? undefined, null));
+  // One that failed before it said anything is its error and nothing else.
+  if (!message.failed || message.slots.length > 0) drafts.push(...startMessage(session, message));
   message.done = true;
-  drafts.push({
-    do: "item.complete",
-    key: message.key,
-    content: contentOf(message),
-    status: message.failed ? "failed" : "completed",
-  });
+  if (message.started)
+    drafts.push({
+      do: "item.complete",
+      key: message.key,
+      content: contentOf(message),
+      status: message.failed ? "failed" : "completed",
+    });
   if (isRecord(error)) {
     // A sub-agent's failure is the failure of its tool call; told as an error it would be told twice.
     if (!session.parent && !copy) drafts.push(...messageError(session, error));
@@ -91,10 +104,11 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
   return drafts;
 }
 
-/** `stub`: only a part of it was seen, as after a reconnect in mid-stream. */
-export function startMessage(session: Session, message: Message, stub: boolean): Draft[] {
+/** Tells the message with its first content. Of one that only a part of was seen, as after a reconnect in mid-stream, the start is made up. */
+export function startMessage(session: Session, message: Message): Draft[] {
   if (message.started) return [];
   message.started = true;
+  const stub = message.role === "assistant" && !message.announced;
   if (session.parent && session.parentCall === null) linkByGuess(session);
   const content = message.role === "user" ? contentOf(message) : [];
   return [
@@ -127,10 +141,14 @@ export function partUpdated(world: World, session: Session, native: JsonRecord):
   if (messageId === undefined || id === undefined) return [];
   const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
   if (message.hidden || message.removed || message.forgotten) return [];
-  const stub = message.role === "assistant" ? startMessage(session, message, true) : [];
+  const start =
+    message.role === "assistant" && !WITHOUT_CONTENT.has(str(native.type) ?? "") ? startMessage(session, message) : [];
   const drafts = knownPart(world, session, message, id, native);
-  return drafts === null ? null : [...stub, ...drafts];
+  return drafts === null ? null : [...start, ...drafts];
 }
+
+/** Parts that say something about a message and are none of its content. */
+const WITHOUT_CONTENT = new Set(["step-start", "step-finish", "retry", "compaction", "snapshot"]);
 
 function knownPart(world: World, session: Session, message: Message, id: string, native: JsonRecord): Draft[] | null {
   switch (native.type) {
@@ -142,7 +160,7 @@ function knownPart(world: World, session: Session, message: Message, id: string,
         ? syntheticText(session, message, id, native)
         : textPart(session, message, id, native);
     case "step-start":
-      return stepStart(message, id);
+      return stepStart(session, message, id);
     case "step-finish":
       return once(message, id, "step-finish") ? endStep(message, str(native.reason), readUsage(native.tokens, native.cost)) : [];
     case "retry":
@@ -240,7 +258,7 @@ function wholePart(session: Session, message: Message, id: string, native: JsonR
 export function refresh(session: Session, message: Message, part: ContentPart, content: DraftPart[]): Draft[] {
   part.content = content;
   placeOf(message, part);
-  if (!message.started) return startMessage(session, message, false);
+  if (!message.started) return startMessage(session, message);
   return [{ do: "item.update", key: message.key, content: contentOf(message) }];
 }
 
@@ -250,13 +268,24 @@ function place(message: Message, id: string, content: DraftPart[]): void {
   placeOf(message, part);
 }
 
-/** A retry in mid-stream starts a second step in the same message; the first one never ends. */
-function stepStart(message: Message, id: string): Draft[] {
+/** A retry in mid-stream starts a second step in the same message; the first one never ends, and what it said was cut. */
+function stepStart(session: Session, message: Message, id: string): Draft[] {
   if (!once(message, id, "step-start") || message.done) return [];
-  const before = endStep(message, "retry", null);
+  const cut = message.stepOpen !== null && message.started && message.slots.length > 0;
+  const before = [...(cut ? cutTry(session, message) : []), ...endStep(message, "retry", null)];
   message.steps += 1;
   message.stepOpen = `step:${message.id}:${message.steps}`;
   return [...before, { do: "step.start", key: message.stepOpen }];
+}
+
+/** The text of a try that failed is a failed message; the next try begins another. */
+function cutTry(session: Session, message: Message): Draft[] {
+  const told: Draft = { do: "item.complete", key: message.key, content: contentOf(message), status: "failed" };
+  message.key = `${message.key}:${session.turns}:${message.steps}`;
+  message.started = false;
+  for (const part of message.slots) part.closed = true;
+  message.slots = [];
+  return [told];
 }
 
 function retryPart(session: Session, native: JsonRecord): Draft[] {
@@ -292,5 +321,5 @@ export function partDelta(session: Session, native: JsonRecord): Draft[] {
   if (message.done || message.hidden || message.removed || known?.kind === "tool") return [];
   const part = contentPart(message, id, "text");
   if (part.closed) return [];
-  return [...startMessage(session, message, true), ...appendText(message, part, delta)];
+  return [...startMessage(session, message), ...appendText(message, part, delta)];
 }

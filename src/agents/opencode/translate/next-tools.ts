@@ -34,7 +34,7 @@ function toolOf(message: Message, callId: string): { part: ToolPart; fresh: bool
 
 export function nextTool(message: Message, session: Session, what: string, data: JsonRecord): Draft[] | null {
   const { part, fresh } = toolOf(message, str(data.callID) ?? "");
-  const start = startMessage(session, message, true);
+  const start = startMessage(session, message);
   if (!part.open) return [];
   switch (what) {
     case "input.started":
@@ -151,12 +151,13 @@ export function nextShell(session: Session, what: string, data: JsonRecord): Dra
   part.name = "bash";
   if (what === "started") {
     part.input = { command: str(data.command) ?? "" };
-    return [...startMessage(session, message, false), ...callItem(message, part, fresh, toJson(part.input))];
+    message.announced = true;
+    return [...startMessage(session, message), ...callItem(message, part, fresh, toJson(part.input))];
   }
   if (what !== "ended") return null;
   message.done = true;
   return [
-    ...startMessage(session, message, true),
+    ...startMessage(session, message),
     ...(fresh ? callItem(message, part, true, "{}") : []),
     ...outcome(message, part, { content: [{ type: "text", text: str(data.output) ?? "" }] }, false),
     { do: "item.complete", key: message.key, content: contentOf(message) },

@@ -123,7 +123,8 @@ function stepStarted(session: Session, data: JsonRecord): Draft[] {
   if (message.done) return [];
   const drafts: Draft[] = session.turn ? [] : agentTurn(session);
   if (session.turn) session.turn.retrying = false;
-  drafts.push(...startMessage(session, message, false));
+  message.announced = true;
+  drafts.push(...startMessage(session, message));
   message.steps += 1;
   message.stepOpen = `step:${message.id}:${message.steps}`;
   return [...drafts, { do: "step.start", key: message.stepOpen }];
@@ -182,14 +183,14 @@ function text(session: Session, type: "text" | "reasoning", what: string, data: 
   const part = contentPart(message, id, type);
   switch (what) {
     case "started":
-      return startMessage(session, message, true);
+      return startMessage(session, message);
     case "delta": {
       const delta = str(data.delta) ?? "";
-      return part.closed || delta === "" ? [] : [...startMessage(session, message, true), ...appendText(message, part, delta)];
+      return part.closed || delta === "" ? [] : [...startMessage(session, message), ...appendText(message, part, delta)];
     }
     case "ended": {
       const whole = str(data.text) ?? "";
-      const start = startMessage(session, message, true);
+      const start = startMessage(session, message);
       if (part.closed) return [];
       part.closed = true;
       if (whole === part.text) return start;

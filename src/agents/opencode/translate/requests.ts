@@ -1,6 +1,6 @@
 // Permissions and questions: asked by the agent, answered by us or by another client, on the classic and the v2 routes.
 import type { Draft } from "../../../schema/draft.ts";
-import type { PermissionOption, QuestionPrompt, ResolvedBy } from "../../../schema/event-data.ts";
+import type { PermissionOption, PlainReply, QuestionPrompt, ResolvedBy } from "../../../schema/event-data.ts";
 import { arr, type JsonRecord, rec, records, str } from "../../json.ts";
 import { plainDiff } from "./file-changes.ts";
 import type { Session, World } from "./state.ts";
@@ -16,7 +16,7 @@ export type NativeRequest = {
   always: string[];
 };
 
-export type Reply = "once" | "always" | "reject";
+export type Reply = PlainReply;
 const isReply = (reply: unknown): reply is Reply => reply === "once" || reply === "always" || reply === "reject";
 
 export function permissionAsked(world: World, session: Session, native: JsonRecord, version: 1 | 2): Draft[] {

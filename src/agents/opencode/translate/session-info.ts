@@ -13,6 +13,10 @@ export function sessionInfo(world: World, info: JsonRecord, madeByClient = false
   const session = world.session(str(info.id) ?? "");
   session.directory = str(info.directory) ?? str(rec(info.location).directory) ?? session.directory;
   if (!madeByClient && !session.parent && !session.announced) adopt(world, session, str(info.parentID));
+  if (!session.announced && session.messages.size === 0 && pendingFork(world)) {
+    session.fork = true;
+    session.knownUntil = num(rec(info.time).created) ?? 0;
+  }
   const root = session.parent === null;
   const drafts: Draft[] = [];
   if (root) {
@@ -34,6 +38,10 @@ function adopt(world: World, session: Session, parentId: string | undefined): vo
 /** A `POST /session` of ours with this parent is under way. */
 const pendingCreation = (world: World, parentId: string | undefined): boolean =>
   [...world.requests.values()].some((r) => r.method === "POST" && r.path === "/session" && rec(r.body).parentID === parentId);
+
+/** A `POST /session/:id/fork` of ours is under way. */
+const pendingFork = (world: World): boolean =>
+  [...world.requests.values()].some((r) => r.method === "POST" && r.path.endsWith("/fork"));
 
 const METADATA = ["slug", "projectID", "directory", "version", "parentID", "metadata", "permission", "share", "workspaceID"];
 

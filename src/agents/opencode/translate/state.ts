@@ -51,6 +51,9 @@ export type Message = {
   role: "user" | "assistant";
   /** Written by the agent itself: a summary, a continuation, the wrapper of a shell command. */
   system: boolean;
+  /** The server told of the message itself, not only of a part of it. */
+  announced: boolean;
+  /** It is an item: it has content or a call. */
   started: boolean;
   done: boolean;
   failed: boolean;
@@ -115,6 +118,8 @@ export type Session = {
   revert: string;
   /** Messages created up to then were told before this process: a resumed session does not repeat its past. */
   knownUntil: number;
+  /** Made from another session: its first messages are copies of that one's. */
+  fork: boolean;
   messages: Map<string, Message>;
   turn: Turn | null;
   turns: number;
@@ -217,6 +222,7 @@ const newSession = (id: string): Session => ({
   diff: "",
   revert: "",
   knownUntil: 0,
+  fork: false,
   messages: new Map(),
   turn: null,
   turns: 0,
@@ -233,6 +239,7 @@ export function newMessage(session: Session, id: string, role: Message["role"]):
     generation: 0,
     role,
     system: false,
+    announced: false,
     started: false,
     done: false,
     failed: false,

@@ -1,6 +1,7 @@
 // The oddities of OpenCode 1.18, each with the traffic that shows it.
 import { describe, expect, it } from "vitest";
 import { SESSION, Wire } from "./test-wire.ts";
+import { OpencodeTranslator } from "./translator.ts";
 
 const text = (text: string, ended = true) => ({ type: "text", text, time: { start: 1, ...(ended ? { end: 2 } : {}) } });
 
@@ -162,6 +163,55 @@ describe("messages", () => {
     expect(told.items).toEqual(["user completed: hi", "assistant completed: All of it"]);
     expect(told.of("turn.ended")[0]?.usage?.input_tokens).toBe(5);
     expect(told.of("step.started")).toHaveLength(1);
+  });
+
+  it("a fork does not tell the messages of its origin again", () => {
+    const wire = new Wire().created();
+    const id = wire.request("POST", `/session/${SESSION}/fork`, {});
+    const info = { id: "ses_f", title: "t (fork #1)", directory: "/p", time: { created: 5, updated: 5 } };
+    const told = wire
+      .event("session.created", { sessionID: "ses_f", info })
+      .user("msg_u", "hi", "ses_f")
+      .done("msg_a", "stop", {}, "ses_f")
+      .part("msg_a", "p", text("Copied"), "ses_f")
+      .answer(id, 200, info)
+      .prompt("go", "ses_f")
+      .event("message.updated", {
+        sessionID: "ses_f",
+        info: { id: "msg_n", sessionID: "ses_f", role: "user", time: { created: 9 } },
+      })
+      .part("msg_n", "q", text("go"), "ses_f")
+      .idle("ses_f")
+      .idle("ses_f")
+      .replay();
+    const fork = told.replay.sessions.find(({ native_session }) => native_session === "ses_f");
+    const items = fork?.events.flatMap((event) => (event.type === "item.completed" ? [event.data.item.content] : []));
+    expect(items).toEqual([[{ type: "text", text: "go" }]]);
+    expect(told.faults).toEqual([]);
+  });
+
+  it("a message that failed before it said anything is no item", () => {
+    const fault = { name: "APIError", data: { message: "Bad key", statusCode: 401, isRetryable: false } };
+    const told = new Wire()
+      .begun()
+      .part("msg_a", "s", { type: "step-start" })
+      .error("APIError", fault.data)
+      .idle()
+      .done("msg_a", null, { error: fault })
+      .idle()
+      .replay();
+    expect(told.items).toEqual(["user completed: hi"]);
+    expect(told.of("auth.status")).toEqual([{ status: "required", message: "Bad key" }]);
+    expect(told.faults).toEqual([]);
+  });
+
+  it("the native message is the event itself, and recordings that name its stream are read too", () => {
+    const event = { id: "e1", type: "session.created", properties: { info: { id: "ses_r", title: "t" } } };
+    const rows = [{ payload: event }, { stream: "/global/event", json: { payload: { ...event, id: "e2" } } }];
+    for (const data of rows) {
+      const [translation] = new OpencodeTranslator().translate({ dir: "sse", data });
+      expect(translation).toMatchObject({ session: "ses_r", type: "session.created", disposition: "mapped" });
+    }
   });
 
   it("the messages of a fork come finished before their parts", () => {

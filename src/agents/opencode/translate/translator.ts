@@ -121,7 +121,7 @@ export class OpencodeTranslator implements Translator {
     return this.#world.inDirectory(directory).map((session) => {
       const key = `${name} ${session ?? directory ?? ""}`;
       if (!SAID_ONCE.has(name)) return noted(session, type, name, data);
-      if (this.#world.noticed.has(key)) return { session, type, disposition: "noted", drafts: [] };
+      if (this.#world.noticed.has(key)) return mapped(session, type);
       this.#world.noticed.set(key, "");
       return noted(session, type, name, data);
     });

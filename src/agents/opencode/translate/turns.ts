@@ -103,7 +103,7 @@ function idle(session: Session): Draft[] {
   turn.idles += 1;
   const failed = turn.error !== null || turn.held !== null || turn.aborting;
   const unfinished = [...session.messages.values()].some(
-    (message) => message.role === "assistant" && message.started && !message.done,
+    (message) => message.role === "assistant" && (message.started || message.announced) && !message.done,
   );
   if (failed && unfinished && turn.idles < 2 && !session.deleted) return [];
   if (!failed && hasNoAnswer(turn) && turn.idles < 2 && !session.deleted) {

@@ -1,0 +1,143 @@
+// One box for everything: commands of the page, sessions by name, and what was said in them. Arrow keys choose, Enter opens.
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { type ReactNode, useMemo, useRef, useState } from "react";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { matches } from "../sessions/filters.ts";
+import { Snippet, useSearch } from "../sessions/search-hits.tsx";
+import { titleOf } from "../sessions/session-row.tsx";
+import { StatusDot } from "../sessions/status.tsx";
+import { prefer, preferences } from "../state/preferences.ts";
+import { go } from "../state/route.ts";
+import { sessions } from "../state/sessions.ts";
+import { useSignal } from "../state/store.ts";
+import { Icon } from "../ui/icons.tsx";
+
+type Choice = { key: string; group: string; label: ReactNode; hint?: string; run(): void };
+
+const MOST_SESSIONS = 8;
+const THEMES = ["system", "light", "dark"] as const;
+
+type Props = { open: boolean; onClose(): void; onNew(): void; onHelp(): void; operate: boolean };
+
+export function Palette({ open, onClose, ...actions }: Props) {
+  return (
+    <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
+      <Base.Portal>
+        <Base.Backdrop className="backdrop" />
+        <Base.Popup className="dialog palette" aria-label="Go to anything">
+          <PaletteBody onClose={onClose} {...actions} />
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
+  const [words, setWords] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useRef<HTMLDivElement>(null);
+  const rows = useSignal(sessions.changed, sessions.list);
+  const { hits } = useSearch(words);
+  const choices = useMemo((): Choice[] => {
+    const commands = pageCommands({ onNew, onHelp, operate }).filter(({ hint = "" }) => has(hint, words));
+    const named = rows
+      .filter((row) => matches(row, { search: words, filter: "all", agent: "" }, {}))
+      .slice(0, MOST_SESSIONS)
+      .map((row) => ({
+        key: row.session_id,
+        group: "Sessions",
+        label: (
+          <>
+            <StatusDot row={row} /> <bdi>{titleOf(row)}</bdi>
+          </>
+        ),
+        hint: `${row.agent} · ${visibleLine(row.directory)}`,
+        run: () => go({ page: "session", id: row.session_id }),
+      }));
+    const said = hits.map((hit) => ({
+      key: `${hit.session_id} ${hit.sequence}`,
+      group: "In conversations",
+      label: <Snippet hit={hit} />,
+      hint: visibleLine(hit.title ?? hit.session_id),
+      run: () => go({ page: "session", id: hit.session_id, at: hit.sequence }),
+    }));
+    return words.trim() === "" ? [...named, ...commands] : [...named, ...said, ...commands];
+  }, [rows, words, hits, onNew, onHelp, operate]);
+  const chosen = Math.min(at, choices.length - 1);
+  const run = (choice: Choice | undefined): void => {
+    if (!choice) return;
+    onClose();
+    choice.run();
+  };
+  const move = (by: number): void => {
+    const next = (chosen + by + choices.length) % Math.max(1, choices.length);
+    setAt(next);
+    list.current?.querySelectorAll("[role=option]")[next]?.scrollIntoView({ block: "nearest" });
+  };
+  return (
+    <>
+      <div className="palette-input">
+        <Icon name="search" size={16} />
+        <input
+          type="text"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-activedescendant={choices[chosen] ? `choice-${chosen}` : undefined}
+          aria-label="Go to a session, a command, or something that was said"
+          placeholder="Go to a session, a command, or something that was said"
+          value={words}
+          onChange={(event) => {
+            setWords(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "ArrowDown" || event.key === "ArrowUp") move(event.key === "ArrowDown" ? 1 : -1);
+            else if (event.key === "Enter") run(choices[chosen]);
+            else return;
+            event.preventDefault();
+          }}
+        />
+      </div>
+      <div className="palette-list" id="palette-list" role="listbox" aria-label="Choices" ref={list}>
+        {choices.map((choice, index) => (
+          <div key={choice.key} role="presentation">
+            {choice.group !== choices[index - 1]?.group && <div className="group-head">{choice.group}</div>}
+            {/* biome-ignore lint/a11y/useKeyWithClickEvents: the box takes the keys. */}
+            <div
+              id={`choice-${index}`}
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === chosen}
+              className="palette-choice"
+              onMouseMove={() => setAt(index)}
+              onClick={() => run(choice)}
+            >
+              <span className="palette-label">{choice.label}</span>
+              {choice.group !== "Commands" && <span className="dim palette-hint">{choice.hint}</span>}
+            </div>
+          </div>
+        ))}
+        {choices.length === 0 && <p className="empty">Nothing found.</p>}
+      </div>
+    </>
+  );
+}
+
+const has = (text: string, words: string): boolean =>
+  words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.toLowerCase().includes(word));
+
+function pageCommands({ onNew, onHelp, operate }: Pick<Props, "onNew" | "onHelp" | "operate">): Choice[] {
+  const command = (hint: string, run: () => void): Choice => ({ key: hint, group: "Commands", label: hint, hint, run });
+  return [
+    ...(operate ? [command("New session", onNew)] : []),
+    command("Agents", () => go({ page: "agents" })),
+    command("Show or hide the debugging drawer", () => prefer({ drawer: !preferences.get().drawer })),
+    command("Show or hide the list of sessions", () => prefer({ sidebar: !preferences.get().sidebar })),
+    ...THEMES.map((theme) => command(`Theme: ${theme}`, () => prefer({ theme }))),
+    command("Keyboard shortcuts", onHelp),
+  ];
+}

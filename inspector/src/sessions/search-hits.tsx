@@ -1,0 +1,86 @@
+// What was said and done, in all sessions, that holds the words of the search.
+import { useEffect, useState } from "react";
+import type { SearchHit, SearchResult } from "../../../src/schema/search.ts";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { daemon, problemText } from "../state/daemon.ts";
+import { hrefOf } from "../state/route.ts";
+import { ago } from "../ui/format.ts";
+import { leaveSidebar } from "./sidebar-toggle.tsx";
+
+const SHORTEST = 2;
+const WAIT_MS = 200;
+const MOST = 20;
+
+export type Search = { hits: SearchHit[]; index: SearchResult["index"]["state"]; fault: string | null; busy: boolean };
+const NOTHING: Search = { hits: [], index: "ready", fault: null, busy: false };
+
+/** Asks when the typing pauses. */
+export function useSearch(words: string): Search {
+  const [found, setFound] = useState(NOTHING);
+  const text = words.trim();
+  useEffect(() => {
+    if (text.length < SHORTEST) return setFound(NOTHING);
+    const gone = new AbortController();
+    setFound((before) => ({ ...before, busy: true }));
+    const timer = setTimeout(() => {
+      daemon.search(text, { limit: MOST }, gone.signal).then(
+        ({ hits, index }) => setFound({ hits, index: index.state, fault: null, busy: false }),
+        (error: unknown) => !gone.signal.aborted && setFound({ ...NOTHING, fault: problemText(error) }),
+      );
+    }, WAIT_MS);
+    return () => {
+      clearTimeout(timer);
+      gone.abort();
+    };
+  }, [text]);
+  return found;
+}
+
+export function SearchHits({ words, now }: { words: string; now: number }) {
+  const { hits, index, fault } = useSearch(words);
+  if (words.trim().length < SHORTEST) return null;
+  return (
+    <section className="search-hits" aria-label="Found in conversations">
+      <h2 className="group-head">In conversations</h2>
+      {fault && <p className="empty">{fault}</p>}
+      {index === "building" && <p className="empty">The index is still being made: something may be missing.</p>}
+      {hits.map((hit) => (
+        <a
+          key={`${hit.session_id} ${hit.sequence}`}
+          className="search-hit"
+          href={hrefOf({ page: "session", id: hit.session_id, at: hit.sequence })}
+          onClick={leaveSidebar}
+        >
+          <span className="session-title">
+            <bdi>{visibleLine(hit.title ?? hit.session_id)}</bdi>
+          </span>
+          <span className="session-time">{ago(hit.time, now)}</span>
+          <Snippet hit={hit} />
+        </a>
+      ))}
+      {hits.length === 0 && !fault && <p className="empty">Nothing found.</p>}
+    </section>
+  );
+}
+
+export function Snippet({ hit: { snippet, highlights } }: { hit: SearchHit }) {
+  const parts: { text: string; marked: boolean; at: number }[] = [];
+  let at = 0;
+  for (const { start, end } of highlights) {
+    parts.push(
+      { text: snippet.slice(at, start), marked: false, at },
+      { text: snippet.slice(start, end), marked: true, at: start },
+    );
+    at = end;
+  }
+  parts.push({ text: snippet.slice(at), marked: false, at });
+  return (
+    <span className="snippet">
+      <bdi>
+        {parts.map(({ text, marked, at: start }) =>
+          marked ? <mark key={start}>{visibleLine(text)}</mark> : <span key={`${start} plain`}>{visibleLine(text)}</span>,
+        )}
+      </bdi>
+    </span>
+  );
+}

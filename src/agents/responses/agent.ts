@@ -1,0 +1,66 @@
+/** Our own agent: any model behind an endpoint that speaks Open Responses. It runs in the daemon's process. */
+import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
+import { AgentError } from "../contract.ts";
+import { connect } from "./connect/connection.ts";
+import { responsesFiles, rulesOf } from "./connect/directory.ts";
+import { endpointOf } from "./connect/endpoint.ts";
+import { listModels } from "./connect/models.ts";
+import { isUnfinished } from "./connect/session-data.ts";
+import { ResponsesFrames } from "./translate/native-frames.ts";
+import { ResponsesTranslator } from "./translate/translator.ts";
+
+export const responsesAgent: Agent = {
+  id: "responses",
+  name: "Open Responses",
+  npmPackage: null,
+  capabilities: {
+    permissions: true,
+    edit_input: false,
+    questions: true,
+    steer: true,
+    interrupt: true,
+    resume: true,
+    fork: true,
+    images: true,
+    mcp_servers: false,
+    system_prompt: true,
+    deltas: true,
+    reasoning: true,
+    plans: true,
+    subagents: false,
+    settings: { model: true, variant: true, agent_mode: false },
+    live: { model: true, variant: true, agent_mode: false, permission_mode: true },
+    permission_modes: ["default", "plan", "accept_edits", "bypass"],
+  },
+  createTranslator: () => new ResponsesTranslator(),
+  createFrames: () => new ResponsesFrames(),
+  inspectStarts: false,
+  inspect,
+  refusal: async (config, host) => {
+    try {
+      await endpointOf(host, config);
+      await rulesOf(host, config.directory, config.trusted);
+      return null;
+    } catch (error) {
+      if (error instanceof AgentError) return error.message;
+      throw error;
+    }
+  },
+  models: async (host) => listModels(await endpointOf(host, { env: {}, model: null })),
+  directoryFiles: responsesFiles,
+  unfinished: (nativeSession, host) => isUnfinished(host, nativeSession),
+  connect,
+};
+
+/** There is nothing to install: whether the endpoint answers is asked by `dragoman doctor responses` and by the first message. */
+async function inspect(host: AgentHost): Promise<AgentInspection> {
+  try {
+    const { baseUrl, apiKey, profile } = await endpointOf(host, { env: {}, model: null });
+    const needsKey = profile.keyVariable !== null && apiKey === null;
+    const advice = needsKey ? `Set ${profile.keyVariable} for ${profile.title}, or put its key into keys.json.` : null;
+    return { installed: true, path: baseUrl, version: host.version, signed_in: needsKey ? false : null, advice };
+  } catch (error) {
+    const advice = error instanceof Error ? error.message : String(error);
+    return { installed: true, path: null, version: host.version, signed_in: null, advice };
+  }
+}

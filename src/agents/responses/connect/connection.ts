@@ -1,0 +1,304 @@
+/**
+ * A session's connection to our own agent. There is no process: the loop runs here, and what it says goes through the channel like the words of any other agent.
+ * Its journal is its memory: a session that was cut off goes on where the journal ends.
+ */
+import { randomUUID } from "node:crypto";
+import { dirname } from "node:path";
+import type { TurnEnd } from "../../../runtime/agent-loop.ts";
+import { type AgentOptions, type OwnAgent, openAgent } from "../../../runtime/assemble.ts";
+import { callsOf } from "../../../runtime/input-items.ts";
+import type { ModelTransport } from "../../../runtime/step.ts";
+import { errorEnd } from "../../../runtime/turn-outcome.ts";
+import { repositoryRoot } from "../../../trust/project-root.ts";
+import {
+  AgentError,
+  type Channel,
+  type ConfigPatch,
+  type Connection,
+  type Launch,
+  type PermissionReply,
+  type Prompt,
+} from "../../contract.ts";
+import { isRecord, num, own, str } from "../../json.ts";
+import { ResponsesTranslator } from "../translate/translator.ts";
+import { type Command, type OpenCall, SESSION, type Statement } from "../translate/wire.ts";
+import { CommandProcesses } from "./command-processes.ts";
+import { rulesOf } from "./directory.ts";
+import { editPreview } from "./edit-preview.ts";
+import { type Endpoint, endpointOf } from "./endpoint.ts";
+import { Gate } from "./gate.ts";
+import { chosenModel } from "./models.ts";
+import { NativeJournal } from "./native-journal.ts";
+import { promptItems } from "./prompt-items.ts";
+import { Requests, SessionPolicy } from "./requests.ts";
+import { dataFor, type SessionData } from "./session-data.ts";
+
+const COMPACT = "compact";
+const ids = { next: () => randomUUID() };
+const SANDBOXES = { off: "off", "read-only": "read-only", "workspace-write": "workspace-write" } as const;
+
+export async function connect(launch: Launch): Promise<Connection> {
+  const { config, host, resume } = launch;
+  const endpoint = await endpointOf(host, config);
+  const model = await chosenModel(endpoint);
+  const rules = await rulesOf(host, config.directory, config.trusted);
+  const data = await dataFor(host, resume);
+  data.hold();
+  const connection = new ResponsesConnection(launch, data);
+  try {
+    await connection.open(endpoint, model, new SessionPolicy(config.directory, rules));
+    return connection;
+  } catch (error) {
+    data.release();
+    if (error instanceof AgentError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new AgentError("agent_failed_to_start", `The session's journal could not be opened: ${why}`, { cause: error });
+  }
+}
+
+class ResponsesConnection implements Connection {
+  readonly #launch: Launch;
+  readonly #data: SessionData;
+  readonly #channel: Channel;
+  readonly #gate = new Gate();
+  readonly #processes: CommandProcesses;
+  #requests: Requests | null = null;
+  #agent: OwnAgent | null = null;
+  #compacting: Promise<void> | null = null;
+  #closed = false;
+
+  constructor(launch: Launch, data: SessionData) {
+    this.#launch = launch;
+    this.#data = data;
+    this.#processes = new CommandProcesses(launch.host, launch.config.env);
+    this.#channel = launch.host.openChannel(new ResponsesTranslator());
+    this.#channel.attach(SESSION, launch.port);
+  }
+
+  async open(endpoint: Endpoint, model: string, policy: SessionPolicy): Promise<void> {
+    const { config } = this.#launch;
+    const speaker = { say: (said: Statement) => this.#say(said), told: (command: Command) => this.#told(command) };
+    const requests = new Requests(speaker, policy, (tool, args) => editPreview(config.directory, tool, args));
+    this.#requests = requests;
+    const agent = await openAgent(this.#options(endpoint, model, policy, requests));
+    this.#agent = agent;
+    const commands = [COMPACT];
+    const tools = agent.loop.state.settings.tools.map((tool) => String(tool.name));
+    this.#say({ type: "session.facts", endpoint: endpoint.baseUrl, models: [], tools, commands });
+    if (agent.sandbox.notice !== null) this.#say({ type: "notice", name: "sandbox", detail: agent.sandbox.notice });
+    if (this.#launch.resume !== null) this.#goOn(agent);
+  }
+
+  #options(endpoint: Endpoint, model: string, policy: SessionPolicy, requests: Requests): AgentOptions {
+    const { config, host } = this.#launch;
+    const { baseUrl, apiKey, facts } = endpoint;
+    const { stall_ms: idleMs, retries, sandbox, network } = host.settings;
+    return {
+      sessionId: this.#data.id,
+      endpoint: {
+        baseUrl,
+        ...(apiKey === null ? {} : { apiKey }),
+        ...(num(idleMs) === undefined ? {} : { timeouts: { idleMs: num(idleMs) ?? 0 } }),
+      },
+      facts,
+      model,
+      directory: config.directory,
+      data: this.#data.path,
+      asker: requests,
+      questions: requests.questions,
+      ids,
+      policy,
+      trusted: config.trusted,
+      root: repositoryRoot(config.directory) ?? config.directory,
+      sandbox: own(SANDBOXES, str(sandbox) ?? "") ?? "workspace-write",
+      network: network === "on" ? "on" : "off",
+      // The daemon's data directory: its tokens, its log, other sessions.
+      hidden: [dirname(dirname(host.stateDir))],
+      systemPrompt: config.system_prompt,
+      settings: { mode: config.permission_mode, reasoning_effort: config.variant, ...limitsOf(host.settings.limits) },
+      watchJournal: (file) => new NativeJournal(file, this.#channel, this.#gate),
+      watchTransport: (transport) => this.#paced(transport),
+      tasks: (wrap) => this.#processes.tasks(wrap, ids),
+      ...(num(retries) === undefined
+        ? {}
+        : { retry: { retries: num(retries) ?? 0, baseMs: 1000, maxMs: 60_000, random: Math.random } }),
+    };
+  }
+
+  /** While the daemon's log cannot write, nothing is read. */
+  #paced(transport: ModelTransport): ModelTransport {
+    return {
+      stream: (body, request, handlers) =>
+        transport.stream(body, request, {
+          ...handlers,
+          onEvent: async (event) => {
+            if (!this.#gate.isOpen) await this.#gate.opened;
+            await handlers.onEvent(event);
+          },
+        }),
+    };
+  }
+
+  /** A turn that a crash cut off is continued: the journal knows what was done. */
+  #goOn({ loop }: OwnAgent): void {
+    const { turn, settings } = loop.state;
+    const continued = turn !== null && settings.after_crash === "continue";
+    this.#say({
+      type: "session.resumed",
+      session_id: this.#data.id,
+      model: settings.model,
+      mode: settings.mode,
+      turn_id: continued ? turn.id : null,
+      calls: continued ? openCalls(loop.state) : [],
+    });
+    const running = loop.resume();
+    if (running !== null) this.#watch(running);
+  }
+
+  async prompt(prompt: Prompt): Promise<void> {
+    const { loop } = this.#live();
+    if (prompt.command !== undefined) return this.#command(prompt, prompt.command.name);
+    // A turn has told its end before it is over: its last record is being made durable.
+    if (loop.state.turn === null) await loop.idle();
+    // A turn of an earlier process goes on: the message joins it.
+    if (loop.busy) return this.steer(prompt);
+    const items = promptItems(prompt);
+    this.#told({ type: "prompt", message_id: prompt.message_id, text: prompt.text, items });
+    this.#watch(loop.prompt(items));
+  }
+
+  async steer(prompt: Prompt): Promise<void> {
+    const { loop } = this.#live();
+    if (loop.state.turn === null) return this.prompt(prompt);
+    const items = promptItems(prompt);
+    this.#told({ type: "steer", message_id: prompt.message_id, text: prompt.text, items });
+    loop.steer(items);
+  }
+
+  async #command({ message_id, text }: Prompt, name: string): Promise<void> {
+    const { loop } = this.#live();
+    if (name !== COMPACT) throw new AgentError("agent_refused", `There is no command /${name}. There is /${COMPACT}.`);
+    if (loop.state.turn === null) await loop.idle();
+    if (loop.busy) throw new AgentError("agent_refused", "A turn is running: wait for its end, or interrupt it.");
+    this.#told({ type: "command", message_id, text, name });
+    this.#compacting = loop
+      .compact()
+      .then(
+        () => this.#say({ type: "command.ended", name, outcome: "end_turn", error_code: null, message: null }),
+        (error: unknown) => {
+          const { reason, error_code = null, message = null } = errorEnd(error);
+          const outcome = error_code === "aborted" ? "interrupted" : reason;
+          this.#say({ type: "command.ended", name, outcome, error_code: outcome === "interrupted" ? null : error_code, message });
+        },
+      )
+      .finally(() => {
+        this.#compacting = null;
+      });
+  }
+
+  async interrupt(): Promise<void> {
+    const { loop } = this.#live();
+    this.#told({ type: "interrupt" });
+    await loop.interrupt();
+    await this.#compacting;
+  }
+
+  async configure(patch: ConfigPatch): Promise<"done" | "restart"> {
+    const { loop } = this.#live();
+    // Without a model of its own the session asks the endpoint again, at its next start.
+    if (patch.model === null) return "restart";
+    const { model, permission_mode: mode, variant } = patch;
+    const change = {
+      ...(model === undefined ? {} : { model }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(variant === undefined ? {} : { reasoning_effort: variant }),
+    };
+    this.#told({ type: "configure", ...change });
+    loop.changeSettings(change);
+    return "done";
+  }
+
+  async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
+    this.#live();
+    this.#requests?.replyPermission(idOf(native), reply);
+  }
+
+  async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
+    this.#live();
+    this.#requests?.replyQuestion(idOf(native), answers);
+  }
+
+  setPaused(paused: boolean): void {
+    this.#gate.set(!paused);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    // What waits for the gate must come to its end.
+    this.#gate.set(true);
+    try {
+      await this.#agent?.close();
+    } catch (error) {
+      this.#launch.host.log("warn", "the journal of a session could not be closed", { error: String(error) });
+    } finally {
+      await this.#processes.end();
+      this.#data.release();
+      this.#channel.detach(SESSION);
+    }
+  }
+
+  /** A turn tells its end by its records. It rejects only when not even those could be written. */
+  #watch(turn: Promise<TurnEnd>): void {
+    turn.catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `The journal of this session cannot be written: ${why}. Make room on the disk; the next message goes on where it stopped.`;
+      if (this.#closed) return;
+      this.#say({ type: "runtime.failed", message });
+      void this.close().then(() => this.#launch.port.closed({ exit: null, message }));
+    });
+  }
+
+  #say(statement: Statement): void {
+    this.#channel.record("out", JSON.stringify(statement), statement);
+  }
+
+  #told(command: Command): void {
+    this.#channel.record("in", JSON.stringify(command), command);
+  }
+
+  #live(): OwnAgent {
+    if (this.#closed || this.#agent === null)
+      throw new AgentError("agent_gone", "The session was closed. Send the message again.");
+    return this.#agent;
+  }
+}
+
+const idOf = (native: unknown): string => {
+  const id = isRecord(native) ? str(native.id) : undefined;
+  if (id === undefined) throw new AgentError("unsupported", "This request takes no answer.");
+  return id;
+};
+
+/** Calls of the last answer that have no outcome. */
+function openCalls(state: OwnAgent["loop"]["state"]): OpenCall[] {
+  const { lastResponse } = state;
+  if (lastResponse === null || state.entries.at(-1) !== lastResponse) return [];
+  return callsOf(lastResponse)
+    .filter((call) => state.outcomeOf(call.key) === undefined)
+    .map(({ key, call_id, name, input }) => ({ key, call_id, name, input }));
+}
+
+function limitsOf(value: unknown): {
+  limits?: { steps: number; tokens: number | null; cost_usd: number | null; time_ms: number | null };
+} {
+  if (!isRecord(value)) return {};
+  const { steps, tokens, cost_usd, time_ms } = value;
+  const limits = {
+    steps: num(steps) ?? 100,
+    tokens: num(tokens) ?? null,
+    cost_usd: num(cost_usd) ?? null,
+    time_ms: num(time_ms) ?? null,
+  };
+  return { limits };
+}

@@ -1,0 +1,54 @@
+/** Whether a native message is one of this agent's: traces and ledgers may hold anything. */
+import Type from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import { recordFault } from "../../../runtime/records.ts";
+import { isRecord } from "../../json.ts";
+import type { Command, Spoken } from "./wire.ts";
+
+const Text = Type.String();
+const OptionalText = Type.Union([Text, Type.Null()]);
+const Items = Type.Array(Type.Record(Text, Type.Unknown()));
+const message = { message_id: Text, text: Text };
+
+const COMMANDS: Readonly<Record<string, Type.TProperties>> = {
+  prompt: { ...message, items: Items },
+  steer: { ...message, items: Items },
+  command: { ...message, name: Text },
+  interrupt: {},
+  configure: { model: Type.Optional(Text), mode: Type.Optional(Text), reasoning_effort: Type.Optional(OptionalText) },
+  "permission.reply": { id: Text, reply: Type.Enum(["once", "always", "reject"]), message: OptionalText },
+  "question.reply": { id: Text, answers: Type.Union([Type.Array(Type.Array(Text)), Type.Null()]) },
+};
+
+const Subject = Type.Object({ kind: Text });
+const Call = Type.Object({ key: Text, call_id: Text, name: Text, input: Text });
+
+const STATEMENTS: Readonly<Record<string, Type.TProperties>> = {
+  "session.resumed": { session_id: Text, model: Text, mode: Text, turn_id: OptionalText, calls: Type.Array(Call) },
+  "session.facts": { endpoint: Text, models: Type.Array(Text), tools: Type.Array(Text), commands: Type.Array(Text) },
+  notice: { name: Text, detail: Text },
+  "permission.asked": {
+    ...{ id: Text, call: Text, call_id: Text, tool: Text, subject: Subject },
+    ...{ args: Type.Record(Text, Type.Unknown()), reason: Text, diff: OptionalText },
+  },
+  "question.asked": { id: Text, questions: Type.Array(Type.Object({ question: Text, options: Type.Array(Text) })) },
+  "request.withdrawn": { id: Text },
+  "command.ended": { name: Text, outcome: Text, error_code: OptionalText, message: OptionalText },
+  "runtime.failed": { message: Text },
+};
+
+/** Compiled when one is first seen: most sessions see few of them. */
+const compiled = new Map<Type.TProperties, Validator>();
+
+function fits(table: Readonly<Record<string, Type.TProperties>>, value: unknown): boolean | undefined {
+  const type = isRecord(value) && typeof value.type === "string" ? value.type : "";
+  const properties = Object.hasOwn(table, type) ? table[type] : undefined;
+  if (properties === undefined) return undefined;
+  const validator = compiled.get(properties) ?? Compile(Type.Object(properties));
+  compiled.set(properties, validator);
+  return validator.Check(value);
+}
+
+export const isCommand = (value: unknown): value is Command => fits(COMMANDS, value) === true;
+
+export const isSpoken = (value: unknown): value is Spoken => fits(STATEMENTS, value) ?? recordFault(value) === null;

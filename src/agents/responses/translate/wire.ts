@@ -1,0 +1,48 @@
+/**
+ * The native messages of our own agent. What it says (`out`) are the records of its journal, as they are, and the few messages below; the provider's stream (`sse`)
+ * is kept block by block, byte for byte. What it is told (`in`) are commands.
+ */
+import type { JsonObject } from "../../../openresponses/json.ts";
+import type { PermissionSubject } from "../../../runtime/permission-subject.ts";
+import type { JournalRecord } from "../../../runtime/records.ts";
+
+/** The one native session of a connection. */
+export const SESSION = "main";
+
+/** A call that a crash left open, as it is when the session goes on. */
+export type OpenCall = { key: string; call_id: string; name: string; input: string };
+
+/** A command to the agent. */
+export type Command =
+  | { type: "prompt" | "steer"; message_id: string; text: string; items: JsonObject[] }
+  | { type: "command"; message_id: string; text: string; name: string }
+  | { type: "interrupt" }
+  | { type: "configure"; model?: string; mode?: string; reasoning_effort?: string | null }
+  | { type: "permission.reply"; id: string; reply: "once" | "always" | "reject"; message: string | null }
+  | { type: "question.reply"; id: string; answers: string[][] | null };
+
+/** What the agent says beside its records. */
+export type Statement =
+  /** A journal is read again, or copied for a fork. Calls without an outcome are named. */
+  | { type: "session.resumed"; session_id: string; model: string; mode: string; turn_id: string | null; calls: OpenCall[] }
+  | { type: "session.facts"; endpoint: string; models: string[]; tools: string[]; commands: string[] }
+  | { type: "notice"; name: string; detail: string }
+  | {
+      type: "permission.asked";
+      id: string;
+      call: string;
+      call_id: string;
+      tool: string;
+      subject: PermissionSubject;
+      args: JsonObject;
+      reason: string;
+      diff: string | null;
+    }
+  | { type: "question.asked"; id: string; questions: { question: string; options: readonly string[] }[] }
+  /** Nobody needs to answer any more. */
+  | { type: "request.withdrawn"; id: string }
+  | { type: "command.ended"; name: string; outcome: string; error_code: string | null; message: string | null }
+  /** The runtime itself failed: its journal could not be written. */
+  | { type: "runtime.failed"; message: string };
+
+export type Spoken = JournalRecord | Statement;

@@ -1,0 +1,90 @@
+/**
+ * What is known of tool calls: which item a call is, whether it has a result, since when it runs and how long a person was asked meanwhile. Bounded: a
+ * session may have any number of calls. Not here: events, which the item ledger makes.
+ */
+import type { ContentPart } from "../schema/content.ts";
+import type { ItemKey } from "../schema/draft.ts";
+import { BoundedMap } from "./bounded-memory.ts";
+
+/** How many calls stay known: enough for late results of any real turn. */
+const REMEMBERED = 20_000;
+
+type ToolResult = Extract<ContentPart, { type: "tool_result" }>;
+
+type KnownCall = {
+  key: ItemKey;
+  item_id: string;
+  parent_id: string | null;
+  answered: boolean;
+  /** When its arguments were last told. */
+  ready: number;
+  /** Milliseconds since then in which it waited for a person. */
+  waited: number;
+};
+
+export class CallLedger {
+  readonly #calls = new BoundedMap<string, KnownCall>(REMEMBERED);
+  /** Item → call. */
+  readonly #ids = new BoundedMap<string, string>(REMEMBERED);
+
+  has(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
+  keyOf(callId: string): ItemKey | undefined {
+    return this.#calls.get(callId)?.key;
+  }
+
+  parentOf(callId: string): string | null {
+    return this.#calls.get(callId)?.parent_id ?? null;
+  }
+
+  answered(callId: string): boolean {
+    return this.#calls.get(callId)?.answered ?? false;
+  }
+
+  /** A call with these arguments: the same again changes nothing but the time from which it runs. */
+  told(parts: readonly ContentPart[], key: ItemKey, item: { item_id: string; parent_id: string | null }, now: string): void {
+    for (const part of parts) {
+      if (part.type !== "tool_call") continue;
+      const answered = this.answered(part.call_id);
+      const { item_id, parent_id } = item;
+      this.#calls.set(part.call_id, { key, item_id, parent_id, answered, ready: Date.parse(now), waited: 0 });
+      this.#ids.set(item_id, part.call_id);
+    }
+  }
+
+  /** A result of this call was announced. `fallback`: for a call that was open when the daemon stopped and is known by its result alone. */
+  answer(callId: string, fallback?: { key: ItemKey; item_id: string; parent_id: string | null }): void {
+    const call = this.#calls.get(callId);
+    if (call) call.answered = true;
+    else if (fallback) this.#calls.set(callId, { ...fallback, answered: true, ready: Number.NaN, waited: 0 });
+  }
+
+  /** How long it ran is not known: nobody saw its end. */
+  unclock(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (call) call.ready = Number.NaN;
+  }
+
+  /** A person was asked about this call. */
+  waited(itemId: string, ms: number): void {
+    const call = this.#calls.get(this.#ids.get(itemId) ?? "");
+    if (call && Number.isFinite(ms)) call.waited += ms;
+  }
+
+  /**
+   * The result with how long the tool ran: as the agent told it, or as measured between its arguments and its result; without the wait for a person.
+   * A result that the daemon made has none.
+   */
+  timed(result: ToolResult, now: string): ToolResult {
+    const call = this.#calls.get(result.call_id);
+    if (!call || !Number.isFinite(call.ready)) return result;
+    const span = Math.max(0, Date.parse(now) - call.ready);
+    const told = result.duration_ms;
+    if (told === undefined) return { ...result, duration_ms: Math.max(0, span - call.waited) };
+    // opencode 1.18 counts the wait for a permission as running, codex 0.166 does not: what it told and the wait together do not fit into the span.
+    const counted = call.waited > 0 && told > span - call.waited / 2;
+    return counted ? { ...result, duration_ms: Math.max(0, told - call.waited) } : result;
+  }
+}

@@ -1,0 +1,321 @@
+// What the session does for every agent so that the same thing looks the same: each test tells drafts as a translator would, and reads the events.
+import { describe, expect, it } from "vitest";
+import { mapped } from "../agents/translation.ts";
+import type { Draft, DraftPart } from "../schema/draft.ts";
+import type { EventOf, UniversalEvent } from "../schema/event.ts";
+import type { EventType } from "../schema/event-data.ts";
+import { Grammar } from "../schema/grammar.ts";
+import { EventWriter, jsonOf, type LogEntry } from "./event-writer.ts";
+import { countingIds, isoClock } from "./ids.ts";
+import { Scribe } from "./scribe.ts";
+
+/** A session that is told native messages one by one, at times of the test's choice. */
+class Told {
+  readonly events: UniversalEvent[] = [];
+  readonly natives: (number | null)[] = [];
+  readonly broken: string[] = [];
+  readonly scribe: Scribe;
+  readonly #grammar = new Grammar({ strict: true });
+  #now = 0;
+  #native = 0;
+
+  constructor() {
+    const sink = { append: (entry: LogEntry) => this.#keep(entry) };
+    const writer = new EventWriter({ sessionId: "s", sink, ids: countingIds(), clock: isoClock(() => this.#now) });
+    const put = (bytes: Buffer) => ({
+      artifact_id: "art_1",
+      path: "/v1/artifacts/art_1",
+      bytes: bytes.length,
+      digest: "sha256:1",
+    });
+    this.scribe = new Scribe(writer, { put });
+    this.scribe.begin({});
+  }
+
+  #keep(entry: LogEntry): void {
+    const event = JSON.parse(jsonOf(entry)) as UniversalEvent;
+    this.events.push(event);
+    this.natives.push(entry.native);
+    this.broken.push(...this.#grammar.check(event, entry.native).map(({ rule, message }) => `${rule} ${message}`));
+  }
+
+  at(ms: number): this {
+    this.#now = ms;
+    return this;
+  }
+
+  agent(...drafts: Draft[]): this {
+    this.scribe.translation(mapped("s", "x", drafts), ++this.#native, true, null);
+    return this;
+  }
+
+  client(work: (scribe: Scribe) => void): this {
+    work(this.scribe);
+    return this;
+  }
+
+  of<T extends EventType>(type: T): EventOf<T>["data"][] {
+    return this.events.filter((event): event is EventOf<T> & UniversalEvent => event.type === type).map(({ data }) => data);
+  }
+
+  /** Event types with what they are about. */
+  get story(): string[] {
+    return this.events.slice(1).map((event) => {
+      if (!("item" in event.data)) return event.type;
+      const { kind, status } = event.data.item;
+      return `${event.type} ${kind}${event.type === "item.completed" ? ` ${status}` : ""}`;
+    });
+  }
+}
+
+const START: Draft = { do: "turn.start", initiator: "client" };
+const message = (key: string, ...content: DraftPart[]): Draft => ({
+  do: "item.start",
+  item: { key, native_item_id: `n-${key}`, kind: "message", role: "assistant", content },
+});
+const call = (key: string, change: { parent?: string; tool_kind?: "skill"; arguments?: string } = {}): Draft => ({
+  do: "item.start",
+  item: {
+    key,
+    native_item_id: `n-${key}`,
+    parent: change.parent ?? null,
+    kind: "tool_call",
+    role: "assistant",
+    content: [
+      {
+        type: "tool_call",
+        name: "t",
+        arguments: change.arguments ?? "{}",
+        call_id: key,
+        ...(change.tool_kind ? { tool_kind: change.tool_kind } : {}),
+      },
+    ],
+  },
+});
+const result = (key: string, change: object = {}): Draft => ({
+  do: "item.add",
+  item: {
+    key: `${key}:r`,
+    kind: "tool_result",
+    role: "tool",
+    content: [{ type: "tool_result", call_id: key, output: "out", ...change }],
+  },
+});
+const delta = (key: string, text: string): Draft => ({ do: "item.delta", key, part_type: "text", delta: text, part_index: 0 });
+const end = (stop_reason: Extract<Draft, { do: "turn.end" }>["stop_reason"] = "end_turn"): Draft => ({
+  do: "turn.end",
+  stop_reason,
+});
+const ask = (key: string): Draft => ({
+  do: "permission.request",
+  key: `ask:${key}`,
+  action: "Run",
+  tool_name: "t",
+  input: {},
+  call_id: key,
+  item: key,
+  options: [
+    { id: "a", label: "Always", kind: "allow_always" },
+    { id: "o", label: "Once", kind: "allow_once" },
+    { id: "n", label: "No", kind: "reject_once" },
+  ],
+  native: null,
+});
+
+describe("a session keeps the sameness rules for every agent", () => {
+  it("[U1] a call without a message gets an empty one, and its result the same; calls of one answer share it", () => {
+    const told = new Told()
+      .agent(START, call("a"))
+      .agent(call("b"))
+      .agent(result("a"))
+      .agent(result("b"))
+      .agent(call("c"), result("c"), end());
+    const parents = told.of("item.started").flatMap(({ item }) => (item.kind === "message" ? [] : [item.parent_id]));
+    expect(new Set(parents.slice(0, 4)).size).toBe(1);
+    expect(parents[4]).not.toBe(parents[0]);
+    expect(told.events.filter((event) => event.type === "item.started" && event.data.item.kind === "message")).toMatchObject([
+      { source: "daemon", data: { item: { content: [], role: "assistant" } } },
+      { source: "daemon" },
+    ]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U3] a call ends right before its result with the same status, whatever the agent says of it", () => {
+    const told = new Told().agent(START, message("m"), call("a", { parent: "m" }), { do: "item.complete", key: "m" });
+    told.agent({ do: "item.complete", key: "a", status: "completed" }, result("a", { is_error: true, exit_code: 3 }), end());
+    expect(told.story.slice(-5)).toEqual([
+      "item.started tool_result",
+      "item.completed tool_call failed",
+      "item.completed tool_result failed",
+      "turn.ended",
+      "session.status",
+    ]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U3] a call that is cut off has a failed result of the daemon, without exit code and duration", () => {
+    const told = new Told().agent(START, call("a")).at(500).agent(end("interrupted"));
+    const completed = told.of("item.completed").map(({ item }) => item);
+    expect(completed.map(({ kind, status }) => [kind, status])).toEqual([
+      ["message", "completed"],
+      ["tool_call", "failed"],
+      ["tool_result", "failed"],
+    ]);
+    expect(completed[2]?.content).toEqual([
+      { type: "tool_result", call_id: "a", output: "The call was cut short: the agent gave no result.", is_error: true },
+    ]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U3] text that the agent ends with its cut turn failed", () => {
+    const told = new Told().agent(START, message("m")).agent(delta("m", "Half"));
+    told.agent({ do: "item.complete", key: "m" }, end("interrupted"));
+    expect(told.of("item.completed").map(({ item }) => item.status)).toEqual(["failed"]);
+  });
+
+  it("[U4] an error has no exit code of 0, and a duration no wait for a person", () => {
+    const answer = { status: "approved", resolved_by: "client" } as const;
+    const told = new Told().agent(START, call("a")).at(1_000).agent(ask("a")).at(6_000);
+    told.client(({ requests }) => requests.resolvePermission("ask:a", answer, { source: "daemon", native: null }));
+    told.at(6_250).agent(result("a", { is_error: true, exit_code: 0 }));
+    expect(told.of("item.completed").at(-1)?.item.content).toEqual([
+      { type: "tool_result", call_id: "a", output: "out", is_error: true, duration_ms: 1_250 },
+    ]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it.each([
+    [5_200, 200],
+    [200, 200],
+  ])("[U4] a duration of %i ms around a wait of 5 s is told as %i", (duration_ms, expected) => {
+    const answer = { status: "approved", resolved_by: "client" } as const;
+    const told = new Told().agent(START, call("a")).agent(ask("a")).at(5_000);
+    told.client(({ requests }) => requests.resolvePermission("ask:a", answer, { source: "daemon", native: null }));
+    told.at(5_200).agent(result("a", { duration_ms }));
+    expect(told.of("item.completed").at(-1)?.item.content).toMatchObject([{ duration_ms: expected }]);
+  });
+
+  it("[U5] starts that the agent never said are the daemon's, and statuses it said are its own", () => {
+    const told = new Told().agent(START, { do: "status", status: { status: "retrying", attempt: 1 } });
+    told.agent(message("m", { type: "text", text: "Hi" }), { do: "item.complete", key: "m" });
+    const sources = told.events.map(({ type, source }) => `${type} ${source}`);
+    expect(sources).toContain("item.started daemon");
+    expect(sources).toContain("item.completed agent");
+    expect(told.events.find(({ type }) => type === "session.status")).toMatchObject({
+      source: "agent",
+      data: { status: "retrying" },
+    });
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U6] a message is completed before its call is asked about, and what follows continues it", () => {
+    const told = new Told()
+      .agent(START, message("m"))
+      .agent(delta("m", "One. "), call("a", { parent: "m" }))
+      .agent(ask("a"));
+    told.agent({ do: "permission.resolve", key: "ask:a", status: "approved", resolved_by: "client" });
+    told.agent(result("a")).agent(delta("m", "Two."));
+    told.agent({ do: "item.complete", key: "m", content: [{ type: "text", text: "One. Two." }] }, end());
+    const texts = told.of("item.completed").flatMap(({ item }) => (item.kind === "message" ? [item.content] : []));
+    expect(texts).toEqual([[{ type: "text", text: "One. " }], [{ type: "text", text: "Two." }]]);
+    expect(told.story.indexOf("item.completed message completed")).toBeLessThan(told.story.indexOf("permission.requested"));
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U7] a finished item that is removed keeps its native id", () => {
+    const told = new Told()
+      .agent(START, message("m"), { do: "item.complete", key: "m" })
+      .agent({ do: "item.remove", key: "m", reason: "x" });
+    expect(told.of("item.removed")).toMatchObject([{ native_item_id: "n-m" }]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U8] text that came whole is told when its message is completed, and at a call that follows it", () => {
+    const told = new Told().agent(START, message("m", { type: "text", text: "Whole" }));
+    told.agent({ do: "event", type: "agent.notice", data: { name: "between" } }, call("a", { parent: "m" }));
+    expect(told.story.slice(-4)).toEqual([
+      "agent.notice",
+      "item.delta",
+      "item.completed message completed",
+      "item.started tool_call",
+    ]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U9] options are offered in one order", () => {
+    const told = new Told().agent(START, call("a"), ask("a"));
+    expect(told.of("permission.requested")[0]?.metadata.options.map(({ id }) => id)).toEqual(["o", "a", "n"]);
+  });
+
+  it("[U10] a plan is a status item of the assistant", () => {
+    const content: DraftPart[] = [{ type: "plan", entries: [] }];
+    const told = new Told().agent(START, { do: "item.add", item: { key: "p", kind: "status", role: null, content } });
+    expect(told.of("item.completed")[0]?.item).toMatchObject({ kind: "status", role: "assistant" });
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U11] the call of a skill tool is the use of a skill, once, when its name is known", () => {
+    const told = new Told().agent(START, call("a", { tool_kind: "skill", arguments: "" }));
+    expect(told.of("skill.invoked")).toEqual([]);
+    told.agent({ do: "item.delta", key: "a", part_type: "tool_arguments", delta: '{"skill":"pdf","args":"x"}' });
+    told.agent({ do: "item.complete", key: "a" }, result("a"));
+    expect(told.of("skill.invoked")).toEqual([{ name: "pdf", args: "x", mode: "auto" }]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U12] what follows from a native message has it, and so has the answer to a request and the end after an exit", () => {
+    const answer = { status: "denied", resolved_by: "client" } as const;
+    const told = new Told().agent(START, message("m")).agent(call("a", { parent: "m" }), ask("a"));
+    told.client(({ requests }) => requests.resolvePermission("ask:a", answer, { source: "daemon", native: null }));
+    told.agent(end("interrupted"));
+    told.client((scribe) => {
+      scribe.exited = 9;
+      scribe.afterExit(() => scribe.end({ reason: "error", terminated_by: "agent" }));
+    });
+    const nativeOf = (type: EventType) => told.natives[told.events.findLastIndex((event) => event.type === type)];
+    expect(nativeOf("permission.resolved")).toBe(2);
+    expect(nativeOf("item.completed")).toBe(3);
+    expect(nativeOf("session.status")).toBe(3);
+    expect(nativeOf("session.ended")).toBe(9);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U13] an interrupt is no error, and an answer over the limit is one", () => {
+    const error = (code: "aborted" | "api_error"): Draft => ({
+      do: "error",
+      error: { message: "x", code, details: { error_source: "agent" } },
+    });
+    const told = new Told().agent(START, error("aborted"), end("interrupted")).agent(START, end("output_length"));
+    expect(told.of("error").map(({ code }) => code)).toEqual(["output_length"]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U14] a failed sign-in is told once in a turn, before its error", () => {
+    const error: Draft = {
+      do: "error",
+      error: { message: "401", code: "provider_auth", details: { error_source: "provider", native_code: 401 } },
+    };
+    const auth: Draft = { do: "event", type: "auth.status", data: { status: "required", message: "Sign in" } };
+    const told = new Told().agent(START, error, end("error")).agent(START, error, auth, end("error"));
+    expect(told.events.flatMap(({ type }) => (type === "error" || type === "auth.status" ? [type] : []))).toEqual([
+      "auth.status",
+      "error",
+      "auth.status",
+      "error",
+    ]);
+    expect(told.of("auth.status").map(({ message }) => message)).toEqual(["401", "Sign in"]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U15] metadata and details get snake_case keys, and MCP servers one word for a state", () => {
+    const told = new Told().agent(
+      { do: "event", type: "session.updated", data: { metadata: { projectID: "p", account: { apiKeySource: "x" } } } },
+      { do: "event", type: "agent.notice", data: { name: "n", detail: { firstUnread: 1 } } },
+      { do: "event", type: "config.changed", data: { mcp_servers: [{ name: "m", status: "ready" }] } },
+    );
+    expect(told.of("session.updated")).toEqual([{ metadata: { project_id: "p", account: { api_key_source: "x" } } }]);
+    expect(told.of("agent.notice")).toEqual([{ name: "n", detail: { first_unread: 1 } }]);
+    expect(told.of("config.changed")).toEqual([{ mcp_servers: [{ name: "m", status: "connected" }] }]);
+    expect(told.broken).toEqual([]);
+  });
+});
