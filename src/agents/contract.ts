@@ -172,6 +172,8 @@ export interface SessionPort {
 export type ResumeTarget = {
   native_session_id: string;
   fork: boolean;
+  /** Only for a fork: the place where it branches off, as `Agent.forkPlace` named it. Absent: the end. */
+  at?: string;
   /** False: the agent has never answered in this session. If it does not know the session then, nothing is lost by starting anew. */
   answered?: boolean;
 };
@@ -299,6 +301,11 @@ export interface Agent {
   readonly skills?: SkillDoor;
   /** What it would load from this directory. Reads files and starts nothing. Absent: the agent loads nothing of a directory. */
   directoryFiles?(directory: string, host: AgentHost): Promise<LoadedFile[]>;
+  /**
+   * Names the place of its conversation up to which this ledger goes, for a fork that branches off there; null when there is none yet. Reads nothing else. Absent:
+   * a fork has the whole conversation.
+   */
+  forkPlace?(ledger: AsyncIterable<NativeMessage>): Promise<string | null>;
   /**
    * True: the agent's own memory of this native session ends in the middle of a turn that it goes on with when it is started. The daemon then starts it after a
    * crash. Starts nothing. Absent: a turn that was cut stays cut.

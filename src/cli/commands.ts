@@ -32,6 +32,7 @@ import {
 import { ls, pending, show } from "./commands/list.ts";
 import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
+import { modelServer } from "./commands/model-server.ts";
 import { prune } from "./commands/prune.ts";
 import { queue, queueEdit, queueMove, queueRemove, queueSend } from "./commands/queue.ts";
 import { run } from "./commands/run.ts";
@@ -76,7 +77,10 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
     ],
   },
   { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
-  { title: "Agents", commands: [agents, agentsInstall, agentsReport, models, modes, skillsList, skillsShow, verify, replay] },
+  {
+    title: "Agents",
+    commands: [agents, agentsInstall, agentsReport, models, modes, skillsList, skillsShow, verify, replay, modelServer],
+  },
   {
     title: "Configuration and access",
     commands: [

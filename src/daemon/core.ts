@@ -101,6 +101,9 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   const directory = new Directory(agents, { ...options, trust });
   let indexer: Indexer | null = null;
   const checkpoints = checkpointsOf(options, log);
+  const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
+  const [ids, clock] = [timeOrderedIds(), isoClock()];
+  const tasks = createTasks({ ...options, log, ids, clock, manager: () => manager, warn });
   const skills = new DaemonSkills({
     folder: join(options.dataDir, "skills"),
     home: options.env.HOME,
@@ -108,9 +111,6 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     isTrusted: (path) => trust.isTrusted(path),
     share: options.config.share_skills ?? true,
   });
-  const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
-  const [ids, clock] = [timeOrderedIds(), isoClock()];
-  const tasks = createTasks({ ...options, log, ids, clock, manager: () => manager, warn });
   const manager = new SessionManager({
     log,
     ids,

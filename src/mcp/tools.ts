@@ -274,6 +274,6 @@ export const tools: readonly Tool[] = [
       return { terminated: session_id };
     },
   }),
-  ...checkpointTools,
   ...taskTools,
+  ...checkpointTools,
 ];

@@ -268,7 +268,16 @@ export const DirectorySettings = Type.Object(
 export type DirectorySettings = Type.Static<typeof DirectorySettings>;
 
 export const ForkSession = Type.Object(
-  { session_id: optional(SessionId), title: optional(Type.String({ maxLength: 500 })) },
+  {
+    session_id: optional(SessionId),
+    title: optional(Type.String({ maxLength: 500 })),
+    at: optional(
+      Type.Integer({
+        minimum: 1,
+        description: "branch off after this event (its `sequence`), where the agent can; otherwise at the end",
+      }),
+    ),
+  },
   { title: "ForkSession", additionalProperties: false },
 );
 export type ForkSession = Type.Static<typeof ForkSession>;

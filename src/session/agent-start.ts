@@ -15,11 +15,14 @@ export async function mayStart(row: SessionRow, gate: TrustGate, { agent, host }
 }
 
 export function startTarget(row: SessionRow, trusted: boolean, { agent, agentEnvironment }: Context): LineTarget {
-  const { native_session_id, fork, answered } = row;
+  const { native_session_id, fork, fork_at: at, answered } = row;
   const config = configOf(row, trusted);
   const own = agent.sharesProcess ? {} : agentEnvironment(row.session_id);
   return {
     config: { ...config, env: { ...config.env, ...own } },
-    resume: native_session_id === null ? null : { native_session_id, fork, answered: answered !== false },
+    resume:
+      native_session_id === null
+        ? null
+        : { native_session_id, fork, answered: answered !== false, ...(fork && at !== undefined ? { at } : {}) },
   };
 }

@@ -13,6 +13,7 @@ import { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
 import { earlierConversation } from "./earlier-conversation.ts";
+import { forkPlace } from "./fork-place.ts";
 import type { IdSource } from "./ids.ts";
 import { isImporting } from "./import-mark.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
@@ -240,8 +241,11 @@ export class SessionManager {
         "not_resumable",
         "The session has no conversation yet: send it a message first, or create a new session.",
       );
+    const { fork_at: _, ...row } = structuredClone(origin.row);
+    const place = request.at === undefined ? {} : { fork_at: await forkPlace(agent, origin.stream, request.at) };
     return this.#add({
-      ...structuredClone(origin.row),
+      ...row,
+      ...place,
       session_id: request.session_id ?? this.#options.ids.next("sess"),
       title: request.title ?? origin.row.title,
       named: request.title !== undefined || origin.row.named === true,
@@ -258,11 +262,13 @@ export class SessionManager {
   }
 
   /**
-   * A new session that goes on from an earlier point of this one: no agent offers that for every point, so it begins anew and knows what was said up to then.
+   * A new session that goes on from an earlier point of this one: few agents offer that for every point; others begin anew and know what was said up to then.
    * Where nothing was said before, it is simply the session once more.
    */
   async branchAt(id: string, sequence: number, actor: Actor = EMBEDDED): Promise<SessionView> {
     const origin = await this.get(id);
+    if (this.#agentOf(origin.agentId).agent.forkPlace && origin.nativeSessionId !== null)
+      return this.fork(id, { at: sequence }, actor);
     const earlier = await earlierConversation(this.#options.log, this.#snapshots, id, sequence);
     const { agent } = this.#agentOf(origin.agentId);
     if (earlier !== null && !agent.capabilities.system_prompt)

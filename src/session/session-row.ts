@@ -47,6 +47,8 @@ export const SessionRow = Type.Object({
   /** Branch from native_session_id at the first start, instead of going on with it. */
   fork: Type.Boolean(),
   forked_from: nullable(text),
+  /** Where it branches off, in the agent's words. Absent: at the end. */
+  fork_at: Type.Optional(text),
   /** Who created, forked or imported it. Absent in sessions of an older daemon. */
   created_by: Type.Optional(Actor),
   /** A file brought in messages that waited where it comes from: they are removed when it is first loaded. */

@@ -59,13 +59,13 @@ it("offers the tools, each with a schema", async () => {
     "answer_question",
     "interrupt",
     "terminate",
-    "list_changes",
-    "list_checkpoints",
-    "rewind",
     "list_tasks",
     "start_task",
     "read_task",
     "stop_task",
+    "list_changes",
+    "list_checkpoints",
+    "rewind",
   ]);
   for (const { inputSchema } of tools) expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
 });

@@ -6,6 +6,7 @@ import { responsesFiles, rulesOf } from "./connect/directory.ts";
 import { endpointOf } from "./connect/endpoint.ts";
 import { listModels } from "./connect/models.ts";
 import { isUnfinished } from "./connect/session-data.ts";
+import { forkPlace } from "./translate/fork-place.ts";
 import { ResponsesFrames } from "./translate/native-frames.ts";
 import { ResponsesTranslator } from "./translate/translator.ts";
 
@@ -48,6 +49,7 @@ export const responsesAgent: Agent = {
   },
   models: async (host) => listModels(await endpointOf(host, { env: {}, model: null })),
   directoryFiles: responsesFiles,
+  forkPlace,
   unfinished: (nativeSession, host) => isUnfinished(host, nativeSession),
   connect,
 };

@@ -95,12 +95,18 @@ export const fork: Command = {
   options: {
     id: { type: "string", value: "<id>", about: "under this id (default: a new one)" },
     title: { type: "string", value: "<title>", about: "its title" },
+    at: { type: "string", value: "<sequence>", about: "after this event, where the agent can (default: at the end)" },
   },
   completes: ["sessions"],
   async run(call) {
-    const [id, title] = [text(call.values, "id"), text(call.values, "title")];
+    const [id, title, at] = [text(call.values, "id"), text(call.values, "title"), text(call.values, "at")];
+    if (at !== undefined && !/^[1-9]\d*$/.test(at)) throw new UsageError(`--at needs the sequence of an event, not ${at}`);
     const session = (await call.daemon()).session(need(call.words, 0, "the session"));
-    const branch = await session.fork({ ...(id ? { session_id: id } : {}), ...(title ? { title } : {}) });
+    const branch = await session.fork({
+      ...(id ? { session_id: id } : {}),
+      ...(title ? { title } : {}),
+      ...(at ? { at: Number(at) } : {}),
+    });
     if (flag(call.values, "json")) call.json(await branch.get());
     else call.print(branch.id);
     return EXIT.ok;

@@ -14,6 +14,8 @@ export interface Delivery {
   readonly reply: Reply;
   readonly step: ModelStep;
   readonly fault: Fault | undefined;
+  /** The stream ends in `[DONE]`. */
+  readonly done?: boolean;
 }
 
 /** Fires when the client hangs up or the answer is out. */
@@ -97,7 +99,7 @@ async function stream(delivery: Delivery, gone: Gone): Promise<void> {
   }
   if (gone.aborted) return;
   if (fault && limit !== undefined) return breakStream(delivery, fault, gone);
-  response.end();
+  response.end(delivery.done ? "data: [DONE]\n\n" : undefined);
 }
 
 /** After how many pieces the stream breaks; undefined when it does not. */

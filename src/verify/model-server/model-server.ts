@@ -4,11 +4,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Scenario } from "../../agents/scenario.ts";
 import type { ToolProfile } from "../scenario/tool-names.ts";
+import { chaosStep } from "./chaos.ts";
 import { deliver, sendJson } from "./deliver.ts";
-import { isObject, parseJson } from "./json.ts";
+import { isObject, type JsonObject, parseJson } from "./json.ts";
 import { estimateTokens, type HttpCall, type ModelRequest, type ProtocolName } from "./model-request.ts";
-import { Playbook } from "./playbook.ts";
-import { callId, type Position } from "./position.ts";
+import { type NoPlay, type Play, Playbook } from "./playbook.ts";
+import { callId, locate, type Position } from "./position.ts";
 import { anthropic } from "./protocols/anthropic.ts";
 import { chat } from "./protocols/chat.ts";
 import { gemini } from "./protocols/gemini.ts";
@@ -17,8 +18,10 @@ import { responses } from "./protocols/responses.ts";
 import { readBody } from "./read-body.ts";
 import { type RecordedRequest, RequestLog } from "./recorded-request.ts";
 import { makeReply } from "./reply.ts";
+import { type SocketAnswer, serveSockets } from "./responses-socket.ts";
 import { type Route, route } from "./route.ts";
-import { modelList, tokenCount } from "./side-answers.ts";
+import { compaction, modelList, tokenCount } from "./side-answers.ts";
+import { sideCall } from "./side-call.ts";
 import { profileOf } from "./tool-profile.ts";
 import { variablesFor } from "./variables.ts";
 
@@ -38,6 +41,10 @@ export interface ModelServerOptions {
   /** How many requests are remembered (default 1000). */
   readonly remember?: number;
   readonly log?: (request: RecordedRequest) => void;
+  /** Prompts without a marker are answered at random, by this seed. */
+  readonly chaos?: string;
+  /** Streams of the Responses protocol end in `[DONE]`, as the specification has it; OpenAI's do not. */
+  readonly doneMark?: boolean;
 }
 
 export interface ModelServer {
@@ -57,6 +64,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const server = createServer((request, response) => {
     desk.handle(request, response).catch((error: unknown) => fail(response, error));
   });
+  const sockets = serveSockets(server, (body, request) => desk.answerSocket(body, request));
   const port = await listen(server, host, options.port ?? 0);
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
@@ -65,6 +73,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     waitForRequest: (predicate, signal) => desk.log.wait(predicate, signal),
     close: () => {
       desk.log.close();
+      sockets.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
       return closed;
@@ -107,7 +116,7 @@ class Desk {
       return sendJson(response, 400, protocol.error(400, "The body is not a JSON object."));
     }
     const request = protocol.parse(call);
-    const play = this.#playbook.play(request);
+    const play = this.#play(request);
     const seen = {
       protocol: protocol.name,
       model: request.model,
@@ -121,7 +130,35 @@ class Desk {
     const { step, fault, attempt, position, side, past_end } = play;
     const reply = makeReply(step, this.#replyContext(protocol, request, position, call));
     this.#record(facts, { ...seen, side, scenario: position?.scenario, position, attempt, past_end });
-    await deliver({ response, protocol, request, reply, step, fault });
+    const done = protocol.name === "responses" && (this.#options.doneMark ?? false);
+    await deliver({ response, protocol, request, reply, step, fault, done });
+  }
+
+  /** A prompt that names no scenario is answered at random where that was asked for. */
+  #play(request: ModelRequest): Play | NoPlay {
+    const { chaos } = this.#options;
+    const named = locate(request, undefined) !== undefined || sideCall(request) !== undefined;
+    return chaos === undefined || named
+      ? this.#playbook.play(request)
+      : this.#playbook.improvised(chaosStep(chaos, request), request);
+  }
+
+  /** The same answers over a WebSocket, whole: a script's delays and half answers are of HTTP. */
+  answerSocket(body: JsonObject, request: IncomingMessage): SocketAnswer {
+    const call: HttpCall = { path: "/v1/responses", query: new URLSearchParams(), headers: plainHeaders(request), body };
+    const facts: Facts = { method: "WS", path: request.url ?? "/", headers: call.headers, body };
+    const asked = responses.parse(call);
+    const play = this.#play(asked);
+    if (play.kind === "none") {
+      this.#record(facts, { protocol: "responses", model: asked.model, scenario: play.scenario });
+      return { status: 400, error: { type: "invalid_request", code: "invalid_request", message: play.message, param: null } };
+    }
+    const { step, fault, attempt, position, side, past_end } = play;
+    this.#record(facts, { protocol: "responses", model: asked.model, history: asked.history, side, position, attempt, past_end });
+    const reply = makeReply(step, this.#replyContext(responses, asked, position, call));
+    if (fault === undefined) return { events: responses.frames(reply, asked).map(({ data }) => data) };
+    const failed = fault.kind === "failed" ? fault : { code: "server_error", message: `Scripted fault: ${fault.kind}.` };
+    return { events: responses.failed(reply, failed.code, failed.message ?? "Scripted failure.").map(({ data }) => data) };
   }
 
   #replyContext(protocol: Protocol, request: ModelRequest, position: Position | undefined, call: HttpCall) {
@@ -151,6 +188,11 @@ class Desk {
       case "embed":
         sendJson(response, 200, { embedding: { values: [0, 0, 0] }, embeddings: [{ values: [0, 0, 0] }] });
         break;
+      case "compact": {
+        const request = responses.parse(call);
+        sendJson(response, 200, compaction(locate(request, this.#options.default), estimateTokens(request)));
+        break;
+      }
       case "health":
         sendJson(response, 200, { status: "ok" });
         break;

@@ -58,6 +58,12 @@ export class Playbook {
     return this.#turnOut(step ?? say("Done."), undefined, position, step === undefined);
   }
 
+  /** A step that stands in no script. Its place is that of the conversation, so that a failure passes at the next attempt. */
+  improvised(step: ModelStep, request: ModelRequest): Play {
+    const position = locate(request, "improvised");
+    return { ...this.#turnOut(step, undefined, position, false), position: undefined };
+  }
+
   #turnOut(step: ModelStep, side: SideCall["kind"] | undefined, position: Position | undefined, past_end: boolean): Play {
     const place = position ? `${position.conversation} ${position.scenario} ${position.turn} ${position.step}` : "nowhere";
     const attempt = this.#count(`${place} ${side ?? ""}`);

@@ -6,6 +6,8 @@ export type Route =
   | { readonly kind: "generate"; readonly protocol: ProtocolName }
   | { readonly kind: "count_tokens"; readonly protocol: "anthropic" | "responses" | "gemini" }
   | { readonly kind: "models"; readonly model: string | undefined }
+  /** The provider makes a conversation short. */
+  | { readonly kind: "compact" }
   | { readonly kind: "health" }
   | { readonly kind: "embed" }
   | { readonly kind: "unknown" };
@@ -14,6 +16,7 @@ const POSTS: readonly [RegExp, Route][] = [
   [/\/messages\/count_tokens$/, { kind: "count_tokens", protocol: "anthropic" }],
   [/\/messages$/, { kind: "generate", protocol: "anthropic" }],
   [/\/responses\/input_tokens$/, { kind: "count_tokens", protocol: "responses" }],
+  [/\/responses\/compact$/, { kind: "compact" }],
   [/\/responses$/, { kind: "generate", protocol: "responses" }],
   [/\/chat\/completions$/, { kind: "generate", protocol: "chat" }],
   [/:(streamGenerateContent|generateContent)$/, { kind: "generate", protocol: "gemini" }],

@@ -165,6 +165,33 @@ describe("a turn", () => {
   });
 });
 
+describe("a fork at an event", () => {
+  it("has the conversation up to there and nothing of what came later", async () => {
+    await serve(answers([{ text: "One." }], [{ text: "Two." }], [{ text: "Three." }]));
+    const session = await start();
+    const first = await play(session, "First.");
+    await play(session, "Second.");
+    const copy = await core.manager.get((await core.manager.fork(session.session_id, { at: first.sequence })).session_id);
+    await turn(copy, "Third.");
+    const sent = JSON.parse(endpoint?.requests.at(-1)?.body ?? "{}").input;
+    const texts = sent.map(({ content }: { content: { text: string }[] }) => content[0]?.text);
+    expect(texts).toEqual(["First.", "One.", "Third."]);
+    await expect(core.manager.fork(session.session_id, { at: 99_999 })).rejects.toThrow(/no event 99999/);
+  });
+
+  it("in the middle of a turn: the call that was open is closed", async () => {
+    await serve(answers([{ call: "bash", args: { command: "echo out" } }], [{ text: "Done." }], [{ text: "Again." }]));
+    const session = await start({ permission_mode: "bypass" });
+    const { events } = await turn(session, "First.");
+    const output = events.find(
+      ({ type, data }) => type === "item.delta" && "part_type" in data && data.part_type === "tool_output",
+    );
+    const copy = await core.manager.get((await core.manager.fork(session.session_id, { at: output?.sequence ?? 0 })).session_id);
+    await turn(copy, "Second.");
+    expect(outputs(3)[0]).toContain("forked while this ran");
+  });
+});
+
 describe("bad input", () => {
   const failing = async (answer: Answer, settings: object = {}): Promise<UniversalEvent[]> => {
     await serve(answer, settings);

@@ -150,6 +150,7 @@ class ResponsesConnection implements Connection {
       mode: settings.mode,
       turn_id: continued ? turn.id : null,
       calls: continued ? openCalls(loop.state) : [],
+      records: loop.state.records,
     });
     const running = loop.resume();
     if (running !== null) this.#watch(running);

@@ -39,7 +39,7 @@ export async function dataFor(host: AgentHost, resume: ResumeTarget | null): Pro
     if (resume.answered === false) return made(new SessionData(host, randomUUID()));
     throw new AgentError("agent_refused", `There is no journal of the conversation ${origin.id}: start a new session.`);
   }
-  return resume.fork ? forked(host, origin, null) : origin;
+  return resume.fork ? forked(host, origin, resume.at === undefined ? null : Number(resume.at)) : origin;
 }
 
 /** An id names a directory: nothing else may be named by it. */

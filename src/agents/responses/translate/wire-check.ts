@@ -24,7 +24,14 @@ const Subject = Type.Object({ kind: Text });
 const Call = Type.Object({ key: Text, call_id: Text, name: Text, input: Text });
 
 const STATEMENTS: Readonly<Record<string, Type.TProperties>> = {
-  "session.resumed": { session_id: Text, model: Text, mode: Text, turn_id: OptionalText, calls: Type.Array(Call) },
+  "session.resumed": {
+    session_id: Text,
+    model: Text,
+    mode: Text,
+    turn_id: OptionalText,
+    calls: Type.Array(Call),
+    records: Type.Integer({ minimum: 0 }),
+  },
   "session.facts": { endpoint: Text, models: Type.Array(Text), tools: Type.Array(Text), commands: Type.Array(Text) },
   notice: { name: Text, detail: Text },
   "permission.asked": {

@@ -23,8 +23,16 @@ export type Command =
 
 /** What the agent says beside its records. */
 export type Statement =
-  /** A journal is read again, or copied for a fork. Calls without an outcome are named. */
-  | { type: "session.resumed"; session_id: string; model: string; mode: string; turn_id: string | null; calls: OpenCall[] }
+  /** A journal is read again, or copied for a fork. Calls without an outcome are named. `records`: how many it has. */
+  | {
+      type: "session.resumed";
+      session_id: string;
+      model: string;
+      mode: string;
+      turn_id: string | null;
+      calls: OpenCall[];
+      records: number;
+    }
   | { type: "session.facts"; endpoint: string; models: string[]; tools: string[]; commands: string[] }
   | { type: "notice"; name: string; detail: string }
   | {

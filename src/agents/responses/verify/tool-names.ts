@@ -2,7 +2,14 @@
 import { args, json, list, mcpName, questions, str, type ToolCalls, type ToolSet } from "../../kit/verify/tool-names.ts";
 
 const responses: ToolCalls = {
-  shell: (i) => json("bash", { command: i.command, title: i.description, timeout_ms: i.timeout_ms, background: i.background }),
+  shell: (i) =>
+    json("bash", {
+      command: i.command,
+      title: i.description,
+      timeout_ms: i.timeout_ms,
+      background: i.background,
+      unsandboxed: i.escalate,
+    }),
   read: (i) => json("read", { path: i.path }),
   write: (i) => json("write", { path: i.path, content: i.content }),
   edit: (i) => json("edit", { path: i.path, edits: [{ old: i.old, new: i.new }] }),

@@ -53,20 +53,38 @@ function sequence(): { frames: Frame[]; emit: Emit } {
   return { frames, emit };
 }
 
+/** Every key of the specification's response resource. What a request may set is answered with its default: nothing of it changes a script. */
 function shell(reply: Reply, status: string, output: JsonObject[]): JsonObject {
   return {
     id: reply.id,
     object: "response",
     created_at: reply.created,
+    completed_at: status === "completed" ? reply.created : null,
     status,
     error: null,
     incomplete_details: null,
     instructions: null,
     model: reply.model,
     output,
+    tools: [],
+    tool_choice: "auto",
     parallel_tool_calls: true,
+    truncation: "disabled",
+    text: { format: { type: "text" } },
+    top_p: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    temperature: 1,
+    reasoning: null,
+    max_output_tokens: null,
+    max_tool_calls: null,
     previous_response_id: null,
     store: false,
+    background: false,
+    service_tier: "default",
+    safety_identifier: null,
+    prompt_cache_key: null,
     usage: null,
     metadata: {},
   };

@@ -1,0 +1,81 @@
+/**
+ * A model that plays at random within the rules: text, thinking, calls of the tools on offer with arguments that fit their schemas, and now and then a failure that a
+ * client must get over. The same seed and the same conversation give the same answer, so a run can be repeated.
+ */
+import { createHash } from "node:crypto";
+import type { Block, Fault, ModelStep } from "../../agents/scenario.ts";
+import type { ModelRequest } from "./model-request.ts";
+import { schemaInstance } from "./schema-instance.ts";
+
+/** Answers with calls before a turn comes to its end. */
+const MOST_CALLS = 5;
+const WORDS = "alpha beta gamma delta Grüße 🐉 done next because therefore looks right\n".split(" ");
+
+export function chaosStep(seed: string, request: ModelRequest): ModelStep {
+  // Ids are counted by the server: they are no part of what was said.
+  const dice = new Dice(`${seed} ${JSON.stringify(request.history.map(({ role, text }) => [role, text]))}`);
+  const blocks: Block[] = [];
+  if (dice.chance(0.3))
+    blocks.push({ type: "thinking", text: dice.words(20), style: dice.of(["summary", "raw", "both"] as const) });
+  const calls = callsSincePrompt(request) < MOST_CALLS && request.tools.length > 0 && dice.chance(0.6) ? dice.upTo(3) : 0;
+  if (calls === 0 || dice.chance(0.5)) blocks.push({ type: "text", text: dice.words(40), chunks: dice.upTo(12) });
+  for (let at = 0; at < calls; at += 1) {
+    const tool = dice.of(request.tools);
+    const raw_arguments = JSON.stringify(schemaInstance(tool.schema));
+    const namespace = tool.namespace === undefined ? {} : { namespace: tool.namespace };
+    blocks.push({ type: "tool", native_name: tool.name, raw_arguments, chunks: dice.upTo(4), ...namespace });
+  }
+  const fault = dice.chance(0.15) ? { fault: faultOf(dice) } : {};
+  return { blocks, ...fault };
+}
+
+/** Each passes when it is asked again. */
+function faultOf(dice: Dice): Fault {
+  const times = 1;
+  return dice.of<Fault>([
+    { kind: "http", status: 500, times },
+    { kind: "http", status: 429, headers: { "retry-after": "0" }, times },
+    { kind: "cut", after_chunks: dice.upTo(3), times },
+    { kind: "eof", after_chunks: dice.upTo(3), times },
+    { kind: "failed", code: "server_error", times },
+    { kind: "refuse_connection", times },
+  ]);
+}
+
+function callsSincePrompt({ history }: ModelRequest): number {
+  const prompt = history.findLastIndex(({ role }) => role === "user");
+  return history.slice(prompt + 1).filter((entry) => entry.role === "assistant" && entry.calls.length > 0).length;
+}
+
+/** Numbers from a hash: as many as one answer needs, and the same on every machine. */
+class Dice {
+  readonly #seed: string;
+  #count = 0;
+
+  constructor(seed: string) {
+    this.#seed = seed;
+  }
+
+  /** From 0 to below 1. */
+  #next(): number {
+    this.#count += 1;
+    return createHash("sha256").update(`${this.#seed} ${this.#count}`).digest().readUInt32BE(0) / 2 ** 32;
+  }
+
+  chance(part: number): boolean {
+    return this.#next() < part;
+  }
+
+  /** From 1 to `most`. */
+  upTo(most: number): number {
+    return 1 + Math.floor(this.#next() * most);
+  }
+
+  of<T>(list: readonly T[]): T {
+    return list[Math.floor(this.#next() * list.length)] as T;
+  }
+
+  words(most: number): string {
+    return Array.from({ length: this.upTo(most) }, () => this.of(WORDS)).join(" ");
+  }
+}
