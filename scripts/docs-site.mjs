@@ -17,6 +17,7 @@ const MENU = [
       "tasks.md",
       "files.md",
       "checkpoints.md",
+      "skills.md",
       "recipes.md",
       "access.md",
       "security.md",

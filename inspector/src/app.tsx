@@ -18,6 +18,7 @@ import { useSignal, useStore } from "./state/store.ts";
 import { Button, Spinner } from "./ui/controls.tsx";
 import { Icon } from "./ui/icons.tsx";
 
+const SkillsPage = lazy(() => import("./skills/skills-page.tsx"));
 const AgentsPage = lazy(() => import("./agents/agents-page.tsx"));
 
 export function App() {
@@ -42,10 +43,8 @@ export function App() {
         <Sidebar onNew={() => setCreating(true)} onHelp={() => setHelping(true)} />
         {here.page === "session" ? (
           <SessionPage key={here.id} id={here.id} at={here.at ?? null} />
-        ) : here.page === "agents" ? (
-          <Suspense fallback={<Spinner label="loading" />}>
-            <AgentsPage />
-          </Suspense>
+        ) : here.page === "agents" || here.page === "skills" ? (
+          <Suspense fallback={<Spinner label="loading" />}>{here.page === "agents" ? <AgentsPage /> : <SkillsPage />}</Suspense>
         ) : (
           <Home onNew={() => setCreating(true)} operate={operate} />
         )}
@@ -141,7 +140,13 @@ function Refused({ detail }: { detail: string }) {
 function useTitle(here: Route): void {
   const waiting = useSignal(sessions.changed, sessions.requests).length;
   const row = useSignal(sessions.changed, () => (here.page === "session" ? sessions.get(here.id) : undefined));
-  const name = row ? `${titleOf(row)} · dragoman` : here.page === "agents" ? "Agents · dragoman" : "dragoman";
+  const name = row
+    ? `${titleOf(row)} · dragoman`
+    : here.page === "agents"
+      ? "Agents · dragoman"
+      : here.page === "skills"
+        ? "Skills · dragoman"
+        : "dragoman";
   useEffect(() => {
     document.title = waiting > 0 ? `(${waiting}) ${name}` : name;
   }, [waiting, name]);

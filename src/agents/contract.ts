@@ -277,7 +277,7 @@ export type SkillDoor = {
   /** Whether it also looks in directories above its own, up to the repository's root. */
   upwards: boolean;
   /** How its connection hands over `SessionConfig.skills`; null: it cannot. */
-  door: "plugin_directory" | "extra_roots" | "configuration" | "environment" | null;
+  door: "plugin_directory" | null;
 };
 
 /** Where a question about models and modes is asked. Not trusted: a neutral directory, and nothing of it is loaded. */

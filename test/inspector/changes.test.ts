@@ -44,4 +44,22 @@ describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, (
     await expect.poll(() => readFileSync(file, "utf8")).toBe("two\n");
     expect(world.faults).toEqual([]);
   });
+
+  it("lists the skills of a directory, and who sees them", async () => {
+    const directory = join(world.directory, "with-skills");
+    const folder = join(directory, ".agents/skills/greet");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "SKILL.md"), "---\nname: greet\ndescription: Greets somebody.\n---\nGreet.\n");
+    await world.api.trustDirectory(directory);
+    await world.api.createSession({ agent: "shell", directory, title: "With some" });
+    const page = await world.window("/");
+    await page.getByRole("link", { name: "Skills", exact: true }).click();
+    await page.getByRole("heading", { name: "Skills" }).waitFor();
+    await page.getByLabel("Directory").selectOption(directory);
+    const card = page.getByRole("article", { name: "greet" });
+    await card.getByText("Greets somebody.").waitFor();
+    await card.getByText("claude: injected").waitFor();
+    await card.getByText("codex: native").waitFor();
+    expect(world.faults).toEqual([]);
+  });
 });

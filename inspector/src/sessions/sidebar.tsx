@@ -45,6 +45,9 @@ export function Sidebar({ onNew, onHelp }: { onNew(): void; onHelp(): void }) {
         <a href={hrefOf({ page: "agents" })}>
           <Icon name="users" size={14} /> Agents
         </a>
+        <a href={hrefOf({ page: "skills" })}>
+          <Icon name="flag" size={14} /> Skills
+        </a>
         <a href="/docs/api" target="_blank" rel="noopener">
           <Icon name="file" size={14} /> API
         </a>

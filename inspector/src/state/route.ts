@@ -2,13 +2,13 @@
 import { Store } from "./store.ts";
 
 /** `at`: the event to show, as the session stood there. */
-export type Route = { page: "home" } | { page: "session"; id: string; at?: number } | { page: "agents" };
+export type Route = { page: "home" } | { page: "session"; id: string; at?: number } | { page: "agents" } | { page: "skills" };
 
 function parse(hash: string): Route {
   const [, page, id, at] = hash.replace(/^#/, "").split("/");
   if (page === "sessions" && id)
     return { page: "session", id: decodeURIComponent(id), ...(/^\d{1,15}$/.test(at ?? "") ? { at: Number(at) } : {}) };
-  if (page === "agents") return { page: "agents" };
+  if (page === "agents" || page === "skills") return { page };
   return { page: "home" };
 }
 
@@ -18,9 +18,9 @@ window.addEventListener("hashchange", () => route.set(parse(location.hash)));
 export const hrefOf = (to: Route): string =>
   to.page === "session"
     ? `#/sessions/${encodeURIComponent(to.id)}${to.at === undefined ? "" : `/${to.at}`}`
-    : to.page === "agents"
-      ? "#/agents"
-      : "#/";
+    : to.page === "home"
+      ? "#/"
+      : `#/${to.page}`;
 
 export function go(to: Route): void {
   location.hash = hrefOf(to);

@@ -22,7 +22,7 @@ function acpAgent(definition: AcpDefinition): Agent {
     id: definition.id,
     name: definition.name,
     npmPackage: definition.npmPackage,
-    ...skillsOf(definition),
+    ...(definition.skills ? { skills: { ...definition.skills, door: null } } : {}),
     capabilities: capabilitiesOf(definition),
     createTranslator: () => new AcpTranslator({ quirks: quirksOf(definition.quirks) }),
     inspect: (host) => inspect(definition, host),
@@ -57,12 +57,6 @@ export const acpAgents: readonly Agent[] = acpDefinitions.map((definition) =>
 
 /** For traces of any ACP agent: it tells from the first answer which one it is. */
 export const createAcpTranslator = (): AcpTranslator => new AcpTranslator();
-
-function skillsOf({ skills }: AcpDefinition): Pick<Agent, "skills"> {
-  if (!skills) return {};
-  const { variable, ...read } = skills;
-  return { skills: { ...read, door: variable === undefined ? null : "environment" } };
-}
 
 function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
   return {

@@ -27,8 +27,8 @@ export type AcpDefinition = {
   /** Variables it gets unless the user has set them. */
   env?: Record<string, string>;
   settingsFile?: SettingsFile;
-  /** Which skills it finds by itself. `variable`: takes a list of further folders. */
-  skills?: Omit<SkillDoor, "door"> & { variable?: string };
+  /** Which skills it finds by itself. */
+  skills?: Omit<SkillDoor, "door">;
   /** What it loads from a session's directory, and how it is started without. */
   directory: DirectoryUse;
   /** The first variable that is set decides how to sign in. */
@@ -145,10 +145,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     quirks: "copilot",
     args: ["--acp", "--stdio"],
     directory: copilotUse,
-    skills: {
-      ...{ project: [".github", ".claude", ".agents"], user: [".copilot", ".claude", ".agents"], upwards: false },
-      variable: "COPILOT_SKILLS_DIRS",
-    },
+    skills: { project: [".github", ".claude", ".agents"], user: [".copilot", ".claude", ".agents"], upwards: false },
     auth: [],
     npmPackage: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
     able: { questions: false },

@@ -1,6 +1,5 @@
 // The line to one ACP process: starts it, shakes hands, and carries requests both ways. Everything said is recorded before it is acted on.
 // Not here: what a session wants (connection.ts) and what the agent may ask of us (client.ts).
-import { join } from "node:path";
 import { JsonRpcClosed, type JsonRpcPeer, type Respond } from "../../../transports/index.ts";
 import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionConfig } from "../../contract.ts";
 import { type JsonRecord, num, rec, str } from "../../json.ts";
@@ -56,14 +55,13 @@ export class AcpLine {
   static async open(
     host: AgentHost,
     definition: AcpDefinition,
-    place: Pick<SessionConfig, "directory" | "trusted" | "env" | "skills">,
+    place: Pick<SessionConfig, "directory" | "trusted" | "env">,
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
     const wanted = { ...definition.env, ...host.environment(place.env) };
     const way = await startFor(definition.directory, { ...place, name: definition.name, host }, wanted);
-    const handed = skillFolders(definition, place.skills, wanted);
-    const environment = { ...wanted, ...handed, ...(await offerSettings(definition.settingsFile, host, wanted)), ...way.env };
+    const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)), ...way.env };
     const start = {
       command,
       args: [...(args.length > 0 ? args : definition.args), ...way.args],
@@ -177,15 +175,4 @@ function detail(error: unknown): string {
   const data = typeof error === "object" && error !== null && "data" in error ? rec(error.data) : {};
   const text = str(data.details) ?? str(data.message);
   return text === undefined ? "" : ` (${text})`;
-}
-
-/** The person's own folders come first. */
-function skillFolders(
-  { skills }: AcpDefinition,
-  folder: string | undefined,
-  env: Record<string, string>,
-): Record<string, string> {
-  const variable = skills?.variable;
-  if (variable === undefined || folder === undefined) return {};
-  return { [variable]: [env[variable], join(folder, "skills")].filter(Boolean).join(",") };
 }

@@ -3,6 +3,7 @@
 import type { Scenario, SessionSettings } from "../../../agents/scenario.ts";
 
 const free: SessionSettings = { permission_mode: "bypass" };
+const heron = "---\nname: heron\ndescription: What herons do at dawn.\n---\nStand on one leg.\n";
 const hello = { "hello.txt": "hello world\nsecond line\nthird line\n" };
 
 export const toolScenarios: readonly Scenario[] = [
@@ -66,6 +67,31 @@ export const toolScenarios: readonly Scenario[] = [
       no_events: ["checkpoint.failed"],
       files: { "kept.txt": "before\n", "gone.txt": "here\n", "made/new.txt": null },
     },
+  },
+  {
+    name: "skill-by-name",
+    title: "a message uses a skill that the agent itself knows nothing of",
+    session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
+    turns: [
+      {
+        prompt: "/heron quietly [[scenario:skill-by-name]]",
+        steps: [{ blocks: [{ type: "text", text: "The heron stood still." }] }],
+      },
+    ],
+    expect: {
+      stop_reason: "end_turn",
+      events: ["skill.invoked", "skill.loaded"],
+      final_text: ["The heron stood still."],
+      model_saw: ["Stand on one leg.", "Arguments: quietly"],
+    },
+  },
+  {
+    name: "skill-handed-over",
+    title: "the model is told of a skill that lies where the agent does not look",
+    only: ["claude"],
+    session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
+    turns: [{ prompt: "Which skills are there?", steps: [{ blocks: [{ type: "text", text: "One about a heron." }] }] }],
+    expect: { stop_reason: "end_turn", final_text: ["One about a heron."], model_saw: ["What herons do at dawn"] },
   },
   {
     name: "shell-fail",

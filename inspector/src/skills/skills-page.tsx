@@ -1,0 +1,94 @@
+// The Agent Skills there are for a directory, and how each agent sees them.
+import { useEffect, useState } from "react";
+import type { SkillList } from "../../../src/schema/skill.ts";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
+import { daemon, problemText } from "../state/daemon.ts";
+import { sessions } from "../state/sessions.ts";
+import { useSignal } from "../state/store.ts";
+import { Field, Notice, Spinner } from "../ui/controls.tsx";
+import { scrollable } from "../ui/scrollable.ts";
+
+const OWN = "";
+
+export default function SkillsPage() {
+  const rows = useSignal(sessions.changed, sessions.list);
+  const directories = [...new Set(rows.map(({ directory }) => directory))].sort();
+  const [directory, setDirectory] = useState(OWN);
+  const [list, setList] = useState<SkillList | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
+  useEffect(() => {
+    const gone = new AbortController();
+    setFault(null);
+    daemon
+      .skills(directory === OWN ? {} : { directory }, gone.signal)
+      .then(setList, (error: unknown) => !gone.signal.aborted && setFault(problemText(error)));
+    return () => gone.abort();
+  }, [directory]);
+  return (
+    <main className="page">
+      <header className="session-head">
+        <SidebarToggle />
+        <div className="session-name">
+          <h1>Skills</h1>
+          <div className="session-facts dim">
+            A message that begins with <code>/name</code> uses one, with any agent
+          </div>
+        </div>
+      </header>
+      <section className="agents" aria-label="Skills" {...scrollable}>
+        <Field label="Directory">
+          <select value={directory} onChange={(event) => setDirectory(event.target.value)}>
+            <option value={OWN}>Only your own</option>
+            {directories.map((each) => (
+              <option key={each} value={each}>
+                {visibleLine(each)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {fault && <Notice kind="error">{fault}</Notice>}
+        {!list && !fault && <Spinner label="loading" />}
+        {list && <Found list={list} />}
+      </section>
+    </main>
+  );
+}
+
+function Found({ list }: { list: SkillList }) {
+  return (
+    <>
+      {list.directory !== null && !list.trusted && (
+        <Notice kind="info">This directory is not trusted, so its own skills do not count.</Notice>
+      )}
+      {list.skills.length === 0 && <p className="dim">There are no skills.</p>}
+      <div className="agent-columns">
+        {list.skills.map((skill) => (
+          <article key={skill.path} className="agent-card" aria-label={skill.name}>
+            <header>
+              <h2>{visibleLine(skill.name)}</h2>
+              <span className="grow" />
+              <span className="tag">{skill.scope}</span>
+            </header>
+            <p>{visibleLine(skill.description)}</p>
+            <code className="agent-path">{visibleLine(skill.path)}</code>
+            <ul className="capabilities">
+              {skill.agents
+                .filter(({ visible }) => visible !== "not_visible")
+                .map(({ agent, visible }) => (
+                  <li key={agent} className={`tag ${visible === "native" ? "good" : ""}`}>
+                    {agent}: {visible}
+                  </li>
+                ))}
+            </ul>
+          </article>
+        ))}
+      </div>
+      {list.warnings.map(({ name, detail, path }) => (
+        <Notice key={`${path} ${detail}`} kind="warning">
+          {visibleLine(name ?? "")}: {visibleLine(detail)}
+        </Notice>
+      ))}
+    </>
+  );
+}
