@@ -136,21 +136,20 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
 }
 
 /**
- * A session that goes on keeps the settings of its journal, so that the prefix of its requests stays the same. What the person has changed since counts, and so do
- * the instructions when they say something else than before: a directory may be trusted no more.
+ * A session that goes on keeps the settings of its journal, so that the prefix of its requests stays the same. What the person has changed since counts. The
+ * instructions stay, also when a file they came from has changed, unless the directory is trusted now and was not, or the other way round.
  */
 function takeOver(loop: AgentLoop, now: Settings): void {
   const before = loop.state.settings;
   const { model, mode, reasoning_effort, tools, endpoint, context_window } = now;
-  const instructions = sameButTheDay(before.instructions, now.instructions) ? before.instructions : now.instructions;
+  const trustChanged = fromProject(before.instructions) !== fromProject(now.instructions);
+  const instructions = trustChanged ? now.instructions : before.instructions;
   const after = { ...before, model, mode, reasoning_effort, instructions, tools, endpoint, context_window };
   if (JSON.stringify(after) !== JSON.stringify(before)) loop.changeSettings(after);
 }
 
-const sameButTheDay = (a: string, b: string): boolean => {
-  const dayless = (text: string): string => text.replace(/^Date: .*$/m, "");
-  return dayless(a) === dayless(b);
-};
+/** Whether they have a part that comes from the directory. */
+const fromProject = (instructions: string): boolean => /^# Instructions of the project /m.test(instructions);
 
 /** What a new session begins with. */
 async function firstSettings(
