@@ -2,6 +2,7 @@
 // agent acts on it.
 import type { Connection } from "../agents/contract.ts";
 import type { Actor } from "../schema/actor.ts";
+import type { Draft } from "../schema/draft.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
 import { BY_DAEMON } from "./event-writer.ts";
@@ -16,6 +17,8 @@ export type DeskOptions = {
   connection(): Connection | null;
   /** Runs what writes an answer, and brings the status up to date. */
   write(work: () => void): void;
+  /** Told by the daemon, and by the ledger. */
+  say(drafts: Draft[]): void;
   /** See `Log.committed`. */
   committed(options?: { bounded: boolean }): Promise<void>;
 };
@@ -28,7 +31,7 @@ export class RequestDesk {
   }
 
   async replyPermission(id: string, { input_hash, ...body }: PermissionReplyBody, actor: Actor): Promise<void> {
-    const { book, write } = this.#options;
+    const { book, write, say } = this.#options;
     const request = book.find(id);
     if (request?.kind !== "permission") return this.#answeredBefore(id, body, "permission_not_found");
     const { metadata } = request.data;
@@ -54,7 +57,9 @@ export class RequestDesk {
       ...(updated_input === undefined ? {} : { updated_input }),
       actor,
     };
-    write(() => void book.resolvePermission(id, resolution, BY_DAEMON));
+    // What the agent is told stands in its ledger; of the daemon's own requests only the daemon knows.
+    if (own) say([{ do: "permission.resolve", key: request.side.key, ...resolution }]);
+    else write(() => void book.resolvePermission(id, resolution, BY_DAEMON));
     const answer = { reply, option_id: option?.id ?? null, message: message ?? null, updated_input };
     await this.#whenDurable((agent) => agent.replyPermission(request.side.native, answer), own && (() => own.answered(reply)));
   }

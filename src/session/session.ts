@@ -118,6 +118,7 @@ export class Session implements SessionPort, Intake {
           work();
           record.scribe.settle();
         }),
+      say: (drafts) => record.emit(drafts),
       committed: (options) => stream.committed(options),
     });
   }
