@@ -20,7 +20,7 @@ beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), "dragoman-codex-"));
   core = await openCore({
     dataDir: join(dir, "data"),
-    config: { agents: { codex: { command: process.execPath, args: [FAKE], home: dir } } },
+    config: { checkpoints: { enabled: false }, agents: { codex: { command: process.execPath, args: [FAKE], home: dir } } },
     agents: [codexAgent],
     env: process.env,
     defaultDirectory: dir,
