@@ -41,10 +41,10 @@ describe("probe", () => {
       ["tool_choice", "no"],
       ["reasoning_items", "yes"],
       ["stored", "no"],
-      ["compact", "no"],
-      ["websocket", "no"],
+      ["compact", "yes"],
+      ["websocket", "yes"],
     ]);
-    expect(report.facts).toMatchObject({ reasoning: "items", sequenceNumbers: true, stored: false, websocket: false });
+    expect(report.facts).toMatchObject({ reasoning: "items", sequenceNumbers: true, stored: false, websocket: true });
     expect(report.models.length).toBeGreaterThan(0);
   });
 

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeJson } from "../../kit/verify/config-file.ts";
 import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../../kit/verify/profile.ts";
+import { claudeDifferences } from "./differences.ts";
 import { claudeScenarios } from "./scenarios.ts";
 
 export const anthropicEnv = ({ modelUrl }: LabPlace): Record<string, string> => ({
@@ -34,7 +35,7 @@ export const claudeProfile: VerifyProfile = {
   marks: true,
   models: { first: "claude-sonnet-4-5", other: "claude-opus-4-5" },
   compact: "/compact",
-  differences: [],
+  differences: claudeDifferences,
   parallel: 2,
   setUp,
   permissive: permissiveClaude,

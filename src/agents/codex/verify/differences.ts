@@ -1,7 +1,8 @@
 /** What Codex tells otherwise in scenarios that all agents play. */
-import type { AcceptedDifference } from "../../kit/verify/differences.ts";
+import { type AcceptedDifference, STOPS_THE_TURN } from "../../kit/verify/differences.ts";
 
 export const codexDifferences: readonly AcceptedDifference[] = [
+  STOPS_THE_TURN,
   {
     scenarios: ["read", "edit", "parallel-tools"],
     lacks: ["item tool_result/tool [tool_result+file_ref]"],

@@ -10,3 +10,11 @@ export type AcceptedDifference = {
   /** Why the agent cannot do otherwise. */
   readonly reason: string;
 };
+
+/** Of agents that can also reject a call and stop the turn, beside agents that cannot. */
+export const STOPS_THE_TURN: AcceptedDifference = {
+  scenarios: ["permission-*"],
+  lacks: ["permission.requested allow_once,allow_always,reject_once"],
+  adds: ["permission.requested allow_once,allow_always,reject_once,reject_once"],
+  reason: "a rejection can also stop the turn, which the others do not offer",
+};
