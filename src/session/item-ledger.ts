@@ -443,9 +443,12 @@ export class ItemLedger {
   #needCall(content: ContentPart[], parent: ItemKey | null, origin: Origin): void {
     for (const part of content) {
       if (part.type !== "tool_result" || this.#calls.has(part.call_id)) continue;
+      const name = `call:${part.call_id}`;
+      const key = this.#scope + name;
       this.start(
         {
-          key: `call:${part.call_id}`,
+          // What came from a sub-agent whose call nobody announced may have taken the name for its parent.
+          key: this.#open.has(key) || this.#finished.has(key) ? `made:${name}` : name,
           parent,
           kind: "tool_call",
           role: "assistant",
