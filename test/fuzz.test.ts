@@ -101,7 +101,9 @@ describe.each(folders)("mutated traces of %s", (agent) => {
       const { sessions, unparsed } = replayTrace(create(), mutatedTrace(readRows(file), dice), { location: agent });
       const thrown = unparsed.filter(({ error }) => error.startsWith("the translator"));
       expect({ file, run, thrown }).toEqual({ file, run, thrown: [] });
-      for (const { violations } of sessions) expect({ file, run, violations }).toEqual({ file, run, violations: [] });
+      // Garbage may come between a text that was told whole and the end of its item.
+      const broken = sessions.flatMap(({ violations }) => violations.filter(({ rule }) => rule !== "U8"));
+      expect({ file, run, broken }).toEqual({ file, run, broken: [] });
     }
   });
 });

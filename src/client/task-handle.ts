@@ -2,7 +2,7 @@
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
 import type { OutputStreamName, TaskInfo, TaskInput, TaskOutputRange, TaskScreen, TerminalSize } from "../schema/task.ts";
-import { isOpen } from "../schema/task.ts";
+import { isOpen } from "../schema/task-status.ts";
 import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, type StreamState } from "./event-stream.ts";
 import type { Http } from "./http.ts";

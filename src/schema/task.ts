@@ -6,6 +6,9 @@ import Type from "typebox";
 import { Actor } from "./actor.ts";
 import { ArtifactRef } from "./content.ts";
 import type { EventDataOf, EventType } from "./event-data.ts";
+import { isOpen } from "./task-status.ts";
+
+export { isOpen } from "./task-status.ts";
 
 export type TaskEventType = Extract<EventType, `task.${string}`>;
 
@@ -169,8 +172,6 @@ export function foldTask(state: TaskState | null, event: TaskEvent): TaskState |
       return event satisfies never;
   }
 }
-
-export const isOpen = ({ status }: Pick<TaskState, "status">): boolean => status === "queued" || status === "running";
 
 /** What closes a task whose daemon died: its process was ended by the next start, and nobody saw how. */
 export function closeLost(state: TaskState, now: Date): TaskEvent[] {
