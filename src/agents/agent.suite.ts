@@ -13,6 +13,9 @@ import type { Session } from "../session/session.ts";
 import { eventsOf, play, turnEnd, until } from "../session/test-session.ts";
 import type { Agent } from "./contract.ts";
 
+/** A process that was killed is there until the system has buried it. */
+const GONE = { timeout: 15_000 };
+
 export type AgentPeer = {
   agent: Agent;
   /** `agents.<id>` of the configuration, for a program that plays the agent; files it needs are written into the directory. */
@@ -69,7 +72,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
 
     afterEach(async () => {
       await Promise.all(cores.map((core) => core.close()));
-      expect(pids("data").filter(lives)).toEqual([]);
+      await expect.poll(() => pids("data").filter(lives), GONE).toEqual([]);
       rmSync(directory, { recursive: true, force: true });
     });
 
@@ -110,7 +113,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
       await session.terminate();
       await clean(session);
       await core.close();
-      expect(running.filter(lives)).toEqual([]);
+      await expect.poll(() => running.filter(lives), GONE).toEqual([]);
     });
 
     it.runIf(prompts.ask !== null)("takes a reply that comes after its end, and goes on with the next message", async () => {

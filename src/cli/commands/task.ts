@@ -2,7 +2,8 @@
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { TaskHandle } from "../../client/task-handle.ts";
-import { isOpen, type StartTask, type TaskInfo } from "../../schema/task.ts";
+import type { StartTask, TaskInfo } from "../../schema/task.ts";
+import { isOpen } from "../../schema/task-status.ts";
 import { canAsk } from "../ask.ts";
 import { type Command, done, EXIT, flag, type Invocation, list, need, text, UsageError, wholeNumber } from "../command.ts";
 import { exactLine } from "../output.ts";
