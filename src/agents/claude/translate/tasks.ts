@@ -82,14 +82,13 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   state.tasks.delete(id);
   const outcome = str(frame.status) ?? "completed";
   const status = outcome === "completed" ? "completed" : "failed";
-  const file = str(frame.output_file);
   const label = str(frame.summary) || task.label;
   const drafts: Draft[] = [];
   const scope = state.roots.get(id)?.scope ?? null;
   const last = scope === null ? undefined : state.messages.get(scope);
   if (last && !last.streamed) closeMessage(state, last, drafts);
-  const part = statusPart(label, file ? `${outcome}: ${file}` : outcome);
-  drafts.push({ do: "item.complete", key: task.key, status, content: [part] });
+  // Where its output lies is a temporary path, for Claude alone: it stands in the native message.
+  drafts.push({ do: "item.complete", key: task.key, status, content: [statusPart(label, outcome)] });
   if (task.background && task.tool !== null) {
     state.background.delete(task.tool);
     if (scope !== null) state.background.delete(scope);
