@@ -9,6 +9,8 @@ import { snakeKeys, snakeRecord } from "../schema/snake-case.ts";
  * still being written.
  */
 export function asTold(drafts: readonly Draft[], growing: (key: ItemKey) => boolean): readonly Draft[] {
+  // One draft, as most messages make, has nothing to be told together with.
+  if (drafts.length < 2) return drafts;
   const ordered = authFirst(drafts);
   const ended = new Set(drafts.flatMap((draft) => (draft.do === "item.complete" ? [draft.key] : [])));
   const cut = drafts.some(

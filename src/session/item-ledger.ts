@@ -223,17 +223,23 @@ export class ItemLedger {
 
   delta(draft: DraftOf<"item.delta">, origin: Origin): void {
     if (draft.delta === "") return;
-    const finished = this.#finished.get(this.#scope + draft.key);
-    if (finished?.sealed && !this.#open.has(this.#scope + draft.key)) this.#goOn(draft.key, finished, null, origin);
-    const entry = this.#open.get(this.#scope + draft.key) ?? this.#stub(draft.key, draft.part_type, origin);
+    const entry = this.#open.get(this.#scope + draft.key) ?? this.#openAgain(draft, origin);
     if (!entry) return;
-    this.#release(entry, origin);
+    if (entry.held) this.#release(entry, origin);
     const { parts } = entry.growing;
     const at = entry.continues ? entry.continues.place(draft.part_index) : draft.part_index;
     const named = at === undefined ? undefined : parts[at];
     const fits = at !== undefined && (named === undefined || takes(named, draft.part_type));
     const index = fits ? (at ?? 0) : partFor(parts, draft.part_type);
     this.#say(entry, index, draft.part_type, draft.delta, origin, draft);
+  }
+
+  /** A delta of an item that is not open: of a message that was completed early, or of one that nobody announced. */
+  #openAgain(draft: DraftOf<"item.delta">, origin: Origin): OpenItem | undefined {
+    const key = this.#scope + draft.key;
+    const finished = this.#finished.get(key);
+    if (finished?.sealed) this.#goOn(draft.key, finished, null, origin);
+    return this.#open.get(key) ?? this.#stub(draft.key, draft.part_type, origin);
   }
 
   /** Tells as deltas what was held back. */

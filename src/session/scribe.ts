@@ -88,6 +88,8 @@ export class Scribe {
     return turn !== null || items.size > 0 || requests.size > 0;
   }
 
+  readonly #isAnswer = (key: ItemKey): boolean => this.items.isAnswer(key);
+
   begin(metadata: Record<string, unknown>): void {
     this.writer.emit("session.started", { metadata }, BY_DAEMON);
   }
@@ -123,7 +125,7 @@ export class Scribe {
   translation(translation: Translation, native: number | null, fromAgent: boolean, unparsed: UnparsedMessage | null): void {
     if (this.ended) return;
     this.writer.cause = native;
-    for (const draft of asTold(translation.drafts, (key) => this.items.isAnswer(key))) this.#write(draft, fromAgent, native);
+    for (const draft of asTold(translation.drafts, this.#isAnswer)) this.#write(draft, fromAgent, native);
     this.items.settle();
     if (unparsed)
       this.writer.emit(
