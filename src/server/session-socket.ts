@@ -3,7 +3,7 @@
  * log when the socket has drained.
  */
 import type { IncomingMessage } from "node:http";
-import type { RawData, WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import type { Batch, Stream, Subscription } from "../log/contract.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -26,6 +26,7 @@ import type { OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import { mustReach } from "./routes/events.ts";
 import type { ServerContext } from "./server-context.ts";
+import { bytesOf, GOING_AWAY, NORMAL, SocketLife } from "./socket-life.ts";
 import { type ClientMessage, type Following, LOGGED_OPS, OP_ACCESS, parseClientMessage } from "./socket-messages.ts";
 import { hasEnded } from "./sse/follow.ts";
 import type { Caller } from "./token.ts";
@@ -40,19 +41,13 @@ const MAX_PER_TURN = 8;
 /** Bytes of events and answers that a client may leave unread before its further commands wait. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
-/** Pings in a row without an answer after which a client counts as gone. */
-const MAX_UNANSWERED = 3;
-
-const NORMAL = 1000;
-const GOING_AWAY = 1001;
-const POLICY = 1008;
-
 /** Who is connected to what. `redactor`: for a caller who may not see secrets. */
 export type Connected = { session: Session; caller: Caller; request: IncomingMessage; redactor: Redactor | null };
 
 export class SessionSocket implements OpenStream {
   readonly tokenId: string;
   readonly #ws: WebSocket;
+  readonly #life: SocketLife;
   readonly #sessionId: string;
   readonly #stream: Stream;
   readonly #caller: Caller;
@@ -65,7 +60,6 @@ export class SessionSocket implements OpenStream {
   #subscription: Subscription | null = null;
   /** A batch is being read for: what comes next waits for it. */
   #encoding = false;
-  #unanswered = 0;
   #running = 0;
   #runningBytes = 0;
   #takenThisTurn = 0;
@@ -77,6 +71,7 @@ export class SessionSocket implements OpenStream {
   constructor(ws: WebSocket, { session, caller, request, redactor }: Connected, context: ServerContext) {
     this.tokenId = caller.id;
     this.#ws = ws;
+    this.#life = new SocketLife(ws, () => this.#gone());
     this.#sessionId = session.session_id;
     this.#stream = session.stream;
     this.#caller = caller;
@@ -95,30 +90,19 @@ export class SessionSocket implements OpenStream {
       this.#inbox.push({ data: bytesOf(data), binary });
       this.#work();
     });
-    this.#ws.on("pong", () => {
-      this.#unanswered = 0;
-    });
-    this.#ws.on("close", () => this.#gone());
-    this.#ws.on("error", () => this.#ws.terminate());
+    this.#life.start();
     const { log, version } = this.#context;
     const { role } = this.#caller;
     this.#push({ type: "hello", session_id: this.#sessionId, role, version, log_id: log.id, epoch: log.epoch });
     this.#follow(following);
   }
 
-  /** Who does not answer is gone; who does not read cannot answer, and is left to TCP. */
   beat(): void {
-    if (this.#ws.bufferedAmount > 0) return;
-    if (this.#unanswered >= MAX_UNANSWERED) return this.#ws.terminate();
-    this.#unanswered++;
-    this.#ws.ping();
+    this.#life.beat();
   }
 
   close(reason: "shutdown" | "revoked"): void {
-    if (reason === "revoked") this.#ws.close(POLICY, "the token is no longer valid");
-    else this.#ws.close(GOING_AWAY, "the daemon stops");
-    if (this.#ws.bufferedAmount > 0) this.#ws.terminate();
-    this.#gone();
+    this.#life.close(reason);
   }
 
   #gone(): void {
@@ -327,9 +311,6 @@ export class SessionSocket implements OpenStream {
 function mustChange(change: object): void {
   if (Object.keys(change).length === 0) throw new ProblemError("invalid_request", "Name at least one field to change.");
 }
-
-const bytesOf = (data: RawData): Buffer =>
-  Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
 
 const TEXT = { binary: false };
 const HEAD = '{"type":"event","event":';

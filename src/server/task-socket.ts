@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import type { RawData, WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { PieceRedactor } from "../redaction/piece-redactor.ts";
 import type { Redactor } from "../redaction/redactor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -18,6 +18,7 @@ import { parseJson } from "./json-body.ts";
 import type { OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import type { ServerContext } from "./server-context.ts";
+import { bytesOf, GOING_AWAY, NORMAL, SocketLife } from "./socket-life.ts";
 import type { Caller } from "./token.ts";
 
 /** Bytes a socket may hold before its client counts as slow. */
@@ -29,10 +30,6 @@ const FAR_BEHIND_BYTES = 1024 * 1024;
 const MAX_WAITING = 64;
 /** Longer than any secret. */
 const LOOK_BACK_BYTES = 32 * 1024;
-const MAX_UNANSWERED = 3;
-const NORMAL = 1000;
-const GOING_AWAY = 1001;
-const POLICY = 1008;
 
 const Id = { id: Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Number()])) };
 const strict = { additionalProperties: false };
@@ -63,6 +60,7 @@ type Cursor = { stream: OutputStreamName; at: number; pieces: PieceRedactor | nu
 export class TaskSocket implements OpenStream {
   readonly tokenId: string;
   readonly #ws: WebSocket;
+  readonly #life: SocketLife;
   readonly #about: TaskConnection;
   readonly #context: ServerContext;
   readonly #cursors: Cursor[];
@@ -71,7 +69,6 @@ export class TaskSocket implements OpenStream {
   #screenSent = false;
   #sending = false;
   #again = false;
-  #unanswered = 0;
   #waiting = 0;
   #work: Promise<void> = Promise.resolve();
   #recognised: Promise<Caller> | null = null;
@@ -80,6 +77,7 @@ export class TaskSocket implements OpenStream {
   constructor(ws: WebSocket, about: TaskConnection, context: ServerContext) {
     this.tokenId = about.caller.id;
     this.#ws = ws;
+    this.#life = new SocketLife(ws, () => this.#gone());
     this.#about = about;
     this.#context = context;
     this.#isTerminal = about.task.state.execution_mode === "pty";
@@ -94,11 +92,7 @@ export class TaskSocket implements OpenStream {
   async start(): Promise<void> {
     this.#context.streams.add(this);
     this.#ws.on("message", (data, binary) => this.#received(bytesOf(data), binary));
-    this.#ws.on("pong", () => {
-      this.#unanswered = 0;
-    });
-    this.#ws.on("close", () => this.#gone());
-    this.#ws.on("error", () => this.#ws.terminate());
+    this.#life.start();
     const { tasks, taskId, caller, task } = this.#about;
     this.#push({ type: "hello", task: await tasks.info(taskId), role: caller.role, version: this.#context.version });
     this.#unfollow = task.follow(() => this.#pump());
@@ -106,17 +100,11 @@ export class TaskSocket implements OpenStream {
   }
 
   beat(): void {
-    if (this.#ws.bufferedAmount > 0) return;
-    if (this.#unanswered >= MAX_UNANSWERED) return this.#ws.terminate();
-    this.#unanswered++;
-    this.#ws.ping();
+    this.#life.beat();
   }
 
   close(reason: "shutdown" | "revoked"): void {
-    if (reason === "revoked") this.#ws.close(POLICY, "the token is no longer valid");
-    else this.#ws.close(GOING_AWAY, "the daemon stops");
-    if (this.#ws.bufferedAmount > 0) this.#ws.terminate();
-    this.#gone();
+    this.#life.close(reason);
   }
 
   #gone(): void {
@@ -306,6 +294,3 @@ function redacted(cursor: Cursor, text: string): string {
   cursor.drawn = "";
   return out.startsWith(drawn) ? out.slice(drawn.length) : out;
 }
-
-const bytesOf = (data: RawData): Buffer =>
-  Buffer.isBuffer(data) ? data : Buffer.concat(Array.isArray(data) ? data : [new Uint8Array(data)]);
