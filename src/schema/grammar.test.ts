@@ -1,25 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { UniversalEvent } from "./event.ts";
-import type { EventDataOf, EventType } from "./event-data.ts";
+import type { EventDataOf } from "./event-data.ts";
 import { checkGrammar } from "./grammar.ts";
 import type { Item } from "./item.ts";
-
-type Said = { [T in EventType]: [T, EventDataOf[T], ...("agent" | "daemon")[]] }[EventType];
-
-/** A stream of events with a right envelope. */
-const stream = (...said: Said[]): UniversalEvent[] =>
-  said.map(([type, data, source = "agent"], index) => ({
-    event_id: `evt_${index + 1}`,
-    sequence: index + 1,
-    time: "2026-01-01T00:00:00.000Z",
-    session_id: "s",
-    native_session_id: null,
-    synthetic: source === "daemon",
-    source,
-    type,
-    data,
-    raw: null,
-  })) as UniversalEvent[];
+import { streamOfEvents, type Told } from "./test-stream.ts";
 
 const item = (change: Partial<Item> = {}): Item => ({
   item_id: "i1",
@@ -35,23 +18,23 @@ const item = (change: Partial<Item> = {}): Item => ({
   ...change,
 });
 
-const STARTED: Said = ["session.started", { metadata: {} }];
-const delta = (text: string, part_index = 0): Said => [
+const STARTED: Told = ["session.started", { metadata: {} }];
+const delta = (text: string, part_index = 0): Told => [
   "item.delta",
   { item_id: "i1", native_item_id: null, part_index, part_type: "text", delta: text },
 ];
-const completed = (text: string): Said => [
+const completed = (text: string): Told => [
   "item.completed",
   { item: item({ status: "completed", content: [{ type: "text", text }] }) },
 ];
-const queued = (message_id: string): Said => ["message.queued", { message_id, turn_id: `turn_${message_id}`, text: "a" }];
-const broken = (...said: Said[]): string[] => checkGrammar(stream(...said)).map(({ rule }) => rule);
+const queued = (message_id: string): Told => ["message.queued", { message_id, turn_id: `turn_${message_id}`, text: "a" }];
+const broken = (...said: Told[]): string[] => checkGrammar(streamOfEvents(...said)).map(({ rule }) => rule);
 
 describe("the grammar", () => {
   it("has nothing to say about a good session", () => {
     expect(
       checkGrammar(
-        stream(
+        streamOfEvents(
           STARTED,
           ["turn.started", { turn_id: "t", initiator: "client" }],
           ["step.started", { step_id: "s1", turn_id: "t" }],
@@ -73,12 +56,12 @@ describe("the grammar", () => {
   });
 
   it("[G1] the sequence has no gap", () => {
-    const events = stream(STARTED, ["agent.notice", { name: "a" }], ["agent.notice", { name: "b" }]);
+    const events = streamOfEvents(STARTED, ["agent.notice", { name: "a" }], ["agent.notice", { name: "b" }]);
     expect(checkGrammar(events.filter((_, index) => index !== 1)).map(({ rule }) => rule)).toEqual(["G1"]);
   });
 
   it("[G1] synthetic means that the daemon says it", () => {
-    const events = stream(STARTED).map((event) => ({ ...event, synthetic: true }));
+    const events = streamOfEvents(STARTED).map((event) => ({ ...event, synthetic: true }));
     expect(checkGrammar(events).map(({ rule }) => rule)).toEqual(["G1"]);
   });
 
@@ -111,7 +94,7 @@ describe("the grammar", () => {
   });
 
   it("[G4] a replacement sets what the next deltas add to", () => {
-    const replaced: Said = ["item.updated", { item: item({ content: [{ type: "text", text: "Good" }] }) }];
+    const replaced: Told = ["item.updated", { item: item({ content: [{ type: "text", text: "Good" }] }) }];
     expect(
       broken(STARTED, ["item.started", { item: item() }], delta("Bad"), replaced, delta("bye"), completed("Goodbye")),
     ).toEqual([]);
@@ -128,16 +111,16 @@ describe("the grammar", () => {
 
   it("[G6] a request is resolved exactly once", () => {
     const metadata = { tool_name: "shell", input: {}, call_id: null, item_id: null, options: [] };
-    const asked: Said = ["permission.requested", { permission_id: "p", action: "Run", status: "requested", metadata }];
-    const denied: Said = ["permission.resolved", { permission_id: "p", action: "Run", status: "denied", metadata }];
+    const asked: Told = ["permission.requested", { permission_id: "p", action: "Run", status: "requested", metadata }];
+    const denied: Told = ["permission.resolved", { permission_id: "p", action: "Run", status: "denied", metadata }];
     expect(broken(STARTED, asked, denied)).toEqual([]);
     expect(broken(STARTED, asked, denied, denied)).toEqual(["G6"]);
     expect(broken(STARTED, denied)).toEqual(["G6"]);
   });
 
   it("[G7] turns do not overlap, steps and messages end inside them", () => {
-    const turn = (turn_id: string): Said => ["turn.started", { turn_id, initiator: "client" }];
-    const end: Said = ["turn.ended", { turn_id: "t", stop_reason: "end_turn" }];
+    const turn = (turn_id: string): Told => ["turn.started", { turn_id, initiator: "client" }];
+    const end: Told = ["turn.ended", { turn_id: "t", stop_reason: "end_turn" }];
     expect(broken(STARTED, turn("t"), turn("u"))).toEqual(["G7"]);
     expect(broken(STARTED, end)).toEqual(["G7"]);
     expect(broken(STARTED, ["step.started", { step_id: "s", turn_id: "t" }])).toEqual(["G7"]);
@@ -163,7 +146,7 @@ describe("the grammar", () => {
   });
 
   it("[G8] nothing is open when a session ends", () => {
-    const ended: Said = ["session.ended", { reason: "terminated", terminated_by: "daemon" }];
+    const ended: Told = ["session.ended", { reason: "terminated", terminated_by: "daemon" }];
     expect(
       broken(
         STARTED,
@@ -175,15 +158,15 @@ describe("the grammar", () => {
   });
 
   it("[G8] the queue is empty when a session ends", () => {
-    const ended: Said = ["session.ended", { reason: "terminated", terminated_by: "daemon" }];
-    const removed: Said = ["message.removed", { message_id: "m", reason: "session_ended" }];
+    const ended: Told = ["session.ended", { reason: "terminated", terminated_by: "daemon" }];
+    const removed: Told = ["message.removed", { message_id: "m", reason: "session_ended" }];
     expect(broken(STARTED, queued("m"), ended)).toEqual(["G8"]);
     expect(broken(STARTED, queued("m"), removed, ended)).toEqual([]);
   });
 
   it("[G9] a message is queued once, and changed or removed only while it waits", () => {
-    const updated: Said = ["message.updated", { message_id: "m", text: "b" }];
-    const removed: Said = ["message.removed", { message_id: "m", reason: "client" }];
+    const updated: Told = ["message.updated", { message_id: "m", text: "b" }];
+    const removed: Told = ["message.removed", { message_id: "m", reason: "client" }];
     expect(broken(STARTED, queued("m"), updated, removed)).toEqual([]);
     expect(broken(STARTED, queued("m"), queued("m"))).toEqual(["G9"]);
     expect(broken(STARTED, updated)).toEqual(["G9"]);
@@ -192,8 +175,8 @@ describe("the grammar", () => {
   });
 
   it("[G9] the turn of a queued message names it, and takes it out of the queue", () => {
-    const turn = (more: object, turn_id = "turn_m"): Said => ["turn.started", { turn_id, initiator: "client", ...more }];
-    const removed: Said = ["message.removed", { message_id: "m", reason: "client" }];
+    const turn = (more: object, turn_id = "turn_m"): Told => ["turn.started", { turn_id, initiator: "client", ...more }];
+    const removed: Told = ["message.removed", { message_id: "m", reason: "client" }];
     expect(broken(STARTED, queued("m"), turn({ message_id: "m" }))).toEqual([]);
     expect(broken(STARTED, queued("m"), turn({ message_id: "m" }), removed)).toEqual(["G9"]);
     expect(broken(STARTED, turn({ message_id: "m" }))).toEqual(["G9"]);

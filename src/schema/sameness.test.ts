@@ -1,26 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { ContentPart } from "./content.ts";
 import type { UniversalEvent } from "./event.ts";
-import type { EventDataOf, EventType } from "./event-data.ts";
+import type { EventDataOf } from "./event-data.ts";
 import { checkGrammar, Grammar } from "./grammar.ts";
 import type { Item } from "./item.ts";
 import { snakeKeys } from "./snake-case.ts";
+import { streamOfEvents, type Told } from "./test-stream.ts";
 
-type Told = { [T in EventType]: [T, EventDataOf[T], ...("agent" | "daemon")[]] }[EventType];
-
-const stream = (...told: Told[]): UniversalEvent[] =>
-  ([["session.started", { metadata: {} }, "daemon"], ...told] as Told[]).map(([type, data, source = "agent"], index) => ({
-    event_id: `evt_${index + 1}`,
-    sequence: index + 1,
-    time: "2026-01-01T00:00:00.000Z",
-    session_id: "s",
-    native_session_id: null,
-    synthetic: source === "daemon",
-    source,
-    type,
-    data,
-    raw: null,
-  })) as UniversalEvent[];
+const stream = (...told: Told[]): UniversalEvent[] => streamOfEvents(["session.started", { metadata: {} }, "daemon"], ...told);
 
 const item = (item_id: string, change: Partial<Item> = {}): Item => ({
   item_id,

@@ -1,6 +1,6 @@
 // What can be done with a session: rename, pin, tag, archive, fork, export, end, delete, copy.
 import { Menu } from "@base-ui/react/menu";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { agentOf, agents, can } from "../state/agents.ts";
 import { access, asCurl, canOperate, daemon, problemText, sessionPath } from "../state/daemon.ts";
@@ -9,11 +9,11 @@ import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
 import { download } from "../ui/artifact.tsx";
 import { copyText } from "../ui/browser.ts";
-import { Button, Field, Notice } from "../ui/controls.tsx";
+import { Button, Notice } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { titleOf } from "./session-row.tsx";
-import { TagsForm } from "./tags-form.tsx";
+import { TextForm } from "./text-form.tsx";
 
 type Asking = "rename" | "tags" | "delete" | null;
 
@@ -95,10 +95,26 @@ export function SessionActions({ row }: { row: Session }) {
         </Dialog>
       )}
       <Dialog open={asking === "rename"} onClose={() => setAsking(null)} title="Rename session">
-        <Rename row={row} onDone={() => setAsking(null)} />
+        <TextForm
+          row={row}
+          label="Title"
+          value={row.title ?? ""}
+          maxLength={500}
+          submit="Rename"
+          changeOf={(title) => ({ title })}
+          onDone={() => setAsking(null)}
+        />
       </Dialog>
       <Dialog open={asking === "tags"} onClose={() => setAsking(null)} title="Tags">
-        <TagsForm row={row} onDone={() => setAsking(null)} />
+        <TextForm
+          row={row}
+          label="Tags, separated by commas"
+          value={row.tags.join(", ")}
+          placeholder="review, customer-a"
+          submit="Save"
+          changeOf={(text) => ({ tags: tagsOf(text) })}
+          onDone={() => setAsking(null)}
+        />
       </Dialog>
       <Dialog open={asking === "delete"} onClose={() => setAsking(null)} title="Delete session">
         <div className="dialog-body">
@@ -133,35 +149,12 @@ export async function forkAndOpen(id: string): Promise<void> {
   go({ page: "session", id: forked.id });
 }
 
-function Rename({ row, onDone }: { row: Session; onDone(): void }) {
-  const [title, setTitle] = useState(row.title ?? "");
-  const [fault, setFault] = useState<string | null>(null);
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    try {
-      sessions.accept(await daemon.session(row.session_id).update({ title }));
-      onDone();
-    } catch (error) {
-      setFault(problemText(error));
-    }
-  };
-  return (
-    <form onSubmit={(event) => void submit(event)}>
-      <div className="dialog-body">
-        <Field label="Title">
-          <input value={title} onChange={(event) => setTitle(event.target.value)} maxLength={500} />
-        </Field>
-        {fault && <Notice kind="error">{fault}</Notice>}
-      </div>
-      <div className="dialog-foot">
-        <span className="grow" />
-        <Button onClick={onDone}>Cancel</Button>
-        <Button look="primary" type="submit">
-          Rename
-        </Button>
-      </div>
-    </form>
-  );
-}
-
-/** The browser's own download, so that a large export never lies in the page's memory. */
+/** Each once, without empty ones. */
+const tagsOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter(Boolean),
+  ),
+];
