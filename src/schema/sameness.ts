@@ -157,7 +157,7 @@ export class Sameness {
   #error(error: Extract<UniversalEvent, { type: "error" }>["data"], blame: Blame): void {
     this.#told.errors.push(error.code);
     if (error.code === "provider_auth" && !this.#auth) blame("U14", "auth.status required stands before an error provider_auth");
-    const expected = BY_STATUS[String(error.details.native_code)];
+    const expected = BY_STATUS.get(String(error.details.native_code));
     if (expected !== undefined && error.details.error_source === "provider" && error.code !== expected)
       blame("U14", `HTTP ${error.details.native_code} is ${expected}, not ${error.code}`);
   }
@@ -177,14 +177,14 @@ export class Sameness {
   }
 }
 
-const BY_STATUS: Readonly<Record<string, string | undefined>> = {
-  401: "provider_auth",
-  402: "api_error",
-  403: "provider_auth",
-  413: "context_overflow",
-  429: "rate_limit",
-  billing_error: "api_error",
-};
+const BY_STATUS: ReadonlyMap<string, string> = new Map([
+  ["401", "provider_auth"],
+  ["402", "api_error"],
+  ["403", "provider_auth"],
+  ["413", "context_overflow"],
+  ["429", "rate_limit"],
+  ["billing_error", "api_error"],
+]);
 
 function itemOf(event: UniversalEvent): string | null {
   switch (event.type) {

@@ -47,8 +47,11 @@ export class CallLedger {
   told(parts: readonly ContentPart[], key: ItemKey, item: { item_id: string; parent_id: string | null }, now: string): void {
     for (const part of parts) {
       if (part.type !== "tool_call") continue;
-      const answered = this.answered(part.call_id);
       const { item_id, parent_id } = item;
+      const known = this.#calls.get(part.call_id);
+      // A call of the same id in another item is another call: it has no result yet.
+      const another = known !== undefined && known.item_id !== item_id && this.#ids.get(known.item_id) === part.call_id;
+      const answered = known !== undefined && !another && known.answered;
       this.#calls.set(part.call_id, { key, item_id, parent_id, answered, ready: Date.parse(now), waited: 0 });
       this.#ids.set(item_id, part.call_id);
     }

@@ -275,12 +275,14 @@ export class ItemLedger {
     this.#writer.emit("item.updated", { item: { ...before, parent_id, native_item_id, ...told } }, origin);
   }
 
-  /** U8: whole text of an agent without deltas is told when its message is completed. False: it is told now, because deltas were told before. */
+  /** U8: text that came whole is told when its message is completed, or when more of it comes as deltas. False: it contradicts what was told. */
   #hold(entry: OpenItem, content: ContentPart[]): boolean {
     const { item } = entry.growing;
-    if (item.kind !== "message" || (item.content.some((part) => streamOf(part)[1] !== "") && !entry.held)) return false;
-    // Parts without a word announce what they will be.
-    if (!extendsContent(item.content, content) || content.every((part) => streamOf(part)[1] === "")) return false;
+    if (item.kind !== "message") return false;
+    if (!extendsContent(item.content, content)) return false;
+    // Parts without a word more than was told announce what they will be.
+    const told = (index: number): string => (item.content[index] ? streamOf(item.content[index])[1] : "");
+    if (content.every((part, index) => streamOf(part)[1] === told(index))) return false;
     entry.held = content;
     return true;
   }

@@ -263,6 +263,23 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U8] the rest of a streamed text that came whole is told when its message is completed", () => {
+    const told = new Told().agent(START, message("m"), { do: "item.delta", key: "m", part_type: "text", delta: "Wh" });
+    told.agent({ do: "item.update", key: "m", content: [{ type: "text", text: "Whole" }] });
+    told.agent({ do: "event", type: "agent.notice", data: { name: "between" } }).agent({ do: "item.complete", key: "m" });
+    expect(told.story.slice(-3)).toEqual(["agent.notice", "item.delta", "item.completed message completed"]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U3] a call that comes again in another item has a result again", () => {
+    const told = new Told().agent(START, call("a"), result("a"));
+    const again = call("a");
+    if (again.do === "item.start") again.item.key = "again";
+    told.agent(again, { do: "item.complete", key: "again" }, end("end_turn"));
+    expect(told.of("item.completed").filter(({ item }) => item.kind === "tool_result")).toHaveLength(2);
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U9] options are offered in one order", () => {
     const told = new Told().agent(START, call("a"), ask("a"));
     expect(told.of("permission.requested")[0]?.metadata.options.map(({ id }) => id)).toEqual(["o", "a", "n"]);

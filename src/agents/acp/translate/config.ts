@@ -1,7 +1,7 @@
 // Modes, models, config options and commands as config.changed. Lists replace the older list whole; only what changed is said.
 import type { Draft } from "../../../schema/draft.ts";
 import type { ConfigChanged } from "../../../schema/event-data.ts";
-import { arr, isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
+import { arr, isRecord, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import type { SessionState, Surroundings } from "./session-state.ts";
 
 /** Everything a session/new, load, resume or fork result says about the session's settings. */
@@ -30,7 +30,7 @@ const said = (change: ConfigChanged): Draft[] =>
 
 function modeChange(state: SessionState, around: Surroundings, mode: string): ConfigChanged {
   if (!state.isNews("mode", mode)) return {};
-  const permission = around.quirks.permissionModes?.[mode];
+  const permission = own(around.quirks.permissionModes ?? {}, mode);
   return { agent_mode: mode, ...(permission === undefined ? {} : { permission_mode: permission }) };
 }
 

@@ -1,6 +1,6 @@
 // Amp's todo lists as one plan: `todo_write` replaces the whole list, `task_list` (January build) creates and changes single tasks on Amp's server.
 import type { PlanEntry } from "../../../schema/content.ts";
-import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
+import { isRecord, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import type { ToolCall } from "./tool-results.ts";
 
 export class Plan {
@@ -33,7 +33,7 @@ export class Plan {
 function entry(text: string, { status, priority }: JsonRecord): PlanEntry {
   const level: Pick<PlanEntry, "priority"> =
     priority === "high" || priority === "medium" || priority === "low" ? { priority } : {};
-  return { text, status: STATUS[str(status) ?? ""] ?? "pending", ...level };
+  return { text, status: own(STATUS, str(status) ?? "") ?? "pending", ...level };
 }
 
 const STATUS: Record<string, PlanEntry["status"]> = {

@@ -2,7 +2,7 @@
 // the wording of our answers is in replies.ts.
 import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionOption } from "../../../schema/event-data.ts";
-import { arr, asText, type JsonRecord, rec, records, str } from "../../json.ts";
+import { arr, asText, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import { formAnswers } from "../../kit/forms.ts";
 import { elicitationForm } from "./elicitation.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
@@ -179,7 +179,7 @@ function answersOf(request: RequestState, answer: JsonRecord): string[][] | null
   }
   const given = rec(rec(answer.updatedInput).answers);
   if (!allowed || Object.keys(given).length === 0) return null;
-  return records(request.input.questions).map((question) => choices(question, given[str(question.question) ?? ""]));
+  return records(request.input.questions).map((question) => choices(question, own(given, str(question.question) ?? "")));
 }
 
 /** Several choices of one question travel as `A, B`. */

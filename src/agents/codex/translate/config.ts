@@ -1,7 +1,7 @@
 // Configuration facts of a thread, both ways: Codex policies as our permission modes, and our modes as Codex parameters.
 import type { Draft } from "../../../schema/draft.ts";
 import type { ConfigChanged, ModelInfo, PermissionMode } from "../../../schema/event-data.ts";
-import { type JsonRecord, rec, records, str, timeOf, toJson } from "../../json.ts";
+import { type JsonRecord, own, rec, records, str, timeOf, toJson } from "../../json.ts";
 import type { Thread } from "./thread.ts";
 
 /** `approvalPolicy` and sandbox of each permission mode. `on-failure` is gone since 0.166. */
@@ -25,7 +25,7 @@ const SANDBOX_NAMES: Record<string, string> = {
 export function permissionMode(approval: unknown, sandbox: unknown, agentMode: string | undefined): string {
   if (agentMode === "plan") return "plan";
   const policy = str(approval) ?? "granular";
-  const box = SANDBOX_NAMES[str(rec(sandbox).type) ?? ""] ?? str(sandbox) ?? "unknown";
+  const box = own(SANDBOX_NAMES, str(rec(sandbox).type) ?? "") ?? str(sandbox) ?? "unknown";
   if (policy === "untrusted" || (policy === "on-request" && box === "read-only")) return "default";
   if (policy === "on-request" && box === "workspace-write") return "accept_edits";
   if (policy === "never" && box === "danger-full-access") return "bypass";

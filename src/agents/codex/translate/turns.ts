@@ -1,7 +1,7 @@
 // Turns of one thread: opened by our requests or by the server, ended by the server or by its death, with everything left open in them.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
-import { isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts";
+import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
 import { errorData, retryAttempt } from "./errors.ts";
 import { closeCut, endAnswer, resultKey } from "./items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
@@ -271,7 +271,7 @@ export function planUpdated(thread: Thread, params: JsonRecord): Draft[] {
   const key = `${str(params.turnId) ?? ""}/todo`;
   const entries = records(params.plan).map((step) => ({
     text: str(step.step) ?? "",
-    status: PLAN_STATUS[str(step.status) ?? ""] ?? ("pending" as const),
+    status: own(PLAN_STATUS, str(step.status) ?? "") ?? ("pending" as const),
   }));
   thread.turn?.keys.push(key);
   // A code-mode script that did this needs no item of its own.

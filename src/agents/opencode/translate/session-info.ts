@@ -50,7 +50,7 @@ function announce(session: Session, info: JsonRecord): Draft[] {
   for (const key of METADATA) if (info[key] !== undefined) metadata[key] = info[key];
   const archived = num(rec(info.time).archived);
   Object.assign(metadata, timeOf("archived", archived));
-  const told = toJson(Object.entries(metadata).sort());
+  const told = toJson(Object.entries(metadata));
   const same = told === session.metadata || (session.announced && Object.keys(metadata).length === 0);
   session.metadata = told;
   return [
