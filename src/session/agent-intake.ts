@@ -18,7 +18,7 @@ export function writeNative(
   const before = stream.last;
   const { type, disposition } = dispositionOf(translations);
   const native = stream.appendNative({ dir, t_ms, type, disposition, raw });
-  scribe.exit = message.exit ?? null;
+  scribe.turns.exit = message.exit ?? null;
   if (message.exit) scribe.exited = native;
   for (const translation of translations)
     scribe.translation(
@@ -27,7 +27,7 @@ export function writeNative(
       dir !== "in",
       unparsedOf(translation, row.agent, message),
     );
-  scribe.exit = null;
+  scribe.turns.exit = null;
   record.settled(before);
 }
 

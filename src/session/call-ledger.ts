@@ -4,12 +4,16 @@
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { ItemKey } from "../schema/draft.ts";
+import type { ItemStatus } from "../schema/item.ts";
 import { BoundedMap } from "./bounded-memory.ts";
 
 /** How many calls stay known: enough for late results of any real turn. */
 const REMEMBERED = 20_000;
 
 type ToolResult = Extract<ContentPart, { type: "tool_result" }>;
+
+/** How a result can end. */
+type ResultStatus = Exclude<ItemStatus, "in_progress">;
 
 type KnownCall = {
   key: ItemKey;
@@ -89,5 +93,17 @@ export class CallLedger {
     // opencode 1.18 counts the wait for a permission as running, codex 0.166 does not: what it told and the wait together do not fit into the span.
     const counted = call.waited > 0 && told > span - call.waited / 2;
     return counted ? { ...result, duration_ms: Math.max(0, told - call.waited) } : result;
+  }
+
+  /** U3, U4: a result that failed says so in all three places, and has no exit code that says otherwise. */
+  resultEnd(parts: readonly ContentPart[], status: ResultStatus, now: string): { content: ContentPart[]; status: ResultStatus } {
+    const failed = status === "failed" || parts.some((part) => part.type === "tool_result" && part.is_error === true);
+    const content = parts.map((part): ContentPart => {
+      if (part.type !== "tool_result") return part;
+      const { exit_code, ...rest } = this.timed(part, now);
+      const exit = exit_code === undefined || (failed && exit_code === 0) ? {} : { exit_code };
+      return { ...rest, ...exit, ...(failed ? { is_error: true } : {}) };
+    });
+    return { content, status: failed ? "failed" : "completed" };
   }
 }

@@ -39,9 +39,9 @@ export function carryOut(scribe: Scribe, decision: Decision): void {
       return;
     case "lost":
       scribe.afterExit(() => {
-        scribe.exit = decision.exit;
+        scribe.turns.exit = decision.exit;
         if (scribe.turn) scribe.say([lostAgent(decision.message)]);
-        scribe.exit = null;
+        scribe.turns.exit = null;
         scribe.cut("error", "execution_error");
         scribe.dormant();
       });

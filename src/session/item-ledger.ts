@@ -1,18 +1,17 @@
 /**
  * The item ledger: turns what translators say about items into item events that obey the grammar (G3 to G7) and look the same from every agent (U1 to
  * U10): stub starts, parents, deltas that add up, calls and results in one order, everything closed in the end. What an item is now, the projection
- * knows; this knows which key names which item, and forgets finished ones but for a bounded memory of their ids.
+ * knows; which key names which item, open-items.ts; how text becomes deltas, item-text.ts.
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { DraftOf, DraftPart, ItemDraft, ItemKey } from "../schema/draft.ts";
-import type { DeltaNature, DeltaPartType } from "../schema/event-data.ts";
-import type { Item, ItemRole, ItemStatus } from "../schema/item.ts";
+import type { DeltaPartType } from "../schema/event-data.ts";
+import type { Item, ItemRole } from "../schema/item.ts";
 import { GrowingItem } from "../schema/projection/growing-item.ts";
 import { extendsContent, partFor, sameJson, streamOf, takes, withoutText } from "../schema/projection/parts.ts";
-import { BoundedMap } from "./bounded-memory.ts";
 import { CallLedger } from "./call-ledger.ts";
 import { ContinuedMessage } from "./continued-message.ts";
-import { BY_DAEMON, type EventWriter, type Origin, type StreamedPart } from "./event-writer.ts";
+import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import {
   BY_DAEMON_AS,
   callArguments,
@@ -20,34 +19,12 @@ import {
   kindOf,
   largeArguments,
   mayOutlive,
-  startsEmpty,
-  streamedPart,
   unanswered,
   updateOf,
 } from "./item-questions.ts";
+import { ItemText } from "./item-text.ts";
+import { type EndStatus, type Finished, type OpenItem, OpenItems } from "./open-items.ts";
 import type { PartStore } from "./part-store.ts";
-
-/** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
-const REMEMBERED = 20_000;
-
-type OpenItem = {
-  key: ItemKey;
-  /** Its place in the projection. */
-  growing: GrowingItem;
-  outlives: boolean;
-  /** The arguments of a call that are too large to stand in the item. */
-  whole?: string | undefined;
-  /** Where the last delta went. */
-  streamed: StreamedPart | null;
-  /** Whole content of a message that was not told as deltas yet: it is, when the message is completed or goes on. */
-  held: ContentPart[] | null;
-  /** A call that the agent ended: it waits for its result, which may come with the same native message. */
-  ended: { status: EndStatus; origin: Origin; content: ContentPart[] | undefined } | null;
-  /** Of a message that continues one which was completed early. */
-  continues: ContinuedMessage | null;
-};
-type EndStatus = Exclude<ItemStatus, "in_progress">;
-type Finished = { item_id: string; native_item_id: string | null; removed: boolean; sealed?: ContinuedMessage };
 
 /** The result of a call that has none. The daemon says it. */
 const NO_RESULT = "The call was cut short: the agent gave no result.";
@@ -55,38 +32,32 @@ const NO_RESULT = "The call was cut short: the agent gave no result.";
 export class ItemLedger {
   readonly #writer: EventWriter;
   readonly #parts: PartStore;
-  readonly #open = new Map<ItemKey, OpenItem>();
-  readonly #finished = new BoundedMap<ItemKey, Finished>(REMEMBERED);
+  readonly #items = new OpenItems();
+  readonly #text: ItemText;
   readonly #calls = new CallLedger();
   /** The empty message made for calls that came without one; null when the next call belongs to another answer of the model. */
   #madeParent: string | null = null;
   /** The agent ended a call with the native message that is being written. */
   #callEnded = false;
-  /** Put before every key, so that a new process may count its keys from one again. Empty for the first. */
-  #scope = "";
-  #scopes = 0;
-
   /** Items that are open in the writer's projection get keys of their own: no translator knows them any more. */
   constructor(writer: EventWriter, parts: PartStore) {
     this.#writer = writer;
     this.#parts = parts;
+    this.#text = new ItemText(writer);
     for (const item of writer.projection.items.items()) this.#restore(item);
   }
 
-  /** From now on keys are those of a new process: none of them names an item of the one before. */
   newScope(): void {
-    this.#scopes++;
-    this.#scope = this.#scopes === 1 ? "" : `${this.#scopes}|`;
+    this.#items.newScope();
   }
 
   itemId(key: ItemKey | null | undefined): string | null {
-    if (key === null || key === undefined) return null;
-    return this.#idOf(this.#scope + key) ?? this.#idOf(key);
+    return this.#items.itemId(key);
   }
 
   /** The arguments of an open tool call, as far as they are known; null when it is no open tool call. */
   argumentsOf(key: ItemKey): string | null {
-    const entry = this.#open.get(this.#scope + key);
+    const entry = this.#items.named(key);
     if (!entry) return null;
     return entry.whole ?? callArguments(entry.growing.item.content) ?? null;
   }
@@ -97,10 +68,6 @@ export class ItemLedger {
     return parent === item.item_id ? null : parent;
   }
 
-  #idOf(scoped: string): string | null {
-    return this.#open.get(scoped)?.growing.item.item_id ?? this.#finished.get(scoped)?.item_id ?? null;
-  }
-
   /** A person was asked about this item for so long. */
   waited(itemId: string, ms: number): void {
     this.#calls.waited(itemId, ms);
@@ -108,19 +75,19 @@ export class ItemLedger {
 
   /** An answer of the model that is being written. */
   isAnswer(key: ItemKey): boolean {
-    const item = this.#open.get(this.#scope + key)?.growing.item;
+    const item = this.#items.named(key)?.growing.item;
     return item?.kind === "message" && item.role === "assistant" && item.parent_id === null;
   }
 
   /** The parts of an open tool call. */
   callOf(key: ItemKey): readonly ContentPart[] {
-    return this.#open.get(this.#scope + key)?.growing.item.content ?? [];
+    return this.#items.named(key)?.growing.item.content ?? [];
   }
 
   start(draft: ItemDraft, origin: Origin): void {
-    const key = this.#scope + draft.key;
-    if (this.#open.has(key)) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
-    const finished = this.#finished.get(key);
+    const key = this.#items.key(draft.key);
+    if (this.#items.get(key)) return this.update({ do: "item.update", key: draft.key, ...updateOf(draft) }, origin);
+    const finished = this.#items.finished(key);
     if (finished) return draft.content && finished.sealed ? this.#goOn(draft.key, finished, draft.content, origin) : undefined;
     const content = this.#stored(draft.content ?? [], draft.role);
     this.#needCall(content, draft.parent ?? null, origin);
@@ -174,7 +141,7 @@ export class ItemLedger {
 
   /** An agent without deltas has said all of a message when it calls a tool: the message is told now, not when the tool has run. */
   #tellHeld(parent: string, draft: ItemDraft): void {
-    if (draft.kind === "tool_call" && this.#entryOf(parent)?.held) this.#seal(parent);
+    if (draft.kind === "tool_call" && this.#items.withId(parent)?.held) this.#seal(parent);
   }
 
   /** `name`: what the translator calls the message that nobody announced; without one, calls share a message until one of them has a result. */
@@ -182,30 +149,25 @@ export class ItemLedger {
     if (this.#madeParent !== null && !name) return this.#madeParent;
     const by = BY_DAEMON_AS(origin);
     const made = { key: "", kind: "message", role: "assistant", parent_id: null, content: [] } as const;
-    const entry = this.#begin(name ? this.#scope + name : `made:${this.#writer.sequence}`, { ...made, content: [] }, by);
+    const entry = this.#begin(name ? this.#items.key(name) : `made:${this.#writer.sequence}`, { ...made, content: [] }, by);
     this.#finish(entry, "completed", by);
     this.#madeParent = entry.growing.item.item_id;
     return this.#madeParent;
   }
 
-  #entryOf(itemId: string): OpenItem | undefined {
-    for (const entry of this.#open.values()) if (entry.growing.item.item_id === itemId) return entry;
-    return undefined;
-  }
-
   /** U6: the message is done before one of its calls is asked about or answered. What the agent says of it later continues it. */
   #seal(itemId: string | null): void {
-    const entry = itemId === null ? undefined : this.#entryOf(itemId);
+    const entry = itemId === null ? undefined : this.#items.withId(itemId);
     if (entry?.growing.item.kind !== "message" || entry.growing.item.role !== "assistant") return;
     const item = this.#finish(entry, "completed", BY_DAEMON);
-    const finished = this.#finished.get(entry.key);
+    const finished = this.#items.finished(entry.key);
     if (finished) finished.sealed = new ContinuedMessage(item);
   }
 
   /** A call is about to be asked about. */
   sealFor(key: ItemKey | null | undefined): void {
     const id = this.itemId(key);
-    this.#seal((id === null ? undefined : this.#entryOf(id)?.growing.item.parent_id) ?? null);
+    this.#seal((id === null ? undefined : this.#items.withId(id)?.growing.item.parent_id) ?? null);
   }
 
   /** The agent says more of a message that was completed early. */
@@ -216,44 +178,35 @@ export class ItemLedger {
     const rest = content ? sealed.rest(this.#stored(content, draft.role)) : [];
     if (content && rest.length === 0) return;
     const made = { ...draft, parent_id: sealed.parentId, content: rest.map(withoutText) };
-    const entry = this.#begin(this.#scope + name, made, BY_DAEMON_AS(origin));
+    const entry = this.#begin(this.#items.key(name), made, BY_DAEMON_AS(origin));
     entry.continues = sealed;
     if (rest.length > 0) entry.held = rest;
   }
 
   delta(draft: DraftOf<"item.delta">, origin: Origin): void {
     if (draft.delta === "") return;
-    const entry = this.#open.get(this.#scope + draft.key) ?? this.#openAgain(draft, origin);
+    const entry = this.#items.named(draft.key) ?? this.#openAgain(draft, origin);
     if (!entry) return;
-    if (entry.held) this.#release(entry, origin);
+    if (entry.held) this.#text.release(entry, origin);
     const { parts } = entry.growing;
     const at = entry.continues ? entry.continues.place(draft.part_index) : draft.part_index;
     const named = at === undefined ? undefined : parts[at];
     const fits = at !== undefined && (named === undefined || takes(named, draft.part_type));
     const index = fits ? (at ?? 0) : partFor(parts, draft.part_type);
-    this.#say(entry, index, draft.part_type, draft.delta, origin, draft);
+    this.#text.say(entry, index, draft.part_type, draft.delta, origin, draft);
   }
 
   /** A delta of an item that is not open: of a message that was completed early, or of one that nobody announced. */
   #openAgain(draft: DraftOf<"item.delta">, origin: Origin): OpenItem | undefined {
-    const key = this.#scope + draft.key;
-    const finished = this.#finished.get(key);
+    const key = this.#items.key(draft.key);
+    const finished = this.#items.finished(key);
     if (finished?.sealed) this.#goOn(draft.key, finished, null, origin);
-    return this.#open.get(key) ?? this.#stub(draft.key, draft.part_type, origin);
-  }
-
-  /** Tells as deltas what was held back. */
-  #release(entry: OpenItem, origin: Origin, { completing = false } = {}): void {
-    const { held } = entry;
-    entry.held = null;
-    if (!held) return;
-    if (this.#catchUp(entry, held, origin, { completing })) return;
-    this.#writer.emit("item.updated", { item: { ...entry.growing.item, content: held } }, BY_DAEMON_AS(origin));
+    return this.#items.get(key) ?? this.#stub(draft.key, draft.part_type, origin);
   }
 
   update(draft: DraftOf<"item.update">, origin: Origin): void {
-    const entry = this.#open.get(this.#scope + draft.key);
-    const finished = this.#finished.get(this.#scope + draft.key);
+    const entry = this.#items.named(draft.key);
+    const finished = this.#items.finished(this.#items.key(draft.key));
     if (!entry && finished?.sealed && draft.content) return this.#goOn(draft.key, finished, draft.content, origin);
     if (!entry) return;
     const before = entry.growing.item;
@@ -266,7 +219,7 @@ export class ItemLedger {
     if (content) {
       this.#needCall(content, null, origin);
       if (this.#hold(entry, content) && !renamed) return;
-      if (!renamed && (sameJson(before.content, content) || this.#catchUp(entry, content, origin))) return;
+      if (!renamed && (sameJson(before.content, content) || this.#text.catchUp(entry, content, origin))) return;
       if (draft.content) entry.whole = largeArguments(draft.content);
       this.#calls.told(content, entry.key, { ...before, parent_id }, this.#writer.now());
     }
@@ -293,14 +246,14 @@ export class ItemLedger {
   }
 
   complete(draft: DraftOf<"item.complete">, origin: Origin): void {
-    const key = this.#scope + draft.key;
-    const finished = this.#finished.get(key);
-    if (!this.#open.has(key) && finished?.sealed && draft.content) this.#goOn(draft.key, finished, draft.content, origin);
-    const entry = this.#open.get(key);
+    const key = this.#items.key(draft.key);
+    const finished = this.#items.finished(key);
+    if (!this.#items.get(key) && finished?.sealed && draft.content) this.#goOn(draft.key, finished, draft.content, origin);
+    const entry = this.#items.get(key);
     if (!entry) {
       if (finished || !draft.content) return;
       this.start(itemOfParts(draft.key, draft.content), BY_DAEMON_AS(origin));
-      if (this.#open.has(key)) this.complete(draft, origin);
+      if (this.#items.get(key)) this.complete(draft, origin);
       return;
     }
     const content = draft.content && this.#contentFor(entry, this.#stored(draft.content, entry.growing.item.role));
@@ -308,7 +261,7 @@ export class ItemLedger {
     if (content) {
       this.#needCall(content, null, origin);
       entry.held = null;
-      if (item.kind === "message" && !this.#catchUp(entry, content, origin, { completing: true }))
+      if (item.kind === "message" && !this.#text.catchUp(entry, content, origin, { completing: true }))
         this.#writer.emit("item.updated", { item: { ...item, content } }, BY_DAEMON_AS(origin));
     }
     const status = draft.status ?? "completed";
@@ -322,14 +275,14 @@ export class ItemLedger {
   settle(): void {
     if (!this.#callEnded) return;
     this.#callEnded = false;
-    for (const entry of [...this.#open.values()])
+    for (const entry of [...this.#items.open()])
       if (entry.ended && !this.#resultOpen(entry))
         this.#finish(entry, entry.ended.status, entry.ended.origin, entry.ended.content);
   }
 
   #resultOpen(call: OpenItem): boolean {
     const ids = call.growing.item.content.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
-    for (const { growing } of this.#open.values())
+    for (const { growing } of this.#items.open())
       if (growing.parts.some((part) => part.type === "tool_result" && ids.includes(part.call_id))) return true;
     return false;
   }
@@ -340,14 +293,13 @@ export class ItemLedger {
   }
 
   remove(name: ItemKey, reason: string, origin: Origin): void {
-    const key = this.#idOf(this.#scope + name) === null ? name : this.#scope + name;
-    const open = this.#open.get(key);
-    const finished = this.#finished.get(key);
+    const key = this.#items.idOf(this.#items.key(name)) === null ? name : this.#items.key(name);
+    const open = this.#items.get(key);
+    const finished = this.#items.finished(key);
     if ((!open && !finished) || finished?.removed) return;
     const item = open?.growing.item;
     const { item_id, native_item_id } = item ?? finished ?? { item_id: "", native_item_id: null };
-    this.#open.delete(key);
-    this.#finished.set(key, { item_id, native_item_id, removed: true });
+    this.#items.remove(key, { item_id, native_item_id });
     this.#writer.emit("item.removed", { item_id, native_item_id, reason }, origin);
   }
 
@@ -363,7 +315,7 @@ export class ItemLedger {
   /** The newest first, so that children close before their parents. Looks again each time: closing a result can open the call it answers. */
   #closeAllThat(fits: (entry: OpenItem) => boolean, status: "completed" | "failed"): void {
     for (;;) {
-      const entry = [...this.#open.values()].findLast(fits);
+      const entry = [...this.#items.open()].findLast(fits);
       if (!entry) return;
       this.#finish(entry, status, BY_DAEMON);
     }
@@ -383,43 +335,29 @@ export class ItemLedger {
   #opened(key: ItemKey, item: Item, outlives: boolean): OpenItem {
     const growing = this.#writer.projection.items.growing(item.item_id) ?? new GrowingItem(item);
     const entry: OpenItem = { key, growing, outlives, streamed: null, held: null, ended: null, continues: null };
-    this.#open.set(key, entry);
+    this.#items.add(entry);
     return entry;
   }
 
   #finish(entry: OpenItem, status: EndStatus, origin: Origin, final?: ContentPart[]): Item {
     const whole = final ?? entry.held ?? undefined;
-    this.#release(entry, origin, { completing: true });
+    this.#text.release(entry, origin, { completing: true });
     const before = entry.growing.item;
-    const ending = before.kind === "tool_result" ? this.#resultEnd(whole ?? before.content, status) : { content: whole, status };
+    const ending =
+      before.kind === "tool_result"
+        ? this.#calls.resultEnd(whole ?? before.content, status, this.#writer.now())
+        : { content: whole, status };
     const content = (ending.content ?? before.content).map((part) => this.#parts.stored(part));
     this.#needCall(content, null, origin);
     const item: Item = { ...before, content, status: ending.status, completed_at: this.#writer.now() };
     if (item.kind === "tool_result") this.#closeCalls(item, ending.status, origin);
-    const needsResult = item.kind === "tool_call" && !this.#removed(entry) ? unanswered(item, this.#calls) : [];
-    this.#open.delete(entry.key);
-    this.#finished.set(entry.key, { item_id: before.item_id, native_item_id: before.native_item_id, removed: false });
+    const needsResult =
+      item.kind === "tool_call" && !this.#items.finished(entry.key)?.removed ? unanswered(item, this.#calls) : [];
+    this.#items.finish(entry);
     this.#writer.emit("item.completed", { item }, origin);
     for (const callId of needsResult) this.#makeResult(callId, item, ending.status, origin);
     if (item.kind === "tool_result") this.#madeParent = null;
     return item;
-  }
-
-  #removed(entry: OpenItem): boolean {
-    return this.#finished.get(entry.key)?.removed ?? false;
-  }
-
-  /** U3, U4: a result that failed says so in all three places, and has no exit code that says otherwise. */
-  #resultEnd(parts: readonly ContentPart[], status: EndStatus): { content: ContentPart[]; status: EndStatus } {
-    const failed = status === "failed" || parts.some((part) => part.type === "tool_result" && part.is_error === true);
-    const now = this.#writer.now();
-    const content = parts.map((part): ContentPart => {
-      if (part.type !== "tool_result") return part;
-      const { exit_code, ...rest } = this.#calls.timed(part, now);
-      const exit = exit_code === undefined || (failed && exit_code === 0) ? {} : { exit_code };
-      return { ...rest, ...exit, ...(failed ? { is_error: true } : {}) };
-    });
-    return { content, status: failed ? "failed" : "completed" };
   }
 
   /** A call whose result is final is final itself, with the same status, whether the agent says so or not. */
@@ -428,7 +366,7 @@ export class ItemLedger {
       if (part.type !== "tool_result") continue;
       this.#calls.answer(part.call_id);
       const key = this.#calls.keyOf(part.call_id);
-      const call = key === undefined ? undefined : this.#open.get(key);
+      const call = key === undefined ? undefined : this.#items.get(key);
       if (call?.growing.item.kind !== "tool_call" || (call.outlives && !call.ended)) continue;
       this.#finish(call, status, call.ended?.origin ?? BY_DAEMON_AS(origin), call.ended?.content);
     }
@@ -452,11 +390,11 @@ export class ItemLedger {
     for (const part of content) {
       if (part.type !== "tool_result" || this.#calls.has(part.call_id)) continue;
       const name = `call:${part.call_id}`;
-      const key = this.#scope + name;
+      const key = this.#items.key(name);
       this.start(
         {
           // What came from a sub-agent whose call nobody announced may have taken the name for its parent.
-          key: this.#open.has(key) || this.#finished.has(key) ? `made:${name}` : name,
+          key: this.#items.get(key) || this.#items.finished(key) ? `made:${name}` : name,
           parent,
           kind: "tool_call",
           role: "assistant",
@@ -468,49 +406,12 @@ export class ItemLedger {
   }
 
   #stub(key: ItemKey, type: DeltaPartType, origin: Origin): OpenItem | undefined {
-    if (this.#finished.has(this.#scope + key)) return undefined;
+    if (this.#items.finished(this.#items.key(key))) return undefined;
     this.start(
       { key, kind: kindOf(type), role: type === "tool_output" ? "tool" : "assistant" },
       { source: "daemon", native: origin.native },
     );
-    return this.#open.get(this.#scope + key);
-  }
-
-  #say(
-    entry: OpenItem,
-    index: number,
-    type: DeltaPartType,
-    delta: string,
-    origin: Origin,
-    { stream, visibility }: DeltaNature = {},
-  ): void {
-    const known = entry.streamed;
-    const same =
-      known?.index === index && known.type === type && known.nature.stream === stream && known.nature.visibility === visibility;
-    const part = same
-      ? known
-      : streamedPart(entry.growing, index, type, { ...(stream ? { stream } : {}), ...(visibility ? { visibility } : {}) });
-    entry.streamed = part;
-    this.#writer.emitDelta(part, delta, origin);
-  }
-
-  /**
-   * Says as deltas what `content` has beyond what was said. True when that made the item equal to it, as far as deltas can say it when it is `completing`;
-   * false when the two contradict each other, or differ in more than text: then the caller replaces the item.
-   */
-  #catchUp(entry: OpenItem, content: ContentPart[], origin: Origin, { completing = false } = {}): boolean {
-    const { item } = entry.growing;
-    const streams = item.kind === "message" || item.kind === "tool_result";
-    if (!streams || !extendsContent(item.content, content)) return false;
-    if (!completing && !content.slice(item.content.length).every(startsEmpty)) return false;
-    const synthetic: Origin = { source: "daemon", native: origin.native };
-    content.forEach((part, index) => {
-      const [type, text] = streamOf(part);
-      const said = item.content[index];
-      const before = said ? streamOf(said)[1] : "";
-      if (type !== undefined && text.length > before.length) this.#say(entry, index, type, text.slice(before.length), synthetic);
-    });
-    return true;
+    return this.#items.named(key);
   }
 
   #stored(parts: DraftPart[], role: ItemRole): ContentPart[] {

@@ -229,7 +229,7 @@ export class MessageDelivery {
       this.#sending = messageId;
       const given = await this.#options.withSkill(prompt);
       if (waits()) return this.#undo(messageId);
-      scribe.promiseTurn(message);
+      scribe.turns.promise(message);
       await agent.prompt(given);
       if (!waits()) record.emit([{ do: "turn.start", initiator: "client" }]);
     } catch (error) {
@@ -237,8 +237,8 @@ export class MessageDelivery {
       // While the agent has begun a turn of its own, the message waits for the end of that.
       if (stopped() || projection.turn) return this.#undo(messageId);
       if (message) {
-        scribe.withdrawTurn(message.turn_id);
-        scribe.promiseTurn(message);
+        scribe.turns.withdraw(message.turn_id);
+        scribe.turns.promise(message);
         record.emit(unsentTurn(message, error));
       }
     } finally {
@@ -254,7 +254,7 @@ export class MessageDelivery {
     const message = this.#find(messageId);
     this.#begun = this.#begun === messageId ? null : this.#begun;
     if (!message || stopped()) return;
-    record.scribe.withdrawTurn(message.turn_id);
+    record.scribe.turns.withdraw(message.turn_id);
     const turn_id = record.projection.turn?.turn_id;
     record.dequeue(messageId, "steered", turn_id === undefined ? {} : { turn_id });
   }

@@ -144,7 +144,7 @@ describe("a session keeps the sameness rules for every agent", () => {
     const promised = (turn_id: string, text: string, command: boolean) => ({ turn_id, message_id: turn_id, text, command });
     const queue = (message: { message_id: string; turn_id: string; text: string }) => (scribe: Scribe) => {
       scribe.writer.emit("message.queued", message, { source: "daemon", native: null });
-      scribe.promiseTurn(message);
+      scribe.turns.promise(message);
     };
     const told = new Told().client(queue(promised("t1", "/compact", true)));
     told.agent(START).agent(message("m", { type: "text", text: "Compacted" }), end());

@@ -243,7 +243,7 @@ export class Session implements SessionPort, Intake {
     const { turn } = this.projection;
     const connection = this.#line.current;
     if (!turn || !connection) return;
-    this.#record.scribe.interruptedBy(actor);
+    this.#record.scribe.turns.interruptedBy(actor);
     this.#forcing ??= setTimeout(() => this.#forceInterrupt(turn.turn_id), this.#context.times.interrupt_ms).unref();
     await agentCall(connection.interrupt());
   }

@@ -1,0 +1,101 @@
+/**
+ * Which key names which item: the open ones, and a bounded memory of the finished ones, enough for late parents and repeats. What an item is now, the projection
+ * knows; what may happen to it, the item ledger decides.
+ */
+import type { ContentPart } from "../schema/content.ts";
+import type { ItemKey } from "../schema/draft.ts";
+import type { ItemStatus } from "../schema/item.ts";
+import type { GrowingItem } from "../schema/projection/growing-item.ts";
+import { BoundedMap } from "./bounded-memory.ts";
+import type { ContinuedMessage } from "./continued-message.ts";
+import type { Origin, StreamedPart } from "./event-writer.ts";
+
+/** How many finished items stay known by key: enough for late parents and repeats of any real turn. */
+const REMEMBERED = 20_000;
+
+/** An item that is being written. */
+export type OpenItem = {
+  key: ItemKey;
+  /** Its place in the projection. */
+  growing: GrowingItem;
+  outlives: boolean;
+  /** The arguments of a call that are too large to stand in the item. */
+  whole?: string | undefined;
+  /** Where the last delta went. */
+  streamed: StreamedPart | null;
+  /** Whole content of a message that was not told as deltas yet: it is, when the message is completed or goes on. */
+  held: ContentPart[] | null;
+  /** A call that the agent ended: it waits for its result, which may come with the same native message. */
+  ended: { status: EndStatus; origin: Origin; content: ContentPart[] | undefined } | null;
+  /** Of a message that continues one which was completed early. */
+  continues: ContinuedMessage | null;
+};
+/** How an item can end. */
+export type EndStatus = Exclude<ItemStatus, "in_progress">;
+/** What stays known of an item that is not open any more. */
+export type Finished = { item_id: string; native_item_id: string | null; removed: boolean; sealed?: ContinuedMessage };
+
+export class OpenItems {
+  readonly #open = new Map<ItemKey, OpenItem>();
+  readonly #finished = new BoundedMap<ItemKey, Finished>(REMEMBERED);
+  /** Put before every name, so that a new process may count its keys from one again. Empty for the first. */
+  #scope = "";
+  #scopes = 0;
+
+  /** From now on names are those of a new process: none of them names an item of the one before. */
+  newScope(): void {
+    this.#scopes++;
+    this.#scope = this.#scopes === 1 ? "" : `${this.#scopes}|`;
+  }
+
+  /** The key of what the running process calls so. */
+  key(name: ItemKey): ItemKey {
+    return this.#scope + name;
+  }
+
+  named(name: ItemKey): OpenItem | undefined {
+    return this.#open.get(this.#scope + name);
+  }
+
+  get(key: ItemKey): OpenItem | undefined {
+    return this.#open.get(key);
+  }
+
+  finished(key: ItemKey): Finished | undefined {
+    return this.#finished.get(key);
+  }
+
+  /** Of the running process, or of one before it. */
+  itemId(name: ItemKey | null | undefined): string | null {
+    if (name === null || name === undefined) return null;
+    return this.idOf(this.#scope + name) ?? this.idOf(name);
+  }
+
+  idOf(key: ItemKey): string | null {
+    return this.#open.get(key)?.growing.item.item_id ?? this.#finished.get(key)?.item_id ?? null;
+  }
+
+  withId(itemId: string): OpenItem | undefined {
+    for (const entry of this.#open.values()) if (entry.growing.item.item_id === itemId) return entry;
+    return undefined;
+  }
+
+  /** In the order in which they were opened. */
+  open(): IterableIterator<OpenItem> {
+    return this.#open.values();
+  }
+
+  add(entry: OpenItem): void {
+    this.#open.set(entry.key, entry);
+  }
+
+  finish({ key, growing: { item } }: OpenItem): void {
+    this.#open.delete(key);
+    this.#finished.set(key, { item_id: item.item_id, native_item_id: item.native_item_id, removed: false });
+  }
+
+  remove(key: ItemKey, ids: Pick<Finished, "item_id" | "native_item_id">): void {
+    this.#open.delete(key);
+    this.#finished.set(key, { ...ids, removed: true });
+  }
+}
