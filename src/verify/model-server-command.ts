@@ -35,6 +35,7 @@ export async function modelServerCommand(options: ModelServerCommandOptions, io:
     port: options.port,
     default: fallback,
     doneMark: true,
+    callsTools: options.default === undefined && options.file === undefined,
     ...(options.chaos === undefined ? {} : { chaos: options.chaos }),
     ...(options.json
       ? {}

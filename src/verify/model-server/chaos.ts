@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Block, Fault, ModelStep } from "../../agents/scenario.ts";
 import type { ModelRequest } from "./model-request.ts";
+import { callable, callsSincePrompt } from "./offered-tools.ts";
 import { schemaInstance } from "./schema-instance.ts";
 
 /** Answers with calls before a turn comes to its end. */
@@ -17,10 +18,12 @@ export function chaosStep(seed: string, request: ModelRequest): ModelStep {
   const blocks: Block[] = [];
   if (dice.chance(0.3))
     blocks.push({ type: "thinking", text: dice.words(20), style: dice.of(["summary", "raw", "both"] as const) });
-  const calls = callsSincePrompt(request) < MOST_CALLS && request.tools.length > 0 && dice.chance(0.6) ? dice.upTo(3) : 0;
+  const tools = callable(request);
+  const must = request.choice?.must === true || (callsSincePrompt(request) < MOST_CALLS && dice.chance(0.6));
+  const calls = tools.length > 0 && must ? dice.upTo(3) : 0;
   if (calls === 0 || dice.chance(0.5)) blocks.push({ type: "text", text: dice.words(40), chunks: dice.upTo(12) });
   for (let at = 0; at < calls; at += 1) {
-    const tool = dice.of(request.tools);
+    const tool = dice.of(tools);
     const raw_arguments = JSON.stringify(schemaInstance(tool.schema));
     const namespace = tool.namespace === undefined ? {} : { namespace: tool.namespace };
     blocks.push({ type: "tool", native_name: tool.name, raw_arguments, chunks: dice.upTo(4), ...namespace });
@@ -40,11 +43,6 @@ function faultOf(dice: Dice): Fault {
     { kind: "failed", code: "server_error", times },
     { kind: "refuse_connection", times },
   ]);
-}
-
-function callsSincePrompt({ history }: ModelRequest): number {
-  const prompt = history.findLastIndex(({ role }) => role === "user");
-  return history.slice(prompt + 1).filter((entry) => entry.role === "assistant" && entry.calls.length > 0).length;
 }
 
 /** Numbers from a hash: as many as one answer needs, and the same on every machine. */

@@ -1,5 +1,7 @@
 /** The scripted server as an Open Responses endpoint: held against the protocol's own rules, over HTTP and over a WebSocket, and at random. */
+import { on, once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
 import { ResponsesClient } from "../../openresponses/client.ts";
 import { compact } from "../../openresponses/compact.ts";
 import { probe } from "../../openresponses/probe.ts";
@@ -40,6 +42,29 @@ describe("an Open Responses endpoint", () => {
     expect(JSON.stringify(items)).toContain("[[scenario:text");
   });
 
+  it("refuses to make a conversation short for no model", async () => {
+    const answer = await fetch(`${await start()}/responses/compact`, { method: "POST", body: JSON.stringify({ input: "Go." }) });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { message: expect.stringContaining("model") } });
+  });
+
+  it("calls the first tool on offer where no script is named, unless the client forbids it", async () => {
+    const client = new ResponsesClient({ baseUrl: await start({ callsTools: true }) });
+    const schema = { type: "object", properties: { place: { type: "string" } }, required: ["place"] };
+    const tools = ["sky", "sea"].map((name) => ({ type: "function", name, parameters: schema }));
+    const kinds = async (more: object): Promise<unknown[]> => {
+      const body = JSON.stringify({ model: "m", stream: true, input: [message("How is it?")], tools, ...more });
+      return (await client.stream(body, { onEvent: () => {} })).items.map((item) => item.name ?? item.type);
+    };
+    expect(await kinds({})).toEqual(["sky"]);
+    expect(await kinds({ tool_choice: "none" })).toEqual(["message"]);
+    const allowed = { type: "allowed_tools", mode: "auto", tools: [{ type: "function", name: "sea" }] };
+    expect(await kinds({ tool_choice: allowed })).toEqual(["sea"]);
+    const call = { type: "function_call", call_id: "c1", name: "sky", arguments: "{}" };
+    const output = { type: "function_call_output", call_id: "c1", output: "blue" };
+    expect(await kinds({ input: [message("How is it?"), call, output] })).toEqual(["message"]);
+  });
+
   it("has what a probe asks for", async () => {
     const report = await probe({ baseUrl: await start() });
     const found = Object.fromEntries(report.checks.map(({ name, outcome }) => [name, outcome]));
@@ -60,6 +85,30 @@ describe("an Open Responses endpoint", () => {
     expect(faults(events)).toEqual([]);
     const unknown = await ask({ input: [message("Go.")], previous_response_id: "resp_nobody" }).catch((error: unknown) => error);
     expect(socketIsStale(unknown)).toBe(true);
+    socket.close();
+  });
+});
+
+describe("a socket that stays open", () => {
+  it("forgets the response that a failed request went on from", async () => {
+    const url = (await start()).replace("http", "ws");
+    const socket = new WebSocket(`${url}/responses`);
+    await once(socket, "open");
+    /** The last event of an answer. */
+    const ask = async (body: object): Promise<{ type: string; response?: { id: string }; error?: { code: string } }> => {
+      socket.send(JSON.stringify({ type: "response.create", model: "m", store: false, ...body }));
+      for await (const [data] of on(socket, "message")) {
+        const event = JSON.parse(String(data));
+        if (event.type === "error" || event.type === "response.completed") return event;
+      }
+      throw new Error("the socket was closed");
+    };
+    const previous_response_id = (await ask({ input: "Remember." })).response?.id;
+    const output = { type: "function_call_output", call_id: "call_nobody", output: "x" };
+    expect(await ask({ input: [output], previous_response_id })).toMatchObject({ error: { code: "invalid_request" } });
+    expect(await ask({ input: "Go on.", previous_response_id })).toMatchObject({
+      error: { code: "previous_response_not_found" },
+    });
     socket.close();
   });
 });

@@ -23,6 +23,12 @@ export interface OfferedTool {
   readonly schema: JsonObject;
 }
 
+/** Which tools the client lets the model call (null: all), and whether it must call one. */
+export interface ToolChoice {
+  readonly only: readonly string[] | null;
+  readonly must: boolean;
+}
+
 export interface ModelRequest {
   readonly protocol: ProtocolName;
   readonly model: string;
@@ -35,6 +41,7 @@ export interface ModelRequest {
   readonly tools: readonly OfferedTool[];
   /** The one tool the client insists on. */
   readonly forced_tool: string | undefined;
+  readonly choice?: ToolChoice;
   /** The schema the answer's text must follow. */
   readonly json_schema: JsonObject | undefined;
   /** What the client calls its session, if it says so. */

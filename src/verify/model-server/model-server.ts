@@ -8,6 +8,7 @@ import { chaosStep } from "./chaos.ts";
 import { deliver, sendJson } from "./deliver.ts";
 import { isObject, type JsonObject, parseJson } from "./json.ts";
 import { estimateTokens, type HttpCall, type ModelRequest, type ProtocolName } from "./model-request.ts";
+import { offeredStep } from "./offered-tools.ts";
 import { type NoPlay, type Play, Playbook } from "./playbook.ts";
 import { callId, locate, type Position } from "./position.ts";
 import { anthropic } from "./protocols/anthropic.ts";
@@ -43,6 +44,8 @@ export interface ModelServerOptions {
   readonly log?: (request: RecordedRequest) => void;
   /** Prompts without a marker are answered at random, by this seed. */
   readonly chaos?: string;
+  /** Prompts without a marker that come with tools are answered with a call of the first one. */
+  readonly callsTools?: boolean;
   /** Streams of the Responses protocol end in `[DONE]`, as the specification has it; OpenAI's do not. */
   readonly doneMark?: boolean;
 }
@@ -134,13 +137,18 @@ class Desk {
     await deliver({ response, protocol, request, reply, step, fault, done });
   }
 
-  /** A prompt that names no scenario is answered at random where that was asked for. */
+  /** A prompt that names no scenario is answered at random, or with a call, where that was asked for. */
   #play(request: ModelRequest): Play | NoPlay {
-    const { chaos } = this.#options;
+    const { chaos, callsTools } = this.#options;
     const named = locate(request, undefined) !== undefined || sideCall(request) !== undefined;
-    return chaos === undefined || named
-      ? this.#playbook.play(request)
-      : this.#playbook.improvised(chaosStep(chaos, request), request);
+    const step = named
+      ? undefined
+      : chaos !== undefined
+        ? chaosStep(chaos, request)
+        : callsTools
+          ? offeredStep(request)
+          : undefined;
+    return step === undefined ? this.#playbook.play(request) : this.#playbook.improvised(step, request);
   }
 
   /** The same answers over a WebSocket, whole: a script's delays and half answers are of HTTP. */
@@ -189,6 +197,10 @@ class Desk {
         sendJson(response, 200, { embedding: { values: [0, 0, 0] }, embeddings: [{ values: [0, 0, 0] }] });
         break;
       case "compact": {
+        if (typeof call.body.model !== "string") {
+          sendJson(response, 400, responses.error(400, "A request needs the name of a model: send `model`."));
+          break;
+        }
         const request = responses.parse(call);
         sendJson(response, 200, compaction(locate(request, this.#options.default), estimateTokens(request)));
         break;

@@ -44,13 +44,32 @@ function serveSocket(socket: WebSocket, answer: (body: JsonObject) => SocketAnsw
     if (before === undefined) return refuse(400, "previous_response_not_found", `This socket knows no response ${previous}.`);
     const given = typeof body.input === "string" ? [{ type: "message", role: "user", content: body.input }] : arrayOf(body.input);
     const input = [...before, ...given];
+    const unasked = outputWithoutCall(input);
+    if (unasked !== undefined) {
+      memory.delete(previous);
+      return refuse(400, "invalid_request", `There is no call ${unasked} that this output could belong to.`);
+    }
     const answered = answer({ ...body, stream: true, input });
-    if ("error" in answered) return void socket.send(JSON.stringify({ type: "error", ...answered }));
+    if ("error" in answered) {
+      memory.delete(previous);
+      return void socket.send(JSON.stringify({ type: "error", ...answered }));
+    }
     for (const event of answered.events) socket.send(JSON.stringify(withPrevious(event, previous)));
     const last = objectOf(objectOf(answered.events.at(-1)).response);
     if (last.status === "completed") memory.set(stringOf(last.id), [...input, ...arrayOf(last.output)]);
     else memory.delete(previous);
   });
+}
+
+/** The call id of an output that nothing in the conversation asked for. */
+function outputWithoutCall(input: readonly unknown[]): string | undefined {
+  const calls = new Set<string>();
+  for (const item of input.map(objectOf)) {
+    const id = stringOf(item.call_id);
+    if (item.type === "function_call") calls.add(id);
+    else if (item.type === "function_call_output" && !calls.has(id)) return id;
+  }
+  return undefined;
 }
 
 function withPrevious(event: unknown, previous: string): unknown {

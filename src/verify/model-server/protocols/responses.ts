@@ -2,6 +2,7 @@
 
 import { isObject, type JsonObject, objectOf, objectsOf, stringOf, textOf } from "../json.ts";
 import type { HistoryEntry, HttpCall, ModelRequest, OfferedTool } from "../model-request.ts";
+import { toolChoice } from "../offered-tools.ts";
 import { openaiError } from "./openai-error.ts";
 import type { Protocol } from "./protocol.ts";
 import { responseBody, responseFailed, responseFrames } from "./responses-stream.ts";
@@ -47,6 +48,7 @@ function parse(call: HttpCall): ModelRequest {
     history: items.flatMap(entry),
     tools: offered.flatMap((tool) => offeredTools(tool, undefined)),
     forced_tool: choice.type === "function" || choice.type === "custom" ? stringOf(choice.name) : undefined,
+    choice: toolChoice(body.tool_choice),
     json_schema: format.type === "json_schema" ? objectOf(format.schema) : undefined,
     session:
       call.headers["thread-id"] ??
