@@ -1,5 +1,6 @@
 // The agent contract: what one folder under src/agents/ provides. The core knows agents only through these types.
 // Not here: how bytes become messages (transports) and how drafts become events (session).
+import type { LedgerReader } from "../schema/dialect.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { ModeInfo, ModelInfo, PermissionMode, PlainReply, StderrOutput } from "../schema/event-data.ts";
 import type { Disposition, NativeDirection } from "../schema/native.ts";
@@ -51,14 +52,6 @@ export interface Translator {
   readonly silence?: SilenceTable;
   /** What was told of this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
   forget?(session: string): void;
-}
-
-/** An event frame without its envelope: `type` and the fields of that type. */
-export type NativeFrame = { readonly type: string };
-
-/** Reads the ledger of one session, from its first message, and makes the frames of its provider's stream. As pure as a translator. */
-export interface NativeFrames {
-  frames(message: NativeMessage): NativeFrame[];
 }
 
 export type AgentCapabilities = {
@@ -296,7 +289,7 @@ export interface Agent {
   readonly npmPackage: { name: string; version: string; bin: string; script?: boolean } | null;
   createTranslator(): Translator;
   /** Absent: the agent does not show its provider's stream, and frames are made from events. */
-  createFrames?(): NativeFrames;
+  createLedgerReader?(): LedgerReader;
   inspect(host: AgentHost): Promise<AgentInspection>;
   /** False: `inspect` starts no program, so everybody may ask. */
   readonly inspectStarts?: false;

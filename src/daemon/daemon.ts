@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
-import { framesDialect } from "../dialects/frames/index.ts";
+import { framesWithLedger } from "../dialects/frames/index.ts";
 import { messagesDialect } from "../dialects/messages.ts";
 import { DEFAULT_PORT } from "../discovery/discovery-file.ts";
 import { atStart } from "../log/log-error.ts";
@@ -133,7 +133,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       routes: [transferRoutes, trustRoutes(core.trust), skillRoutes(core.skills)],
       dialects: new Map([
         ["messages", messagesDialect],
-        ["frames", framesDialect],
+        ["frames", framesWithLedger((agent) => core.agents.get(agent)?.agent.createLedgerReader?.())],
       ]),
       ...built("inspectorDir", "../inspector/"),
       ...built("docsDir", "../docs/"),

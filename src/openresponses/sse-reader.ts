@@ -40,7 +40,6 @@ export class SseReader {
   #hasLine = false;
   /** The last chunk ended in CR: an LF at the start of the next one belongs to it. */
   #afterCr = false;
-  #first = true;
 
   constructor(options: SseReaderOptions) {
     this.#options = options;
@@ -100,10 +99,7 @@ export class SseReader {
     const bytes = this.#parts.length === 1 ? (this.#parts[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#parts);
     const oversize = this.#blockBytes > this.#options.maxBlockBytes ? this.#blockBytes : null;
     this.#reset();
-    let text = bytes.toString("utf8");
-    if (this.#first && text.charCodeAt(0) === 0xfeff) text = text.slice(1);
-    this.#first = false;
-    this.#options.onBlock({ bytes, oversize, ...readFields(text) });
+    this.#options.onBlock({ bytes, oversize, ...readFields(bytes.toString("utf8")) });
   }
 
   #reset(): void {
@@ -123,7 +119,9 @@ export function readFields(text: string): SseFields {
   let id: string | null = null;
   const data: string[] = [];
   const comments: string[] = [];
-  for (const line of text.split(/\r\n|\n|\r/)) {
+  // A stream may begin with a byte order mark.
+  const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  for (const line of plain.split(/\r\n|\n|\r/)) {
     if (line === "") continue;
     const colon = line.indexOf(":");
     const name = colon === -1 ? line : line.slice(0, colon);

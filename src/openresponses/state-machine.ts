@@ -51,6 +51,11 @@ export class ResponseStream {
   #responseId: string | undefined;
   #error: JsonObject | null = null;
 
+  /** True when an event came. */
+  get begun(): boolean {
+    return this.#seen > 0;
+  }
+
   get end(): StreamEnd {
     if (this.#end.kind === "open" && this.#error !== null) return { kind: "error", error: this.#error };
     return this.#end;

@@ -4,7 +4,8 @@
  */
 import type { Stream, StreamKind } from "../log/contract.ts";
 import type { EventRedactor } from "../redaction/event-redactor.ts";
-import type { Dialect, DialectEvent, DialectLine, DialectReader } from "../schema/dialect.ts";
+import type { Dialect, DialectEvent, DialectReader, LedgerReader } from "../schema/dialect.ts";
+import { keepPlace, LedgerPlace, placeBefore } from "./ledger-place.ts";
 
 /** Events that say what an item is; deltas say nothing that these do not. */
 const FACTS = [
@@ -20,6 +21,8 @@ const FACTS = [
 const HEAD = 64;
 /** Facts to look back for: far more than any agent leaves open at once. */
 const LOOK_BACK = 500;
+/** Events that are read at once before a place in the middle. */
+const LEDGER_PAGE = 1_000;
 /** Streams whose readers are kept; the oldest is given up, and shown its past again when it is needed. */
 const MAX_READERS = 500;
 
@@ -27,7 +30,7 @@ const MAX_READERS = 500;
 export type StreamName = { kind: StreamKind; id: string };
 export type OpenStream = (name: StreamName) => Promise<Stream | undefined>;
 
-type Place = { reader: DialectReader; next: number };
+type Place = { reader: DialectReader; next: number; ledger: LedgerPlace | null };
 
 export class DialectLines {
   readonly dialect: Dialect;
@@ -42,25 +45,47 @@ export class DialectLines {
     this.#types = options.types;
   }
 
-  /** True when the reader of this stream stands at this event, and nothing must be read before its lines. */
-  stands({ kind, id }: StreamName, first: number): boolean {
-    return first === 1 || this.#readers.get(`${kind}/${id}`)?.next === first;
+  /** True when the reader of this stream stands at this event. */
+  isAt({ kind, id }: StreamName, first: number): boolean {
+    const place = this.#readers.get(`${kind}/${id}`);
+    // A new reader stands at the beginning, unless there is a ledger to be found first.
+    if (place === undefined) return first === 1 && (kind !== "session" || this.dialect.ledgerOf === undefined);
+    return place.next === first;
+  }
+
+  /** True when, on top of that, nothing must be read before its lines. */
+  stands(name: StreamName, first: number): boolean {
+    return this.isAt(name, first) && this.#place(name).ledger === null;
   }
 
   /** For events in the order of the stream, from the place where the reader stands. */
   lines(name: StreamName, sequence: number, type: string, event: DialectEvent): string[] {
     const place = this.#place(name);
     place.next = sequence + 1;
-    const chosen = (line: DialectLine): boolean => this.#types === null || this.#types.has(line.type) || this.#types.has(type);
-    return place.reader
-      .lines(event)
-      .filter(chosen)
-      .map(({ json }) => json);
+    const lines = place.reader.lines(event);
+    const types = this.#types;
+    const chosen = types === null ? lines : lines.filter((line) => types.has(line.type) || (!line.ofLedger && types.has(type)));
+    return chosen.map(({ json }) => json);
+  }
+
+  /** The ledger this stream is read with; null where it is read without. */
+  ledger(name: StreamName): LedgerPlace | null {
+    return this.#place(name).ledger;
+  }
+
+  /** After an event: whoever begins near here later need not begin at the start. */
+  passed(name: StreamName, stream: Stream): void {
+    const { reader, ledger, next } = this.#place(name);
+    if (ledger?.clean && typeof reader.place === "number")
+      keepPlace(this.dialect, stream, { sequence: next - 1, native: ledger.native, lines: reader.place });
   }
 
   /** Puts a new reader of the stream before its event `first`. */
   async begin(name: StreamName, first: number, stream: Stream | undefined, redact: EventRedactor | null): Promise<void> {
     this.#readers.delete(`${name.kind}/${name.id}`);
+    // A row is verbatim or nothing: who may not see secrets reads events.
+    const ledger = stream === undefined || redact !== null ? undefined : await this.#ledgerOf(stream);
+    if (stream !== undefined && ledger !== undefined) return this.#beginWithLedger(name, first, stream, ledger);
     const place = this.#place(name);
     place.next = first;
     if (first === 1 || !stream) return;
@@ -81,18 +106,45 @@ export class DialectLines {
     await show(back.events.filter((_, index) => (back.sequences[index] ?? 0) > last).reverse());
   }
 
-  #place({ kind, id }: StreamName): Place {
-    const key = `${kind}/${id}`;
-    const known = this.#readers.get(key);
-    if (known) return known;
-    const place = { reader: this.dialect.open({ kind, id, version: this.#version }), next: 1 };
-    this.#readers.set(key, place);
-    if (this.#readers.size > MAX_READERS) for (const oldest of this.#readers.keys()) return this.#without(oldest, place);
-    return place;
+  async #ledgerOf(stream: Stream): Promise<LedgerReader | undefined> {
+    if (stream.kind !== "session" || this.dialect.ledgerOf === undefined) return undefined;
+    const { agent } = JSON.parse((await stream.row()).state) as { agent?: unknown };
+    return typeof agent === "string" ? this.dialect.ledgerOf(agent) : undefined;
   }
 
-  #without(key: string, place: Place): Place {
-    this.#readers.delete(key);
+  /** From the nearest place that is known, or from the beginning: what was told until here decides the numbers. */
+  async #beginWithLedger(name: StreamName, first: number, stream: Stream, reader: LedgerReader): Promise<void> {
+    const from = placeBefore(this.dialect, stream, first);
+    const ledger = new LedgerPlace(reader, stream, from.native);
+    const opened = this.dialect.open({ ...name, version: this.#version, from: from.lines });
+    const place = this.#keep(`${name.kind}/${name.id}`, { reader: opened, next: from.sequence + 1, ledger });
+    while (place.next < first) {
+      const page = await stream.read({ after: place.next - 1, before: first, limit: LEDGER_PAGE });
+      if (page.sequences.length === 0) return;
+      await ledger.load(page);
+      for (const [index, json] of page.events.entries()) {
+        opened.remember({ json, ...ledger.take(page.natives[index] ?? null, page.types[index] ?? "") });
+        place.next += 1;
+        this.passed(name, stream);
+      }
+    }
+  }
+
+  #place({ kind, id }: StreamName): Place {
+    const key = `${kind}/${id}`;
+    return (
+      this.#readers.get(key) ??
+      this.#keep(key, { reader: this.dialect.open({ kind, id, version: this.#version }), next: 1, ledger: null })
+    );
+  }
+
+  #keep(key: string, place: Place): Place {
+    this.#readers.set(key, place);
+    if (this.#readers.size > MAX_READERS)
+      for (const oldest of this.#readers.keys()) {
+        this.#readers.delete(oldest);
+        break;
+      }
     return place;
   }
 }

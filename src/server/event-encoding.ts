@@ -9,6 +9,7 @@ import { withRaw } from "../schema/envelope.ts";
 import { eventTypes } from "../schema/event.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { DialectLines } from "./dialect-lines.ts";
+import type { EventRows } from "./ledger-place.ts";
 
 export type Encoding = {
   /** Null: all types. */
@@ -122,22 +123,30 @@ function dialectRun(
   const wanted = run.natives.flatMap((native, index) =>
     native !== null && (includeRaw || nativeOf.has(run.types[index] ?? "")) ? [native] : [],
   );
-  const line = (json: string, index: number, raws?: Map<number, NativeRow>): EncodedEvent => {
+  const line = (json: string, index: number, raws?: Map<number, NativeRow>, more?: EventRows): EncodedEvent => {
     const raw = raws?.get(run.natives[index] ?? 0);
     const type = run.types[index] ?? "";
     const event = {
       json: raw && includeRaw ? withRaw(json, nativeJson(raw.body)) : json,
       native: raw && nativeOf.has(type) ? { text: raw.body.toString("utf8"), shown: redact === null } : null,
+      ...more,
     };
     return { index, lines: dialect.lines(name, run.first + index, type, event) };
   };
   if (redact === null && wanted.length === 0 && dialect.stands(name, run.first))
     return run.events.map((json, i) => line(json, i));
   return (async () => {
-    if (!dialect.stands(name, run.first)) await dialect.begin(name, run.first, await stream(), redact);
-    const raws = await nativesOf(wanted, stream());
+    const of = await stream();
+    if (!dialect.isAt(name, run.first)) await dialect.begin(name, run.first, of, redact);
+    const ledger = of === undefined ? null : dialect.ledger(name);
+    await ledger?.load(run);
+    const raws = await nativesOf(wanted, of);
     const encoded: EncodedEvent[] = [];
-    for (const [index, json] of run.events.entries()) encoded.push(line(redact ? await redact.event(json) : json, index, raws));
+    for (const [index, json] of run.events.entries()) {
+      const more = ledger?.take(run.natives[index] ?? null, run.types[index] ?? "");
+      encoded.push(line(redact ? await redact.event(json) : json, index, raws, more));
+      if (of !== undefined && more !== undefined) dialect.passed(name, of);
+    }
     return encoded;
   })();
 }

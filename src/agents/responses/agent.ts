@@ -7,7 +7,7 @@ import { endpointOf } from "./connect/endpoint.ts";
 import { listModels } from "./connect/models.ts";
 import { isUnfinished } from "./connect/session-data.ts";
 import { forkPlace } from "./translate/fork-place.ts";
-import { ResponsesFrames } from "./translate/native-frames.ts";
+import { ResponsesLedger } from "./translate/ledger-frames.ts";
 import { ResponsesTranslator } from "./translate/translator.ts";
 
 export const responsesAgent: Agent = {
@@ -34,7 +34,7 @@ export const responsesAgent: Agent = {
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
   },
   createTranslator: () => new ResponsesTranslator(),
-  createFrames: () => new ResponsesFrames(),
+  createLedgerReader: () => new ResponsesLedger(),
   inspectStarts: false,
   inspect,
   refusal: async (config, host) => {

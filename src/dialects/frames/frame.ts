@@ -74,7 +74,7 @@ export const frameTypes: readonly FrameType[] = [
 ];
 
 /** Session-scoped: `session_id` is the stream, also of a task. */
-export type FrameV1 = { id: string; session_id: string; seq: number; timestamp_ms: number } & FramePayload;
+export type FrameV1 = { id: string; session_id: string; seq: number; timestamp_ms: number };
 
 /** Stream-scoped. Streams of sessions keep `session_id` as another name of `stream_id`. */
 export type FrameV2 = {
@@ -84,6 +84,7 @@ export type FrameV2 = {
   session_id?: string;
   seq: number;
   timestamp_ms: number;
-} & FramePayload;
+};
 
-export type Frame = FrameV1 | FrameV2;
+export type FrameEnvelope = FrameV1 | FrameV2;
+export type Frame = FrameEnvelope & FramePayload;

@@ -1,36 +1,51 @@
 /**
- * One stream as frames. Every event is one frame, and every event of a provider one more, so that `seq` counts from 0 without a gap; what has no frame type
- * of its own is a `provider_event`: nothing is dropped. The first frame says with what the session was begun, so that the frames before the first message
- * are held back until it is there.
+ * One stream as frames. Every event is one frame, so that `seq` counts from 0 without a gap; what has no frame type of its own is a `provider_event`: nothing
+ * is dropped. Where the stream is read with its ledger, its rows are frames too, and an event that its row has told is none; then frames are counted. The first
+ * frame says with what the session was begun, so that the frames before the first message are held back until it is there.
  */
 
-import type { DialectEvent, DialectLine, DialectReader, DialectStream, ProviderEvent } from "../../schema/dialect.ts";
+import type {
+  DialectEvent,
+  DialectLine,
+  DialectReader,
+  DialectStream,
+  LedgerFrame,
+  LedgerRow,
+  ProviderEvent,
+} from "../../schema/dialect.ts";
 import type { EventOf, UniversalEvent } from "../../schema/event.ts";
-import type { Frame, FramePayload } from "./frame.ts";
+import type { FrameEnvelope, FramePayload } from "./frame.ts";
 import { plainPayload, taskPayload } from "./payload.ts";
-import { ToolCalls } from "./tool-calls.ts";
+import { CUT_OFF, ToolCalls } from "./tool-calls.ts";
 import { uuidOf } from "./uuid.ts";
 
 /** Items whose role is remembered for their deltas. */
 const MAX_ITEMS = 2_000;
 
-type Said = { payload: FramePayload; event: UniversalEvent; seq: number; id: string };
+type Said = { payload: FramePayload | LedgerFrame; time_ms: number; seq: number; id: string; ofLedger: boolean };
 
 export class FramesReader implements DialectReader {
   readonly #stream: DialectStream;
   readonly #tools = new ToolCalls();
   /** Items in progress whose text is not the agent's. */
   readonly #notAnswers = new Set<string>();
+  /** Tools of the ledger that have not ended. */
+  readonly #running = new Set<string>();
   /** The agent, as `session.started` named it. */
   #agent = "dragoman";
   /** Until the first message is known: the frames before it. */
   #held: Said[] | null;
-  /** Frames of a provider's events so far. */
-  #provided = 0;
+  /** Frames so far, where they are counted; without a ledger their number is the event's. */
+  #count: number;
 
   constructor(stream: DialectStream) {
     this.#stream = stream;
-    this.#held = stream.kind === "session" ? [] : null;
+    this.#count = stream.from ?? 0;
+    this.#held = stream.kind === "session" && this.#count === 0 ? [] : null;
+  }
+
+  get place(): number | null {
+    return this.#held === null && this.#running.size === 0 ? this.#count : null;
   }
 
   remember(event: DialectEvent): void {
@@ -38,33 +53,55 @@ export class FramesReader implements DialectReader {
   }
 
   lines(event: DialectEvent): DialectLine[] {
-    return this.#take(event).map(({ payload, event: of, seq, id }) => ({
-      type: payload.type,
-      json: JSON.stringify(this.#framed(payload, of, seq, id)),
-    }));
+    return this.#take(event).map((said) => {
+      const line = { type: said.payload.type, json: this.#json(said) };
+      return said.ofLedger ? { ...line, ofLedger: true } : line;
+    });
   }
 
   #take(taken: DialectEvent): Said[] {
+    const said = (taken.rows ?? []).flatMap((row) => this.#rowFrames(row));
+    if (taken.told) return this.#released(null, said);
     const event = JSON.parse(taken.json) as UniversalEvent;
-    const said: Said[] = [];
-    for (const [index, provided] of (taken.provider ?? []).entries()) {
-      const id = uuidOf(`${event.event_id}/${index}`);
-      said.push({ payload: { type: "provider_event", ...provided }, event, seq: this.#seq(event), id });
-      this.#provided++;
-    }
-    said.push({ payload: this.#payload(event, taken), event, seq: this.#seq(event), id: uuidOf(event.event_id) });
+    if (event.type === "session.ended") said.push(...this.#cutOff(event));
+    const seq = this.#stream.from === undefined ? event.sequence - 1 : this.#count++;
+    const payload = this.#payload(event, taken);
+    said.push({ payload, time_ms: Date.parse(event.time), seq, id: uuidOf(event.event_id), ofLedger: false });
     return this.#released(event, said);
   }
 
-  #seq({ sequence }: UniversalEvent): number {
-    return sequence - 1 + this.#provided;
+  #rowFrames({ native_seq, time_ms, frames }: LedgerRow): Said[] {
+    return frames.map((frame, index) => {
+      const payload = "tool_id" in frame ? { ...frame, tool_id: this.#toolId(frame.tool_id) } : frame;
+      if (payload.type === "tool_started") this.#running.add(payload.tool_id);
+      if (payload.type === "tool_ended" || payload.type === "tool_failed") this.#running.delete(payload.tool_id);
+      return { payload, time_ms, seq: this.#count++, id: uuidOf(`${this.#stream.id}/${native_seq}/${index}`), ofLedger: true };
+    });
   }
 
-  #released(event: UniversalEvent, said: Said[]): Said[] {
+  /** The ledger counts calls by request and place: unique in its session. */
+  #toolId(key: string): string {
+    return uuidOf(`${this.#stream.id}/tool/${key}`);
+  }
+
+  /** A session that is over has no running tool. */
+  #cutOff(event: UniversalEvent): Said[] {
+    const cut = [...this.#running];
+    this.#running.clear();
+    return cut.map((tool_id) => ({
+      payload: { type: "tool_failed", tool_id, error: CUT_OFF },
+      time_ms: Date.parse(event.time),
+      seq: this.#count++,
+      id: uuidOf(`${event.event_id}/${tool_id}`),
+      ofLedger: true,
+    }));
+  }
+
+  #released(event: UniversalEvent | null, said: Said[]): Said[] {
     if (this.#held === null) return said;
-    const input = inputOf(event);
+    const input = event === null ? null : inputOf(event);
     // A reader that was shown only what came later has missed the beginning, not what the session began with.
-    if (input === null && (this.#held.length > 0 || event.sequence === 1)) {
+    if (input === null && (this.#held.length > 0 || event === null || event.sequence === 1)) {
       this.#held.push(...said);
       return [];
     }
@@ -74,13 +111,20 @@ export class FramesReader implements DialectReader {
     return [{ ...first, payload: { type: "session_started", input: input ?? "" } }, ...rest, ...said];
   }
 
-  #framed(payload: FramePayload, event: UniversalEvent, seq: number, id: string): Frame {
+  #json({ payload, seq, id, time_ms }: Said): string {
     const { kind, version } = this.#stream;
     const stream_id = this.#stream.id;
-    const timestamp_ms = Date.parse(event.time);
-    if (version === 1) return { id, session_id: uuidOf(stream_id), seq, timestamp_ms, ...payload };
     const alias = kind === "session" ? { session_id: stream_id } : {};
-    return { id, stream_kind: kind, stream_id, ...alias, seq, timestamp_ms, ...payload };
+    const envelope: FrameEnvelope =
+      version === 1
+        ? { id, session_id: uuidOf(stream_id), seq, timestamp_ms: time_ms }
+        : { id, stream_kind: kind, stream_id, ...alias, seq, timestamp_ms: time_ms };
+    if (payload.type !== "provider_event" || typeof payload.data !== "string") return JSON.stringify({ ...envelope, ...payload });
+    // The provider's JSON goes on as it came: numbers, keys and their order are its own.
+    const { data, raw, errors, response_errors, ...before } = payload;
+    const start = JSON.stringify({ ...envelope, ...before });
+    const rest = JSON.stringify({ raw, errors, response_errors });
+    return `${start.slice(0, -1)},"data":${data},${rest.slice(1)}`;
   }
 
   #payload(event: UniversalEvent, taken: DialectEvent): FramePayload {
@@ -96,8 +140,10 @@ export class FramesReader implements DialectReader {
       case "item.updated":
       case "item.completed":
         this.#remember(event);
+        if (this.#stream.from !== undefined) return this.#providerEvent(event, taken);
         return this.#tools.take(event) ?? this.#providerEvent(event, taken);
       case "item.delta":
+        if (this.#stream.from !== undefined) return this.#providerEvent(event, taken);
         return this.#delta(event) ?? this.#providerEvent(event, taken);
       case "permission.requested":
       case "permission.resolved":

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ContentPart } from "../../schema/content.ts";
+import type { LedgerFrame, LedgerRow } from "../../schema/dialect.ts";
 import type { EventDataOf } from "../../schema/event-data.ts";
 import type { Item } from "../../schema/item.ts";
 import { itemOf } from "../test-events.ts";
 import { frameTypes } from "./frame.ts";
+import { framesDialect } from "./index.ts";
 import { type AnyFrame, Story } from "./test-frames.ts";
 import { isUuid, uuidOf } from "./uuid.ts";
 
@@ -365,34 +367,62 @@ describe("a provider event", () => {
       { status: "invalid_json", raw: null },
     ]);
   });
+});
 
-  it("comes from the provider itself where the session has its stream, and counts", () => {
-    const event_name = "response.output_text.delta";
-    const provider = [
-      {
-        provider: "openresponses",
-        status: "event" as const,
-        event_name,
-        data: { type: event_name, delta: "hi" },
-        raw: null,
-        errors: [],
-        response_errors: [],
-      },
-    ];
-    const story = begun()
-      .add("item.delta", delta({ item_id: "a", part_type: "text", delta: "hi" }), { provider })
+describe("a stream that is read with its ledger", () => {
+  const event_name = "response.output_text.delta";
+  /** Spaces, the order of keys and a number too large for a double: all as the provider wrote them. */
+  const data = `{"type": "${event_name}", "n": 12345678901234567890, "delta": "hi"}`;
+  const said: LedgerFrame = {
+    type: "provider_event",
+    provider: "openresponses",
+    status: "event",
+    event_name,
+    data,
+    raw: null,
+    errors: [],
+    response_errors: [],
+  };
+  const row = (native_seq: number, ...frames: LedgerFrame[]): LedgerRow => ({ native_seq, time_ms: 5, frames });
+  const story = (): Story =>
+    begun()
+      .add("item.delta", delta({ item_id: "a", part_type: "text" }), {
+        rows: [row(7, said, { type: "output_text_delta", delta: "hi" })],
+        told: true,
+      })
+      .add("turn.started", { turn_id: "t1", initiator: "client" }, { rows: [row(9, toolStart("1.1.c1"))] })
       .add("session.ended", { reason: "completed", terminated_by: "agent" });
-    const frames = story.frames();
+  const toolStart = (tool_id: string): LedgerFrame => ({
+    type: "tool_started",
+    tool_id,
+    name: "read",
+    args: {},
+    timeout_ms: null,
+  });
+
+  it("tells its rows, and an event only where no row has told it; frames are counted", () => {
+    const frames = story().frames({ ledger: true });
     expect(frames.map(({ seq, type }) => `${seq} ${type}`)).toEqual([
       "0 session_started",
       "1 provider_event",
       "2 provider_event",
       "3 output_text_delta",
-      "4 session_ended",
+      "4 tool_started",
+      "5 provider_event",
+      "6 tool_failed",
+      "7 session_ended",
     ]);
-    expect(frames[2]).toMatchObject({ provider: "openresponses", event_name, data: { delta: "hi" } });
-    expect(new Set(frames.map(({ id }) => id)).size).toBe(5);
-    expect(story.frames({ after: 3 })).toEqual(frames.slice(4));
+    expect(frames[2]).toMatchObject({ provider: "openresponses", event_name, timestamp_ms: 5, data: { delta: "hi" }, raw: null });
+    expect(frames[6]).toMatchObject({ tool_id: frames[4]?.tool_id, error: expect.stringMatching(/cut off/) });
+    expect(new Set(frames.map(({ id }) => id)).size).toBe(8);
+    expect(frames.filter(({ id, tool_id }) => !isUuid(id) || (tool_id !== undefined && !isUuid(String(tool_id))))).toEqual([]);
+    expect(story().frames({ ledger: true, after: 3 })).toEqual(frames.slice(4));
+  });
+
+  it("splices the provider's JSON in as it is", () => {
+    const reader = framesDialect.open({ kind: "session", id: "s1", version: 1, from: 1 });
+    const [line] = reader.lines({ json: "", rows: [row(7, said)], told: true });
+    expect(line?.json).toContain(`"event_name":"${event_name}","data":${data},"raw":null,"errors":[],"response_errors":[]}`);
   });
 });
 

@@ -17,6 +17,7 @@ type ItemEvent = EventOf<"item.started"> | EventOf<"item.updated"> | EventOf<"it
 const CHANGES_FILES: ReadonlySet<ToolKind> = new Set<ToolKind>(["write", "edit", "delete", "move"]);
 /** Calls without an end that are kept; the oldest is given up for a new one. */
 const MAX_CALLS = 2_000;
+export const CUT_OFF = "The tool was cut off.";
 /** What an exit code is when the agent did not say: no command can have it. */
 const UNKNOWN_EXIT = -1;
 
@@ -100,7 +101,7 @@ export class ToolCalls {
     if (call.result) return this.#end(call, item, call.result.item, call.result.part);
     if (event.source !== "daemon") return undefined;
     this.#finish(call);
-    const error = item.status === "failed" ? "The tool was cut off." : "The agent did not tell how the tool ended.";
+    const error = item.status === "failed" ? CUT_OFF : "The agent did not tell how the tool ended.";
     return { type: "tool_failed", tool_id: uuidOf(call.item_id), error };
   }
 

@@ -118,12 +118,9 @@ describe("a turn", () => {
     await serve(answers([{ call: "bash", args: { command: "echo out; echo err >&2" } }], [{ text: "Done." }]));
     const session = await start({ permission_mode: "bypass" });
     await turn(session);
-    const reader = responsesAgent.createFrames?.();
+    const reader = responsesAgent.createLedgerReader?.();
     const { messages } = await session.stream.readNative({ limit: 10_000 });
-    const parse = (text: string): unknown => (text.startsWith("{") ? JSON.parse(text) : text);
-    const frames = messages.flatMap(({ dir: from, body }) =>
-      from === "daemon" ? [] : (reader?.frames({ dir: from, data: parse(body.toString()) }) ?? []),
-    );
+    const frames = messages.flatMap(({ dir: from, body }) => reader?.frames({ dir: from, text: body.toString() }) ?? []);
     const provider = frames.filter(({ type }) => type === "provider_event");
     expect(provider).toHaveLength(messages.filter(({ dir: from }) => from === "sse").length);
     expect(provider.at(0)).toMatchObject({ provider: "openresponses", status: "event", errors: [], response_errors: [] });
