@@ -249,6 +249,8 @@ export interface Connection {
   /** `native` is what the translator's draft carried. */
   replyPermission(native: unknown, reply: PermissionReply): Promise<void>;
   replyQuestion(native: unknown, answers: string[][] | null): Promise<void>;
+  /** Stops a command that was told with `task.start`; `native` is what that draft carried. Its end comes as a native message. */
+  stopTask?(native: unknown): Promise<void>;
   /**
    * True: stop reading what the agent writes, so that it waits for us instead of filling our memory; false: go on. The daemon asks for it while its log
    * cannot write. A process shared by several sessions is paused by the first and resumed by the first: the daemon pauses and resumes all of them. Absent:

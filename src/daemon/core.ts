@@ -121,6 +121,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     directories: trust,
     checkpoints: checkpoints ?? undefined,
     skills,
+    adoptTask: (command) => tasks.service.tasks.adopt(command),
     times: { ...defaults.times, ...options.config.times },
     limits: { ...defaults.limits, ...options.config.limits },
     defaultDirectory: options.defaultDirectory,

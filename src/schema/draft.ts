@@ -187,6 +187,29 @@ export type Draft = (
       answers?: string[][];
     }
   | {
+      /**
+       * A command of the agent that goes on beside its turns: it becomes a task of the session. `native` is handed back untouched to `Connection.stopTask`; left
+       * out, the agent cannot stop it.
+       */
+      do: "task.start";
+      /** The translator's name of the task: never used for a second one. */
+      key: string;
+      tool_name: string;
+      command: string;
+      cwd?: string;
+      title?: string;
+      native?: unknown;
+    }
+  | { do: "task.output"; key: string; text: string; stream?: "stdout" | "stderr" }
+  | {
+      /** `stopped`: the agent, or a person there, ended it. */
+      do: "task.end";
+      key: string;
+      status: "exited" | "stopped" | "failed";
+      exit_code?: number;
+      error?: string;
+    }
+  | {
       /** The agent's own id of the session became known, or changed. */
       do: "native_session";
       id: string;

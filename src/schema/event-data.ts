@@ -386,6 +386,12 @@ export const SkillWarning = Type.Object({ name: optional(Text), kind: Text, deta
 /** Who asked for it. */
 const TaskActor = { actor: optional(Actor) };
 const TaskArtifacts = { artifacts: optional(Type.Array(ArtifactRef)) };
+export const TaskOwner = Type.Enum(["daemon", "agent"], {
+  description: "Whose process it is. The agent's own: it told of it, and only it can do something with it. Default daemon.",
+});
+export const TaskControl = Type.Enum(["stdin", "resize", "signal", "cancel"]);
+export type TaskControl = Type.Static<typeof TaskControl>;
+export const TaskControls = Type.Array(TaskControl, { description: "What a client can do with it while it runs." });
 export const TaskSpawned = Type.Object({
   task_id: Text,
   tool_name: Text,
@@ -394,6 +400,8 @@ export const TaskSpawned = Type.Object({
   title: optional(Text),
   execution_mode: Type.Enum(["pipes", "pty"]),
   origin_session_id: optional(nullable(Text)),
+  owner: optional(TaskOwner),
+  controls: optional(TaskControls),
   ...TaskActor,
   ...TaskArtifacts,
 });

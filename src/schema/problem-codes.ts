@@ -106,6 +106,11 @@ export const problemCodes = {
     title: "The task does not run in a terminal",
     advice: 'Only a task started with execution_mode "pty" has a size and a screen.',
   },
+  task_of_agent: {
+    status: 409,
+    title: "The task is a command of the agent",
+    advice: "`controls` of the task says what can be done with it. Ask the agent for the rest.",
+  },
   unknown_signal: { status: 422, title: "No such signal", advice: "Use a name such as SIGINT or SIGTERM." },
   cwd_outside: {
     status: 422,

@@ -5,7 +5,7 @@
 import Type from "typebox";
 import { Actor } from "./actor.ts";
 import { ArtifactRef } from "./content.ts";
-import type { EventDataOf, EventType } from "./event-data.ts";
+import { type EventDataOf, type EventType, type TaskControl, TaskControls, TaskOwner } from "./event-data.ts";
 import { isOpen } from "./task-status.ts";
 
 export { isOpen } from "./task-status.ts";
@@ -72,6 +72,8 @@ const stateFields = {
   title: nullable(Type.String()),
   execution_mode: Type.Enum(["pipes", "pty"]),
   origin_session_id: nullable(Type.String()),
+  owner: TaskOwner,
+  controls: TaskControls,
   status: Type.Enum(["queued", "running", "exited", "cancelled", "failed"]),
   exit_code: nullable(Type.Integer()),
   signal: nullable(Type.String()),
@@ -194,6 +196,8 @@ function spawned(data: Extract<TaskEvent, { type: "task.spawned" }>["data"]): Ta
     title: data.title ?? null,
     execution_mode: data.execution_mode,
     origin_session_id: data.origin_session_id ?? null,
+    owner: data.owner ?? "daemon",
+    controls: data.controls ?? controlsOf(data.execution_mode),
     status: "queued",
     exit_code: null,
     signal: null,
@@ -207,3 +211,7 @@ function spawned(data: Extract<TaskEvent, { type: "task.spawned" }>["data"]): Ta
     created_by: data.actor ?? null,
   };
 }
+
+/** What can be done with a task of the daemon. A stream that says nothing of it is an old one: its task has ended. */
+export const controlsOf = (mode: "pipes" | "pty", stdin = true): TaskControl[] =>
+  mode === "pty" ? ["stdin", "resize", "signal", "cancel"] : [...(stdin ? (["stdin"] as const) : []), "signal", "cancel"];

@@ -74,6 +74,7 @@ const taskCodes: Readonly<Record<TaskErrorCode, ProblemCode>> = {
   stdin_full: "stdin_full",
   not_a_terminal: "not_a_terminal",
   unknown_signal: "unknown_signal",
+  task_of_agent: "task_of_agent",
   cwd_outside: "cwd_outside",
   cwd_not_found: "directory_not_found",
   program_not_found: "program_not_found",

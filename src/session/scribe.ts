@@ -174,6 +174,11 @@ export class Scribe {
         this.requests.resolveQuestion(key, answer, origin);
         return;
       }
+      // A stream of its own tells of it, see agent-tasks.ts.
+      case "task.start":
+      case "task.output":
+      case "task.end":
+        return;
       case "native_session":
         if (draft.id === this.writer.nativeSessionId) return;
         this.writer.nativeSessionId = draft.id;

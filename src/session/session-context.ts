@@ -2,6 +2,7 @@
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
+import type { AdoptTask } from "./agent-tasks.ts";
 import type { IdSource } from "./ids.ts";
 import type { SkillSource } from "./skill-source.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -28,6 +29,8 @@ export type SessionContext = {
   snapshots: Snapshots;
   /** Absent: no checkpoints are taken. */
   checkpoints?: WorkspaceCheckpoints | undefined;
+  /** Absent: commands of the agent that go on beside its turns are no tasks. */
+  adoptTask?: AdoptTask | undefined;
   /** Absent: messages use no skills. */
   skills?: SkillSource | undefined;
   /** The state after all that is in the stream. */

@@ -11,6 +11,7 @@ import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { CreateSession, ForkSession, SessionState, Session as SessionView, UnreadableSession } from "../schema/session.ts";
+import type { AdoptTask } from "./agent-tasks.ts";
 import { NativeChannel } from "./channel.ts";
 import { earlierConversation } from "./earlier-conversation.ts";
 import { forkPlace } from "./fork-place.ts";
@@ -40,6 +41,8 @@ export type ManagerOptions = {
   directories: TrustedDirectories;
   /** Absent: no checkpoints are taken. */
   checkpoints?: WorkspaceCheckpoints | undefined;
+  /** Absent: commands of agents that go on beside their turns are no tasks. */
+  adoptTask?: AdoptTask | undefined;
   /** Absent: messages use no skills. */
   skills?: SkillSource | undefined;
   times: SessionTimes;
@@ -596,8 +599,8 @@ export class SessionManager {
     const predecessor = this.#leaving.get(stream.id);
     const snapshots = this.#snapshots;
     const state = { log, ids, clock, now, snapshots, projection };
-    const { checkpoints, skills } = this.#options;
-    const shared = { agentEnvironment, checkpoints, skills };
+    const { checkpoints, skills, adoptTask } = this.#options;
+    const shared = { agentEnvironment, checkpoints, skills, adoptTask };
     const context = { ...state, times, limits, directories, agent, host, lost, predecessor, ...shared };
     const session = new Session(stream, context);
     return session;

@@ -23,6 +23,7 @@ import type { MessageQueueList, QueuedMessage } from "../schema/snapshot.ts";
 import { writeLostAgent, writeNative } from "./agent-intake.ts";
 import { AgentLine, agentCall, type LineTarget } from "./agent-line.ts";
 import { mayStart, startTarget } from "./agent-start.ts";
+import { AgentTasks } from "./agent-tasks.ts";
 import type { Intake, NativeRecord } from "./channel.ts";
 import { MessageDelivery } from "./message-delivery.ts";
 import { endOf, stalled } from "./outcomes.ts";
@@ -47,6 +48,7 @@ export class Session implements SessionPort, Intake {
   readonly #gate: TrustGate;
   readonly #settings: SessionSettings;
   readonly #checkpoints: SessionCheckpoints | null;
+  readonly #tasks: AgentTasks | null;
   /** The folder with skills that its agent gets at the next start. */
   #handed: string | null = null;
   /** What the running agent was started with. */
@@ -83,6 +85,10 @@ export class Session implements SessionPort, Intake {
     const { directory } = this.#row;
     this.#checkpoints = context.checkpoints
       ? new SessionCheckpoints({ port: context.checkpoints, record, documents: stream.documents, directory })
+      : null;
+    const { session_id } = this.#row;
+    this.#tasks = context.adoptTask
+      ? new AgentTasks({ session_id, directory, adopt: context.adoptTask, connection: () => this.#line.current })
       : null;
     this.#gate = new TrustGate({
       ...{ row: this.#row, agent, host, directories },
@@ -272,6 +278,7 @@ export class Session implements SessionPort, Intake {
   async #terminate(actor: Actor): Promise<void> {
     this.#gate.cancel();
     await this.#line.end();
+    this.#tasks?.lost("its session was ended");
     if (this.#record.lost) throw this.#record.lost.error;
     if (!this.projection.ended)
       this.#record.write(() => this.#record.end({ reason: "terminated", terminated_by: "daemon", actor }));
@@ -330,6 +337,7 @@ export class Session implements SessionPort, Intake {
   async rest(): Promise<void> {
     if (!this.#line.current || this.#stopped) return;
     await this.#line.close();
+    this.#tasks?.lost("its agent was put to rest");
     if (!this.#stopped) this.#record.guard(() => this.#rested());
   }
 
@@ -343,6 +351,7 @@ export class Session implements SessionPort, Intake {
     this.#suspended = true;
     this.#gate.cancel();
     await this.#line.end();
+    this.#tasks?.lost("the daemon is stopping");
     // A delivery in progress puts its message back; one that waits for a log that cannot write has not begun.
     if (this.#context.log.health().state === "ok") await this.#delivery.running;
     this.#record.guard(() => this.#record.cut({ dormant: true }));
@@ -382,13 +391,18 @@ export class Session implements SessionPort, Intake {
     this.#lastSign = this.#context.now();
     writeNative(this.#record, this.stream, native, translations, this.#lastSign - this.stream.created_at);
     this.#checkpoints?.seen(translations);
+    for (const { drafts } of translations) this.#tasks?.take(drafts);
   }
 
   say(drafts: Draft[]): void {
-    this.#record.guard(() => this.#record.emit(drafts));
+    this.#record.guard(() => {
+      this.#record.emit(drafts);
+      this.#tasks?.take(drafts);
+    });
   }
 
   closed(info: { exit: ExitInfo | null; message?: string }): void {
+    this.#tasks?.lost("its agent has ended");
     if (this.#line.broke()) this.#record.guard(() => this.#disconnected(info));
   }
 
@@ -442,6 +456,7 @@ export class Session implements SessionPort, Intake {
   /** The log refused in the middle of something, see `SessionRecord.lose`. */
   #lost(): void {
     if (this.#forcing) clearTimeout(this.#forcing);
+    this.#tasks?.lost("its events could not be stored");
     this.#context.lost(this.#line.end());
   }
 

@@ -54,7 +54,7 @@ export function SessionTasks({ row }: { row: Session }) {
             </option>
           ))}
         </select>
-        {operate && shown && isOpen(shown) && (
+        {operate && shown && isOpen(shown) && shown.controls.includes("cancel") && (
           <Button onClick={() => void daemon.task(shown.task_id).cancel("ended in the inspector").catch(failed)}>End it</Button>
         )}
       </div>
@@ -74,5 +74,7 @@ function TaskTerminal({ id, label, readOnly }: { id: string; label: string; read
 function nameOf(task: TaskInfo): string {
   const { command, argv } = task.args as { command?: string; argv?: string[] };
   const name = task.title ?? command ?? argv?.join(" ") ?? task.task_id;
-  return visibleLine(`${clock(task.created_at)} ${name} (${isOpen(task) ? task.status : endOf(task)})`);
+  return visibleLine(
+    `${clock(task.created_at)} ${name} (${task.owner === "agent" ? "by the agent, " : ""}${isOpen(task) ? task.status : endOf(task)})`,
+  );
 }

@@ -1,5 +1,6 @@
 // Events whose frame is their data: checkpoints, artifacts, skills, and in a task's own stream the task.
 import type { UniversalEvent } from "../../schema/event.ts";
+import type { EventDataOf } from "../../schema/event-data.ts";
 import type { FramePayload } from "./frame.ts";
 import { uuidOf } from "./uuid.ts";
 
@@ -41,7 +42,7 @@ export function plainPayload(event: UniversalEvent): FramePayload | undefined {
 export function taskPayload(event: UniversalEvent): FramePayload | undefined {
   switch (event.type) {
     case "task.spawned":
-      return { type: "tool_task_spawned", ...withoutActor(event.data) };
+      return { type: "tool_task_spawned", ...spawnedFields(event.data) };
     case "task.status": {
       const { started_at, ended_at, ...data } = event.data;
       return {
@@ -72,5 +73,15 @@ export function taskPayload(event: UniversalEvent): FramePayload | undefined {
 
 /** Frames have no place for who asked. */
 function withoutActor<T extends { actor?: unknown }>({ actor: _, ...data }: T): Omit<T, "actor"> {
+  return data;
+}
+
+/** Whose process it is, and what can be done with it, is not in the contract of frames. */
+function spawnedFields({
+  actor: _,
+  owner: __,
+  controls: ___,
+  ...data
+}: EventDataOf["task.spawned"]): EventDataOf["task.spawned"] {
   return data;
 }

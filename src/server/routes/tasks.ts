@@ -224,7 +224,7 @@ function steerRoutes(app: App, tasks: TaskService): void {
         operation: "signalTask",
         summary: "Send a signal to the task, by its name.",
         replies: done,
-        problems: ["task_not_found", "task_ended", "task_queued", "unknown_signal"],
+        problems: ["task_not_found", "task_ended", "task_queued", "unknown_signal", "task_of_agent"],
       },
     },
     async (request, reply) => {
@@ -243,9 +243,10 @@ function steerRoutes(app: App, tasks: TaskService): void {
         emptyBody: true,
         operation: "cancelTask",
         summary: "End the task and everything it started: SIGTERM, and SIGKILL after two seconds.",
-        description: "Answered when no process of it is left. A task that has ended stays as it is.",
+        description:
+          "Answered when no process of it is left. A task that has ended stays as it is. A command of the agent is stopped by its agent, where it can.",
         replies: { 200: TaskInfo },
-        problems: ["task_not_found"],
+        problems: ["task_not_found", "task_of_agent", "agent_refused", "agent_gone"],
       },
     },
     async (request) => tasks.cancel(request.params.task, request.body.reason ?? "cancelled", callerOf(request).actor),

@@ -1,5 +1,6 @@
 /** Tasks: commands that run on pipes or in a terminal, beside the turns of a session. The public face of this folder. */
 export { AcpTerminals } from "./acp-terminals.ts";
+export type { AgentCommand } from "./agent-process.ts";
 export * from "./limits.ts";
 export type { OutputRange } from "./output-store.ts";
 export type { Screen } from "./screen.ts";

@@ -4,6 +4,7 @@ import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Compile } from "typebox/compile";
 import type { Actor } from "../../schema/actor.ts";
 import { TaskRequest, type TerminalSize } from "../../schema/task.ts";
+import { type AgentCommand, AgentProcess } from "./agent-process.ts";
 import { TaskError } from "./task-error.ts";
 
 const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
@@ -24,8 +25,33 @@ export type TaskPlan = {
   origin_session_id: string | null;
   actor: Actor | null;
   timeout_ms: number | null;
-  mode: { kind: "pipes"; stdin: boolean } | ({ kind: "pty" } & TerminalSize);
+  mode: { kind: "pipes"; stdin: boolean } | ({ kind: "pty" } & TerminalSize) | { kind: "agent"; process: AgentProcess };
 };
+
+/** The plan of a command that an agent runs already. */
+export function agentPlan({
+  session_id,
+  tool_name,
+  command,
+  cwd,
+  title,
+  stop,
+}: AgentCommand): TaskPlan & { process: AgentProcess } {
+  const process = new AgentProcess(stop);
+  return {
+    argv: [SHELL, "-c", command],
+    args: { command },
+    cwd,
+    env: {},
+    title,
+    tool_name,
+    origin_session_id: session_id,
+    actor: null,
+    timeout_ms: null,
+    mode: { kind: "agent", process },
+    process,
+  };
+}
 
 export type TaskPlace = {
   /** Real path of the workspace: tasks run in it and below. Null: anywhere. */
@@ -60,7 +86,7 @@ export function checkStart(request: TaskRequest, place: TaskPlace): TaskPlan {
   };
 }
 
-function modeOf({ execution_mode, rows, cols, stdin }: TaskRequest): TaskPlan["mode"] {
+function modeOf({ execution_mode, rows, cols, stdin }: TaskRequest): Exclude<TaskPlan["mode"], { kind: "agent" }> {
   if (execution_mode === "pty") {
     if (stdin === false) throw invalid("a terminal always has an input: leave stdin out");
     return { kind: "pty", rows: rows ?? DEFAULT_SIZE.rows, cols: cols ?? DEFAULT_SIZE.cols };

@@ -15,6 +15,8 @@ export type TaskErrorCode =
   /** Only a task in a pseudo-terminal has a size and a screen. */
   | "not_a_terminal"
   | "unknown_signal"
+  /** The process is the agent's own: it takes nothing from us, or cannot be stopped. */
+  | "task_of_agent"
   | "cwd_outside"
   | "cwd_not_found"
   | "program_not_found"

@@ -3,7 +3,8 @@ import type { ProcessRecorder } from "../../transports/index.ts";
 
 export type OutputStream = "stdout" | "stderr" | "pty";
 
-export type TaskExit = { code: number | null; signal: string | null };
+/** `stopped`: why somebody else than this daemon ended it. */
+export type TaskExit = { code: number | null; signal: string | null; stopped?: string };
 
 /** What to start. Everything in it was checked. */
 export type Launch = {

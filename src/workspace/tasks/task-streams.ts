@@ -5,7 +5,15 @@
 import { readFile } from "node:fs/promises";
 import type { Log, StreamWriter } from "../../log/contract.ts";
 import { type Shape, shapeOf } from "../../schema/envelope.ts";
-import { closeLost, foldTask, isOpen, type TaskEvent, type TaskEventType, type TaskState } from "../../schema/task.ts";
+import {
+  closeLost,
+  controlsOf,
+  foldTask,
+  isOpen,
+  type TaskEvent,
+  type TaskEventType,
+  type TaskState,
+} from "../../schema/task.ts";
 import type { TaskSink } from "./task-events.ts";
 import type { StoreOutput } from "./task-output.ts";
 
@@ -125,7 +133,7 @@ export class TaskStreams implements TaskSink {
 /** The stored row of a task. */
 export const stateOf = (row: string): TaskState => {
   const { tags: _, ...state } = JSON.parse(row) as TaskState & { tags?: string[] };
-  return state;
+  return { ...state, owner: state.owner ?? "daemon", controls: state.controls ?? controlsOf(state.execution_mode) };
 };
 
 const rowOf = (state: TaskState): string =>

@@ -3,8 +3,10 @@
  * which comes after the last output and after the last of its processes. Quotas and the list of tasks are not here.
  */
 import type { Actor } from "../../schema/actor.ts";
-import { foldTask, type TaskEvent, type TaskState, type TerminalSize } from "../../schema/task.ts";
+import type { TaskControl } from "../../schema/event-data.ts";
+import { controlsOf, foldTask, type TaskEvent, type TaskState, type TerminalSize } from "../../schema/task.ts";
 import type { ProcessRecorder } from "../../transports/index.ts";
+import type { AgentProcess } from "./agent-process.ts";
 import { BackPressure } from "./back-pressure.ts";
 import type { TaskLimits } from "./limits.ts";
 import type { OutputRange } from "./output-store.ts";
@@ -15,7 +17,7 @@ import type { TaskPlan } from "./start-request.ts";
 import { TaskError } from "./task-error.ts";
 import type { TaskSink } from "./task-events.ts";
 import { type OutputView, type StoreOutput, TaskOutput } from "./task-output.ts";
-import type { OutputStream, TaskExit, TaskProcess } from "./task-process.ts";
+import type { OutputStream, ProcessListener, TaskExit, TaskProcess } from "./task-process.ts";
 
 export type TaskSurroundings = {
   sink: TaskSink;
@@ -104,8 +106,10 @@ export class Task {
         args: plan.args,
         cwd: plan.cwd,
         ...(plan.title === null ? {} : { title: plan.title }),
-        execution_mode: mode.kind,
+        execution_mode: mode.kind === "pty" ? "pty" : "pipes",
         origin_session_id: plan.origin_session_id,
+        ...(mode.kind === "agent" ? { owner: "agent" as const } : {}),
+        controls: controlsFor(mode),
         ...by(plan.actor ?? undefined),
       },
     });
@@ -127,24 +131,33 @@ export class Task {
     this.#startedAt = Date.now();
     try {
       const { mode } = this.plan;
+      if (mode.kind === "agent") return this.#adopt(mode.process, listener);
       this.#pty = mode.kind === "pty" ? startPty(launch, listener, mode) : null;
       this.#process = this.#pty ?? startPipes(launch, listener, { stdin: mode.kind === "pipes" && mode.stdin });
     } catch (error) {
       return this.#failed(error instanceof Error ? error.message : String(error));
     }
     if (this.#process.pid === null) return;
-    this.#tell({
-      type: "task.status",
-      data: { task_id: this.id, status: "running", started_at: new Date(this.#startedAt).toISOString() },
-    });
+    this.#runs();
     if (this.plan.timeout_ms !== null) this.#timeout = setTimeout(() => void this.cancel("timeout"), this.plan.timeout_ms);
+  }
+
+  /** It runs already: first that is said, then what was told of it meanwhile. */
+  #adopt(process: AgentProcess, listener: ProcessListener): void {
+    this.#process = process;
+    this.#runs();
+    process.open(listener);
+  }
+
+  #runs(): void {
+    const started_at = new Date(this.#startedAt).toISOString();
+    this.#tell({ type: "task.status", data: { task_id: this.id, status: "running", started_at } });
   }
 
   /** The bytes are the system's then, or wait for a program that reads slowly. `secret`: that something was typed is told, not what. */
   write(data: Buffer, { secret = false, actor }: { secret?: boolean; actor?: Actor } = {}): void {
     const process = this.#running();
-    if (this.plan.mode.kind === "pipes" && !this.plan.mode.stdin)
-      throw new TaskError("no_stdin", `Task ${this.id} has no standard input: start it with stdin, or in a terminal.`);
+    this.#mustHaveInput("start it with stdin, or in a terminal");
     if (process.inputBacklog + data.length > this.#around.limits.input_bytes)
       throw new TaskError(
         "stdin_full",
@@ -162,9 +175,16 @@ export class Task {
   /** The program reads the end of its input: with pipes it is closed, in a terminal Ctrl-D is typed. */
   endInput(): void {
     const process = this.#running();
-    if (this.plan.mode.kind === "pipes" && !this.plan.mode.stdin)
-      throw new TaskError("no_stdin", `Task ${this.id} has no standard input: there is nothing to close.`);
+    this.#mustHaveInput("there is nothing to close");
     process.endInput();
+  }
+
+  #mustHaveInput(advice: string): void {
+    const { mode } = this.plan;
+    if (mode.kind === "agent")
+      throw new TaskError("no_stdin", `Task ${this.id} is a command of the agent: it has no input that is ours to write to.`);
+    if (mode.kind === "pipes" && !mode.stdin)
+      throw new TaskError("no_stdin", `Task ${this.id} has no standard input: ${advice}.`);
   }
 
   async resize(size: TerminalSize, actor?: Actor): Promise<void> {
@@ -176,6 +196,8 @@ export class Task {
 
   signal(name: NodeJS.Signals, actor?: Actor): void {
     const process = this.#running();
+    if (this.plan.mode.kind === "agent")
+      throw new TaskError("task_of_agent", `Task ${this.id} is a command of the agent, which passes on no signals: cancel it.`);
     if (!process.signal(name)) throw this.#over();
     this.#tell({ type: "task.signalled", data: { task_id: this.id, signal: name, ...by(actor) } });
   }
@@ -183,10 +205,25 @@ export class Task {
   /** SIGTERM, SIGKILL after the grace, to all of its processes. Resolves when none is left. Asked again, or after the end, it changes nothing. */
   async cancel(reason: string, actor?: Actor): Promise<TaskState> {
     await this.#announced;
+    const { mode } = this.plan;
+    if (mode.kind === "agent" && !this.#finished) return this.#cancelOfAgent(mode.process, reason, actor);
     if (this.#finished || this.state.cancel_reason !== null) return this.ended;
     this.#tell({ type: "task.cancel_requested", data: { task_id: this.id, reason, ...by(actor) } });
     if (this.#process === null) await this.#end({ status: "cancelled" });
     else this.#process.stop(this.#around.limits.cancel_grace_ms);
+    return this.ended;
+  }
+
+  /** The agent stops it. One that refuses leaves it running: it can be asked again. */
+  async #cancelOfAgent(process: AgentProcess, reason: string, actor?: Actor): Promise<TaskState> {
+    if (!process.canStop)
+      throw new TaskError(
+        "task_of_agent",
+        `Task ${this.id} is a command of the agent, which cannot stop it: ask it in a message.`,
+      );
+    if (this.state.cancel_reason === null)
+      this.#tell({ type: "task.cancel_requested", data: { task_id: this.id, reason, ...by(actor) } });
+    await process.askToStop();
     return this.ended;
   }
 
@@ -233,8 +270,10 @@ export class Task {
     for (const listener of this.#followers) listener();
   }
 
-  async #exited({ code, signal }: TaskExit): Promise<void> {
+  async #exited({ code, signal, stopped }: TaskExit): Promise<void> {
     this.#output.flush();
+    if (stopped !== undefined && this.state.cancel_reason === null)
+      this.#tell({ type: "task.cancel_requested", data: { task_id: this.id, reason: stopped } });
     const cancelled = this.state.cancel_reason !== null;
     await this.#end({ status: this.#fault !== null ? "failed" : cancelled ? "cancelled" : "exited", exit_code: code, signal });
   }
@@ -310,3 +349,8 @@ export class Task {
 }
 
 const by = (actor: Actor | undefined): { actor?: Actor } => (actor === undefined ? {} : { actor });
+
+const controlsFor = (mode: TaskPlan["mode"]): TaskControl[] => {
+  if (mode.kind === "agent") return mode.process.canStop ? ["cancel"] : [];
+  return controlsOf(mode.kind, mode.kind === "pipes" && mode.stdin);
+};

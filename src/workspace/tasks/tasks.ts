@@ -15,12 +15,13 @@ import {
   TerminalSize as TerminalSizeSchema,
 } from "../../schema/task.ts";
 import type { ProcessRecorder } from "../../transports/index.ts";
+import type { AgentCommand, AgentProcess } from "./agent-process.ts";
 import { DEFAULT_LIMITS, type TaskLimits } from "./limits.ts";
 import type { OutputRange } from "./output-store.ts";
 import { ptyModule } from "./pty-module.ts";
 import type { Screen } from "./screen.ts";
 import { signalNamed } from "./signals.ts";
-import { checkStart, type TaskPlace, type TaskPlan } from "./start-request.ts";
+import { agentPlan, checkStart, type TaskPlace, type TaskPlan } from "./start-request.ts";
 import { type OutputObserver, Task, type TaskSurroundings } from "./task.ts";
 import { TaskError } from "./task-error.ts";
 import type { TaskSink } from "./task-events.ts";
@@ -60,6 +61,8 @@ export class Tasks {
   readonly #tasks = new Map<string, Task>();
   readonly #queue: Task[] = [];
   readonly #running = new Set<Task>();
+  /** Commands of agents. */
+  readonly #adopted = new Set<Task>();
   /** The oldest first. */
   readonly #ended: Task[] = [];
   #closed = false;
@@ -79,6 +82,16 @@ export class Tasks {
     await task.announce(waits);
     if (!waits) await task.start();
     return this.#view(task);
+  }
+
+  /** A command that an agent runs by itself. It runs already, so no quota counts it. Output and end are told through what it returns. */
+  adopt(command: AgentCommand): AgentProcess {
+    const plan = agentPlan(command);
+    const task = this.#made(plan);
+    this.#adopted.add(task);
+    if (this.#closed) plan.process.lost("the daemon is stopping");
+    void task.announce(false).then(() => task.start());
+    return plan.process;
   }
 
   get(taskId: string): TaskView {
@@ -153,7 +166,11 @@ export class Tasks {
   async close(): Promise<void> {
     this.#closed = true;
     const open = [...this.#queue, ...this.#running];
-    await Promise.all(open.map((task) => task.cancel("the daemon is stopping")));
+    for (const { plan } of this.#adopted) if (plan.mode.kind === "agent") plan.mode.process.lost("the daemon is stopping");
+    await Promise.all([
+      ...open.map((task) => task.cancel("the daemon is stopping")),
+      ...[...this.#adopted].map((task) => task.ended),
+    ]);
   }
 
   /** Checked and counted in one step: two requests at the same time must not both get the last place. */
@@ -173,10 +190,15 @@ export class Tasks {
         "quota_reached",
         `${this.#running.size} tasks run and ${this.#queue.length} wait: cancel one, or wait for one to end.`,
       );
-    const task = new Task(`task_${randomUUID()}`, plan, this.#surroundings(), observe);
-    this.#tasks.set(task.id, task);
+    const task = this.#made(plan, observe);
     if (mustWait) this.#queue.push(task);
     else this.#running.add(task);
+    return task;
+  }
+
+  #made(plan: TaskPlan, observe?: OutputObserver): Task {
+    const task = new Task(`task_${randomUUID()}`, plan, this.#surroundings(), observe);
+    this.#tasks.set(task.id, task);
     void task.ended.then(() => this.#over(task));
     return task;
   }
@@ -195,6 +217,7 @@ export class Tasks {
 
   #over(task: Task): void {
     this.#running.delete(task);
+    this.#adopted.delete(task);
     if (this.#queue.includes(task)) this.#queue.splice(this.#queue.indexOf(task), 1);
     this.#ended.push(task);
     while (this.#ended.length > this.#limits.ended) {

@@ -1,6 +1,7 @@
 // One query() of the Agent SDK for one session: streaming input, callbacks for permissions, its messages through Claude Code's translator.
 
 import type { PermissionMode } from "../../../schema/event-data.ts";
+import { BackgroundOutput } from "../../claude/connect/background-output.ts";
 import { mcpServers, permissionSettings } from "../../claude/connect/launch.ts";
 import { userFrame } from "../../claude/connect/prompt-content.ts";
 import { permissionResponse, questionResponse } from "../../claude/connect/replies.ts";
@@ -19,7 +20,7 @@ import {
   type PermissionReply,
   type Prompt,
 } from "../../contract.ts";
-import { type JsonRecord, toJson } from "../../json.ts";
+import { type JsonRecord, rec, str, toJson } from "../../json.ts";
 import { Callbacks, record } from "./callbacks.ts";
 import { PromptStream } from "./prompt-stream.ts";
 import { loadSdk, type Query, type Sdk, type SdkOptions } from "./sdk-module.ts";
@@ -38,6 +39,7 @@ class SdkConnection implements Connection {
   readonly #launch: Launch;
   readonly #channel: Channel;
   readonly #callbacks: Callbacks;
+  readonly #output: BackgroundOutput;
   readonly #prompts = new PromptStream();
   readonly #query: Query;
   readonly #finished: Promise<void>;
@@ -51,6 +53,7 @@ class SdkConnection implements Connection {
     this.#channel = launch.host.openChannel(new ClaudeTranslator());
     this.#channel.attach(ADDRESS, launch.port);
     this.#callbacks = new Callbacks(this.#channel);
+    this.#output = new BackgroundOutput(launch.port);
     this.#startedWith = toJson(this.#permissions(launch.config.permission_mode));
     const facts = this.#facts();
     record(this.#channel, "in", { $sdk: "query", prompt: STREAMED_PROMPT, options: facts });
@@ -102,6 +105,14 @@ class SdkConnection implements Connection {
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
     const request = nativeRequest(native);
     this.#callbacks.answer(request.request_id, questionResponse(request, answers));
+  }
+
+  async stopTask(native: unknown): Promise<void> {
+    const id = str(rec(native).task_id) ?? "";
+    const { stopTask } = this.#query;
+    if (!stopTask)
+      throw new AgentError("unsupported", "This version of the Agent SDK cannot stop a background command: install a newer one.");
+    await this.#call("stopTask", [id], () => stopTask.call(this.#query, id));
   }
 
   setPaused(paused: boolean): void {
@@ -168,7 +179,10 @@ class SdkConnection implements Connection {
 
   async #listen(): Promise<void> {
     try {
-      for await (const message of this.#query) this.#channel.record("out", toJson(message), message);
+      for await (const message of this.#query) {
+        this.#output.before(message);
+        this.#channel.record("out", toJson(message), message);
+      }
       this.#ended({ $sdk: "done" }, "The Agent SDK ended the session.");
     } catch (error) {
       const { name, message } = error instanceof Error ? error : new Error(String(error));
@@ -184,6 +198,7 @@ class SdkConnection implements Connection {
       signal,
     });
     this.#gone = new AgentError("agent_gone", message);
+    this.#output.close();
     this.#launch.port.closed({ exit: this.#exit, message });
   }
 

@@ -31,6 +31,8 @@ export interface Query extends AsyncIterable<unknown> {
   interrupt(): Promise<unknown>;
   setModel(model?: string): Promise<void>;
   setPermissionMode(mode: string): Promise<void>;
+  /** Since 0.2. */
+  stopTask?(taskId: string): Promise<void>;
   initializationResult(): Promise<unknown>;
   close(): void;
 }

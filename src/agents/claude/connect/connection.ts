@@ -1,10 +1,13 @@
 // One live Claude Code process for one session: started, greeted, spoken to over stdin until the session lets it go.
+
+import type { NdjsonMessage } from "../../../transports/index.ts";
 import type { Channel, ConfigPatch, Connection, Launch, PermissionReply, Prompt } from "../../contract.ts";
-import { isRecord, type JsonRecord, str } from "../../json.ts";
+import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
 import { type ProcessEnd, RecordedProcess } from "../../kit/recorded-process.ts";
 import { toNativeMode } from "../translate/modes.ts";
 import { ADDRESS } from "../translate/state.ts";
 import { ClaudeTranslator } from "../translate/translator.ts";
+import { BackgroundOutput } from "./background-output.ts";
 import { ControlClient } from "./control-client.ts";
 import { type Arguments, launchArguments, permissionArguments } from "./launch.ts";
 import { userFrame } from "./prompt-content.ts";
@@ -30,6 +33,7 @@ class ClaudeConnection implements Connection {
   readonly #arguments: Arguments;
   readonly #process: RecordedProcess;
   readonly #control: ControlClient;
+  readonly #output: BackgroundOutput;
   /** Messages that steer and wait in the CLI's queue. */
   readonly #steered = new Set<string>();
   #greeted = false;
@@ -40,6 +44,7 @@ class ClaudeConnection implements Connection {
     this.#launch = launch;
     this.#channel = launch.host.openChannel(new ClaudeTranslator());
     this.#channel.attach(ADDRESS, launch.port);
+    this.#output = new BackgroundOutput(launch.port);
     this.#env = program.env;
     this.#arguments = launchArguments(launch, program.env);
     this.#control = new ControlClient((frame) => this.#process.send(frame));
@@ -52,7 +57,7 @@ class ClaudeConnection implements Connection {
         env: program.env,
         host: launch.host,
       },
-      { as: "lines", onMessage: ({ value }) => this.#received(value) },
+      { as: "lines", recorded: "by caller", onMessage: (message) => this.#received(message) },
       { channel: this.#channel, onEnd: (end) => this.#ended(end), lastWords: () => this.#complaint },
     );
   }
@@ -109,6 +114,10 @@ class ClaudeConnection implements Connection {
     this.#control.respond(request.request_id, questionResponse(request, answers));
   }
 
+  async stopTask(native: unknown): Promise<void> {
+    await this.#control.request("stop_task", { task_id: rec(native).task_id });
+  }
+
   setPaused(paused: boolean): void {
     this.#process.setPaused(paused);
   }
@@ -118,7 +127,9 @@ class ClaudeConnection implements Connection {
     this.#arguments.clean();
   }
 
-  #received(value: unknown): void {
+  #received({ raw, value }: NdjsonMessage): void {
+    this.#output.before(value);
+    this.#channel.record("out", raw, value);
     if (!this.#greeted && isRecord(value) && value.type === "result") this.#complaint = complaintOf(value);
     if (isRecord(value) && value.type === "command_lifecycle" && value.state !== "queued")
       this.#steered.delete(str(value.command_uuid) ?? "");
@@ -127,6 +138,7 @@ class ClaudeConnection implements Connection {
 
   #ended({ exit, error }: ProcessEnd): void {
     this.#arguments.clean();
+    this.#output.close();
     this.#control.close(error);
     this.#launch.port.closed({ exit, message: error.message });
   }

@@ -52,6 +52,8 @@ export type TaskState = {
   tool: string | null;
   label: string;
   background: boolean;
+  /** The shell command that it runs; null: it is no command. */
+  command: string | null;
   /** Name of a team member, when the agent was given one. */
   member: string | null;
 };

@@ -18,6 +18,7 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
     tool,
     label: str(frame.description) ?? id,
     background,
+    command: str(frame.task_type) === "local_bash" ? (str(call?.input.command) ?? str(frame.description) ?? id) : null,
     member: (call?.name === "SendMessage" ? undefined : str(call?.input.name)) ?? state.roots.get(id)?.member ?? null,
   };
   const drafts: Draft[] = [];
@@ -25,7 +26,7 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
   // Kept for good: a message may wake the agent again, and its frames then still name the first call.
   const root = { scope: state.roots.get(id)?.scope ?? tool, member: task.member };
   if (str(frame.task_type) !== "local_bash") state.roots.set(id, root);
-  if (background) toBackground(state, task, drafts);
+  if (background) toBackground(state, id, task, drafts);
   if (background && root.scope !== null) state.background.add(root.scope);
   drafts.push({
     do: "item.start",
@@ -43,8 +44,20 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
   return mapped(ADDRESS, type, drafts);
 }
 
-function toBackground(state: ClaudeState, task: TaskState, drafts: Draft[]): void {
+/** The key of the task that a background command is. Its output is told by the connection, which reads it from a file. */
+export const commandKey = (taskId: string): string => `command:${taskId}`;
+
+function toBackground(state: ClaudeState, id: string, task: TaskState, drafts: Draft[]): void {
   task.background = true;
+  if (task.command !== null)
+    drafts.push({
+      do: "task.start",
+      key: commandKey(id),
+      tool_name: (task.tool === null ? undefined : state.tools.get(task.tool)?.name) ?? "Bash",
+      command: task.command,
+      ...(task.label === task.command ? {} : { title: task.label }),
+      native: { task_id: id },
+    });
   if (task.tool === null) return;
   state.background.add(task.tool);
   drafts.push({ do: "item.update", key: toolKey(task.tool), outlives_turn: true });
@@ -60,13 +73,14 @@ export function taskProgress(state: ClaudeState, frame: JsonRecord, type: string
 }
 
 export function taskUpdated(state: ClaudeState, frame: JsonRecord, type: string): Translation {
-  const task = state.tasks.get(str(frame.task_id) ?? "");
+  const id = str(frame.task_id) ?? "";
+  const task = state.tasks.get(id);
   if (!task) return noted(ADDRESS, type, "task_updated", rest(frame));
   const patch = rec(frame.patch);
   const drafts: Draft[] = [];
   task.label = str(patch.description) ?? task.label;
   if (bool(patch.is_backgrounded) === true && !task.background) {
-    toBackground(state, task, drafts);
+    toBackground(state, id, task, drafts);
     drafts.push({ do: "item.update", key: task.key, outlives_turn: true });
   }
   const status = str(patch.error) ?? str(patch.status);
@@ -89,6 +103,7 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   if (last && !last.streamed) closeMessage(state, last, drafts);
   // Where its output lies is a temporary path, for Claude alone: it stands in the native message.
   drafts.push({ do: "item.complete", key: task.key, status, content: [statusPart(label, outcome)] });
+  if (task.background && task.command !== null) drafts.push(commandEnd(id, outcome, label));
   if (task.background && task.tool !== null) {
     state.background.delete(task.tool);
     if (scope !== null) state.background.delete(scope);
@@ -97,6 +112,17 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   }
   if (task.member) setMember(state, task.member, status === "completed" ? "idle" : outcome, null, drafts);
   return mapped(ADDRESS, type, drafts);
+}
+
+/** 2.1.325 tells the exit code in the summary alone. */
+function commandEnd(id: string, outcome: string, summary: string): Draft {
+  const code = /\bexit code (\d{1,3})\b/.exec(summary)?.[1];
+  const key = commandKey(id);
+  if (outcome === "completed" || code !== undefined)
+    return { do: "task.end", key, status: "exited", ...(code === undefined ? {} : { exit_code: Number(code) }) };
+  return outcome === "stopped" || outcome === "killed"
+    ? { do: "task.end", key, status: "stopped" }
+    : { do: "task.end", key, status: "failed", error: summary };
 }
 
 /** `tool_progress`: a call that runs long. 2.1.325 puts the real id of a heartbeat into `parent_tool_use_id`. */

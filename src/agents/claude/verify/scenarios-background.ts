@@ -80,7 +80,7 @@ export const backgroundScenarios: readonly Scenario[] = [
       },
       { prompt: "Wait for it.", steps: [{ blocks: [shell("sleep 3")] }, say("It must be over.")] },
     ],
-    expect: { stop_reason: ["end_turn", "interrupted"] },
+    expect: { stop_reason: ["end_turn", "interrupted"], events: ["task.spawned", "task.status"] },
   },
   {
     name: "claude-background-agent",

@@ -281,6 +281,12 @@ class CodexConnection implements Connection, ThreadWatch {
     this.#server.answer(native.request_id, questionResult(native, answers));
   }
 
+  async stopTask(native: unknown): Promise<void> {
+    this.#mustLive();
+    const { processId } = rec(native);
+    await this.#server.request("thread/backgroundTerminals/terminate", { threadId: this.#threadId, processId });
+  }
+
   setPaused(paused: boolean): void {
     this.#server.setPaused(paused);
   }

@@ -203,6 +203,7 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
     slots: [],
     resultStarted: false,
     running: false,
+    isTask: false,
   };
   const start: Draft = {
     do: "item.start",

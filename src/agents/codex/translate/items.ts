@@ -5,6 +5,7 @@ import { type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { messageItem } from "./message-items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
 import { isTool, toolCall, toolOutcome } from "./tool-items.ts";
+import { innerCommand } from "./tool-kinds.ts";
 
 export const resultKey = (key: ItemKey): ItemKey => `${key}:result`;
 
@@ -40,6 +41,7 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
     slots: [],
     resultStarted: false,
     running: false,
+    isTask: false,
   };
   thread.open.set(key, native);
   thread.turn?.keys.push(key);
@@ -70,6 +72,8 @@ export function closeCut(thread: Thread, native: NativeItem): Draft[] {
   thread.close(native);
   if (thread.answer?.key === native.item) thread.answer = null;
   const drafts: Draft[] = [{ do: "item.complete", key: native.item, status: "failed", synthetic: true }];
+  if (native.isTask)
+    drafts.push({ do: "task.end", key: native.key, status: "failed", error: "Codex says nothing of it any more" });
   if (native.resultStarted) drafts.push({ do: "item.complete", key: resultKey(native.key), status: "failed", synthetic: true });
   return drafts;
 }
@@ -152,6 +156,39 @@ function toolEnd(native: NativeItem, item: JsonRecord): Draft[] {
     native.resultStarted
       ? { do: "item.complete", key, content: parts, status }
       : { do: "item.add", item: { ...resultItem(native), content: parts }, status },
+    ...taskEnd(native, item),
+  ];
+}
+
+/** From now on the command is a task too: what it wrote so far, what it writes, and its end. */
+export function toBackground(native: NativeItem): Draft[] {
+  if (native.type !== "commandExecution" || native.isTask) return [];
+  native.isTask = true;
+  const { command, cwd, processId } = native.shown;
+  const start: Draft = {
+    do: "task.start",
+    key: native.key,
+    tool_name: "commandExecution",
+    command: innerCommand(str(command) ?? ""),
+    ...(typeof cwd === "string" ? { cwd } : {}),
+    ...(typeof processId === "string" ? { native: { processId } } : {}),
+  };
+  return native.streamed === "" ? [start] : [start, { do: "task.output", key: native.key, text: native.streamed }];
+}
+
+function taskEnd(native: NativeItem, item: JsonRecord): Draft[] {
+  if (!native.isTask) return [];
+  const { key, streamed } = native;
+  // Output written before Codex watched the command has no delta: what the end adds to the deltas is its tail.
+  const whole = str(item.aggregatedOutput) ?? streamed;
+  const exit = num(item.exitCode);
+  // codex 0.166 says -1 of a command that it ended itself.
+  const status = exit === undefined || exit < 0 ? "stopped" : "exited";
+  return [
+    ...(whole.startsWith(streamed) && whole.length > streamed.length
+      ? [{ do: "task.output", key, text: whole.slice(streamed.length) } as const]
+      : []),
+    { do: "task.end", key, status, ...(status === "exited" && exit !== undefined ? { exit_code: Math.trunc(exit) } : {}) },
   ];
 }
 
@@ -206,6 +243,7 @@ export function outputDelta(thread: Thread, params: JsonRecord, type: "commandEx
     });
   }
   drafts.push({ do: "item.delta", key: resultKey(native.key), part_type: "tool_output", delta, part_index: 0 });
+  if (native.isTask) drafts.push({ do: "task.output", key: native.key, text: delta });
   return drafts;
 }
 

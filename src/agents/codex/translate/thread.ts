@@ -26,6 +26,8 @@ export type NativeItem = {
   resultStarted: boolean;
   /** Commands only: a process exists, so the end of the turn does not end it. */
   running: boolean;
+  /** Commands only: it goes on after its turn, so it was told as a task. */
+  isTask: boolean;
 };
 
 export type OpenTurn = {

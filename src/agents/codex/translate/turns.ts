@@ -3,7 +3,7 @@ import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
 import { errorData, retryAttempt } from "./errors.ts";
-import { closeCut, endAnswer, resultKey } from "./items.ts";
+import { closeCut, endAnswer, resultKey, toBackground } from "./items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
 
 const newTurn = (id: string | null) => ({ id, usage: null, error: null, keys: [] });
@@ -159,7 +159,7 @@ const outlives = (native: NativeItem): boolean =>
 function keepOpen(native: NativeItem): Draft[] {
   const drafts: Draft[] = [{ do: "item.update", key: native.key, outlives_turn: true }];
   if (native.resultStarted) drafts.push({ do: "item.update", key: resultKey(native.key), outlives_turn: true });
-  return drafts;
+  return [...drafts, ...toBackground(native)];
 }
 
 /**

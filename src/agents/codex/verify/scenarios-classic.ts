@@ -294,4 +294,23 @@ export const classicScenarios: readonly Scenario[] = [
       files: { "never.txt": null },
     },
   },
+  {
+    name: "codex-background-command",
+    title: "a command that outlives its turn is a task",
+    session: free,
+    turns: [
+      {
+        prompt: "Start it.",
+        steps: [
+          step(call("exec_command", { cmd: "echo bg-begun; sleep 3; echo bg-finished", yield_time_ms: 300 })),
+          say("It runs in the background."),
+        ],
+      },
+      {
+        prompt: "Wait for it.",
+        steps: [step(call("exec_command", { cmd: "sleep 5", yield_time_ms: 8000 })), say("It must be over.")],
+      },
+    ],
+    expect: { stop_reason: "end_turn", events: ["task.spawned", "task.status"], final_text: ["It must be over."] },
+  },
 ];
