@@ -7,7 +7,7 @@ import { ClaudeTranslator } from "./translator.ts";
 const taskDrafts = (...rows: TraceRow[]): Draft[] => {
   const translator = new ClaudeTranslator();
   return rows
-    .flatMap(({ dir, data }) => translator.translate({ dir, data }).flatMap(({ drafts }) => drafts))
+    .flatMap(({ dir, data }) => (dir === "daemon" ? [] : translator.translate({ dir, data })).flatMap(({ drafts }) => drafts))
     .filter(({ do: what }) => what.startsWith("task."));
 };
 const begin = [user("x"), init(), assistant("m", call("t", "Bash", { command: "npm run dev", run_in_background: true }))];

@@ -6,7 +6,7 @@ import { CodexTranslator } from "./translator.ts";
 const taskDrafts = ({ rows }: Conversation): Draft[] => {
   const translator = new CodexTranslator();
   return rows
-    .flatMap(({ dir, data }) => translator.translate({ dir, data }).flatMap(({ drafts }) => drafts))
+    .flatMap(({ dir, data }) => (dir === "daemon" ? [] : translator.translate({ dir, data })).flatMap(({ drafts }) => drafts))
     .filter(({ do: what }) => what.startsWith("task."));
 };
 const item = (more: object) => ({
