@@ -21,8 +21,8 @@ const line = (value: HeadLine | NativeLine | ArtifactLine | (Omit<EventLine, "ev
 
 /** Page by page: a session of any size is never in memory as a whole. `redaction` null: verbatim, but for the agent's environment and MCP servers. */
 export async function* exportLines(log: Log, stream: Stream, redaction: ExportRedaction | null): AsyncGenerator<string> {
-  // Events up to here, whatever is written meanwhile: each native message they name is exported before them.
-  const before = stream.lastCommitted + 1;
+  // Events up to here, whatever is written meanwhile: each native message they name is exported before them, and secrets were looked for.
+  const before = redaction?.before ?? stream.lastCommitted + 1;
   const { row, ...rest } = await rowOf(stream);
   yield line({
     kind: "session",
