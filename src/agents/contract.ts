@@ -2,6 +2,7 @@
 // Not here: how bytes become messages (transports) and how drafts become events (session).
 import type { LedgerReader } from "../schema/dialect.ts";
 import type { Draft } from "../schema/draft.ts";
+import type { UniversalEvent } from "../schema/event.ts";
 import type { ModeInfo, ModelInfo, PermissionMode, PlainReply, StderrOutput } from "../schema/event-data.ts";
 import type { Disposition, NativeDirection } from "../schema/native.ts";
 import type { DirectoryFile } from "../schema/session.ts";
@@ -132,7 +133,73 @@ export type Prompt = {
   /** The person chose one of the agent's own commands; `text` is `/name arguments`. */
   command?: ChosenCommand;
   attachments: Attachment[];
+  /** The person used a skill, and `text` is what it says. For an agent that keeps account of its skills. */
+  skill?: ReadSkill;
 };
+
+/** A skill as it was read. */
+export type ReadSkill = {
+  name: string;
+  /** Of its SKILL.md. */
+  path: string;
+  /** Where its files are. */
+  directory: string;
+  digest: string;
+  /** What the model gets. */
+  text: string;
+  /** Tools that need no question while it is in use, in the names of our own tools. */
+  allowed: string[];
+};
+
+/** A skill that a model may be told of. */
+export type OfferedSkill = { name: string; description: string; allowed: string[]; directory: string; project: boolean };
+
+/** The skills of a place, for an agent that reads none by itself. */
+export interface AgentSkills {
+  catalog(place: SkillAsked): Promise<OfferedSkill[]>;
+  /** Null: there is none of this name, or a model may not use it. */
+  read(name: string, args: string, place: SkillAsked): Promise<ReadSkill | null>;
+}
+
+export type SkillAsked = Pick<SessionConfig, "directory" | "trusted" | "permission_mode">;
+
+/** A session that an agent wants to start for a part of its work. */
+export type ChildRequest = Pick<SessionConfig, "directory" | "trusted" | "model" | "permission_mode" | "env"> & {
+  /** Of the child: chosen by the parent, so that it finds it again. */
+  session_id: string;
+  parent_session_id: string;
+  agent: string;
+  title: string;
+};
+
+/** The sessions that agents start. A child is a session like any other, and names its parent. */
+export interface ChildSessions {
+  /** Agents whose program is there, as far as is known. */
+  agents(): string[];
+  /** How many sessions are above this one. */
+  depth(session_id: string): Promise<number>;
+  /** Rejects with a sentence. */
+  create(request: ChildRequest): Promise<ChildSession>;
+  /** Null: there is none of this id, or it is no child of this parent. */
+  find(session_id: string, parent_session_id: string): Promise<ChildSession | null>;
+}
+
+export interface ChildSession {
+  readonly session_id: string;
+  readonly agent: string;
+  /** `new`: it has never been given anything. */
+  state(): Promise<"new" | "busy" | "idle" | "ended">;
+  send(text: string): Promise<void>;
+  /** Lets an agent that was cut off by a crash go on, if it can. */
+  resume(): Promise<void>;
+  /** Its events of these types so far. */
+  history(types: readonly UniversalEvent["type"][]): Promise<UniversalEvent[]>;
+  /** Its events from now on; returns what ends it. */
+  follow(onEvent: (event: UniversalEvent) => void): () => void;
+  replyPermission(permission_id: string, reply: Pick<PermissionReply, "reply" | "message">): Promise<void>;
+  replyQuestion(question_id: string, answers: string[][] | null): Promise<void>;
+  end(): Promise<void>;
+}
 
 export type ChosenCommand = { name: string; arguments: string };
 
@@ -229,6 +296,10 @@ export interface AgentHost {
   openTerminals?(options: TerminalsOptions): AgentTerminals;
   /** Folder where running child processes are recorded, so that a crash of the daemon leaves no orphan. */
   readonly processDir: string;
+  /** Absent: there are no skills. */
+  readonly skills?: AgentSkills;
+  /** Absent: agents start no sessions. */
+  readonly children?: ChildSessions;
   readonly version: string;
   log(level: "debug" | "info" | "warn" | "error", message: string, fields?: Record<string, unknown>): void;
 }
@@ -273,6 +344,8 @@ export type SkillDoor = {
   upwards: boolean;
   /** How its connection hands over `SessionConfig.skills`; null: it cannot. */
   door: "plugin_directory" | null;
+  /** False: `/name` is no command of its own, so it gets the text of the skill. */
+  commands?: false;
 };
 
 /** Where a question about models and modes is asked. Not trusted: a neutral directory, and nothing of it is loaded. */
@@ -313,6 +386,8 @@ export interface Agent {
    * crash. Starts nothing. Absent: a turn that was cut stays cut.
    */
   unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
+  /** Its session is removed: so must be what the agent keeps of it in the daemon's data directory. Absent: it keeps nothing there. */
+  forget?(nativeSession: string, host: AgentHost): Promise<void>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */
   connect(launch: Launch): Promise<Connection>;
   /**

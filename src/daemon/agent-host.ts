@@ -27,10 +27,13 @@ export type HostOptions = {
   env: NodeJS.ProcessEnv;
   openChannel: AgentHost["openChannel"];
   openTerminals?: AgentHost["openTerminals"];
+  skills?: AgentHost["skills"];
+  children?: AgentHost["children"];
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
 };
 
-export function createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log }: HostOptions): AgentHost {
+export function createAgentHost(options: HostOptions): AgentHost {
+  const { agent, settings, dataDir, env, openChannel, openTerminals, skills, children, log } = options;
   const stateDir = join(dataDir, "agents", agent.id);
   const processDir = join(dataDir, "processes");
   for (const folder of [stateDir, processDir]) mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -43,6 +46,8 @@ export function createAgentHost({ agent, settings, dataDir, env, openChannel, op
     version,
     openChannel,
     ...(openTerminals ? { openTerminals } : {}),
+    ...(skills ? { skills } : {}),
+    ...(children ? { children } : {}),
     log,
     async resolveCommand() {
       const found = findCommand(agent, settings, stateDir, env);

@@ -16,6 +16,7 @@ import { TrustStore } from "../trust/trust-store.ts";
 import { AcpTerminals, type TaskService } from "../workspace/tasks/index.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
+import { childSessions } from "./child-sessions.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 import { checkpointsOf } from "./directory-checkpoints.ts";
 import { DaemonSkills } from "./skills.ts";
@@ -134,10 +135,12 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
   const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
   const openTerminals: NonNullable<AgentHost["openTerminals"]> = (asked) =>
     new AcpTerminals({ ...asked, tasks: tasks.service.tasks });
+  const children = childSessions(manager, () => options.agents.map(({ id }) => id));
   for (const agent of options.agents) {
     const settings = agentSettings(options.config, agent.id);
     const { dataDir, env } = options;
-    const host = createAgentHost({ agent, settings, dataDir, env, openChannel, openTerminals, log: options.log });
+    const given = { openChannel, openTerminals, skills: skills.forAgents, children };
+    const host = createAgentHost({ agent, settings, dataDir, env, ...given, log: options.log });
     agents.set(agent.id, { agent: agent.open?.(host) ?? agent, host });
   }
   onFenced(() => void Promise.allSettled([manager.shutdown(), tasks.service.close()]));

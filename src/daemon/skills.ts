@@ -4,7 +4,7 @@
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Agent } from "../agents/contract.ts";
+import type { Agent, AgentSkills, ReadSkill } from "../agents/contract.ts";
 import type { SkillList } from "../schema/skill.ts";
 import type { SkillPlace, SkillSource, UsedSkill } from "../session/skill-source.ts";
 import {
@@ -61,15 +61,14 @@ export class DaemonSkills implements SkillSource {
     const found = invocationOf(text, skills);
     if (!found) return null;
     const { skill, args } = found;
-    const mode =
-      permission_mode === "plan" || permission_mode === "accept_edits" || permission_mode === "bypass"
-        ? permission_mode
-        : "default";
+    const mode = modeOf(permission_mode);
     const effective = effectiveAllowedTools(skill.allowed_tools, mode, skill.name);
     const warnings = [...skill.warnings, ...effective.warnings].map(({ kind, detail }) => ({ name: skill.name, kind, detail }));
-    const isOwn = command && this.#sight(skill, agent, directory).visible === "native";
+    const isOwn = command && agent.skills?.commands !== false && this.#sight(skill, agent, directory).visible === "native";
+    const read = isOwn ? null : readSkill(skill, args, effective.tools);
     return {
-      text: isOwn ? null : skillText(skill, readFrontmatter(readFileSync(skill.path, "utf8"))?.body ?? "", args),
+      text: read?.text ?? null,
+      ...(read === null ? {} : { read }),
       invoked: {
         name: skill.name,
         ...(args === "" ? {} : { args }),
@@ -86,6 +85,28 @@ export class DaemonSkills implements SkillSource {
       warnings,
     };
   }
+
+  /** For an agent that offers skills to its model by itself. */
+  readonly forAgents: AgentSkills = {
+    catalog: async ({ directory, trusted, permission_mode }) => {
+      const { skills } = await this.#catalog(directory, trusted);
+      return skills
+        .filter(({ model_invocable }) => model_invocable)
+        .map((skill) => ({
+          name: skill.name,
+          description: skill.description.replace(/\s+/g, " ").trim(),
+          directory: skill.directory,
+          project: skill.scope === "project",
+          allowed: effectiveAllowedTools(skill.allowed_tools, modeOf(permission_mode), skill.name).tools,
+        }));
+    },
+    read: async (name, args, { directory, trusted, permission_mode }) => {
+      const { skills } = await this.#catalog(directory, trusted);
+      const skill = skills.find((one) => one.name === name && one.model_invocable);
+      if (skill === undefined) return null;
+      return readSkill(skill, args, effectiveAllowedTools(skill.allowed_tools, modeOf(permission_mode), name).tools);
+    },
+  };
 
   async handOver({ session_id, agent, directory, trusted }: SkillPlace): Promise<string | null> {
     if (!this.#options.share || (agent.skills?.door ?? null) === null) return null;
@@ -116,6 +137,15 @@ export class DaemonSkills implements SkillSource {
       skillRoots({ ...(directory === null ? {} : { directory }), trusted, ...(home === undefined ? {} : { home }) }),
     );
   }
+}
+
+const modeOf = (mode: string): "default" | "plan" | "accept_edits" | "bypass" =>
+  mode === "plan" || mode === "accept_edits" || mode === "bypass" ? mode : "default";
+
+function readSkill(skill: Skill, args: string, allowed: string[]): ReadSkill {
+  const { name, path, directory, digest } = skill;
+  const text = skillText(skill, readFrontmatter(readFileSync(path, "utf8"))?.body ?? "", args);
+  return { name, path, directory, digest, text, allowed };
 }
 
 function isSmall({ directory }: Skill): boolean {

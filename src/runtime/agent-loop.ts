@@ -18,6 +18,7 @@ import { requestBody } from "./request-body.ts";
 import type { Settings } from "./settings.ts";
 import type { RuntimeState } from "./state.ts";
 import { type Answer, Stepper } from "./step.ts";
+import type { UsedSkill } from "./tools/tool.ts";
 import { errorEnd, incompleteEnd, type TurnOutcome } from "./turn-outcome.ts";
 
 const MAX_BAD_ARGUMENTS = 3;
@@ -67,10 +68,18 @@ export class AgentLoop {
   }
 
   /** Starts a turn. Throws when one runs: steer it, or put the message in the queue. */
-  prompt(input: string | readonly JsonObject[]): Promise<TurnEnd> {
+  prompt(input: string | readonly JsonObject[], skills: readonly UsedSkill[] = []): Promise<TurnEnd> {
     if (this.#running !== null) throw new Error("A turn is running: steer it, or put the message in the queue.");
     if (this.#ledger.state.turn !== null) throw new Error("A turn was cut off by a crash: resume it first.");
-    return this.#start(() => this.#startTurn(itemsOf(input)));
+    return this.#start(() => {
+      this.#startTurn(itemsOf(input));
+      for (const skill of skills) this.takeSkill(skill);
+    });
+  }
+
+  /** The person has put a skill into use. */
+  takeSkill(skill: UsedSkill): void {
+    this.#ledger.append({ type: "skill.used", ...skill });
   }
 
   /** Goes on with a turn that a crash cut off; null when there is none. */

@@ -16,16 +16,19 @@ import type { PermissionPolicy } from "./call-runner.ts";
 import type { FrameListener } from "./frames.ts";
 import { buildInstructions, readAgentsFiles } from "./instructions.ts";
 import { FileJournal } from "./journal-file.ts";
+import type { McpServers } from "./mcp/servers.ts";
 import { RulePolicy } from "./permissions/decide.ts";
 import type { PermissionRule } from "./permissions/rules.ts";
-import type { Clock, Ids, JournalStore, PermissionAsker, QuestionAsker, TaskStarter } from "./ports.ts";
+import type { Clock, Ids, JournalStore, PermissionAsker, QuestionAsker, SkillReader, SubAgents, TaskStarter } from "./ports.ts";
 import { openSandbox, type Sandbox, type SandboxMode } from "./sandbox/sandbox.ts";
 import { type Settings, settingsFor } from "./settings.ts";
 import { ShellTasks, type WrapCommand } from "./shell-tasks.ts";
 import type { ModelTransport } from "./step.ts";
+import { agentTool } from "./tools/agent.ts";
 import { askTool } from "./tools/ask.ts";
 import { baseTools } from "./tools/index.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import { skillTool } from "./tools/skill.ts";
 import type { AnyTool } from "./tools/tool.ts";
 
 export interface AgentOptions {
@@ -58,6 +61,13 @@ export interface AgentOptions {
   readonly websocket?: boolean;
   /** Beside the base tools. */
   readonly moreTools?: readonly AnyTool[];
+  /** Servers whose tools the model gets. They have been started; they are closed with the agent. */
+  readonly mcp?: McpServers;
+  readonly skills?: SkillReader;
+  /** Without it the model cannot start sub-agents. */
+  readonly subAgents?: SubAgents;
+  /** Told when a server or its tools have changed. */
+  readonly onMcpChange?: () => void;
   readonly settings?: Partial<Settings>;
   readonly retry?: RetryPolicy;
   readonly onFrame?: FrameListener;
@@ -93,8 +103,11 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
   const registry = new ToolRegistry([
     ...baseTools(),
     ...(options.questions ? [askTool(options.questions)] : []),
+    ...(options.skills && options.skills.offered.length > 0 ? [skillTool(options.skills)] : []),
+    ...(options.subAgents ? [agentTool(options.subAgents)] : []),
     ...(options.moreTools ?? []),
   ]);
+  registry.setMore(options.mcp?.tools() ?? []);
   const clock = options.clock ?? { now: () => Date.now() };
   const file = await FileJournal.open(join(options.data, "journal"));
   const journal = options.watchJournal?.(file) ?? file;
@@ -120,6 +133,12 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
     ...(options.onFrame === undefined ? {} : { onFrame: options.onFrame }),
   });
   takeOver(loop, settings);
+  options.mcp?.onChange(() => {
+    registry.setMore(options.mcp?.tools() ?? []);
+    const tools = registry.definitions(facts.customTools);
+    if (JSON.stringify(tools) !== JSON.stringify(loop.state.settings.tools)) loop.changeSettings({ tools });
+    options.onMcpChange?.();
+  });
   return {
     loop,
     sandbox,
@@ -128,6 +147,7 @@ export async function openAgent(options: AgentOptions): Promise<OwnAgent> {
       try {
         await loop.close();
       } finally {
+        await options.mcp?.close();
         sender?.close();
         await file.close();
       }
@@ -149,7 +169,7 @@ function takeOver(loop: AgentLoop, now: Settings): void {
 }
 
 /** Whether they have a part that comes from the directory. */
-const fromProject = (instructions: string): boolean => /^# Instructions of the project /m.test(instructions);
+const fromProject = (instructions: string): boolean => /^# (Instructions|Skills) of the project/m.test(instructions);
 
 /** What a new session begins with. */
 async function firstSettings(
@@ -169,6 +189,7 @@ async function firstSettings(
     tools: tools.map((tool) => String(tool.name)),
     agentsFiles,
     sandbox: sandbox.description,
+    ...(options.skills === undefined ? {} : { skills: options.skills.offered }),
   });
   const instructions = options.systemPrompt ? `${built}\n\n# Instructions of the user\n${options.systemPrompt.trim()}` : built;
   return settingsFor({

@@ -27,7 +27,8 @@ export interface Decision {
 
 /** Decides without asking anybody. */
 export interface PermissionPolicy {
-  decide(subject: PermissionSubject, mode: PermissionMode, call: string): Decision;
+  /** `allowed`: what skills in use let pass, in the words of their `allowed-tools`. */
+  decide(subject: PermissionSubject, mode: PermissionMode, call: string, allowed?: readonly string[]): Decision;
 }
 
 export interface CallRunnerPorts {
@@ -59,9 +60,9 @@ export class CallRunner {
   mayStartEarly(call: ModelCall): boolean {
     const read = this.#ports.registry.read(call);
     if (!read.ok || read.tool.effect !== "none") return false;
-    const { policy, directory, ledger } = this.#ports;
+    const { directory } = this.#ports;
     const subject = read.tool.subject(checkedArguments(read.args), { directory });
-    return policy.decide(subject, ledger.state.settings.mode, call.key).decision === "allow";
+    return this.#decide(subject, call.key).decision === "allow";
   }
 
   /** Resolves when the outcome is in the journal. It does not throw for what a tool does. */
@@ -69,7 +70,7 @@ export class CallRunner {
     const { ledger, registry } = this.#ports;
     const known = ledger.state.calls.get(call.key);
     if (known?.status === "finished") return;
-    if (known?.status === "started" && known.effect !== "none") return this.#recover(call, known);
+    if (known?.status === "started" && known.effect !== "none") return this.#recover(call, known, signal);
     const read = registry.read(call);
     const args_digest = sha256(call.input);
     if (known === undefined) {
@@ -83,14 +84,19 @@ export class CallRunner {
     this.#finish(call, started, await this.#ports.performer.perform(call, read.tool, read.args, signal));
   }
 
+  #decide(subject: PermissionSubject, call: string): Decision {
+    const { settings, turn } = this.#ports.ledger.state;
+    return this.#ports.policy.decide(subject, settings.mode, call, turn?.allowed);
+  }
+
   /** Null when it may run. */
   async #approve(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished | null> {
-    const { ledger, policy, directory } = this.#ports;
+    const { ledger, directory } = this.#ports;
     const input_digest = inputDigest(tool.name, args);
     // Approved before a crash: it holds for exactly this input.
     if (ledger.state.calls.get(call.key)?.approved === input_digest) return null;
     const subject = tool.subject(checkedArguments(args), { directory });
-    const { decision, reason } = policy.decide(subject, ledger.state.settings.mode, call.key);
+    const { decision, reason } = this.#decide(subject, call.key);
     if (decision === "deny") return denied(`Not allowed: ${reason}`);
     if (decision === "allow") {
       ledger.append({ type: "call.approved", call: call.key, input_digest, by: "policy" });
@@ -111,10 +117,13 @@ export class CallRunner {
   }
 
   /** The journal says that it was started, and not how it ended. */
-  async #recover(call: ModelCall, known: CallState): Promise<void> {
+  async #recover(call: ModelCall, known: CallState, signal: AbortSignal): Promise<void> {
     const { ledger, blobs } = this.#ports;
     const started = ledger.now;
     if (known.effect !== "file") {
+      const read = this.#ports.registry.read(call);
+      const found = read.ok ? await this.#ports.performer.recover(call, read.tool, read.args, signal) : null;
+      if (found !== null) return this.#finish(call, started, found);
       const sofar = known.output === "" ? "It had printed nothing." : `Output so far:\n${known.output}`;
       const text = `The daemon was restarted while this ran. It may have been done in part and is not run again. ${sofar}`;
       return this.#finish(call, started, finished(text, { is_error: true, note: "state_unknown" }));

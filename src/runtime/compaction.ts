@@ -26,6 +26,9 @@ const QUESTION = `Summarise the conversation above, so that another engineer can
 Goal, Constraints, Done, In progress, Blocked, Decisions, Next steps, Critical facts, Files read, Files changed.
 Quote paths, names, commands, numbers and error messages exactly. Write only the summary.`;
 
+/** Before the list of running tasks; a replay reads them from there. */
+export const RUNNING_TASKS = "Running tasks:\n";
+
 export interface CompactorPorts {
   readonly ledger: Ledger;
   readonly stepper: Stepper;
@@ -57,7 +60,7 @@ export class Compactor {
     const { settings } = state;
     const items = inputItems(state.entries, state.outcomeOf, { ...settings.endpoint, reasoning: "items" });
     const provided = await this.#atProvider(items, signal);
-    if (provided !== null) return this.#record(trigger, "provider", provided);
+    if (provided !== null) return this.#record(trigger, "provider", this.#completed(provided, items));
     const window = settings.context_window;
     const pruned = await pruneOutputs(items, share(KEEP_OUTPUTS, window, 0.5), this.#ports.blobs);
     const saved = tokensOf(items) - tokensOf(pruned);
@@ -91,18 +94,32 @@ export class Compactor {
     if (ended.outcome !== "completed" || summary === "") return null;
     const tail = items.slice(at);
     const user = tail.some(isUserMessage) ? [] : head.filter(isUserMessage).slice(-1);
-    return this.#record(trigger, "summary", [messageItem("developer", this.#preface(summary)), ...user, ...tail]);
+    return this.#record(trigger, "summary", [messageItem("developer", this.#preface(summary, tail)), ...user, ...tail]);
   }
 
-  /** The summary, and what must not depend on the model's memory. */
-  #preface(summary: string): string {
-    const { plan } = this.#ports.ledger.state;
+  /** What the provider made shorter, and what must not depend on it. */
+  #completed(provided: readonly JsonObject[], before: readonly JsonObject[]): readonly JsonObject[] {
+    const user = provided.some(isUserMessage) ? [] : before.filter(isUserMessage).slice(-1);
+    const kept = this.#kept(provided);
+    return [...provided, ...user, ...(kept.length === 0 ? [] : [messageItem("developer", kept.join("\n\n"))])];
+  }
+
+  #preface(summary: string, tail: readonly JsonObject[]): string {
+    return [`The earlier conversation was replaced by this summary.\n\n${summary}`, ...this.#kept(tail)].join("\n\n");
+  }
+
+  /** What must not depend on the model's memory: the plan, skills in use, running tasks. `tail`: what is kept anyway. */
+  #kept(tail: readonly JsonObject[]): string[] {
+    const { plan, skills } = this.#ports.ledger.state;
     const running = this.#ports.tasks.list().filter((task) => task.running);
-    const parts = [`The earlier conversation was replaced by this summary.\n\n${summary}`];
+    const parts: string[] = [];
     if (plan.length > 0)
       parts.push(`The plan:\n${plan.map((entry) => `- [${textOf(entry.status)}] ${textOf(entry.text)}`).join("\n")}`);
-    if (running.length > 0) parts.push(`Running tasks:\n${running.map((task) => `- ${task.id}: ${task.title}`).join("\n")}`);
-    return parts.join("\n\n");
+    // As they were read: the journal has them, with their digest. What the tail still says is not said twice.
+    const said = JSON.stringify(tail);
+    for (const { text } of skills.values()) if (!said.includes(JSON.stringify(text).slice(1, -1))) parts.push(text);
+    if (running.length > 0) parts.push(`${RUNNING_TASKS}${running.map((task) => `- ${task.id}: ${task.title}`).join("\n")}`);
+    return parts;
   }
 
   #record(trigger: Trigger, method: RecordOf<"compacted">["method"], items: readonly JsonObject[]): RecordOf<"compacted"> | null {

@@ -10,6 +10,13 @@ export interface AgentsFile {
   readonly text: string;
 }
 
+/** A skill as the model is told of it. `project`: it comes from the directory. */
+export interface ListedSkill {
+  readonly name: string;
+  readonly description: string;
+  readonly project?: boolean;
+}
+
 export interface InstructionsInput {
   readonly directory: string;
   readonly platform: string;
@@ -20,7 +27,7 @@ export interface InstructionsInput {
   /** Only of a trusted directory. */
   readonly agentsFiles: readonly AgentsFile[];
   readonly sandbox: string;
-  readonly skills?: readonly { readonly name: string; readonly description: string }[];
+  readonly skills?: readonly ListedSkill[];
 }
 
 const ROLE = `You are a coding agent. You work in the user's directory with the tools below, until the task is done or you need the user.
@@ -39,22 +46,34 @@ const RULES: Readonly<Record<string, string>> = {
   grep: "grep, glob, ls: use them instead of find and grep in bash.",
   plan: "plan: for work of more than three steps. Keep it up to date.",
   fetch: "fetch: for pages the user names or that the task needs.",
+  skill: "skill: load one when its description fits the task, before you begin.",
+  agent: "agent: for a large part of the work that stands alone. Not for what a few calls do.",
 };
 
 export function buildInstructions(input: InstructionsInput): string {
+  const { skills = [] } = input;
   const rules = input.tools.flatMap((tool) => RULES[tool] ?? []);
   const parts = [
     ROLE,
     rules.length === 0 ? "" : `# Tools\n${rules.map((rule) => `- ${rule}`).join("\n")}`,
     `# Environment\nWorking directory: ${input.directory}\nPlatform: ${input.platform}\nDate: ${input.day}\nSandbox for commands: ${input.sandbox}`,
     ...input.agentsFiles.map((file) => `# Instructions of the project (${file.path})\n${file.text.trim()}`),
-    skillsPart(input.skills ?? []),
+    skillsPart(
+      "Skills",
+      skills.filter(({ project }) => !project),
+    ),
+    skillsPart(
+      "Skills of the project",
+      skills.filter(({ project }) => project),
+    ),
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
-const skillsPart = (skills: readonly { readonly name: string; readonly description: string }[]): string =>
-  skills.length === 0 ? "" : `# Skills\n${skills.map((skill) => `- ${skill.name}: ${skill.description}`).join("\n")}`;
+const skillsPart = (title: string, skills: readonly ListedSkill[]): string =>
+  skills.length === 0
+    ? ""
+    : `# ${title}\nLoad one with the tool skill.\n${skills.map((skill) => `- ${skill.name}: ${skill.description}`).join("\n")}`;
 
 /** AGENTS.md from the root of the repository down to the directory: the nearest is last, so it has the last word. */
 export async function readAgentsFiles(directory: string, root: string): Promise<AgentsFile[]> {

@@ -26,6 +26,7 @@ export interface PerformPorts {
 /** Carries out one approved call. A replay has another implementation. */
 export interface CallPerformer {
   perform(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished>;
+  recover(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished | null>;
 }
 
 export const finished = (output: string | readonly JsonObject[], more: Partial<Finished> = {}): Finished => ({
@@ -55,7 +56,7 @@ export class ToolPerformer implements CallPerformer {
     try {
       if (tool.effect === "file") return await this.#change(call, tool, args, context);
       await this.#start(call, tool, args);
-      return fromResult(await unlessAbandoned(tool.run(checked(args), context), signal), signal);
+      return this.#result(call, await unlessAbandoned(tool.run(checked(args), context), signal), signal);
     } catch (error) {
       if (signal.aborted) return finished(INTERRUPTED, { is_error: true, note: "interrupted" });
       if (error instanceof ToolError) return finished(error.message, { is_error: true });
@@ -64,6 +65,26 @@ export class ToolPerformer implements CallPerformer {
     } finally {
       life.open = false;
     }
+  }
+
+  /** Goes on with a call that was started before a crash, where its tool can tell what became of it. Null: nobody knows. */
+  async recover(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished | null> {
+    if (tool.effect !== "unknown" || tool.recover === undefined) return null;
+    const life = { open: true };
+    try {
+      const result = await unlessAbandoned(tool.recover(checked(args), this.#context(call, signal, life)), signal);
+      return result === null ? null : this.#result(call, result, signal);
+    } catch (error) {
+      if (signal.aborted) return finished(INTERRUPTED, { is_error: true, note: "interrupted" });
+      return finished(error instanceof Error ? error.message : String(error), { is_error: true });
+    } finally {
+      life.open = false;
+    }
+  }
+
+  #result(call: ModelCall, result: ToolResult, signal: AbortSignal): Finished {
+    for (const file of result.files ?? []) this.#ports.ledger.append({ type: "call.file", call: call.key, ...file });
+    return fromResult(result, signal);
   }
 
   async #start(call: ModelCall, tool: AnyTool, args: JsonObject): Promise<void> {
@@ -95,6 +116,7 @@ export class ToolPerformer implements CallPerformer {
   #context(call: ModelCall, signal: AbortSignal, life: { readonly open: boolean }): ToolContext {
     const { ledger, blobs, tasks, directory, onFrame } = this.#ports;
     return {
+      call: call.key,
       directory,
       signal,
       blobs,
@@ -107,6 +129,8 @@ export class ToolPerformer implements CallPerformer {
         onFrame({ type: stream === "stdout" ? "tool_stdout" : "tool_stderr", tool_id: call.key, chunk });
       },
       updatePlan: (entries) => void ledger.append({ type: "plan.updated", entries: [...entries] }),
+      takeSkill: (skill) => void ledger.append({ type: "skill.used", ...skill }),
+      addChild: (session_id, usage) => void ledger.append({ type: "child.ended", call: call.key, session_id, usage }),
     };
   }
 }

@@ -1,7 +1,7 @@
 /** What the runtime needs from outside, as small interfaces. Whoever embeds the loop passes them in; it imports no log, no session and no server. */
 import type { JsonObject } from "../openresponses/json.ts";
 import type { PermissionSubject } from "./permission-subject.ts";
-import type { JournalRecord } from "./records.ts";
+import type { JournalRecord, RecordOf, TokenCount } from "./records.ts";
 
 /** The journal of one session: records in order, never changed. */
 export interface JournalStore {
@@ -117,4 +117,59 @@ export interface TaskStarter {
   list(): readonly { readonly id: string; readonly title: string; readonly running: boolean }[];
   /** Ends all of them. */
   close(): Promise<void>;
+}
+
+/** The skills of a session. */
+export interface SkillReader {
+  /** What the model is told of at the beginning. `allowed`: in the names of our own tools. `project`: it comes from the directory. */
+  readonly offered: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly allowed: readonly string[];
+    readonly project: boolean;
+  }[];
+  /** Reads one anew; null when there is none of this name. */
+  load(name: string, args: string): Promise<Omit<RecordOf<"skill.used">, "type" | "time" | "by"> | null>;
+}
+
+/** What a sub-agent is to be. */
+export interface SubAgentRequest {
+  /** The key of the call that starts it. The same call never gets a second child. */
+  readonly call: string;
+  /** Null: one like this. */
+  readonly agent: string | null;
+  readonly model: string | null;
+  /** Absolute, without links. */
+  readonly directory: string;
+  readonly title: string;
+}
+
+/** How a sub-agent's turn ended. */
+export interface SubAgentEnd {
+  /** The last thing it said. */
+  readonly text: string;
+  /** Null when its agent counts no tokens. */
+  readonly usage: TokenCount | null;
+  /** Why it did not come to its end; null when it did. */
+  readonly fault: string | null;
+}
+
+/** A session of another agent that works for a call. */
+export interface SubAgent {
+  readonly session_id: string;
+  run(prompt: string): Promise<SubAgentEnd>;
+  /** After a crash: waits for what it was given, and gives it the task only when it never got it. */
+  goOn(prompt: string): Promise<SubAgentEnd>;
+  /** Ends its session. May be called twice. */
+  end(): Promise<void>;
+}
+
+/** Starts sub-agents. */
+export interface SubAgents {
+  /** Which ones there are. */
+  readonly agents: readonly string[];
+  /** Rejects with a sentence for the model. */
+  open(request: SubAgentRequest): Promise<SubAgent>;
+  /** The child of a call that was started before a crash; null when there is none. */
+  find(call: string): Promise<SubAgent | null>;
 }

@@ -97,6 +97,20 @@ const schemas = {
     duration_ms: Count,
     artifacts: Type.Array(Text),
   },
+  /** A file that a tool gave back, for the person. */
+  "call.file": { ...call, name: Text, mime: Text, base64: Text },
+  /** The tokens that a sub-agent used count like the turn's own. */
+  "child.ended": { ...call, session_id: Text, usage: Type.Union([TokenCount, Type.Null()]) },
+  /** A skill is in use: its text as it was read, and what it allows without a question until the turn ends. */
+  "skill.used": {
+    name: Text,
+    path: Text,
+    directory: Text,
+    digest: Text,
+    text: Text,
+    allowed: Type.Array(Text),
+    by: Type.Union([Type.Literal("person"), Type.Literal("model")]),
+  },
   "plan.updated": { entries: Items },
   /** From here on the conversation is these items. */
   compacted: {

@@ -4,10 +4,12 @@
  */
 import { outcome, type StreamedResponse, type StreamHandlers } from "../openresponses/client.ts";
 import { ResponsesError, type ResponsesErrorCode } from "../openresponses/errors.ts";
+import { objectOf, textOf } from "../openresponses/json.ts";
 import { Annotator } from "../openresponses/provider-event.ts";
 import { type SseBlock, SseReader } from "../openresponses/sse-reader.ts";
 import { AgentLoop } from "./agent-loop.ts";
 import type { PermissionPolicy } from "./call-runner.ts";
+import { RUNNING_TASKS } from "./compaction.ts";
 import { canonicalJson, sha256 } from "./digest.ts";
 import type { FrameListener } from "./frames.ts";
 import { MemoryBlobs, MemoryJournal } from "./memory-stores.ts";
@@ -52,6 +54,8 @@ class Replay {
   readonly #options: ReplayOptions;
   readonly #journal = new MemoryJournal();
   readonly #different: { n: number; attempt: number }[] = [];
+  /** What tools put into the state while they ran. */
+  readonly #duringCalls: readonly JournalRecord[];
   #requests = 0;
   #applied = 0;
   #loop: AgentLoop | null = null;
@@ -59,6 +63,13 @@ class Replay {
   constructor(records: readonly JournalRecord[], options: ReplayOptions) {
     this.#records = records;
     this.#options = options;
+    this.#duringCalls = records.filter(
+      (record) =>
+        record.type === "plan.updated" ||
+        record.type === "call.file" ||
+        record.type === "child.ended" ||
+        (record.type === "skill.used" && record.by === "model"),
+    );
   }
 
   async run(): Promise<ReplayReport> {
@@ -77,7 +88,7 @@ class Replay {
       registry,
       policy: this.#policy(),
       asker: this.#asker(),
-      tasks: NO_TASKS,
+      tasks: { ...NO_TASKS, list: () => this.#runningTasks() },
       performer: this.#performer(),
       compactAtProvider: () => this.#compacted(),
       beforeRequest: (n) => this.#applyUntil((record) => record.type === "request.sent" && record.n === n),
@@ -113,6 +124,10 @@ class Replay {
         else this.#loop?.enqueue(record.items);
       } else if (record.type === "message.removed" && record.why === "removed") this.#loop?.removeQueued(record.message_id);
       else if (record.type === "settings.changed") this.#loop?.changeSettings(record.settings);
+      else if (record.type === "skill.used" && record.by === "person") {
+        const { type: _, time: __, ...skill } = record;
+        this.#loop?.takeSkill(skill);
+      }
     }
   }
 
@@ -187,17 +202,17 @@ class Replay {
       perform: async (call) => {
         const ended = this.#finishedOf(call.key);
         if (ended === undefined) return finished("not recorded", { is_error: true });
-        for (const record of this.#records) {
-          if (record.type === "plan.updated" && this.#isDuring(record, call.key)) this.#loopAppend(record);
-        }
+        for (const record of this.#duringCalls) if (this.#isDuring(record, call.key)) this.#loopAppend(record);
         if (ended.note === "interrupted") void this.#loop?.interrupt();
         const { output, is_error, note, exit_code, artifacts } = ended;
         return { output, is_error, note, exit_code, artifacts };
       },
+      recover: () => Promise.resolve(null),
     };
   }
 
   #isDuring(record: JournalRecord, call: string): boolean {
+    if ("call" in record) return record.call === call;
     const at = this.#records.indexOf(record);
     const started = this.#records.findLastIndex((one, index) => index < at && one.type === "call.started");
     const by = this.#records[started];
@@ -214,6 +229,22 @@ class Replay {
     const recorded = this.#of("compacted")[done];
     if (recorded?.method === "provider") return Promise.resolve(recorded.items);
     return Promise.reject(new Error("the provider did not compact"));
+  }
+
+  /** Which tasks ran when the conversation was made shorter is an input: it stands in the text that was made of them. */
+  #runningTasks() {
+    const done = this.#journal.records.filter((record) => record.type === "compacted").length;
+    const texts = (this.#of("compacted")[done]?.items ?? [])
+      .filter(({ role }) => role === "developer")
+      .map((item) => {
+        const [part] = Array.isArray(item.content) ? item.content : [];
+        return textOf(objectOf(part).text) ?? "";
+      });
+    const [, list = ""] = texts.join("\n\n").split(`\n\n${RUNNING_TASKS}`);
+    return list.split("\n").flatMap((line) => {
+      const [, id, title] = /^- (\S+): (.*)$/.exec(line) ?? [];
+      return id === undefined || title === undefined ? [] : [{ id, title, running: true }];
+    });
   }
 
   #difference(): ReplayReport["firstDifference"] {

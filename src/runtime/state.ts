@@ -39,6 +39,8 @@ export interface TurnState {
   overflows: number;
   /** Notes about a loop. */
   loopNotes: number;
+  /** Tools that need no question, by skills used in this turn. */
+  allowed: readonly string[];
 }
 
 export interface QueuedMessage {
@@ -66,6 +68,8 @@ export class RuntimeState {
   readonly calls = new Map<string, CallState>();
   queue: QueuedMessage[] = [];
   plan: readonly JsonObject[] = [];
+  /** Skills in use, by name: each as it was read last. */
+  readonly skills = new Map<string, RecordOf<"skill.used">>();
   usage: TokenCount = NO_TOKENS;
   records = 0;
   /** Why the last request was sent. */
@@ -147,6 +151,15 @@ export class RuntimeState {
       case "call.finished":
         this.#call(record);
         break;
+      case "call.file":
+        break;
+      case "child.ended":
+        if (record.usage) this.#count(record.usage);
+        break;
+      case "skill.used":
+        this.skills.set(record.name, record);
+        if (this.turn) this.turn.allowed = [...this.turn.allowed, ...record.allowed];
+        break;
       case "plan.updated":
         this.plan = record.entries;
         break;
@@ -175,6 +188,7 @@ export class RuntimeState {
       badArguments: 0,
       overflows: 0,
       loopNotes: 0,
+      allowed: [],
     };
     this.#add(record.items);
   }
@@ -201,10 +215,7 @@ export class RuntimeState {
 
   #responseEnded(record: RecordOf<"response.ended">): void {
     this.inFlight = null;
-    if (record.usage) {
-      this.usage = sum(this.usage, record.usage);
-      if (this.turn) this.turn.tokens = sum(this.turn.tokens, record.usage);
-    }
+    if (record.usage) this.#count(record.usage);
     // The answer to a request for a summary is no part of the conversation.
     if (this.#purpose !== "step") return;
     this.lastAnswer = record;
@@ -216,7 +227,12 @@ export class RuntimeState {
     } else this.#uncounted += estimateTokens(JSON.stringify(record.items));
   }
 
-  #call(record: Extract<JournalRecord, { call: string }>): void {
+  #count(usage: TokenCount): void {
+    this.usage = sum(this.usage, usage);
+    if (this.turn) this.turn.tokens = sum(this.turn.tokens, usage);
+  }
+
+  #call(record: Extract<JournalRecord, { type: `call.${string}` }>): void {
     if (record.type === "call.accepted") {
       const { call: key, call_id, name, args_digest } = record;
       const fresh = { approved: null, effect: null, changes: [], result: null, output: "", finished: null };
@@ -241,6 +257,8 @@ export class RuntimeState {
         break;
       case "call.finished":
         this.#callFinished(call, record);
+        break;
+      case "call.file":
         break;
       default:
         record satisfies never;

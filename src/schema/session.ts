@@ -99,6 +99,7 @@ export const Session = Type.Object(
     pending: Type.Object({ permissions: Type.Integer(), questions: Type.Integer() }),
     usage: nullable(Usage),
     forked_from: nullable(Type.String()),
+    parent_session_id: optional(Type.String({ description: "the session whose agent started this one, for a part of its work" })),
     /** Who created, forked or imported it. */
     created_by: optional(Actor),
     ended: nullable(SessionEnded),

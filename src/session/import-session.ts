@@ -181,6 +181,7 @@ const rowOf = (
   system_prompt: null,
   fork: resume && row.fork === true,
   forked_from: row.forked_from ?? null,
+  ...(row.parent_session_id === undefined ? {} : { parent_session_id: row.parent_session_id }),
   created_by: actor,
   usage: row.usage ?? null,
   ...(row.usage_told === true ? { usage_told: true } : {}),

@@ -186,7 +186,8 @@ export class SessionManager {
     }
   }
 
-  async create(request: CreateSession, actor: Actor = EMBEDDED): Promise<SessionView> {
+  /** `parent`: the session whose agent asks for it. */
+  async create(request: CreateSession, actor: Actor = EMBEDDED, parent?: string): Promise<SessionView> {
     const found = this.#agentOf(request.agent);
     mustNotSetOwn(request);
     const directory = await existingDirectory(request.directory ?? this.#options.defaultDirectory);
@@ -217,6 +218,7 @@ export class SessionManager {
       system_prompt: request.system_prompt ?? null,
       fork: false,
       forked_from: null,
+      ...(parent === undefined ? {} : { parent_session_id: parent }),
       created_by: actor,
       usage: null,
       ended: null,
@@ -417,8 +419,9 @@ export class SessionManager {
   /** Removes the session and all it left in the log. Its agent is ended first. */
   async remove(id: string, actor: Actor = EMBEDDED): Promise<void> {
     const { log, checkpoints } = this.#options;
-    const directory = (await this.rowOf(id))?.directory;
+    const { directory } = (await this.rowOf(id)) ?? {};
     await this.#terminateForRemoval(id, actor);
+    const row = await this.rowOf(id);
     log.assertWritable();
     for (const kind of [QUEUED, UNREADABLE])
       for (const document of await log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
@@ -428,6 +431,7 @@ export class SessionManager {
     // A kept reply can hold what the session was created with.
     await log.delete("session", id, { documents: ["idempotency"] });
     if (directory !== undefined) checkpoints?.removed(directory);
+    if (row) await this.#forget(row);
     await this.#options.onRemoved?.(id);
     await log.erased();
   }
@@ -443,7 +447,7 @@ export class SessionManager {
   /** Removes it if it is unused. False when it is not, or is gone. Its bytes are gone with `Log.erased`. */
   async removeUnused(id: string): Promise<boolean> {
     const { log, checkpoints } = this.#options;
-    const directory = (await this.rowOf(id))?.directory;
+    const row = await this.rowOf(id);
     const messages = await log.documents.list(UNREADABLE, { prefix: `${id}/` });
     if (!(await this.isUnused(id))) return false;
     // Nothing is waited for from here on: nobody can take it up in between.
@@ -451,9 +455,20 @@ export class SessionManager {
     this.#sessions.delete(id);
     for (const message of messages) log.documents.delete(UNREADABLE, message.id);
     const removed = await log.delete("session", id, { documents: ["idempotency"] });
-    if (directory !== undefined) checkpoints?.removed(directory);
+    if (row) checkpoints?.removed(row.directory);
+    if (row) await this.#forget(row);
     await this.#options.onRemoved?.(id);
     return removed;
+  }
+
+  /** What its agent keeps of it goes, too, unless another session has the same conversation or branches off from it. */
+  async #forget({ agent: id, native_session_id, fork }: Readonly<SessionRow>): Promise<void> {
+    const { agent, host } = this.#options.agent(id) ?? {};
+    if (!agent?.forget || !host || native_session_id === null || fork) return;
+    for await (const { state } of this.#rows({ where: { agent: id } })) if (nativeIdOf(state) === native_session_id) return;
+    await agent.forget(native_session_id, host).catch((error: unknown) => {
+      this.#options.warn("what an agent kept of a session could not be removed", { agent: id, error: String(error) });
+    });
   }
 
   #isLeft(id: string): boolean {
@@ -652,7 +667,7 @@ export class SessionManager {
     }
   }
 
-  async *#rows(options: { onlyOpen?: boolean }): AsyncGenerator<StreamRow> {
+  async *#rows(options: { onlyOpen?: boolean; where?: { agent: string } }): AsyncGenerator<StreamRow> {
     let before: string | undefined;
     for (;;) {
       const page: StreamPage = await this.#options.log.list("session", {
@@ -701,6 +716,15 @@ function rowOf({ id, state }: Pick<StreamRow, "id" | "state">): SessionRow {
   const row = parseRow(state);
   if (row.session_id !== id) throw new RowError(`the stored row is that of ${row.session_id}`);
   return row;
+}
+
+/** Null when the row cannot be read. */
+function nativeIdOf(state: string): string | null {
+  try {
+    return parseRow(state).native_session_id;
+  } catch {
+    return null;
+  }
 }
 
 const unreadableProblem = (id: string, reason: string): ProblemError =>

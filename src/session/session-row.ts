@@ -47,6 +47,8 @@ export const SessionRow = Type.Object({
   /** Branch from native_session_id at the first start, instead of going on with it. */
   fork: Type.Boolean(),
   forked_from: nullable(text),
+  /** The session whose agent started this one. Absent: a person or a program did. */
+  parent_session_id: Type.Optional(text),
   /** Where it branches off, in the agent's words. Absent: at the end. */
   fork_at: Type.Optional(text),
   /** Who created, forked or imported it. Absent in sessions of an older daemon. */
@@ -138,6 +140,7 @@ export const startMetadata = (row: SessionRow): Record<string, unknown> => ({
   permission_mode: row.permission_mode,
   title: row.title,
   forked_from: row.forked_from,
+  ...(row.parent_session_id ? { parent_session_id: row.parent_session_id } : {}),
   ...(row.created_by ? { created_by: row.created_by } : {}),
 });
 
@@ -172,6 +175,7 @@ export function sessionOf(
     pending: live.pending,
     usage: row.usage,
     forked_from: row.forked_from,
+    ...(row.parent_session_id ? { parent_session_id: row.parent_session_id } : {}),
     ...(row.created_by ? { created_by: row.created_by } : {}),
     ended: row.ended,
   };

@@ -450,7 +450,7 @@ export class Session implements SessionPort, Intake {
     ]);
     if (used.text === null) return prompt;
     const { command: _, ...rest } = prompt;
-    return { ...rest, text: used.text };
+    return { ...rest, text: used.text, ...(used.read === undefined ? {} : { skill: used.read }) };
   }
 
   /** The log refused in the middle of something, see `SessionRecord.lose`. */

@@ -1,5 +1,5 @@
 /** What a session needs of the skills there are: whether a message uses one, and what its agent is given. The daemon provides it. */
-import type { Agent } from "../agents/contract.ts";
+import type { Agent, ReadSkill } from "../agents/contract.ts";
 import type { EventDataOf } from "../schema/event-data.ts";
 
 export type SkillPlace = { session_id: string; agent: Agent; directory: string; trusted: boolean; permission_mode: string };
@@ -7,6 +7,8 @@ export type SkillPlace = { session_id: string; agent: Agent; directory: string; 
 export type UsedSkill = {
   /** What the agent gets instead of the message; null: the agent knows the skill itself, and gets the message as it is. */
   text: string | null;
+  /** The same for an agent that keeps account of its skills. */
+  read?: ReadSkill;
   invoked: EventDataOf["skill.invoked"];
   loaded: EventDataOf["skill.loaded"];
   warnings: EventDataOf["skill.warning"][];

@@ -29,6 +29,7 @@ export const ImportedRow = Type.Object({
   metadata: Type.Optional(Metadata),
   fork: Type.Optional(Type.Boolean()),
   forked_from: Type.Optional(nullable(SessionId)),
+  parent_session_id: Type.Optional(SessionId),
   usage: Type.Optional(nullable(Usage)),
   usage_told: Type.Optional(Type.Boolean()),
 });

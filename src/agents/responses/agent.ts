@@ -5,7 +5,7 @@ import { connect } from "./connect/connection.ts";
 import { responsesFiles, rulesOf } from "./connect/directory.ts";
 import { endpointOf } from "./connect/endpoint.ts";
 import { listModels } from "./connect/models.ts";
-import { isUnfinished } from "./connect/session-data.ts";
+import { isUnfinished, removeData } from "./connect/session-data.ts";
 import { forkPlace } from "./translate/fork-place.ts";
 import { ResponsesLedger } from "./translate/ledger-frames.ts";
 import { ResponsesTranslator } from "./translate/translator.ts";
@@ -23,12 +23,12 @@ export const responsesAgent: Agent = {
     resume: true,
     fork: true,
     images: true,
-    mcp_servers: false,
+    mcp_servers: true,
     system_prompt: true,
     deltas: true,
     reasoning: true,
     plans: true,
-    subagents: false,
+    subagents: true,
     settings: { model: true, variant: true, agent_mode: false },
     live: { model: true, variant: true, agent_mode: false, permission_mode: true },
     permission_modes: ["default", "plan", "accept_edits", "bypass"],
@@ -49,8 +49,17 @@ export const responsesAgent: Agent = {
   },
   models: async (host) => listModels(await endpointOf(host, { env: {}, model: null })),
   directoryFiles: responsesFiles,
+  // The catalog of the daemon is its own: it sees what there is.
+  skills: {
+    project: [".dragoman", ".agents", ".claude", ".github"],
+    user: [".dragoman", ".agents", ".claude", ".codex", ".copilot", ".gemini"],
+    upwards: true,
+    door: null,
+    commands: false,
+  },
   forkPlace,
   unfinished: (nativeSession, host) => isUnfinished(host, nativeSession),
+  forget: removeData,
   connect,
 };
 

@@ -9,6 +9,7 @@ import type { PermissionMode } from "../settings.ts";
 import { isInside, realPath, shownPath } from "../tools/paths.ts";
 import { type PermissionRule, partsOfLine, type ReadRule, type RulePart, readRule } from "./rules.ts";
 import { readShellLine } from "./shell-line.ts";
+import { skillRules } from "./skill-rules.ts";
 
 export interface PolicyOptions {
   readonly directory: string;
@@ -30,15 +31,20 @@ export class RulePolicy implements PermissionPolicy {
   readonly #directory: string;
   readonly #rules: readonly ReadRule[];
   readonly #readable: readonly string[];
+  readonly #options: PolicyOptions;
+  /** The last one with rules of skills. */
+  #widened: { key: string; policy: RulePolicy } | null = null;
 
   /** Throws `RuleError` for a rule that cannot be read or does not fit its examples. */
   constructor(options: PolicyOptions) {
+    this.#options = options;
     this.#directory = options.directory;
     this.#rules = options.rules.map((rule) => readRule(rule, options.directory));
     this.#readable = options.readable ?? [];
   }
 
-  decide(subject: PermissionSubject, mode: PermissionMode): Decision {
+  decide(subject: PermissionSubject, mode: PermissionMode, _call = "", allowed: readonly string[] = []): Decision {
+    if (allowed.length > 0) return this.#with(allowed).decide(subject, mode);
     switch (subject.kind) {
       case "internal":
         return { decision: "allow", reason: "it changes nothing outside the session" };
@@ -55,6 +61,19 @@ export class RulePolicy implements PermissionPolicy {
       default:
         return subject satisfies never;
     }
+  }
+
+  /** A skill narrows asking: its tools are rules that allow, below all that deny or ask. */
+  #with(allowed: readonly string[]): RulePolicy {
+    const key = allowed.join("\n");
+    if (this.#widened?.key !== key) {
+      const { directory, rules, readable = [] } = this.#options;
+      this.#widened = {
+        key,
+        policy: new RulePolicy({ directory, rules: [...rules, ...skillRules(allowed, directory)], readable }),
+      };
+    }
+    return this.#widened.policy;
   }
 
   #line(subject: Extract<PermissionSubject, { kind: "bash" }>, mode: PermissionMode): Decision {

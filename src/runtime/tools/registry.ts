@@ -10,11 +10,18 @@ export type ReadArguments =
   | { readonly ok: false; readonly message: string };
 
 export class ToolRegistry {
-  readonly #tools: ReadonlyMap<string, AnyTool>;
-  readonly #validators = new Map<string, Validator>();
+  readonly #base: readonly AnyTool[];
+  #tools: ReadonlyMap<string, AnyTool>;
+  readonly #validators = new Map<AnyTool, Validator>();
 
   constructor(tools: readonly AnyTool[]) {
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#base = tools;
+    this.#tools = byName(tools);
+  }
+
+  /** Tools that come and go, such as those of MCP servers. They replace the last ones, and never a tool of the session itself. */
+  setMore(tools: readonly AnyTool[]): void {
+    this.#tools = byName([...this.#base, ...tools.filter(({ name }) => !this.#base.some((own) => own.name === name))]);
   }
 
   get(name: string): AnyTool | undefined {
@@ -35,7 +42,7 @@ export class ToolRegistry {
             type: "function",
             name: tool.name,
             description: tool.description,
-            parameters: JSON.parse(JSON.stringify(tool.parameters)),
+            parameters: JSON.parse(JSON.stringify(tool.schema ?? tool.parameters)),
             strict: false,
           },
     );
@@ -58,10 +65,10 @@ export class ToolRegistry {
   }
 
   #fault(tool: AnyTool, args: unknown): string | null {
-    let validator = this.#validators.get(tool.name);
+    let validator = this.#validators.get(tool);
     if (validator === undefined) {
       validator = Compile(tool.parameters);
-      this.#validators.set(tool.name, validator);
+      this.#validators.set(tool, validator);
     }
     if (!isObject(args)) return "send one JSON object.";
     if (validator.Check(args)) return null;
@@ -69,6 +76,8 @@ export class ToolRegistry {
     return `${faults.map((fault) => `${fault.instancePath || "the object"} ${fault.message}`).join("; ")}.`;
   }
 }
+
+const byName = (tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> => new Map(tools.map((tool) => [tool.name, tool]));
 
 /** Models write no arguments at all where there are none to give, and JSON in a JSON string. */
 function parseArguments(text: string): unknown {

@@ -14,6 +14,8 @@ export class TestDirectory {
   readonly blobs = new MemoryBlobs();
   readonly tasks: TaskStarter;
   readonly output: string[] = [];
+  readonly skills: string[] = [];
+  readonly children: string[] = [];
   plan: readonly object[] = [];
 
   private constructor(path: string, tasks: TaskStarter | undefined) {
@@ -52,6 +54,7 @@ export class TestDirectory {
 
   context(signal: AbortSignal = new AbortController().signal): ToolContext {
     return {
+      call: "1.1.call",
       directory: this.path,
       signal,
       blobs: this.blobs,
@@ -61,6 +64,8 @@ export class TestDirectory {
       updatePlan: (entries) => {
         this.plan = entries;
       },
+      takeSkill: (skill) => this.skills.push(skill.name),
+      addChild: (session_id) => this.children.push(session_id),
     };
   }
 

@@ -3,7 +3,7 @@ import type Type from "typebox";
 import type { JsonObject } from "../../openresponses/json.ts";
 import type { PermissionSubject } from "../permission-subject.ts";
 import type { BlobStore, TaskStarter } from "../ports.ts";
-import type { Effect, FileChange } from "../records.ts";
+import type { Effect, FileChange, RecordOf, TokenCount } from "../records.ts";
 
 /** The outcome of a call. */
 export interface ToolResult {
@@ -13,10 +13,24 @@ export interface ToolResult {
   readonly exitCode?: number;
   /** Digests of blobs with the whole output. */
   readonly artifacts?: readonly string[];
+  /** Files for the person; the model is told of them in the output. */
+  readonly files?: readonly ResultFile[];
 }
+
+/** A file that a tool gave back. */
+export interface ResultFile {
+  readonly name: string;
+  readonly mime: string;
+  readonly base64: string;
+}
+
+/** A skill as it was read. */
+export type UsedSkill = Omit<RecordOf<"skill.used">, "type" | "time">;
 
 /** What a tool may use. */
 export interface ToolContext {
+  /** The key of the call, the same after a crash. */
+  readonly call: string;
   /** The directory of the session, absolute and without links. */
   readonly directory: string;
   readonly signal: AbortSignal;
@@ -27,6 +41,10 @@ export interface ToolContext {
   readonly onOutput: (stream: "stdout" | "stderr", chunk: string) => void;
   /** The plan is part of the state. */
   readonly updatePlan: (entries: readonly JsonObject[]) => void;
+  /** So are the skills in use. */
+  readonly takeSkill: (skill: UsedSkill) => void;
+  /** A sub-agent has ended; null: its agent counted nothing. */
+  readonly addChild: (session_id: string, usage: TokenCount | null) => void;
 }
 
 /** Changes of files that are worked out and not yet made. The contents are in the blob store. */
@@ -41,6 +59,8 @@ interface ToolBase<A> {
   /** For the model. */
   readonly description: string;
   readonly parameters: Type.TSchema;
+  /** What the model is told of the arguments, when that is more than is checked here. */
+  readonly schema?: JsonObject;
   /** Where a free-text form exists (`custom`), its grammar. */
   readonly grammar?: string;
   /** Mends arguments that models get wrong in a known way. */
@@ -67,6 +87,8 @@ export interface FileTool<A> extends ToolBase<A> {
 export interface EffectTool<A> extends ToolBase<A> {
   readonly effect: "unknown";
   run(args: A, context: ToolContext): Promise<ToolResult>;
+  /** After a crash in the middle of a call: what became of it, without doing anything twice. Null: nobody knows. */
+  recover?(args: A, context: ToolContext): Promise<ToolResult | null>;
 }
 
 export type Tool<A> = ReadTool<A> | FileTool<A> | EffectTool<A>;

@@ -34,22 +34,24 @@ export class CommandProcesses {
   }
 
   tasks(wrap: WrapCommand, ids: Ids): ShellTasks {
-    const environment = { ...this.#environment, [PROCESS_MARK_VARIABLE]: formatMark(this.#mark) };
-    return new ShellTasks({ ids, wrap, environment, track: () => this.#tracked() });
+    return new ShellTasks({ ids, wrap, environment: this.environment, track: () => this.#tracked() });
+  }
+
+  /** For every program of the session: the mark by which it is found. */
+  get environment(): NodeJS.ProcessEnv {
+    return { ...this.#environment, [PROCESS_MARK_VARIABLE]: formatMark(this.#mark) };
+  }
+
+  started(pid: number, command: string): void {
+    if (this.#first !== null) return;
+    const startTime = readStartTime(pid);
+    if (startTime === null) return;
+    const { cgroup } = this.#registry.register({ pid, startTime, command, mark: this.#mark });
+    this.#first = { pid, startTime, cgroup };
   }
 
   #tracked(): TrackedProcess {
-    return {
-      environment: {},
-      started: (pid, command) => {
-        if (this.#first !== null) return;
-        const startTime = readStartTime(pid);
-        if (startTime === null) return;
-        const { cgroup } = this.#registry.register({ pid, startTime, command, mark: this.#mark });
-        this.#first = { pid, startTime, cgroup };
-      },
-      ended: () => {},
-    };
+    return { environment: {}, started: (pid, command) => this.started(pid, command), ended: () => {} };
   }
 
   /** Nothing that a command started is left. */

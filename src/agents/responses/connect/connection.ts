@@ -3,13 +3,12 @@
  * Its journal is its memory: a session that was cut off goes on where the journal ends.
  */
 import { randomUUID } from "node:crypto";
-import { dirname } from "node:path";
 import type { TurnEnd } from "../../../runtime/agent-loop.ts";
 import { type AgentOptions, type OwnAgent, openAgent } from "../../../runtime/assemble.ts";
 import { callsOf } from "../../../runtime/input-items.ts";
+import { McpServers } from "../../../runtime/mcp/servers.ts";
 import type { ModelTransport } from "../../../runtime/step.ts";
 import { errorEnd } from "../../../runtime/turn-outcome.ts";
-import { repositoryRoot } from "../../../trust/project-root.ts";
 import {
   AgentError,
   type Channel,
@@ -19,37 +18,45 @@ import {
   type PermissionReply,
   type Prompt,
 } from "../../contract.ts";
-import { isRecord, num, own, str } from "../../json.ts";
+import { isRecord, str } from "../../json.ts";
 import { ResponsesTranslator } from "../translate/translator.ts";
 import { type Command, type OpenCall, SESSION, type Statement } from "../translate/wire.ts";
+import { agentOptions, mcpTimes } from "./agent-options.ts";
 import { CommandProcesses } from "./command-processes.ts";
 import { rulesOf } from "./directory.ts";
 import { editPreview } from "./edit-preview.ts";
 import { type Endpoint, endpointOf } from "./endpoint.ts";
 import { Gate } from "./gate.ts";
+import { mcpServersOf } from "./mcp-config.ts";
 import { chosenModel } from "./models.ts";
 import { NativeJournal } from "./native-journal.ts";
 import { promptItems } from "./prompt-items.ts";
 import { Requests, SessionPolicy } from "./requests.ts";
 import { dataFor, type SessionData } from "./session-data.ts";
+import { type SessionSkills, skillsOf } from "./skills.ts";
+import { ChildAgents, subAgentLimits } from "./sub-agents.ts";
 
 const COMPACT = "compact";
 const ids = { next: () => randomUUID() };
-const SANDBOXES = { off: "off", "read-only": "read-only", "workspace-write": "workspace-write" } as const;
+/** What a sub-agent is when nothing else is asked for. */
+const OWN_ID = "responses";
+
+type OpenParts = { endpoint: Endpoint; model: string; policy: SessionPolicy; skills: SessionSkills };
 
 export async function connect(launch: Launch): Promise<Connection> {
   const { config, host, resume } = launch;
   const endpoint = await endpointOf(host, config);
   const model = await chosenModel(endpoint);
-  const rules = await rulesOf(host, config.directory, config.trusted);
+  const [rules, skills] = [await rulesOf(host, config.directory, config.trusted), await skillsOf(host, config)];
   const data = await dataFor(host, resume);
   data.hold();
   const connection = new ResponsesConnection(launch, data);
   try {
-    await connection.open(endpoint, model, new SessionPolicy(config.directory, rules));
+    const readable = skills.offered.map(({ directory }) => directory);
+    await connection.open({ endpoint, model, skills, policy: new SessionPolicy(config.directory, rules, readable) });
     return connection;
   } catch (error) {
-    data.release();
+    await connection.close();
     if (error instanceof AgentError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new AgentError("agent_failed_to_start", `The session's journal could not be opened: ${why}`, { cause: error });
@@ -64,6 +71,8 @@ class ResponsesConnection implements Connection {
   readonly #processes: CommandProcesses;
   #requests: Requests | null = null;
   #agent: OwnAgent | null = null;
+  #mcp: McpServers | null = null;
+  #children: ChildAgents | null = null;
   #compacting: Promise<void> | null = null;
   #closed = false;
 
@@ -75,54 +84,62 @@ class ResponsesConnection implements Connection {
     this.#channel.attach(SESSION, launch.port);
   }
 
-  async open(endpoint: Endpoint, model: string, policy: SessionPolicy): Promise<void> {
+  async open({ endpoint, model, policy, skills }: OpenParts): Promise<void> {
     const { config } = this.#launch;
     const speaker = { say: (said: Statement) => this.#say(said), told: (command: Command) => this.#told(command) };
     const requests = new Requests(speaker, policy, (tool, args) => editPreview(config.directory, tool, args));
     this.#requests = requests;
-    const agent = await openAgent(this.#options(endpoint, model, policy, requests));
+    const mcp = await this.#servers(requests);
+    const agent = await openAgent({
+      ...agentOptions(this.#launch, endpoint, this.#data),
+      ...{ model, policy, asker: requests, questions: requests.questions, ids, mcp, skills },
+      ...(await this.#subAgents()),
+      watchJournal: (file) => new NativeJournal(file, this.#channel, this.#gate),
+      watchTransport: (transport) => this.#paced(transport),
+      tasks: (wrap) => this.#processes.tasks(wrap, ids),
+      onMcpChange: () => this.#tellServers(),
+    });
     this.#agent = agent;
     const commands = [COMPACT];
-    const tools = agent.loop.state.settings.tools.map((tool) => String(tool.name));
-    this.#say({ type: "session.facts", endpoint: endpoint.baseUrl, models: [], tools, commands });
+    const facts = { endpoint: endpoint.baseUrl, models: [], tools: toolNames(agent), commands };
+    this.#say({ type: "session.facts", ...facts });
+    if (mcp.states.length > 0) this.#tellServers();
     if (agent.sandbox.notice !== null) this.#say({ type: "notice", name: "sandbox", detail: agent.sandbox.notice });
     if (this.#launch.resume !== null) this.#goOn(agent);
   }
 
-  #options(endpoint: Endpoint, model: string, policy: SessionPolicy, requests: Requests): AgentOptions {
+  async #servers({ questions }: Requests): Promise<McpServers> {
     const { config, host } = this.#launch;
-    const { baseUrl, apiKey, facts } = endpoint;
-    const { stall_ms: idleMs, retries, sandbox, network } = host.settings;
-    return {
-      sessionId: this.#data.id,
-      endpoint: {
-        baseUrl,
-        ...(apiKey === null ? {} : { apiKey }),
-        ...(num(idleMs) === undefined ? {} : { timeouts: { idleMs: num(idleMs) ?? 0 } }),
-      },
-      facts,
-      model,
-      directory: config.directory,
-      data: this.#data.path,
-      asker: requests,
-      questions: requests.questions,
-      ids,
-      policy,
-      trusted: config.trusted,
-      root: repositoryRoot(config.directory) ?? config.directory,
-      sandbox: own(SANDBOXES, str(sandbox) ?? "") ?? "workspace-write",
-      network: network === "on" ? "on" : "off",
-      // The daemon's data directory: its tokens, its log, other sessions.
-      hidden: [dirname(dirname(host.stateDir))],
-      systemPrompt: config.system_prompt,
-      settings: { mode: config.permission_mode, reasoning_effort: config.variant, ...limitsOf(host.settings.limits) },
-      watchJournal: (file) => new NativeJournal(file, this.#channel, this.#gate),
-      watchTransport: (transport) => this.#paced(transport),
-      tasks: (wrap) => this.#processes.tasks(wrap, ids),
-      ...(num(retries) === undefined
-        ? {}
-        : { retry: { retries: num(retries) ?? 0, baseMs: 1000, maxMs: 60_000, random: Math.random } }),
-    };
+    const { directory } = config;
+    this.#mcp = new McpServers({
+      ...{ servers: await mcpServersOf(host, config), directory, version: host.version, questions },
+      environment: this.#processes.environment,
+      onStarted: (pid, command) => this.#processes.started(pid, command),
+      ...mcpTimes(host.settings),
+    });
+    await this.#mcp.start();
+    return this.#mcp;
+  }
+
+  #tellServers(): void {
+    if (this.#closed || this.#mcp === null || this.#agent === null) return;
+    const servers = this.#mcp.states.map(({ name, status, error }) => ({
+      name,
+      status,
+      ...(error === undefined ? {} : { error }),
+    }));
+    this.#say({ type: "mcp.servers", servers, tools: toolNames(this.#agent) });
+  }
+
+  /** None where a session is too far down. */
+  async #subAgents(): Promise<Pick<AgentOptions, "subAgents">> {
+    const { config, host } = this.#launch;
+    const { children } = host;
+    const limits = subAgentLimits(host.settings);
+    if (children === undefined || (await children.depth(config.session_id)) >= limits.depth) return {};
+    const turn = (): string | null => this.#agent?.loop.state.turn?.id ?? null;
+    this.#children = new ChildAgents({ children, limits, own: OWN_ID, config, turn, say: (said) => this.#say(said) });
+    return { subAgents: this.#children };
   }
 
   /** While the daemon's log cannot write, nothing is read. */
@@ -165,7 +182,7 @@ class ResponsesConnection implements Connection {
     if (loop.busy) return this.steer(prompt);
     const items = promptItems(prompt);
     this.#told({ type: "prompt", message_id: prompt.message_id, text: prompt.text, items });
-    this.#watch(loop.prompt(items));
+    this.#watch(loop.prompt(items, prompt.skill === undefined ? [] : [{ ...prompt.skill, by: "person" }]));
   }
 
   async steer(prompt: Prompt): Promise<void> {
@@ -174,6 +191,7 @@ class ResponsesConnection implements Connection {
     const items = promptItems(prompt);
     this.#told({ type: "steer", message_id: prompt.message_id, text: prompt.text, items });
     loop.steer(items);
+    if (prompt.skill !== undefined) loop.takeSkill({ ...prompt.skill, by: "person" });
   }
 
   async #command({ message_id, text }: Prompt, name: string): Promise<void> {
@@ -221,12 +239,16 @@ class ResponsesConnection implements Connection {
 
   async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
     this.#live();
-    this.#requests?.replyPermission(idOf(native), reply);
+    const id = idOf(native);
+    if (!(await this.#children?.replyPermission(id, reply))) return this.#requests?.replyPermission(id, reply);
+    this.#told({ type: "permission.reply", id, reply: reply.reply, message: reply.message });
   }
 
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
     this.#live();
-    this.#requests?.replyQuestion(idOf(native), answers);
+    const id = idOf(native);
+    if (!(await this.#children?.replyQuestion(id, answers))) return this.#requests?.replyQuestion(id, answers);
+    this.#told({ type: "question.reply", id, answers });
   }
 
   setPaused(paused: boolean): void {
@@ -243,6 +265,7 @@ class ResponsesConnection implements Connection {
     } catch (error) {
       this.#launch.host.log("warn", "the journal of a session could not be closed", { error: String(error) });
     } finally {
+      await this.#mcp?.close();
       await this.#processes.end();
       this.#data.release();
       this.#channel.detach(SESSION);
@@ -275,6 +298,8 @@ class ResponsesConnection implements Connection {
   }
 }
 
+const toolNames = ({ loop }: OwnAgent): string[] => loop.state.settings.tools.map((tool) => String(tool.name));
+
 const idOf = (native: unknown): string => {
   const id = isRecord(native) ? str(native.id) : undefined;
   if (id === undefined) throw new AgentError("unsupported", "This request takes no answer.");
@@ -288,18 +313,4 @@ function openCalls(state: OwnAgent["loop"]["state"]): OpenCall[] {
   return callsOf(lastResponse)
     .filter((call) => state.outcomeOf(call.key) === undefined)
     .map(({ key, call_id, name, input }) => ({ key, call_id, name, input }));
-}
-
-function limitsOf(value: unknown): {
-  limits?: { steps: number; tokens: number | null; cost_usd: number | null; time_ms: number | null };
-} {
-  if (!isRecord(value)) return {};
-  const { steps, tokens, cost_usd, time_ms } = value;
-  const limits = {
-    steps: num(steps) ?? 100,
-    tokens: num(tokens) ?? null,
-    cost_usd: num(cost_usd) ?? null,
-    time_ms: num(time_ms) ?? null,
-  };
-  return { limits };
 }

@@ -9,12 +9,14 @@ import { Value } from "typebox/value";
 import { PermissionRule } from "../../../runtime/permissions/rules.ts";
 import { AgentError, type AgentHost, type LoadedFile } from "../../contract.ts";
 import { type FileRule, findFiles } from "../../directory-files.ts";
+import { MCP_FILE } from "./mcp-config.ts";
 
 export const RULES_FILE = ".dragoman/rules.json";
 const Rules = Type.Array(PermissionRule, { maxItems: 1000 });
 
 const FILES: readonly FileRule[] = [
   { path: "AGENTS.md", upTo: "root", kind: "instructions", does: "is added to the model's instructions" },
+  { path: MCP_FILE, kind: "mcp_servers", does: "names programs and addresses that are started as MCP servers" },
   { path: RULES_FILE, kind: "permissions", does: "says which commands and edits are forbidden or asked about" },
 ];
 

@@ -1,6 +1,6 @@
 /** Permissions and questions of the loop: said as native messages, answered by the session. An interrupt withdraws them. */
 import type { JsonObject } from "../../../openresponses/json.ts";
-import type { PermissionPolicy } from "../../../runtime/call-runner.ts";
+import type { Decision, PermissionPolicy } from "../../../runtime/call-runner.ts";
 import type { PermissionSubject } from "../../../runtime/permission-subject.ts";
 import { RulePolicy } from "../../../runtime/permissions/decide.ts";
 import type { PermissionRule } from "../../../runtime/permissions/rules.ts";
@@ -103,17 +103,20 @@ const gone = (): AgentError => new AgentError("agent_gone", "This request is not
 export class SessionPolicy implements PermissionPolicy {
   readonly #directory: string;
   readonly #rules: PermissionRule[];
+  /** Folders of skills: outside the directory, and free to be read. */
+  readonly #readable: readonly string[];
   #policy: RulePolicy;
 
   /** Throws `RuleError` for a rule that cannot be read. */
-  constructor(directory: string, rules: readonly PermissionRule[]) {
+  constructor(directory: string, rules: readonly PermissionRule[], readable: readonly string[] = []) {
     this.#directory = directory;
     this.#rules = [...rules];
-    this.#policy = new RulePolicy({ directory, rules });
+    this.#readable = readable;
+    this.#policy = new RulePolicy({ directory, rules, readable });
   }
 
-  decide(subject: PermissionSubject, mode: PermissionMode): ReturnType<RulePolicy["decide"]> {
-    return this.#policy.decide(subject, mode);
+  decide(subject: PermissionSubject, mode: PermissionMode, call = "", allowed: readonly string[] = []): Decision {
+    return this.#policy.decide(subject, mode, call, allowed);
   }
 
   /** What was allowed for good: this command line, edits of these files, this host, this tool. */
@@ -121,7 +124,8 @@ export class SessionPolicy implements PermissionPolicy {
     const added = rulesFor(subject).map((rule) => ({ rule, decision: "allow" as const }));
     if (added.length === 0) return;
     try {
-      this.#policy = new RulePolicy({ directory: this.#directory, rules: [...this.#rules, ...added] });
+      const [directory, readable] = [this.#directory, this.#readable];
+      this.#policy = new RulePolicy({ directory, rules: [...this.#rules, ...added], readable });
       this.#rules.push(...added);
     } catch {
       // A path or a line that no rule can say: it was allowed once, and is asked about again.

@@ -83,3 +83,10 @@ export async function isUnfinished(host: AgentHost, id: string): Promise<boolean
   const state = RuntimeState.from(records);
   return state.opened && state.turn !== null && state.settings.after_crash === "continue";
 }
+
+/** The session is gone, and with it what the agent kept of it. */
+export async function removeData(id: string, host: AgentHost): Promise<void> {
+  if (!/^[0-9a-f-]{36}$/.test(id)) return;
+  const data = new SessionData(host, id);
+  if (!held.has(data.path)) await rm(data.path, { recursive: true, force: true });
+}

@@ -14,6 +14,7 @@ type KnownCall = {
   name: string;
   resultStarted: boolean;
   paths: string[];
+  files: DraftPart[];
 };
 
 export class CallBook {
@@ -22,7 +23,15 @@ export class CallBook {
   /** The item of this call has been started. */
   announce(call: Pick<ModelCall, "key" | "call_id" | "name">, itemKey: string, parent: string | null): void {
     if (this.#calls.has(call.key)) return;
-    this.#calls.set(call.key, { itemKey, parent, call_id: call.call_id, name: call.name, resultStarted: false, paths: [] });
+    this.#calls.set(call.key, {
+      itemKey,
+      parent,
+      call_id: call.call_id,
+      name: call.name,
+      resultStarted: false,
+      paths: [],
+      files: [],
+    });
   }
 
   /** A call whose item nobody has started: one of a process that was cut off, or of an endpoint that does not stream items. */
@@ -57,6 +66,12 @@ export class CallBook {
     return [...this.#startResult(call), { do: "item.delta", key, part_type: "tool_output", delta: record.chunk, part_index: 0 }];
   }
 
+  file({ call, name, mime, base64 }: RecordOf<"call.file">): Draft[] {
+    const media = mime.startsWith("audio/") ? "audio" : mime.startsWith("image/") ? "image" : "file";
+    this.#calls.get(call)?.files.push({ type: "media", media, mime, base64, name });
+    return [];
+  }
+
   finished(record: RecordOf<"call.finished">): Draft[] {
     const call = this.#calls.get(record.call);
     if (call === undefined) return [];
@@ -71,7 +86,7 @@ export class CallBook {
       duration_ms: record.duration_ms,
       ...(record.exit_code === null ? {} : { exit_code: record.exit_code }),
     };
-    const content = [result, ...imagesOf(record.output), ...(record.is_error ? [] : changesOf(call, text))];
+    const content = [result, ...imagesOf(record.output), ...call.files, ...(record.is_error ? [] : changesOf(call, text))];
     return [
       ...this.#startResult(call),
       { do: "item.complete", key: call.itemKey, status },

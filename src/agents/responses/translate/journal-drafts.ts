@@ -7,6 +7,7 @@ import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { own, str, timeOf } from "../../json.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { CallBook } from "./call-book.ts";
+import { childDrafts, childPermission, childQuestion, childResolved } from "./child-drafts.ts";
 import { authRequired, errorCode, errorData, type Failure } from "./errors.ts";
 import { permissionDraft, questionDraft, withdrawn } from "./requests.ts";
 import type { Spoken } from "./wire.ts";
@@ -25,7 +26,7 @@ export class JournalDrafts {
   #failure: (Failure & { message: string }) | null = null;
   #settings: { model: string; mode: string; effort: string | null } | null = null;
 
-  drafts(spoken: Exclude<Spoken, { type: "notice" }>): Draft[] {
+  drafts(spoken: Exclude<Spoken, { type: "notice" | "child.started" }>): Draft[] {
     switch (spoken.type) {
       case "session.opened":
         return [{ do: "native_session", id: spoken.session_id }, ...this.#configured(spoken.settings)];
@@ -55,6 +56,23 @@ export class JournalDrafts {
         return this.#calls.output(spoken);
       case "call.finished":
         return this.#calls.finished(spoken);
+      case "call.file":
+        return this.#calls.file(spoken);
+      case "child.ended":
+        if (spoken.usage !== null) this.#turnUsage = sum(this.#turnUsage, spoken.usage);
+        return [];
+      case "skill.used":
+        return skillDrafts(spoken);
+      case "mcp.servers":
+        return [{ do: "event", type: "config.changed", data: { mcp_servers: spoken.servers, tools: spoken.tools } }];
+      case "child.event":
+        return childDrafts(spoken, this.#calls.itemKey(spoken.call));
+      case "child.permission":
+        return [childPermission(spoken, this.#calls.itemKey(spoken.call))];
+      case "child.question":
+        return [childQuestion(spoken, this.#calls.itemKey(spoken.call))];
+      case "child.resolved":
+        return childResolved(spoken);
       case "plan.updated":
         return [this.#plan(spoken.entries)];
       case "compacted":
@@ -169,6 +187,13 @@ export class JournalDrafts {
       { do: "turn.end", stop_reason, error_code, ...used },
     ];
   }
+}
+
+/** What a person used, the session has told already. */
+function skillDrafts({ by, name, path, digest, allowed }: RecordOf<"skill.used">): Draft[] {
+  if (by === "person") return [];
+  const frontmatter = allowed.length === 0 ? {} : { "allowed-tools": allowed.join(" ") };
+  return [{ do: "event", type: "skill.loaded", data: { name, path, digest, frontmatter } }];
 }
 
 const STOP_REASONS: Readonly<Record<string, StopReason>> = {

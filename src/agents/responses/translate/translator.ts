@@ -43,6 +43,11 @@ export class ResponsesTranslator implements Translator {
         drafts: [{ do: "event", type: "agent.notice", data: { name, detail } }],
       };
     }
+    if (spoken.type === "child.started") {
+      const { session_id, agent } = spoken;
+      const data = { name: "subagent", detail: { session_id, agent } };
+      return { session: SESSION, type: spoken.type, disposition: "noted", drafts: [{ do: "event", type: "agent.notice", data }] };
+    }
     return mapped(SESSION, spoken.type, this.#journal.drafts(spoken));
   }
 

@@ -2,12 +2,14 @@
 import Type from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { recordFault } from "../../../runtime/records.ts";
+import { ItemDelta, ItemEvent, ItemRemoved } from "../../../schema/event-data.ts";
 import { isRecord } from "../../json.ts";
 import type { Command, Spoken } from "./wire.ts";
 
 const Text = Type.String();
 const OptionalText = Type.Union([Text, Type.Null()]);
-const Items = Type.Array(Type.Record(Text, Type.Unknown()));
+const Fields = Type.Record(Text, Type.Unknown());
+const Items = Type.Array(Fields);
 const message = { message_id: Text, text: Text };
 
 const COMMANDS: Readonly<Record<string, Type.TProperties>> = {
@@ -23,6 +25,12 @@ const COMMANDS: Readonly<Record<string, Type.TProperties>> = {
 const Subject = Type.Object({ kind: Text });
 const Call = Type.Object({ key: Text, call_id: Text, name: Text, input: Text });
 
+const ChildEvent = Type.Union([
+  Type.Object({ type: Type.Enum(["item.started", "item.updated", "item.completed"]), data: ItemEvent }),
+  Type.Object({ type: Type.Literal("item.delta"), data: ItemDelta }),
+  Type.Object({ type: Type.Literal("item.removed"), data: ItemRemoved }),
+]);
+
 const STATEMENTS: Readonly<Record<string, Type.TProperties>> = {
   "session.resumed": {
     session_id: Text,
@@ -36,9 +44,22 @@ const STATEMENTS: Readonly<Record<string, Type.TProperties>> = {
   notice: { name: Text, detail: Text },
   "permission.asked": {
     ...{ id: Text, call: Text, call_id: Text, tool: Text, subject: Subject },
-    ...{ args: Type.Record(Text, Type.Unknown()), reason: Text, diff: OptionalText },
+    ...{ args: Fields, reason: Text, diff: OptionalText },
   },
   "question.asked": { id: Text, questions: Type.Array(Type.Object({ question: Text, options: Type.Array(Text) })) },
+  "mcp.servers": {
+    servers: Type.Array(Type.Object({ name: Text, status: Text, error: Type.Optional(Text) })),
+    tools: Type.Array(Text),
+  },
+  "child.started": { call: Text, session_id: Text, agent: Text },
+  "child.event": { call: Text, session_id: Text, event: ChildEvent },
+  "child.permission": { id: Text, call: Text, permission: Fields },
+  "child.question": { id: Text, call: Text, questions: Type.Array(Fields) },
+  "child.resolved": {
+    id: Text,
+    approved: Type.Boolean(),
+    answers: Type.Union([Type.Array(Type.Array(Text)), Type.Null()]),
+  },
   "request.withdrawn": { id: Text },
   "command.ended": { name: Text, outcome: Text, error_code: OptionalText, message: OptionalText },
   "runtime.failed": { message: Text },

@@ -47,6 +47,16 @@ export type Statement =
       diff: string | null;
     }
   | { type: "question.asked"; id: string; questions: { question: string; options: readonly string[] }[] }
+  /** The MCP servers and how they are. */
+  | { type: "mcp.servers"; servers: { name: string; status: string; error?: string }[]; tools: string[] }
+  /** A sub-agent works for this call, in a session of its own. */
+  | { type: "child.started"; call: string; session_id: string; agent: string }
+  /** An event of that session: what it says and does belongs to the call. */
+  | { type: "child.event"; call: string; session_id: string; event: { type: string; data: JsonObject } }
+  | { type: "child.permission"; id: string; call: string; permission: JsonObject }
+  | { type: "child.question"; id: string; call: string; questions: JsonObject[] }
+  /** It was answered there, or is not open any more. */
+  | { type: "child.resolved"; id: string; approved: boolean; answers: string[][] | null }
   /** Nobody needs to answer any more. */
   | { type: "request.withdrawn"; id: string }
   | { type: "command.ended"; name: string; outcome: string; error_code: string | null; message: string | null }
