@@ -23,7 +23,13 @@ function stream(item, deltas) {
       item: { ...item, status: "in_progress", ...(item.content ? { content: [] } : {}) },
     }),
   ];
-  for (const delta of deltas) parts.push(numbered({ type: "response.output_text.delta", ...place, delta }));
+  const part = (text) => ({ type: "output_text", text, annotations: [] });
+  if (item.content) {
+    parts.push(numbered({ type: "response.content_part.added", ...place, part: part("") }));
+    for (const delta of deltas) parts.push(numbered({ type: "response.output_text.delta", ...place, delta }));
+    parts.push(numbered({ type: "response.output_text.done", ...place, text: deltas.join("") }));
+    parts.push(numbered({ type: "response.content_part.done", ...place, part: part(deltas.join("")) }));
+  }
   parts.push(numbered({ type: "response.output_item.done", output_index: 0, item }));
   parts.push(numbered({ type: "response.completed", response: resource("completed", [item]) }));
   return parts.join("");

@@ -47,11 +47,12 @@ async function play(session, text) {
   await new Promise((resolve, reject) => {
     const subscription = session.stream.subscribe({
       after: 0,
-      types: ["turn.ended"],
-      onBatch: ({ events }) => {
+      onBatch: ({ events, types }) => {
+        if (!types.includes("turn.ended")) return;
         const end = events
+          .filter((_, index) => types[index] === "turn.ended")
           .map((line) => JSON.parse(line))
-          .find((event) => event.type === "turn.ended" && event.data.turn_id === turn_id);
+          .find((event) => event.data.turn_id === turn_id);
         if (!end) return;
         setImmediate(() => subscription.close());
         if (end.data.stop_reason === "end_turn") resolve();

@@ -27,8 +27,10 @@ export interface ClientOptions {
 
 export interface StreamHandlers {
   readonly signal?: AbortSignal;
-  /** Every event, in order, valid or not. The next one is read when it has settled. */
+  /** Every event, in order, valid or not. A promise is waited for before the next one. */
   onEvent(event: ReceivedEvent): void | Promise<void>;
+  /** The blocks of one read of the socket are through. */
+  onReadEnd?(): void;
   /** Blocks without data: heartbeats. */
   onComment?(block: SseBlock): void;
   /** All bytes of the answer, as they came. */
@@ -169,9 +171,14 @@ export class ResponsesClient {
       for (const block of blocks.splice(0)) {
         const event = annotator.annotate(block);
         if (event === null) handlers.onComment?.(block);
-        else await handlers.onEvent(event);
+        else {
+          const waiting = handlers.onEvent(event);
+          // A promise for each event would cost more than the event.
+          if (waiting !== undefined) await waiting;
+        }
         if (event?.status === "done") marked = true;
       }
+      handlers.onReadEnd?.();
       // Some servers keep the connection open after the end. What follows the mark would be nobody's.
       if (marked) break;
     }

@@ -45,25 +45,42 @@ export class Annotator {
   }
 
   /** Null for a block without data. */
-  annotate(block: SseBlock): ReceivedEvent | null {
-    if (block.data === null) return null;
-    const base = { bytes: block.bytes, text: block.data, event_name: block.event, response_errors: [] };
-    if (block.oversize !== null) {
-      const errors = [`the event has ${block.oversize} bytes, over the limit: only its beginning was kept`];
-      return { ...base, status: "invalid_json", data: null, raw: block.data, errors };
-    }
-    if (block.data.trim() === "[DONE]") return { ...base, status: "done", data: null, raw: block.data, errors: [] };
-    const data = parseJson(block.data);
-    if (!isObject(data)) {
-      const errors = [data === undefined ? "the payload is not JSON" : "the payload is not a JSON object"];
-      return { ...base, status: "invalid_json", data: null, raw: block.data, errors };
-    }
-    const errors = [...this.#nameErrors(block.event, data), ...eventErrors(data), ...this.stream.accept(data)];
-    return { ...base, status: "event", data, raw: null, errors, response_errors: responseErrors(data) };
+  annotate({ bytes, data: text, event: event_name, oversize }: SseBlock): ReceivedEvent | null {
+    if (text === null) return null;
+    const unread = (status: "done" | "invalid_json", errors: readonly string[]): ReceivedEvent => ({
+      status,
+      event_name,
+      data: null,
+      raw: text,
+      errors,
+      response_errors: NONE,
+      bytes,
+      text,
+    });
+    if (oversize !== null)
+      return unread("invalid_json", [`the event has ${oversize} bytes, over the limit: only its beginning was kept`]);
+    if (text.length < MARK_CHARS && text.trim() === "[DONE]") return unread("done", NONE);
+    const data = parseJson(text);
+    if (!isObject(data))
+      return unread("invalid_json", [data === undefined ? "the payload is not JSON" : "the payload is not a JSON object"]);
+    const errors = this.#errors(event_name, data);
+    return { status: "event", event_name, data, raw: null, errors, response_errors: responseErrors(data), bytes, text };
   }
 
-  #nameErrors(name: string | null, data: JsonObject): string[] {
-    if (!this.#named || name === data.type) return [];
+  /** Most events have none: nothing is copied for them. */
+  #errors(name: string | null, data: JsonObject): readonly string[] {
+    const byName = this.#nameErrors(name, data);
+    const bySchema = eventErrors(data);
+    const byState = this.stream.accept(data);
+    return byName.length + bySchema.length + byState.length === 0 ? NONE : [...byName, ...bySchema, ...byState];
+  }
+
+  #nameErrors(name: string | null, data: JsonObject): readonly string[] {
+    if (!this.#named || name === data.type) return NONE;
     return [name === null ? "there is no event: field" : `event: ${name}, but the payload's type is ${String(data.type)}`];
   }
 }
+
+const NONE: readonly string[] = [];
+/** The mark of the end, with room for spaces around it. */
+const MARK_CHARS = 64;

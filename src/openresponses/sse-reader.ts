@@ -111,10 +111,24 @@ export class SseReader {
   }
 }
 
+const NO_COMMENTS: readonly string[] = [];
+
 export type SseFields = Pick<SseBlock, "event" | "data" | "id" | "comments">;
 
 /** The fields of one block of text. */
 export function readFields(text: string): SseFields {
+  return twoLines(text) ?? allLines(text);
+}
+
+/** What nearly every block is: one `event:` and one `data:` line, with LF. Null for any other. */
+function twoLines(text: string): SseFields | null {
+  if (!text.startsWith("event: ")) return null;
+  const end = text.indexOf("\n");
+  if (!text.startsWith("data: ", end + 1) || text.indexOf("\n", end + 1) !== text.length - 2 || text.includes("\r")) return null;
+  return { event: text.slice(7, end), data: text.slice(end + 7, -2), id: null, comments: NO_COMMENTS };
+}
+
+function allLines(text: string): SseFields {
   let event: string | null = null;
   let id: string | null = null;
   const data: string[] = [];

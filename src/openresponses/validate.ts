@@ -14,45 +14,61 @@ import { WebSocketError } from "./schema/websocket.ts";
 /** An endpoint that leaves out keys leaves out many: more than this is noise. */
 const MAX_ERRORS = 40;
 
+const NONE: readonly string[] = [];
 const compiled = new Map<string, Validator>();
+/** By type: most events are of one type, and most are right. */
+const ofEvents = new Map<string, Validator>();
 
-function errorsOf(name: string, schema: () => TSchema, value: unknown, at = ""): string[] {
+function errorsOf(name: string, schema: () => TSchema, value: unknown, at = ""): readonly string[] {
   let validator = compiled.get(name);
   if (validator === undefined) {
     validator = Compile(schema());
     compiled.set(name, validator);
   }
-  if (validator.Check(value)) return [];
+  return checked(validator, value, at);
+}
+
+function checked(validator: Validator, value: unknown, at = ""): readonly string[] {
+  if (validator.Check(value)) return NONE;
   return validator
     .Errors(value)
     .slice(0, MAX_ERRORS)
     .map((error) => `${at}${error.instancePath === "" ? "" : error.instancePath} ${error.message}`.trim());
 }
 
+/** Undefined for a type that is not in the table. */
+function validatorOf(type: string): Validator | undefined {
+  const known = ofEvents.get(type);
+  if (known !== undefined || !isKnownEventType(type)) return known;
+  const validator = Compile(schemaOfEvent(type));
+  ofEvents.set(type, validator);
+  return validator;
+}
+
 /** What is wrong with one event of a stream by its schema; its response is not looked at. */
-export function eventErrors(event: JsonObject): string[] {
+export function eventErrors(event: JsonObject): readonly string[] {
   const { type } = event;
   if (typeof type !== "string") return ["the event has no type"];
   if (type === "error") return errorEventErrors(event);
-  if (isKnownEventType(type)) {
-    const errors = errorsOf(`event ${type}`, () => schemaOfEvent(type), event);
-    if (isObject(event.item)) errors.push(...itemErrors(event.item, "/item"));
-    return errors;
+  const validator = validatorOf(type);
+  if (validator !== undefined) {
+    const errors = checked(validator, event);
+    return isObject(event.item) ? [...errors, ...itemErrors(event.item, "/item")] : errors;
   }
   if (isExtension(type)) return errorsOf("extension", () => ExtensionEvent, event);
   return [`unknown event type ${JSON.stringify(type)}`];
 }
 
 /** What is wrong with the response an event carries. */
-export function responseErrors(event: JsonObject): string[] {
-  if (typeof event.type !== "string" || !RESPONSE_EVENTS.has(event.type)) return [];
+export function responseErrors(event: JsonObject): readonly string[] {
+  if (typeof event.type !== "string" || !RESPONSE_EVENTS.has(event.type)) return NONE;
   return resourceErrors(event.response);
 }
 
 /** What is wrong with a response resource. */
-export function resourceErrors(resource: unknown): string[] {
+export function resourceErrors(resource: unknown): readonly string[] {
   if (!isObject(resource)) return ["there is no response"];
-  const errors = errorsOf("ResponseResource", () => ResponseResource, resource);
+  const errors = [...errorsOf("ResponseResource", () => ResponseResource, resource)];
   arrayOf(resource.output).forEach((item, index) => {
     if (isObject(item)) errors.push(...itemErrors(item, `/output/${index}`));
   });
@@ -64,7 +80,7 @@ export function resourceErrors(resource: unknown): string[] {
 }
 
 /** What is wrong with an output item. Items of hosted tools and extensions need a type, no more. */
-export function itemErrors(item: JsonObject, at = ""): string[] {
+export function itemErrors(item: JsonObject, at = ""): readonly string[] {
   const { type } = item;
   if (typeof type !== "string") return [`${at} has no type`.trim()];
   if (Object.hasOwn(outputItemSchemas, type)) {

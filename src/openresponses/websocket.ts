@@ -125,6 +125,7 @@ export class ResponsesSocket {
         queue = queue.then(async () => {
           if (settled) return;
           await handlers.onEvent(event);
+          handlers.onReadEnd?.();
           if (event.data?.type === "error" && typeof event.data.status === "number") throw requestError(event.data);
           const { kind } = annotator.stream.end;
           if (event.data?.type !== `response.${kind}`) return;

@@ -45,7 +45,7 @@ export class AgentLoop {
     const shared = { ledger, blobs, directory, onFrame: this.#onFrame };
     const performer = options.performer ?? new ToolPerformer({ ...shared, tasks });
     const calls = new CallRunner({ ...shared, registry, policy, asker, performer });
-    this.#stepper = new Stepper({ ledger, transport, calls, onFrame: this.#onFrame, ...(retry ? { retry } : {}) });
+    this.#stepper = new Stepper({ ledger, transport, calls, onFrame: options.onFrame ?? null, ...(retry ? { retry } : {}) });
     const atProvider = compactAtProvider === undefined ? {} : { atProvider: compactAtProvider };
     this.#compactor = new Compactor({ ledger, stepper: this.#stepper, blobs, tasks, ...atProvider });
   }

@@ -6,7 +6,7 @@ import type { JournalRecord } from "./records.ts";
 import { RuntimeState } from "./state.ts";
 
 export interface ForkOptions {
-  /** How many records of the original the fork has. */
+  /** How many records of the original the fork has; received bytes do not count: they change nothing. */
   readonly records: number;
   readonly sessionId: string;
   readonly now: number;
@@ -14,7 +14,7 @@ export interface ForkOptions {
 
 /** The records of the fork's journal. */
 export function fork(original: readonly JournalRecord[], options: ForkOptions): JournalRecord[] {
-  const kept = original.slice(0, options.records);
+  const kept = beginning(original, options.records);
   const state = RuntimeState.from(kept);
   const time = options.now;
   const records: JournalRecord[] = [...kept];
@@ -31,6 +31,12 @@ export function fork(original: readonly JournalRecord[], options: ForkOptions): 
   }
   if (state.opened) records.push({ type: "session.opened", time, session_id: options.sessionId, settings: state.settings });
   return records;
+}
+
+function beginning(records: readonly JournalRecord[], count: number): readonly JournalRecord[] {
+  let counted = 0;
+  const end = records.findIndex(({ type }) => type !== "received" && ++counted > count);
+  return end === -1 ? records : records.slice(0, end);
 }
 
 /**

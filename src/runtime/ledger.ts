@@ -1,5 +1,5 @@
 /** The one way to change the state: a record is stamped, goes into the journal and is applied. */
-import type { Clock, JournalStore } from "./ports.ts";
+import type { Clock, JournalStore, ReceivedBlock } from "./ports.ts";
 import type { JournalRecord, RecordDraft } from "./records.ts";
 import { RuntimeState } from "./state.ts";
 
@@ -23,9 +23,10 @@ export class Ledger {
     return this.#clock.now();
   }
 
-  append(draft: RecordDraft): JournalRecord {
+  /** `blocks`: what a record of received bytes is made of. */
+  append(draft: RecordDraft, blocks?: readonly ReceivedBlock[]): JournalRecord {
     const record: JournalRecord = { ...draft, time: this.#clock.now() };
-    this.#store.append(record);
+    this.#store.append(record, blocks);
     this.state.apply(record);
     return record;
   }

@@ -3,10 +3,16 @@ import type { JsonObject } from "../openresponses/json.ts";
 import type { PermissionSubject } from "./permission-subject.ts";
 import type { JournalRecord, RecordOf, TokenCount } from "./records.ts";
 
+/** One block of a provider's stream, verbatim. `data`: its payload, where it is a JSON object. */
+export interface ReceivedBlock {
+  readonly bytes: Buffer;
+  readonly data: JsonObject | null;
+}
+
 /** The journal of one session: records in order, never changed. */
 export interface JournalStore {
-  /** Adds a record. It is durable only after `durable()`. */
-  append(record: JournalRecord): void;
+  /** Adds a record. It is durable only after `durable()`. `blocks`: what a record of received bytes is made of. */
+  append(record: JournalRecord, blocks?: readonly ReceivedBlock[]): void;
   /** Resolves when everything appended so far survives a crash of the machine. */
   durable(): Promise<void>;
   /** All records, from the first. */

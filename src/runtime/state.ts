@@ -71,6 +71,7 @@ export class RuntimeState {
   /** Skills in use, by name: each as it was read last. */
   readonly skills = new Map<string, RecordOf<"skill.used">>();
   usage: TokenCount = NO_TOKENS;
+  /** Records so far, those of received bytes left out. */
   records = 0;
   /** Why the last request was sent. */
   #purpose: RecordOf<"request.sent">["purpose"] = "step";
@@ -110,7 +111,7 @@ export class RuntimeState {
   }
 
   apply(record: JournalRecord): void {
-    this.records += 1;
+    if (record.type !== "received") this.records += 1;
     switch (record.type) {
       case "session.opened":
         this.sessionId = record.session_id;

@@ -12,6 +12,7 @@ import { sha256 } from "./digest.ts";
 import type { FrameListener } from "./frames.ts";
 import { CallNamer, callsOf, keptItems, type ModelCall } from "./input-items.ts";
 import type { Ledger } from "./ledger.ts";
+import { ReceivedBlocks } from "./received-blocks.ts";
 import type { RecordOf, TokenCount } from "./records.ts";
 
 const PARALLEL_READS = 8;
@@ -29,7 +30,8 @@ export interface StepPorts {
   readonly ledger: Ledger;
   readonly transport: ModelTransport;
   readonly calls: CallRunner;
-  readonly onFrame: FrameListener;
+  /** Null: nobody listens. */
+  readonly onFrame: FrameListener | null;
   readonly retry?: RetryPolicy;
 }
 
@@ -58,7 +60,7 @@ export class Stepper {
       policy: retry,
       signal,
       onRetry: ({ attempt, waitMs, error }) =>
-        onFrame({ type: "retrying", attempt, wait_ms: waitMs, code: error.code, message: error.message }),
+        onFrame?.({ type: "retrying", attempt, wait_ms: waitMs, code: error.code, message: error.message }),
     });
   }
 
@@ -94,26 +96,32 @@ export class Stepper {
     ledger.append({ type: "request.sent", n, attempt, purpose, body_sha256: sha256(body), body_bytes });
     await ledger.durable();
     const early = new EarlyCalls(this.#ports.calls, purpose === "step", n, attempt, signal);
-    const keep = (bytes: Buffer): void => void ledger.append({ type: "received", n, attempt, ...encoded(bytes) });
+    const kept = new ReceivedBlocks(ledger, { n, attempt });
     try {
       const streamed = await transport.stream(
         body,
         { n, attempt },
         {
           signal,
-          onComment: (block) => keep(block.bytes),
+          onComment: (block) => kept.add(block.bytes, null),
           onEvent: (event) => {
-            keep(event.bytes);
+            kept.add(event.bytes, event.data);
             this.#tell(event, purpose);
+            if (event.data?.type !== "response.output_item.done") return;
+            // A call may start now: what asked for it stands before it in the journal.
+            kept.flush();
             early.see(event);
           },
+          onReadEnd: () => kept.flush(),
         },
       );
-      if (streamed.rest.length > 0) keep(streamed.rest);
+      if (streamed.rest.length > 0) kept.add(streamed.rest, null);
+      kept.flush();
       const ended = this.#ended(streamed, n, attempt);
       return { ended, calls: callsOf({ kind: "response", n, attempt, items: keptItems(ended.items, n) }) };
     } catch (error) {
       if (!(error instanceof ResponsesError)) throw error;
+      kept.flush();
       const wait_ms = waitAfter(error, attempt, retry);
       const { code, message, retryable } = error;
       ledger.append({ type: "response.failed", n, attempt, code, message, retryable, wait_ms });
@@ -139,6 +147,7 @@ export class Stepper {
 
   #tell(event: ReceivedEvent, purpose: Purpose): void {
     const { onFrame } = this.#ports;
+    if (onFrame === null) return;
     const { status, event_name, data, raw, errors, response_errors } = event;
     onFrame({ type: "provider_event", provider: "openresponses", status, event_name, data, raw, errors, response_errors });
     if (purpose !== "step" || data?.type !== "response.output_text.delta") return;
@@ -176,13 +185,6 @@ class EarlyCalls {
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
-}
-
-/** Text where the bytes are text, so that a journal can be read. */
-function encoded(bytes: Buffer): { encoding: "utf8" | "base64"; bytes: string } {
-  const text = bytes.toString("utf8");
-  if (Buffer.from(text, "utf8").equals(bytes)) return { encoding: "utf8", bytes: text };
-  return { encoding: "base64", bytes: bytes.toString("base64") };
 }
 
 function tokens({ usage }: StreamedResponse): TokenCount | null {

@@ -148,10 +148,8 @@ class ResponsesConnection implements Connection {
       stream: (body, request, handlers) =>
         transport.stream(body, request, {
           ...handlers,
-          onEvent: async (event) => {
-            if (!this.#gate.isOpen) await this.#gate.opened;
-            await handlers.onEvent(event);
-          },
+          onEvent: (event) =>
+            this.#gate.isOpen ? handlers.onEvent(event) : this.#gate.opened.then(() => handlers.onEvent(event)),
         }),
     };
   }

@@ -2,7 +2,8 @@
  * The journal as the session sees it: each record goes into the file and, as a native message, into the session's ledger. The provider's bytes go there as they came.
  * While the daemon's log cannot write, nothing becomes durable, so nothing new begins.
  */
-import type { JournalStore } from "../../../runtime/ports.ts";
+import type { JsonObject } from "../../../openresponses/json.ts";
+import type { JournalStore, ReceivedBlock } from "../../../runtime/ports.ts";
 import type { JournalRecord } from "../../../runtime/records.ts";
 import type { Channel } from "../../contract.ts";
 import type { Gate } from "./gate.ts";
@@ -18,10 +19,10 @@ export class NativeJournal implements JournalStore {
     this.#gate = gate;
   }
 
-  append(record: JournalRecord): void {
+  append(record: JournalRecord, blocks: readonly ReceivedBlock[] = []): void {
     this.#file.append(record);
-    if (record.type === "received") this.#received(record.encoding, record.bytes);
-    else this.#channel.record("out", JSON.stringify(record), record);
+    if (record.type !== "received") return this.#channel.record("out", JSON.stringify(record), record);
+    for (const { bytes, data } of blocks) this.#received(bytes, data);
   }
 
   async durable(): Promise<void> {
@@ -33,21 +34,10 @@ export class NativeJournal implements JournalStore {
     return this.#file.read();
   }
 
-  /** A message of a WebSocket is JSON; a block of an event stream is text. So they are read again from the ledger. */
-  #received(encoding: "utf8" | "base64", bytes: string): void {
-    if (encoding === "base64") {
-      const raw = Buffer.from(bytes, "base64");
-      return this.#channel.record("sse", raw, raw.toString("utf8"));
-    }
-    const data: unknown = bytes.startsWith("{") ? asJson(bytes) : bytes;
-    this.#channel.record("sse", bytes, data);
-  }
-}
-
-function asJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
+  /** The payload is read once, by the client. What has none is told by its text, as when it is read again from the ledger. */
+  #received(bytes: Buffer, data: JsonObject | null): void {
+    const text = bytes.toString("utf8");
+    // A replacement character may be the provider's own, or stand for bytes that are no text: then the bytes are kept.
+    this.#channel.record("sse", text.includes("\ufffd") ? bytes : text, data ?? text);
   }
 }
