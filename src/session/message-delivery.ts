@@ -1,7 +1,8 @@
 /**
  * Messages on their way to the agent: accepted into the queue, changed and removed while they wait, delivered one after the other. The queue is what the
- * session's projection says. The turn that takes a message names it, in one event: after a crash a message is queued or its turn has begun, never both, never
- * neither. A delivery that was begun and never came to an end is counted; after MAX_ATTEMPTS it is not tried again.
+ * session's projection says. The turn that takes a message names it, in one event, and that event is committed before the agent gets the message: after a
+ * crash a message is queued or its turn has begun, never both, never neither, and no agent gets it twice. A delivery that was begun and never came to an end is
+ * counted; after MAX_ATTEMPTS it is not tried again.
  */
 import { randomUUID } from "node:crypto";
 import type { Connection, Prompt } from "../agents/contract.ts";
@@ -58,6 +59,8 @@ export class MessageDelivery {
   #begun: string | null = null;
   /** The message that the agent is being given: it cannot be changed any more. */
   #sending: string | null = null;
+  /** The turn whose start is being committed: the agent has not got its message yet. */
+  #starting: Promise<void> | null = null;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
@@ -65,6 +68,11 @@ export class MessageDelivery {
 
   get running(): Promise<void> | null {
     return this.#running;
+  }
+
+  /** Not null while a turn has begun whose message the agent has not got yet. Never rejects. */
+  get starting(): Promise<void> | null {
+    return this.#starting;
   }
 
   async send({ text, attachments, when_busy, actor, command }: NewMessage): Promise<MessageAccepted> {
@@ -209,6 +217,7 @@ export class MessageDelivery {
     const { record, log, connection, permitted, open, settled, stopped, checkpoints } = this.#options;
     const { scribe, projection } = record;
     const waits = (): boolean => stopped() || projection.turn !== null || projection.queue[0]?.message_id !== messageId;
+    let begun: QueuedMessage | null = null;
     try {
       // A wait for a person is no attempt.
       if (!connection()) await permitted();
@@ -229,16 +238,19 @@ export class MessageDelivery {
       this.#sending = messageId;
       const given = await this.#options.withSkill(prompt);
       if (waits()) return this.#undo(messageId);
-      scribe.turns.promise(message);
+      begun = message;
+      await this.#startTurn(message);
+      // Somebody may have cut the turn meanwhile; the agent may be another one.
+      if (projection.turn?.turn_id !== message.turn_id) return;
+      if (connection() !== agent) throw new ProblemError("agent_gone");
       await agent.prompt(given);
-      if (!waits()) record.emit([{ do: "turn.start", initiator: "client" }]);
     } catch (error) {
-      const message = this.#find(messageId);
+      const message = begun ?? this.#find(messageId);
       // While the agent has begun a turn of its own, the message waits for the end of that.
-      if (stopped() || projection.turn) return this.#undo(messageId);
+      const other = projection.turn !== null && projection.turn.turn_id !== begun?.turn_id;
+      if (stopped() || other || (begun && !projection.turn)) return this.#undo(messageId);
       if (message) {
-        scribe.turns.withdraw(message.turn_id);
-        scribe.turns.promise(message);
+        if (!begun) scribe.turns.promise(message);
         record.emit(unsentTurn(message, error));
       }
     } finally {
@@ -246,6 +258,21 @@ export class MessageDelivery {
       if (!projection.turn) checkpoints?.left();
     }
     this.#delivered(messageId);
+  }
+
+  /** Takes the message out of the queue. Nothing of it reaches the agent before this is on disk: another daemon must not give it to another agent. */
+  #startTurn(message: QueuedMessage): Promise<void> {
+    const { record } = this.#options;
+    record.scribe.turns.promise(message);
+    record.emit([{ do: "turn.start", initiator: "client" }]);
+    const committed = record.committed({ bounded: false });
+    const starting = committed
+      .catch(() => {})
+      .finally(() => {
+        if (this.#starting === starting) this.#starting = null;
+      });
+    this.#starting = starting;
+    return committed;
   }
 
   /** The agent has it. One that went into a turn of the agent's own has no turn of its own. */

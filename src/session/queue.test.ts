@@ -147,6 +147,30 @@ describe("[G9] the queue of a session", () => {
     expect(checkGrammar(await eventsOf(again))).toEqual([]);
   });
 
+  it("[S3] the start of a turn is committed before the agent gets its message", async () => {
+    await core.manager.create({ agent: "test", session_id: "s", directory: dataDir });
+    const session = await core.manager.get("s");
+    const seen: (number | undefined)[] = [];
+    test.onPrompt = () => seen.push(session.stream.lastCommitted);
+    const { turn_id, message_id } = await session.send("one", [], "queue");
+    await turnEnd(session, turn_id);
+    const started = (await eventsOf(session)).find((event) => event.type === "turn.started");
+    expect(started).toMatchObject({ data: { turn_id, message_id, initiator: "client" }, source: "daemon" });
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toBeGreaterThanOrEqual(started?.sequence ?? Number.POSITIVE_INFINITY);
+  });
+
+  it("[S5] an interrupt right after a message was sent stops its turn, and only that", async () => {
+    await core.manager.create({ agent: "test", session_id: "s", directory: dataDir });
+    const session = await core.manager.get("s");
+    const { turn_id } = await session.send("hang one", [], "queue");
+    await session.interrupt();
+    expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
+    const next = await session.send("two", [], "queue");
+    expect(await turnEnd(session, next.turn_id)).toMatchObject({ data: { stop_reason: "end_turn" } });
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
+  });
+
   it("[S9] of an imported session is not sent: a file is data", async () => {
     const { session } = await busy();
     const lines: string[] = [];

@@ -8,6 +8,7 @@ import type { SessionConfig } from "../agents/contract.ts";
 import { withoutOwn } from "../agents/own-environment.ts";
 import { Actor } from "../schema/actor.ts";
 import { PermissionMode, SessionEnded, Usage } from "../schema/event-data.ts";
+import { onUse } from "../schema/on-use.ts";
 import { McpServerConfig, Metadata, type Session, SessionState } from "../schema/session.ts";
 
 const text = Type.String();
@@ -84,7 +85,7 @@ const DEFAULTS: Omit<SessionRow, "session_id" | "agent" | "directory"> = {
   ended: null,
 };
 
-const validator = Compile(SessionRow);
+const validator = onUse(() => Compile(SessionRow));
 
 /** The stored row is no row. The message says what is wrong with it. */
 export class RowError extends Error {
@@ -101,8 +102,8 @@ export function parseRow(json: string): SessionRow {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new RowError("the stored row is not an object");
   const row: unknown = { ...DEFAULTS, ...value };
-  if (validator.Check(row)) return row;
-  const [fault] = validator.Errors(row);
+  if (validator().Check(row)) return row;
+  const [fault] = validator().Errors(row);
   throw new RowError(`${fault?.instancePath.slice(1) || "the stored row"} ${fault?.message ?? "is invalid"}`);
 }
 

@@ -241,10 +241,11 @@ export class Session implements SessionPort, Intake {
   async interrupt(actor: Actor = EMBEDDED): Promise<void> {
     this.#mustLive();
     this.#gate.interrupt(actor);
-    if (!this.projection.turn && this.#delivery.running) {
+    const underWay = this.projection.turn ? this.#delivery.starting : this.#delivery.running;
+    if (underWay) {
       // A delivery waits for a log that cannot write: nothing runs, and nobody can say when something will.
       this.#context.log.assertWritable();
-      await this.#delivery.running;
+      await underWay;
     }
     const { turn } = this.projection;
     const connection = this.#line.current;

@@ -41,6 +41,8 @@ export class TestAgent {
   paused: boolean[] = [];
   prompts: string[] = [];
   interrupts: "confirmed" | "ignored" = "confirmed";
+  /** Called when the agent gets a message, before it does anything. */
+  onPrompt: () => void = () => {};
   /** Says something as the agent that was started last. */
   emit: (event: MockEvent) => void = () => {};
   launch: Launch | null = null;
@@ -60,6 +62,7 @@ export class TestAgent {
     emit({ type: "hello", session: "native-1", resumed: launch.resume !== null, remembered: 0 });
     return {
       prompt: async (prompt: Prompt) => {
+        this.onPrompt();
         this.prompts.push(prompt.text);
         emit({ type: "turn", id: `turn-${this.prompts.length}`, by: "client" });
         if (!prompt.text.startsWith("hang")) emit({ type: "done", reason: "end_turn" });

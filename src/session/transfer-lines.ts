@@ -5,6 +5,7 @@
 import Type from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Usage } from "../schema/event-data.ts";
+import { onUse } from "../schema/on-use.ts";
 import { Metadata, Name, SessionId } from "../schema/session.ts";
 
 export const FORMAT = 1;
@@ -80,8 +81,12 @@ export type ArtifactLine = Type.Static<typeof ArtifactLine>;
 export type EventLine = Type.Static<typeof EventLine>;
 export type BodyLine = NativeLine | ArtifactLine | EventLine;
 
-const sessionLine = Compile(SessionLine);
-const validators = { native: Compile(NativeLine), artifact: Compile(ArtifactLine), event: Compile(EventLine) };
+const sessionLine = onUse(() => Compile(SessionLine));
+const validators = {
+  native: onUse(() => Compile(NativeLine)),
+  artifact: onUse(() => Compile(ArtifactLine)),
+  event: onUse(() => Compile(EventLine)),
+};
 
 /** What is wrong with a line, in one sentence without its number. */
 export class LineError extends Error {
@@ -92,7 +97,7 @@ export class LineError extends Error {
 export function readSessionLine(text: string): SessionLine {
   const value = parsed(text);
   if (kindOf(value) !== "session") throw new LineError("must be the session: this is no session exported by dragoman");
-  return checked<SessionLine>(sessionLine, value);
+  return checked<SessionLine>(sessionLine(), value);
 }
 
 /** Throws LineError. */
@@ -103,7 +108,7 @@ export function readBodyLine(text: string): BodyLine {
     throw new LineError(
       `has the kind ${JSON.stringify(kind) ?? "undefined"}, which must be one of: ${Object.keys(lines).join(", ")}`,
     );
-  return checked<BodyLine>(validators[kind as keyof typeof validators], value);
+  return checked<BodyLine>(validators[kind as keyof typeof validators](), value);
 }
 
 /** Throws LineError when the text is not exactly the base64 of some bytes. */
