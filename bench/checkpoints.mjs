@@ -4,7 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { closeCheckpoints, openCheckpoints } from "../dist/workspace/checkpoints/index.js";
+import { closeCheckpoints, openCheckpoints } from "../build/workspace/checkpoints/index.js";
 
 const files = Number(process.argv.find((each) => each.startsWith("--files="))?.slice(8) ?? 50_000);
 const asJson = process.argv.includes("--json");

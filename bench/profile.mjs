@@ -17,7 +17,7 @@ if (!agent) throw new Error(`No agent ${name}. There are ${Object.keys(agents).j
 const folder = mkdtempSync(join(tmpdir(), "dragoman-bench-profile-"));
 
 async function run() {
-  const daemon = await startDaemon({ node: ["--cpu-prof", `--cpu-prof-dir=${folder}`] });
+  const daemon = await startDaemon({ node: ["--cpu-prof", `--cpu-prof-dir=${folder}`], code: "modules" });
   try {
     const id = await newSession(daemon, agent.id);
     for (const count of [Number(events) / 4, Number(events)]) {
@@ -43,10 +43,10 @@ function selfTimes({ nodes, samples, timeDeltas }) {
   for (const { id, callFrame } of nodes) {
     const us = spent.get(id) ?? 0;
     if (us === 0 || callFrame.functionName === "(idle)" || callFrame.functionName === "(root)") continue;
-    const place = callFrame.url.replace(/^.*\/dist\//, "").replace(/^.*\/node_modules\//, "");
+    const place = callFrame.url.replace(/^.*\/build\//, "").replace(/^.*\/node_modules\//, "");
     const named = `${callFrame.functionName || "(anonymous)"} ${place ? `${place}:${callFrame.lineNumber + 1}` : ""}`;
     functions.set(named, (functions.get(named) ?? 0) + us);
-    const room = callFrame.url.includes("/dist/")
+    const room = callFrame.url.includes("/build/")
       ? place.split("/").slice(0, -1).join("/")
       : place
         ? place.split("/")[0]

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { responsesAgent } from "../dist/agents/responses/agent.js";
-import { openCore } from "../dist/daemon/core.js";
+import { responsesAgent } from "../build/agents/responses/agent.js";
+import { openCore } from "../build/daemon/core.js";
 
 const short = process.argv.includes("--short");
 const json = process.argv.includes("--json");

@@ -14,14 +14,14 @@ const LIMITS = { sessions: 1000, subscribers: 5000, requests_per_second: 1_000_0
 const HOT = 100;
 
 /** Without `dataDir` in a new folder, removed at the end. `node`: options of the daemon's Node. */
-export async function startDaemon({ dataDir, node = [] } = {}) {
+export async function startDaemon({ dataDir, node = [], code } = {}) {
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), "dragoman-bench-"));
   const work = join(folder, "work");
   mkdirSync(work, { recursive: true });
   const config = join(folder, "config.json");
   writeFileSync(config, JSON.stringify({ agents: configured, limits: LIMITS, trusted_directories: [work] }));
   const began = performance.now();
-  const options = { more: ["--config", config, "--log-level", "error"], node };
+  const options = { more: ["--config", config, "--log-level", "error"], node, code };
   const { child, ...ready } = await serve(folder, options);
   const cold = performance.now() - began;
   const headers = { authorization: `Bearer ${ready.token}`, "content-type": "application/json" };

@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { commandVariable } from "../build/daemon/agent-host.js";
+import { lingering, processesIn } from "../build/verify/leftovers.js";
+import { startModelServer } from "../build/verify/model-server/index.js";
+import { verifyProfiles } from "../build/verify/profiles.js";
+import { commonScenarios, promptFor } from "../build/verify/scenario/index.js";
 import { Dragoman } from "../dist/client/index.js";
-import { commandVariable } from "../dist/daemon/agent-host.js";
-import { lingering, processesIn } from "../dist/verify/leftovers.js";
-import { startModelServer } from "../dist/verify/model-server/index.js";
-import { verifyProfiles } from "../dist/verify/profiles.js";
-import { commonScenarios, promptFor } from "../dist/verify/scenario/index.js";
 import { startDaemon, stopped } from "./daemon.mjs";
 
 const scenario = commonScenarios.find(({ name }) => name === "leftovers-terminate");

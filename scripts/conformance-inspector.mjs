@@ -1,10 +1,10 @@
 // A real agent in the inspector, in a real browser, as a person uses it: make a session, watch an answer come, allow a command, look behind it, end it.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Lab } from "../dist/verify/lab.js";
-import { verifyProfiles } from "../dist/verify/profiles.js";
-import { commonScenarios, promptFor } from "../dist/verify/scenario/index.js";
-import { setStage } from "../dist/verify/stage.js";
+import { Lab } from "../build/verify/lab.js";
+import { verifyProfiles } from "../build/verify/profiles.js";
+import { commonScenarios, promptFor } from "../build/verify/scenario/index.js";
+import { setStage } from "../build/verify/stage.js";
 import { launchBrowser } from "./browser.mjs";
 
 /** Those the inspector is tried with. */

@@ -13,11 +13,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { commandVariable } from "../dist/daemon/agent-host.js";
-import { comparisonText, unexplained } from "../dist/verify/compare/compare.js";
-import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../dist/verify/pinned.js";
-import { agentSummary, summarize } from "../dist/verify/report/table.js";
-import { compareAgents, comparisonSummary, verifyAgents } from "../dist/verify/verify-command.js";
+import { commandVariable } from "../build/daemon/agent-host.js";
+import { comparisonText, unexplained } from "../build/verify/compare/compare.js";
+import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../build/verify/pinned.js";
+import { agentSummary, summarize } from "../build/verify/report/table.js";
+import { compareAgents, comparisonSummary, verifyAgents } from "../build/verify/verify-command.js";
 import { crash } from "./conformance-crash.mjs";
 import { BROWSED, browse } from "./conformance-inspector.mjs";
 

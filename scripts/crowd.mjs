@@ -4,12 +4,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { Dragoman } from "../dist/client/dragoman.js";
-import { commandVariable } from "../dist/daemon/agent-host.js";
-import { startModelServer } from "../dist/verify/model-server/index.js";
-import { pinnedAgents } from "../dist/verify/pinned.js";
-import { verifyProfiles } from "../dist/verify/profiles.js";
-import { promptFor } from "../dist/verify/scenario/index.js";
+import { Dragoman } from "../build/client/dragoman.js";
+import { commandVariable } from "../build/daemon/agent-host.js";
+import { startModelServer } from "../build/verify/model-server/index.js";
+import { pinnedAgents } from "../build/verify/pinned.js";
+import { verifyProfiles } from "../build/verify/profiles.js";
+import { promptFor } from "../build/verify/scenario/index.js";
 import { startDaemon, stopped } from "./daemon.mjs";
 
 const [agent = "claude"] = process.argv.slice(2).filter((word) => !word.startsWith("-"));

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { verifyCommand } from "../build/verify/verify-command.js";
 import { Dragoman } from "../dist/client/index.js";
-import { verifyCommand } from "../dist/verify/verify-command.js";
 import { launchBrowser } from "./browser.mjs";
 import { startDaemon, stopped } from "./daemon.mjs";
 

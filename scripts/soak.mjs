@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { lingering } from "../build/verify/leftovers.js";
 import { Dragoman } from "../dist/client/index.js";
-import { lingering } from "../dist/verify/leftovers.js";
 import { startDaemon, stopped } from "./daemon.mjs";
 
 const { values } = parseArgs({

@@ -1,5 +1,5 @@
 // The table of abilities in docs/agents/<id>.md: made from the agent's own capabilities, between two marks. What stands around it is written by hand.
-import { builtInAgents } from "../../dist/agents/registry.js";
+import { builtInAgents } from "../../build/agents/registry.js";
 
 const BEGIN = "<!-- abilities: made by scripts/docs.mjs -->";
 const END = "<!-- end -->";

@@ -1,6 +1,6 @@
 // docs/cli.md: every command, from the table the command line itself uses.
-import { exitCodes, globalOptions } from "../../dist/cli/command.js";
-import { commandGroups } from "../../dist/cli/commands.js";
+import { exitCodes, globalOptions } from "../../build/cli/command.js";
+import { commandGroups } from "../../build/cli/commands.js";
 
 const cell = (text) => text.replaceAll("|", "\\|");
 

@@ -1,5 +1,5 @@
 // docs/events.md: every event type with the fields of its data, from the schema.
-import { eventData } from "../../dist/schema/event-data.js";
+import { eventData } from "../../build/schema/event-data.js";
 
 /** When it comes, in one sentence. A type that is missing here fails the build of the docs. */
 const ABOUT = {

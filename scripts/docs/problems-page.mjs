@@ -1,5 +1,5 @@
 // docs/problems.md: every error code of the API.
-import { problemCodes } from "../../dist/schema/problem-codes.js";
+import { problemCodes } from "../../build/schema/problem-codes.js";
 
 export function problemsPage() {
   const rows = Object.entries(problemCodes).map(

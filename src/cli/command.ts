@@ -51,6 +51,8 @@ export type Command = {
   help?: string;
   options?: Record<string, OptionSpec>;
   /** Words that may follow, for completion: `agents`, `sessions` are looked up, others are literal. */
+  /** It needs a daemon, and one is started in the background when none runs on this machine. */
+  startsDaemon?: boolean;
   completes?: ("agents" | "sessions" | "files" | { word: string })[];
   run(call: Invocation): Promise<number>;
 };
@@ -97,6 +99,7 @@ export const globalOptions: Record<string, OptionSpec> = {
   },
   token: { type: "string", value: "<token>", about: "deprecated: other users of the machine can read it; use --token-file" },
   "data-dir": { type: "string", value: "<dir>", about: "data directory (default: DRAGOMAN_DATA_DIR or ~/.local/share/dragoman)" },
+  "no-start": { type: "boolean", about: "do not start a daemon when none runs" },
   help: { type: "boolean", short: "h", about: "show this help" },
 };
 

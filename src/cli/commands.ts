@@ -40,6 +40,7 @@ import { search } from "./commands/search.ts";
 import { serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
 import { skillsList, skillsShow } from "./commands/skills.ts";
+import { start } from "./commands/start.ts";
 import { metrics, openapi, status } from "./commands/status.ts";
 import { events, logs, send, sessionEvents, wait } from "./commands/talk.ts";
 import { taskAttach, taskList, taskLogs, taskRemove, taskRun, taskShow, taskStop } from "./commands/task.ts";
@@ -50,7 +51,7 @@ import { replay, verify } from "./commands/verify.ts";
 const completion = completionFor(() => commands);
 
 export const commandGroups: { title: string; commands: Command[] }[] = [
-  { title: "Daemon", commands: [serve, status, open, doctor, metrics, openapi, mcp] },
+  { title: "Daemon", commands: [start, serve, status, open, doctor, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },

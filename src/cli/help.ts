@@ -17,7 +17,7 @@ export function overview(paint: Paint): string {
     optionLines(globalOptions, paint),
     "",
     `Exit codes: ${exitCodes.map(({ code, about }) => `${code} ${about}`).join(", ")}.`,
-    "Start with: dragoman serve, then in another terminal: dragoman run mock help",
+    "`dragoman` alone starts the daemon and opens the inspector. Try: dragoman run mock help",
   ].join("\n")}\n`;
 }
 

@@ -3,11 +3,14 @@ import { parseArgs } from "node:util";
 import { connect, type Dragoman } from "../client/dragoman.ts";
 import { DragomanError } from "../client/error.ts";
 import { printableJson } from "../schema/visible-text.ts";
-import { type Command, EXIT, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
+import { type Command, EXIT, flag, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
+import { everything, startFor } from "./commands/start.ts";
 import { commands, findCommand, secondWords } from "./commands.ts";
 import { givenToken, tokenFromPerson } from "./given-token.ts";
 import { commandHelp, overview } from "./help.ts";
 import { exact } from "./output.ts";
+import { resolveSessions, sessionId } from "./session-reference.ts";
+import { similar } from "./similar.ts";
 import { paintFor } from "./style.ts";
 
 /** Errors of the daemon whose message says it all. By name: their classes live in rooms that only `serve` needs, and loading them costs every command. */
@@ -16,12 +19,14 @@ const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError", 
 export async function runCli(args: string[], terminal: Terminal): Promise<number> {
   const paint = paintFor(terminal.stderr, terminal.env);
   const complain = (message: string): void => void terminal.stderr.write(`${paint.red("dragoman:")} ${exact(message)}\n`);
-  if (args.length === 0 || ["help", "--help", "-h"].includes(args[0] ?? "")) return help(args.slice(1), terminal);
+  args = behindTheCommand(args);
+  if (["help", "--help", "-h"].includes(args[0] ?? "")) return help(args.slice(1), terminal, complain);
   if (args[0] === "--version" || args[0] === "-v" || args[0] === "version") {
     terminal.stdout.write(`${(await import("../daemon/version.ts")).version}\n`);
     return EXIT.ok;
   }
-  const found = findCommand(args);
+  const alone = args.length === 0 || args[0]?.startsWith("-") === true;
+  const found = alone ? { command: everything, rest: args } : findCommand(args);
   if (!found) {
     complain(unknownCommand(args));
     return EXIT.usage;
@@ -40,10 +45,23 @@ function unknownCommand([first = "", second]: string[]): string {
   const seconds = secondWords(first);
   if (seconds.length > 0)
     return `${first} needs ${second === undefined ? "a further word" : `another word than ${JSON.stringify(second)}`}: ${seconds.join(", ")}.`;
-  return `there is no command ${JSON.stringify(first)}. See \`dragoman help\`.`;
+  const meant = similar(first, [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? name))]);
+  return `there is no command ${JSON.stringify(first)}. ${meant === undefined ? "" : `Did you mean \`dragoman ${meant}\`? `}See \`dragoman help\`.`;
 }
 
-function help(words: string[], terminal: Terminal): number {
+/** Options of every command may stand before it: they are moved behind it. */
+function behindTheCommand(args: string[]): string[] {
+  let at = 0;
+  while (at < args.length) {
+    const [name = "", value] = (args[at] ?? "").replace(/^--/, "").split("=", 2);
+    const option = args[at]?.startsWith("--") && Object.hasOwn(globalOptions, name) ? globalOptions[name] : undefined;
+    if (!option || name === "help") break;
+    at += option.type === "string" && value === undefined ? 2 : 1;
+  }
+  return at === 0 || at >= args.length ? args : [...args.slice(at), ...args.slice(0, at)];
+}
+
+function help(words: string[], terminal: Terminal, complain: (message: string) => void): number {
   if (words.includes("--json")) {
     for (const { name, usage, about, options } of commands)
       terminal.stdout.write(`${printableJson({ name, usage, about, options: { ...globalOptions, ...options } })}\n`);
@@ -51,7 +69,14 @@ function help(words: string[], terminal: Terminal): number {
   }
   const paint = paintFor(terminal.stdout, terminal.env);
   const found = words.length > 0 ? findCommand(words) : undefined;
-  terminal.stdout.write(found ? commandHelp(found.command, paint) : overview(paint));
+  const asked = words.filter((word) => !word.startsWith("-"));
+  const group = found || asked.length === 0 ? [] : commands.filter(({ name }) => name.startsWith(`${asked[0]} `));
+  if (!found && asked.length > 0 && group.length === 0) {
+    complain(unknownCommand(asked));
+    return EXIT.usage;
+  }
+  const texts = found ? [found.command] : group;
+  terminal.stdout.write(texts.length > 0 ? texts.map((each) => commandHelp(each, paint)).join("\n") : overview(paint));
   return EXIT.ok;
 }
 
@@ -61,13 +86,17 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
     terminal.stdout.write(commandHelp(command, paintFor(terminal.stdout, terminal.env)));
     return EXIT.ok;
   }
+  const say = (line: string): void => void terminal.stderr.write(`${line}\n`);
+  const daemon = async (): Promise<Dragoman> => {
+    if (command.startsDaemon && isLocal(values, terminal)) await startFor({ values, terminal, say });
+    return findDaemon(values, terminal);
+  };
+  const words = await resolveSessions(command, positionals, daemon);
+  const session = text(values, "session");
+  if (session !== undefined && command.options?.session) values.session = await sessionId(session, daemon);
   return command.run({
-    values,
-    words: positionals,
-    terminal,
-    daemon: () => findDaemon(values, terminal),
+    ...{ values, words, terminal, daemon, say },
     print: (line) => void terminal.stdout.write(`${line}\n`),
-    say: (line) => void terminal.stderr.write(`${line}\n`),
     json: (value) => void terminal.stdout.write(`${printableJson(value)}\n`),
   });
 }
@@ -81,6 +110,10 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
+
+/** Only the daemon of this machine is started unasked. */
+const isLocal = (values: Values, { env }: Terminal): boolean =>
+  text(values, "url") === undefined && !env.DRAGOMAN_URL && !flag(values, "no-start");
 
 /** A token that was given counts, also when another one could be found: a wrong one is refused. */
 async function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman> {

@@ -1,9 +1,12 @@
 // Events as an async iterable: in order, each exactly once, across reconnects. The consumer's pace is the pace: nothing is read ahead of it but what
 // the socket holds.
-import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { createParser } from "eventsource-parser";
 import type { Problem } from "../schema/session.ts";
 import { DragomanError } from "./error.ts";
 import type { Http, Query } from "./http.ts";
+
+/** One message of an event stream. */
+export type SseMessage = { id?: string | undefined; event?: string | undefined; data: string };
 
 export type StreamState = { state: "live" } | { state: "reconnecting"; attempt: number; reason: string };
 
@@ -91,7 +94,7 @@ function openAt(http: Http, options: StreamOptions, after: string | undefined): 
  * Messages of one event together. In another dialect an event can become several messages, and only the last of them carries its id: who is cut off
  * between them gets the event again, so none may be given away before all are here.
  */
-async function* byId(stream: AsyncIterable<EventSourceMessage>): AsyncGenerator<{ id: string; messages: StreamMessage[] }> {
+async function* byId(stream: AsyncIterable<SseMessage>): AsyncGenerator<{ id: string; messages: StreamMessage[] }> {
   let held: string[] = [];
   for await (const { id, data, event } of stream) {
     if (event === "problem") throw problemError(JSON.parse(data) as Problem);
@@ -106,10 +109,10 @@ const problemError = (problem: Problem): DragomanError =>
   new DragomanError(problem.code, problem.detail, { status: problem.status, problem });
 
 /** The messages of one answer, as they come. Leaving the loop closes the connection. */
-export async function* readSse(response: Response): AsyncGenerator<EventSourceMessage> {
+export async function* readSse(response: Response): AsyncGenerator<SseMessage> {
   const reader = response.body?.getReader();
   if (!reader) throw new DragomanError("bad_answer", "The daemon's answer has no body to stream.");
-  const ready: EventSourceMessage[] = [];
+  const ready: SseMessage[] = [];
   const parser = createParser({ onEvent: (message) => void ready.push(message) });
   const decoder = new TextDecoder();
   try {

@@ -1,5 +1,6 @@
 // Runs `dragoman serve` as a child process. Node, Bun and Deno; loaded only by start().
 import type { ChildProcess } from "node:child_process";
+import { builtFile } from "../package-root.ts";
 import { Dragoman } from "./dragoman.ts";
 import { DragomanError } from "./error.ts";
 
@@ -75,9 +76,7 @@ export async function spawnDaemon(options: StartOptions): Promise<StartedDaemon>
 }
 
 function launch(options: StartOptions, dataDir: string): ChildProcess {
-  const cli = fileURLToPath(
-    new URL(import.meta.url.endsWith(".ts") ? "../../dist/cli/main.js" : "../cli/main.js", import.meta.url),
-  );
+  const cli = fileURLToPath(builtFile("cli/main.js"));
   const node = !process.versions.bun && !process.versions.deno;
   const [program = process.execPath, ...first] = options.command ?? [
     process.execPath,

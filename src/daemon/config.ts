@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { onUse } from "../schema/on-use.ts";
 import { ageMs } from "../schema/prune.ts";
 import { AGENT_ACCESS } from "../server/agent-rights.ts";
 import type { RetentionPolicy } from "../session/pruning.ts";
@@ -133,7 +134,7 @@ export class ConfigError extends Error {
 export const defaultConfigFile = (env: NodeJS.ProcessEnv = process.env): string =>
   env.DRAGOMAN_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "dragoman", "config.json");
 
-const validator = Compile(Config);
+const validator = onUse(() => Compile(Config));
 
 /** A missing file is an empty configuration; a broken one is an error that names the place. */
 export function readConfig(file: string): Config {
@@ -152,8 +153,8 @@ export function readConfig(file: string): Config {
       `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}. Correct it or move it away.`,
     );
   }
-  if (validator.Check(value)) return withPatterns(value, file);
-  const [fault] = validator.Errors(value);
+  if (validator().Check(value)) return withPatterns(value, file);
+  const [fault] = validator().Errors(value);
   throw new ConfigError(`${file}: ${fault?.instancePath || "/"} ${fault?.message ?? "is invalid"}.`);
 }
 
@@ -178,7 +179,7 @@ export function retentionOf({ retention = {} }: Config): RetentionPolicy {
   };
 }
 
-const settingsValidator = Compile(AgentSettings);
+const settingsValidator = onUse(() => Compile(AgentSettings));
 
 export type AgentSettings = { command?: string; args?: string[]; env?: Record<string, string> } & Record<string, unknown>;
 
@@ -188,7 +189,7 @@ export function agentSettings(config: Config, id: string): AgentSettings {
   const acp = config.agents?.acp;
   const entry = own ?? (typeof acp === "object" && acp !== null ? (acp as Record<string, unknown>)[id] : undefined);
   if (entry === undefined) return {};
-  if (!settingsValidator.Check(entry))
+  if (!settingsValidator().Check(entry))
     throw new ConfigError(`agents.${id} needs the form {"command": "…", "args": ["…"], "env": {"NAME": "value"}}.`);
   return entry as AgentSettings;
 }

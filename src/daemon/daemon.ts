@@ -2,16 +2,17 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Logger, pino } from "pino";
 import { agentsWith } from "../agents/registry.ts";
 import { framesWithLedger } from "../dialects/frames/index.ts";
 import { messagesDialect } from "../dialects/messages.ts";
 import { DEFAULT_PORT } from "../discovery/discovery-file.ts";
 import { atStart } from "../log/log-error.ts";
 import { setAsideLogs } from "../log/sqlite/refusal.ts";
+import { builtFile } from "../package-root.ts";
 import { namedSecrets } from "../redaction/secret-values.ts";
 import type { AgentAccess } from "../server/agent-rights.ts";
 import { linkOf } from "../server/link-pages.ts";
+import { type Logger, silentLogger } from "../server/logger.ts";
 import type { RedactionOptions } from "../server/redactions.ts";
 import { skillRoutes } from "../server/routes/skills.ts";
 import { transferRoutes } from "../server/routes/transfer.ts";
@@ -86,7 +87,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     );
   const dataDir = options.dataDir ?? defaultDataDir();
   const config = options.config ?? {};
-  const logger = options.logger ?? pino({ level: "silent" });
+  const logger = options.logger ?? silentLogger;
   const directory = options.directory ?? process.cwd();
   // Known once the server listens; an agent that is resumed before that goes without.
   let reach: { url: string; tokens: TokenStore } | null = null;
@@ -100,7 +101,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     acceptEmpty: options.acceptEmpty ?? false,
     log: (level, message, fields) => logger[level](fields ?? {}, message),
     agentAccess: (id) => (reach ? agentVariables(reach, core.manager, id, access) : {}),
-    onLogError: (error) => (error ? logger.error({ code: error.code }, error.message) : logger.info("the log can write again")),
+    onLogError: (error) =>
+      error ? logger.error({ code: error.code }, error.message) : logger.info({}, "the log can write again"),
   });
   if (core.reaped.length > 0 || core.recovered > 0)
     logger.info({ reaped: core.reaped, recovered: core.recovered }, "taken up after the last stop");
@@ -135,8 +137,8 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
         ["messages", messagesDialect],
         ["frames", framesWithLedger((agent) => core.agents.get(agent)?.agent.createLedgerReader?.())],
       ]),
-      ...built("inspectorDir", "../inspector/"),
-      ...built("docsDir", "../docs/"),
+      ...built("inspectorDir", "inspector/"),
+      ...built("docsDir", "docs/"),
     });
     // On Linux, only where its callers can be recognised as they are over TCP.
     const socket = process.platform === "linux" && !knowsUnixPeers() ? undefined : socketPath(dataDir);
@@ -223,11 +225,9 @@ const redactionOf = (config: Config, env: NodeJS.ProcessEnv): RedactionOptions =
   };
 };
 
-/** A folder the build puts beside the code; left out while it does not exist. */
+/** A folder that the build makes; left out while it does not exist. */
 function built<K extends string>(name: K, path: string): Partial<Record<K, string>> {
-  const folder = fileURLToPath(
-    new URL(path, import.meta.url.endsWith(".ts") ? new URL("../../dist/daemon/", import.meta.url) : import.meta.url),
-  );
+  const folder = fileURLToPath(builtFile(path));
   return existsSync(folder) ? ({ [name]: folder } as Partial<Record<K, string>>) : {};
 }
 

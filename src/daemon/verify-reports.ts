@@ -2,10 +2,11 @@
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
+import { onUse } from "../schema/on-use.ts";
 import { VerifyReport } from "../schema/session.ts";
 
 const LARGEST_BYTES = 8 * 1024 * 1024;
-const validator = Compile(VerifyReport);
+const validator = onUse(() => Compile(VerifyReport));
 
 const folderOf = (dataDir: string): string => join(dataDir, "verify");
 /** Ids of configured agents may be any name. */
@@ -18,7 +19,7 @@ export async function readVerifyReport(dataDir: string, agent: string): Promise<
     try {
       if ((await file.stat()).size > LARGEST_BYTES) return undefined;
       const value: unknown = JSON.parse(await file.readFile("utf8"));
-      return validator.Check(value) && value.agent === agent ? value : undefined;
+      return validator().Check(value) && value.agent === agent ? value : undefined;
     } finally {
       await file.close();
     }

@@ -2,9 +2,9 @@
  * The audit record: one entry for each command that changes something, and for wrong tokens. Entries are only added; they are kept for 90 days. Not
  * here: the events of a session, which name the actor of each effect themselves.
  */
-import type { Logger } from "pino";
 import type { Log } from "../log/contract.ts";
 import type { AuditList, AuditRecord } from "../schema/audit.ts";
+import type { Logger } from "./logger.ts";
 
 const KIND = "audit";
 const KEEP_MS = 90 * 24 * 60 * 60_000;

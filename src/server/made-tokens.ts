@@ -7,6 +7,7 @@ import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { Role, Surface } from "../schema/actor.ts";
+import { onUse } from "../schema/on-use.ts";
 import { Scope } from "./token.ts";
 import { writePrivate } from "./token-files.ts";
 
@@ -28,7 +29,7 @@ export const MadeToken = Type.Object({
   session_id: Type.Optional(Type.String()),
 });
 export type MadeToken = Type.Static<typeof MadeToken>;
-const validator = Compile(MadeToken);
+const validator = onUse(() => Compile(MadeToken));
 
 export class MadeTokens {
   readonly #file: string;
@@ -74,7 +75,7 @@ export class MadeTokens {
   #read(): MadeToken[] {
     try {
       const value: unknown = JSON.parse(readFileSync(this.#file, "utf8"));
-      return Array.isArray(value) ? value.filter((each) => validator.Check(each)) : [];
+      return Array.isArray(value) ? value.filter((each) => validator().Check(each)) : [];
     } catch {
       return [];
     }

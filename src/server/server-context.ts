@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
-import type { Logger } from "pino";
 import type { TSchema } from "typebox";
 import type { Log } from "../log/contract.ts";
 import type { Role } from "../schema/actor.ts";
@@ -18,6 +17,7 @@ import type { AgentDirectory } from "./agent-directory.ts";
 import type { AgentAccess, AgentRights } from "./agent-rights.ts";
 import type { Audit } from "./audit.ts";
 import type { LinkPages } from "./link-pages.ts";
+import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
 import type { OpenStreams } from "./open-streams.ts";
 import type { RedactionOptions, Redactions } from "./redactions.ts";

@@ -8,6 +8,7 @@ import { Compile } from "typebox/compile";
 import type { WebSocket } from "ws";
 import { PieceRedactor } from "../redaction/piece-redactor.ts";
 import type { Redactor } from "../redaction/redactor.ts";
+import { onUse } from "../schema/on-use.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { isOpen, type OutputStreamName, TaskInput, type TaskSocketMessage, TerminalSize } from "../schema/task.ts";
 import type { TaskService, WatchedTask } from "../workspace/tasks/index.ts";
@@ -33,7 +34,7 @@ const LOOK_BACK_BYTES = 32 * 1024;
 
 const Id = { id: Type.Optional(Type.Union([Type.String({ maxLength: 200 }), Type.Number()])) };
 const strict = { additionalProperties: false };
-const commands = {
+const commands = onUse(() => ({
   stdin: Compile(Type.Object({ op: Type.Literal("stdin"), ...Id, ...TaskInput.properties }, strict)),
   resize: Compile(Type.Object({ op: Type.Literal("resize"), ...Id, ...TerminalSize.properties }, strict)),
   signal: Compile(
@@ -42,7 +43,7 @@ const commands = {
   cancel: Compile(
     Type.Object({ op: Type.Literal("cancel"), ...Id, reason: Type.Optional(Type.String({ maxLength: 500 })) }, strict),
   ),
-};
+}));
 
 /** `redactor`: for a caller who may not see secrets. */
 export type TaskConnection = {
@@ -269,13 +270,13 @@ export class TaskSocket implements OpenStream {
 
   async #do(message: Record<string, unknown>, { actor }: Caller): Promise<void> {
     const { tasks, taskId } = this.#about;
-    if (commands.stdin.Check(message)) {
+    if (commands().stdin.Check(message)) {
       const { op: _, id: __, ...input } = message;
       return tasks.input(taskId, input, actor);
     }
-    if (commands.resize.Check(message)) return tasks.resize(taskId, { rows: message.rows, cols: message.cols }, actor);
-    if (commands.signal.Check(message)) return tasks.signal(taskId, message.signal, actor);
-    if (commands.cancel.Check(message)) {
+    if (commands().resize.Check(message)) return tasks.resize(taskId, { rows: message.rows, cols: message.cols }, actor);
+    if (commands().signal.Check(message)) return tasks.signal(taskId, message.signal, actor);
+    if (commands().cancel.Check(message)) {
       this.#context.audit.record({ operation: "cancelTask", outcome: "done", status: 200, actor, target: taskId });
       await tasks.cancel(taskId, message.reason ?? "cancelled", actor);
       return;

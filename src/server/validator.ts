@@ -2,13 +2,15 @@
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { onUse } from "../schema/on-use.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 
 const MAX_ERRORS = 20;
 
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validator = Compile(schema);
+  const compiled = onUse(() => Compile(schema));
   return (value: unknown) => {
+    const validator = compiled();
     const input = httpPart === "body" ? value : converted(schema, value);
     if (validator.Check(input)) return { value: input };
     return { error: invalidRequest(httpPart ?? "body", validator.Errors(input), input) };

@@ -2,6 +2,7 @@
 // Whole values are rewritten; a path that an agent cut in two is found by `machineTraces` and must be looked at by a person.
 import { homedir, hostname, userInfo } from "node:os";
 import { fileURLToPath } from "node:url";
+import { packageRoot } from "../package-root.ts";
 
 export type ScrubFacts = {
   /** The lab's folder, its home and the session's folder. */
@@ -73,11 +74,11 @@ export function scrubTrace(ndjson: string, facts: ScrubFacts): string {
 
 /** What still names this machine in a rewritten recording; empty when nothing does. */
 export function machineTraces(text: string, { root, host }: ScrubFacts): string[] {
-  const names = [root.split("/").at(-1) ?? root, root.split("-").at(-1) ?? root, host ?? hostname(), packageRoot];
+  const names = [root.split("/").at(-1) ?? root, root.split("-").at(-1) ?? root, host ?? hostname(), packageFolder];
   return names.filter((name) => name.length > 3 && text.includes(name));
 }
 
-const packageRoot = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+const packageFolder = fileURLToPath(packageRoot).replace(/\/$/, "");
 
 /** Longest first: a folder inside another one must be seen before it. Agents also spell folders for URLs, and with dashes for slashes. */
 function replacements({ root, home, directory, host }: ScrubFacts): [RegExp, string][] {
@@ -87,7 +88,7 @@ function replacements({ root, home, directory, host }: ScrubFacts): [RegExp, str
     [directory, "/workspace"],
     [home, "/home/user"],
     [root, "/lab"],
-    [packageRoot, "/opt/dragoman"],
+    [packageFolder, "/opt/dragoman"],
     [process.execPath, "/usr/bin/node"],
     // Only what surely is a path of the home: Codex calls its first agent `/root`.
     ...(own === "/root"

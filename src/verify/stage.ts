@@ -4,16 +4,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { builtFile } from "../package-root.ts";
 import type { AttachmentInput, CreateSession } from "../schema/session.ts";
 import type { Lab } from "./lab.ts";
 import type { Scenario, SessionSettings, Turn } from "./scenario/index.ts";
 
-/** Beside this file once built; from the sources, the built one. */
-const ECHO_SERVER = fileURLToPath(
-  import.meta.url.endsWith(".ts")
-    ? new URL("../../dist/verify/scenario/mcp-echo-server.js", import.meta.url)
-    : new URL("./scenario/mcp-echo-server.js", import.meta.url),
-);
+const ECHO_SERVER = fileURLToPath(builtFile("verify/scenario/mcp-echo-server.js"));
 
 export type Stage = { directory: string; request: CreateSession };
 

@@ -1,8 +1,11 @@
 // Commands start at once: nothing of the daemon is loaded unless the command needs it. Walks the static imports of what is built.
 import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { CLI } from "../daemon-process.ts";
+
+/** Module by module: the bundled files have the same imports, and no names. */
+const MAIN = fileURLToPath(new URL("../../build/cli/main.js", import.meta.url));
 
 function loaded(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
@@ -16,8 +19,8 @@ function loaded(file: string, seen = new Set<string>()): Set<string> {
 }
 
 it("loads the client and the command line, and no room of the daemon", () => {
-  const dist = join(dirname(CLI), "..");
-  const names = [...loaded(CLI)].map((name) => (name.startsWith("/") ? relative(dist, name) : name));
+  const dist = join(dirname(MAIN), "..");
+  const names = [...loaded(MAIN)].map((name) => (name.startsWith("/") ? relative(dist, name) : name));
   expect(names).toContain("cli/commands.js");
   expect(names.filter((name) => /^(daemon|server|log|session|agents|verify|transports|mcp)\//.test(name))).toEqual([]);
   expect(names.filter((name) => ["fastify", "pino", "typebox", "ws"].includes(name.split("/")[0] ?? ""))).toEqual([]);

@@ -11,6 +11,7 @@ const HOUR_MS = 60 * 60_000;
 
 export const open: Command = {
   name: "open",
+  startsDaemon: true,
   usage: "open",
   about: "print a link to the inspector, for one visit within a minute, and open it in a terminal",
   help: `  The link holds a token that is good once. The page trades it for a token of its own, which it renews while it is open

@@ -5,6 +5,7 @@ import { configOf, configOptions, createOptions, sessionOf, trustOf, trustOption
 
 export const create: Command = {
   name: "create",
+  startsDaemon: true,
   usage: "create <agent>",
   about: "create a session and print its id; the agent starts with the first message",
   options: {

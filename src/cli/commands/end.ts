@@ -1,6 +1,8 @@
 // `interrupt`, `resume`, `stop`, `rm`: the turn, the agent, the session, and all it left behind.
 import type { SessionHandle } from "../../client/session-handle.ts";
-import { type Command, done, EXIT, type Invocation, need } from "../command.ts";
+import { stopInBackground } from "../background-daemon.ts";
+import { type Command, done, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
+import { dataDirOf } from "./start.ts";
 
 async function each(call: Invocation, state: string, act: (session: SessionHandle) => Promise<unknown>): Promise<number> {
   need(call.words, 0, "the session");
@@ -31,10 +33,19 @@ export const resume: Command = {
 
 export const stop: Command = {
   name: "stop",
-  usage: "stop <session>…",
-  about: "end sessions; what they said stays in the log",
+  usage: "stop [<session>…]",
+  about: "end sessions; without a session, stop the daemon",
+  help: `  What sessions said stays in the log. A daemon that is stopped ends its agents; its sessions are resumed by their next message.`,
   completes: ["sessions"],
-  run: (call) => each(call, "ended", (session) => session.terminate()),
+  async run(call) {
+    if (call.words.length > 0) return each(call, "ended", (session) => session.terminate());
+    if (text(call.values, "url") !== undefined)
+      throw new UsageError("only the daemon of this machine can be stopped. Name the sessions to end");
+    const stopped = await stopInBackground(dataDirOf(call));
+    if (flag(call.values, "json")) call.json({ stopped });
+    else call.print(stopped ? "The daemon was stopped. Its sessions are kept." : "No daemon is running.");
+    return EXIT.ok;
+  },
 };
 
 export const rm: Command = {

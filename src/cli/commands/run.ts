@@ -12,6 +12,7 @@ import { createOptions, sessionOf } from "../session-options.ts";
 
 export const run: Command = {
   name: "run",
+  startsDaemon: true,
   usage: "run <agent> <prompt…>",
   about: "send one prompt, stream the answer, ask permissions here",
   help: `  The prompt may also come on stdin. Exit code: 0 the turn ended well, 1 it failed, 3 the agent refused,

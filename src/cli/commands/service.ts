@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { builtFile } from "../../package-root.ts";
 import { type Command, EXIT, flag, type Invocation, text } from "../command.ts";
 import { LAUNCHD_LABEL, launchdPlist, type ServiceSpec, systemdUnit, UNIT_NAME } from "../service-unit.ts";
 
@@ -139,7 +140,7 @@ function specOf({ values, terminal: { env } }: Invocation, home: string): Servic
   const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
   return {
     node: process.execPath,
-    cli: fileURLToPath(new URL("../main.js", import.meta.url)),
+    cli: fileURLToPath(builtFile("cli/main.js")),
     args: [...passed, ...(dataDir ? ["--data-dir", dataDir] : [])],
     // Agents are looked for on the PATH, and a service manager's is a short one.
     env: { PATH: env.PATH ?? "/usr/local/bin:/usr/bin:/bin" },

@@ -14,6 +14,7 @@ const TASK_HELP = "  The exit code is that of the command; 128 and the number of
 
 export const taskRun: Command = {
   name: "task run",
+  startsDaemon: true,
   usage: "task run [--session <session>] [--pty] -- <command…>",
   about: "run a command as a task: in a session's directory, or here",
   help: `  One word is a shell command line; several are a program and its arguments.

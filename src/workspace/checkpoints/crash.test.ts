@@ -9,7 +9,7 @@ import { bash, differences, random, snapshot, temporary } from "../test-trees.ts
 import { closeCheckpoints, openCheckpoints } from "./index.ts";
 
 const FILES = 1_500;
-const library = pathToFileURL(join(process.cwd(), "dist/workspace/checkpoints/index.js")).href;
+const library = pathToFileURL(join(process.cwd(), "build/workspace/checkpoints/index.js")).href;
 let place: ReturnType<typeof temporary>;
 let stores: ReturnType<typeof temporary>;
 let child: ChildProcess | null = null;

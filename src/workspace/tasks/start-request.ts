@@ -3,6 +3,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Compile } from "typebox/compile";
 import type { Actor } from "../../schema/actor.ts";
+import { onUse } from "../../schema/on-use.ts";
 import { TaskRequest, type TerminalSize } from "../../schema/task.ts";
 import { type AgentCommand, AgentProcess } from "./agent-process.ts";
 import { TaskError } from "./task-error.ts";
@@ -60,12 +61,12 @@ export type TaskPlace = {
   environment: Readonly<Record<string, string | undefined>>;
 };
 
-const validator = Compile(TaskRequest);
+const validator = onUse(() => Compile(TaskRequest));
 
 /** Throws `invalid_request`, `cwd_outside`, `cwd_not_found` or `program_not_found`. */
 export function checkStart(request: TaskRequest, place: TaskPlace): TaskPlan {
-  if (!validator.Check(request)) {
-    const [fault] = validator.Errors(request);
+  if (!validator().Check(request)) {
+    const [fault] = validator().Errors(request);
     throw invalid(`${fault?.instancePath || "the request"} ${fault?.message ?? "is invalid"}`);
   }
   const mode = modeOf(request);

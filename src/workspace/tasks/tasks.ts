@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { Compile } from "typebox/compile";
 import type { Actor } from "../../schema/actor.ts";
+import { onUse } from "../../schema/on-use.ts";
 import {
   MAX_COLS,
   MAX_ROWS,
@@ -52,7 +53,7 @@ export type TaskView = TaskState & {
 /** The output and the screen of a task, running or not. */
 export type WatchedTask = Pick<Task, "follow" | "shown" | "read" | "screen" | "state">;
 
-const sizeValidator = Compile(TerminalSizeSchema);
+const sizeValidator = onUse(() => Compile(TerminalSizeSchema));
 
 export class Tasks {
   readonly #options: TasksOptions;
@@ -124,7 +125,7 @@ export class Tasks {
 
   async resize(taskId: string, size: TerminalSize, actor?: Actor): Promise<void> {
     const task = this.#find(taskId);
-    if (!sizeValidator.Check(size))
+    if (!sizeValidator().Check(size))
       throw new TaskError("invalid_request", `A terminal has 1 to ${MAX_ROWS} rows and 1 to ${MAX_COLS} cols.`);
     await task.resize(size, actor);
   }

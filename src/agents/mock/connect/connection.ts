@@ -1,17 +1,13 @@
 /** One process of the mock agent for one session. */
 import { fileURLToPath } from "node:url";
+import { builtFile } from "../../../package-root.ts";
 import type { Connection, Launch, Prompt } from "../../contract.ts";
 import { rec, str } from "../../json.ts";
 import { RecordedProcess } from "../../kit/recorded-process.ts";
 import { createMockTranslator, MOCK_SESSION } from "../translate/translator.ts";
 import type { MockCommand } from "../translate/wire.ts";
 
-/** Beside the agent's folder once built; from the sources, the built one. */
-export const PROGRAM = fileURLToPath(
-  import.meta.url.endsWith(".ts")
-    ? new URL("../../../../dist/agents/mock/program.js", import.meta.url)
-    : new URL("../program.js", import.meta.url),
-);
+export const PROGRAM = fileURLToPath(builtFile("agents/mock/program.js"));
 const STOP_GRACE_MS = 1_000;
 
 export async function connectMock({ config, resume, port, host }: Launch): Promise<Connection> {
