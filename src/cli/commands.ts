@@ -3,6 +3,7 @@ import type { Command } from "./command.ts";
 import { audit, open, tokenList, tokenMint, tokenRevoke, tokenShow } from "./commands/access.ts";
 import { agents, agentsInstall, agentsReport, models, modes } from "./commands/agents.ts";
 import { allow, answer, deny } from "./commands/answer.ts";
+import { artifactGet, artifactList, artifactShow } from "./commands/artifacts.ts";
 import { attach } from "./commands/attach.ts";
 import { create, file, fork, rename, set } from "./commands/change.ts";
 import {
@@ -30,7 +31,7 @@ import {
   filesWrite,
 } from "./commands/files.ts";
 import { ls, pending, show } from "./commands/list.ts";
-import { artifact, coverage, items, native, snapshot } from "./commands/look.ts";
+import { coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
 import { modelServer } from "./commands/model-server.ts";
 import { prune } from "./commands/prune.ts";
@@ -77,7 +78,10 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
       checkpointUndo,
     ],
   },
-  { title: "Behind the events", commands: [search, items, snapshot, coverage, native, artifact, exportSession, importSession] },
+  {
+    title: "Behind the events",
+    commands: [search, items, snapshot, coverage, native, artifactList, artifactShow, artifactGet, exportSession, importSession],
+  },
   {
     title: "Agents",
     commands: [agents, agentsInstall, agentsReport, models, modes, skillsList, skillsShow, verify, replay, modelServer],

@@ -1,5 +1,6 @@
 // The daemon as an object. `connect` finds it or takes an address; everything else hangs on what it returns.
 import type { Role, Surface } from "../schema/actor.ts";
+import type { ArtifactList, ArtifactPreview, ArtifactQuery } from "../schema/artifact.ts";
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
@@ -342,6 +343,16 @@ export class Dragoman {
       onState,
       ...(after === undefined ? {} : { after }),
     });
+  }
+
+  /** What sessions and tasks stored beside their events, the newest first. */
+  artifacts(options: ArtifactQuery = {}, signal?: AbortSignal): Promise<ArtifactList> {
+    return this.http.json("GET", "/v1/artifacts", { query: { ...options }, signal });
+  }
+
+  /** A short look at an artifact: both ends of a text, JSON laid out, the size of an image, the files of a diff. */
+  artifactPreview(artifactId: string, signal?: AbortSignal): Promise<ArtifactPreview> {
+    return this.http.json("GET", `/v1/artifacts/${encodeURIComponent(artifactId)}/preview`, { signal });
   }
 
   /** Bytes of an artifact, by its id or by the path in a content part; `start` and `end` (inclusive) choose a part of them. */

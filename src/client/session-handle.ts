@@ -1,5 +1,6 @@
 // A session as an object: send, watch, answer, change, end. Every route of one session has a method here.
 import type { UnifiedMessage } from "../dialects/unified-message.ts";
+import type { ArtifactList, ArtifactQuery } from "../schema/artifact.ts";
 import type { Changes, Checkpoint, CheckpointList, RewindCheckpoint, Rewound, TakeCheckpoint } from "../schema/checkpoint.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
@@ -306,6 +307,11 @@ export class SessionHandle {
   /** The newest first. */
   tasks(options: TaskListOptions = {}, signal?: AbortSignal): Promise<TaskList> {
     return this.#http.json("GET", `${this.#path}/tasks`, { query: { ...options }, signal });
+  }
+
+  /** What the session and its tasks stored beside their events: images, long outputs, attachments. */
+  artifacts(options: ArtifactQuery = {}, signal?: AbortSignal): Promise<ArtifactList> {
+    return this.#http.json("GET", `${this.#path}/artifacts`, { query: { ...options }, signal });
   }
 
   async interrupt(signal?: AbortSignal): Promise<void> {

@@ -31,6 +31,12 @@ export const Config = Type.Object(
           subscribers: Type.Optional(Type.Integer({ minimum: 1 })),
           queued: Type.Optional(Type.Integer({ minimum: 1 })),
           body_bytes: Type.Optional(Type.Integer({ minimum: 1024 })),
+          artifact_bytes: Type.Optional(
+            Type.Integer({
+              minimum: 1024,
+              description: "All artifacts together: above it, messages with attachments are refused.",
+            }),
+          ),
           requests_per_second: Type.Optional(Type.Integer({ minimum: 1 })),
           concurrent_requests: Type.Optional(Type.Integer({ minimum: 1 })),
         },
@@ -118,6 +124,7 @@ export const defaults = {
     subscribers: 5_000,
     queued: 100,
     body_bytes: 32 * 1024 * 1024,
+    artifact_bytes: 20 * 1024 ** 3,
     requests_per_second: 2_000,
     concurrent_requests: 1_000,
   },

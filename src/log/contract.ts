@@ -244,6 +244,23 @@ export interface ArtifactWriter {
   put(bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo;
 }
 
+/** Who has an artifact. */
+export type ArtifactOwner = { kind: StreamKind; id: string };
+
+export type ArtifactListOptions = {
+  /** Only what one of these streams has; those that are not there have nothing. */
+  of?: readonly ArtifactOwner[];
+  kind?: string;
+  min_bytes?: number;
+  /** Default newest. */
+  order?: "newest" | "largest";
+  limit?: number;
+  /** The `next` of the page before. */
+  before?: string;
+};
+
+export type ArtifactPage = { artifacts: (ArtifactInfo & { owners: ArtifactOwner[] })[]; next: string | null };
+
 /** Content-addressed: the same bytes have the same id. The first description (mime, kind, name) of some bytes stays. */
 export interface Artifacts {
   /** Rejects with `invalid_artifact_id`. */
@@ -252,6 +269,12 @@ export interface Artifacts {
    * `end` is inclusive, as in HTTP ranges. Undefined when there is no such artifact. Rejects with `corrupt_artifact` when the bytes are not what the id says.
    */
   openRead(artifactId: string, range?: { start?: number; end?: number }): Promise<Readable | undefined>;
+  /** What is committed. */
+  list(options?: ArtifactListOptions): Promise<ArtifactPage>;
+  /** The streams that have it. */
+  owners(artifactId: string): Promise<ArtifactOwner[]>;
+  /** How many there are, and their bytes. */
+  usage(): Promise<{ count: number; bytes: number }>;
 }
 
 /** One text that can be found: something said or done in a stream. */

@@ -597,6 +597,23 @@ function besideContract(open: () => Promise<OpenedLog>): void {
     await one.committed();
     await two.committed();
     const again = await reopen();
+    const owner = (id: string) => ({ kind: "session" as const, id });
+    const listed = async (options: Parameters<typeof again.artifacts.list>[0]) =>
+      (await again.artifacts.list(options)).artifacts.map(({ artifact_id }) => artifact_id);
+    expect(await listed({ order: "largest" })).toEqual([info.artifact_id, own.artifact_id]);
+    expect(await listed({ of: [owner("two"), owner("nobody")] })).toEqual([info.artifact_id]);
+    expect(await listed({ of: [] })).toEqual([]);
+    expect(await listed({ min_bytes: 9 })).toEqual([info.artifact_id]);
+    expect(await listed({ kind: "json" })).toEqual([]);
+    const page = await again.artifacts.list({ limit: 1 });
+    expect(page.artifacts).toHaveLength(1);
+    const rest = await again.artifacts.list({ limit: 1, before: page.next ?? "" });
+    expect([...page.artifacts, ...rest.artifacts].map(({ artifact_id }) => artifact_id).sort()).toEqual(
+      [info.artifact_id, own.artifact_id].sort(),
+    );
+    expect(rest.next).toBeNull();
+    expect(await again.artifacts.owners(info.artifact_id)).toEqual([owner("one"), owner("two")]);
+    expect(await again.artifacts.usage()).toEqual({ count: 2, bytes: 18 });
     expect(await again.artifacts.stat(info.artifact_id)).toMatchObject({ bytes: 10, mime: "text/plain", name: "digits" });
     const read = async (id: string, range?: { start?: number; end?: number }) => {
       const chunks: Buffer[] = [];

@@ -3,6 +3,7 @@ import Type from "typebox";
 import { boundTo } from "../client/requests.ts";
 import { finalText } from "../client/turn-outcome.ts";
 import type { Session } from "../schema/session.ts";
+import { artifactTools } from "./artifact-tools.ts";
 import { checkpointTools } from "./checkpoint-tools.ts";
 import type { Ownership } from "./ownership.ts";
 import { isSettled, settle } from "./settle.ts";
@@ -276,4 +277,5 @@ export const tools: readonly Tool[] = [
   }),
   ...taskTools,
   ...checkpointTools,
+  ...artifactTools,
 ];

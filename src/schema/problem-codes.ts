@@ -286,6 +286,12 @@ export const problemCodes = {
     advice: "Restore the data directory from a backup, or export what is still readable.",
   },
   install_failed: { status: 502, title: "The installation failed", advice: "See detail." },
+  artifacts_full: {
+    status: 507,
+    title: "Artifacts take all the space they may",
+    advice:
+      "Remove sessions with DELETE /v1/sessions/{id} or `dragoman prune`, or raise limits.artifact_bytes in the configuration.",
+  },
   disk_full: { status: 507, title: "The disk is full", advice: "Free some space; the daemon goes on by itself." },
   not_ready: { status: 503, title: "Not ready", advice: "Try again in a moment." },
 } as const satisfies Record<string, { status: number; title: string; advice: string }>;

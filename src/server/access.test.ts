@@ -174,8 +174,10 @@ describe("scopes", () => {
     expect(faults).toEqual([]);
     const filtered = routes.filter(({ reach }) => reach === "filtered").map(({ operation }) => operation);
     expect(filtered.sort()).toEqual([
+      "listArtifacts",
       "listSessions",
       "listTasks",
+      "previewArtifact",
       "pruneSessions",
       "readArtifact",
       "search",
@@ -230,6 +232,11 @@ describe("scopes", () => {
     const ownArtifact = await attach(own.session_id, "ours");
     expect((await ask("GET", `/v1/artifacts/${ownArtifact}`, token)).status).toBe(200);
     expect((await ask("GET", `/v1/artifacts/${foreignArtifact}`, token)).code).toBe("artifact_not_found");
+    expect((await ask("GET", `/v1/artifacts/${ownArtifact}/preview`, token)).status).toBe(200);
+    expect((await ask("GET", `/v1/artifacts/${foreignArtifact}/preview`, token)).code).toBe("artifact_not_found");
+    const shown = await server.raw("GET", "/v1/artifacts", { authorization: `Bearer ${token}` });
+    expect(shown.text).toContain(ownArtifact);
+    expect(shown.text).not.toContain(foreignArtifact);
     expect((await server.call("GET", `/v1/artifacts/${foreignArtifact}`)).status).toBe(200);
 
     const marker = "the last of ours";

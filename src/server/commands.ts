@@ -39,7 +39,7 @@ export async function importSession(
 }
 
 export async function sendMessage(
-  { limits, manager, rights }: Context,
+  { limits, log, manager, rights }: Context,
   caller: Caller,
   sessionId: string,
   { message, command = false, attachments = [], when_busy = "queue" }: SendMessage,
@@ -48,6 +48,7 @@ export async function sendMessage(
   if (command && readCommand(message) === null)
     throw new ProblemError("unsupported", "A command is written as /name, with its arguments behind it.");
   const session = await manager.get(sessionId);
+  if (attachments.length > 0) await mustHaveRoom(log, limits.artifact_bytes);
   const stored =
     attachments.length === 0
       ? []
@@ -160,4 +161,15 @@ export async function replyQuestion(
   await rights.mustMayAnswer(caller, sessionId);
   const session = await manager.get(sessionId);
   await session.replyQuestion(requestId, answers, caller.actor);
+}
+
+/** What an agent makes is kept in any case: it is part of the story. What is sent can wait. */
+async function mustHaveRoom(log: Context["log"], limit: number | undefined): Promise<void> {
+  if (limit === undefined) return;
+  const { bytes } = await log.artifacts.usage();
+  if (bytes < limit) return;
+  throw new ProblemError(
+    "artifacts_full",
+    `Artifacts have ${bytes} bytes, and limits.artifact_bytes allows ${limit}. Remove sessions that are not needed any more: their artifacts go with them.`,
+  );
 }

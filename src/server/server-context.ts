@@ -26,6 +26,8 @@ import type { TokenStore } from "./token-store.ts";
 
 export type ServerLimits = {
   body_bytes: number;
+  /** All artifacts together; above it, messages with attachments are refused. Default: no limit. */
+  artifact_bytes?: number;
   /** Open SSE streams and WebSockets together. */
   subscribers: number;
   /** TCP connections; default: subscribers + 1000. */

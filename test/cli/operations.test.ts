@@ -69,7 +69,10 @@ const REACHED: Record<string, string | null> = {
   updateQueued: "queue edit",
   removeQueued: "queue rm",
   sendQueued: "queue send",
-  readArtifact: "artifact",
+  readArtifact: "artifact get",
+  listArtifacts: "artifact ls",
+  listSessionArtifacts: "artifact ls",
+  previewArtifact: "artifact show",
   startTask: "task run",
   startSessionTask: "task run",
   listTasks: "task ls",
@@ -166,7 +169,15 @@ describe("the command line", { timeout: 240_000 }, () => {
     await run("send", id, "big 2000000");
     await run("wait", id);
     const artifact = (await run("items", id)).out.match(/\/v1\/artifacts\/[\w-]+/g)?.at(-1) ?? "";
-    expect((await run("artifact", artifact)).out).toHaveLength(2_000_000);
+    expect((await run("artifact", "get", artifact)).out).toHaveLength(2_000_000);
+    expect(await json("artifact", "ls", "--session", id, "--largest", "--limit", "1")).toMatchObject({
+      path: artifact,
+      bytes: 2_000_000,
+      references: [{ stream_kind: "session", id }],
+    });
+    expect((await run("artifact", "ls", "--kind", "text")).out).toContain("note.txt");
+    expect((await run("artifact", "ls", "--kind", "film")).code).toBe(2);
+    expect((await run("artifact", "show", artifact)).out).toMatch(/^text, 2000000 bytes\n[\s\S]*bytes left out/);
   });
 
   it("finds what waits for a person, and allows what is about to be asked", async () => {

@@ -1,4 +1,4 @@
-// `items`, `snapshot`, `coverage`, `native`, `artifact`: what lies behind a session's events.
+// `items`, `snapshot`, `coverage`, `native`: what lies behind a session's events.
 import { createWriteStream } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -74,17 +74,6 @@ export const native: Command = {
       },
     });
     await save(answer, text(values, "output"), terminal);
-    return EXIT.ok;
-  },
-};
-
-export const artifact: Command = {
-  name: "artifact",
-  usage: "artifact <artifact>",
-  about: "the bytes of an artifact, by its id or its path in a content part",
-  options: { output: { type: "string", short: "o", value: "<file>", about: "default: stdout" } },
-  async run({ words, values, daemon, terminal }) {
-    await save(await (await daemon()).artifact(need(words, 0, "the artifact")), text(values, "output"), terminal);
     return EXIT.ok;
   },
 };

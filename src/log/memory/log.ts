@@ -23,6 +23,7 @@ import type {
 } from "../contract.ts";
 import { LogError } from "../log-error.ts";
 import { Pump, Tail } from "../tail.ts";
+import { listArtifacts, ownersOf } from "./artifact-list.ts";
 import { type MemoryBatch, PlacedMemoryBatch } from "./batch.ts";
 import { MemoryDocuments } from "./documents.ts";
 import { MemorySearch } from "./search.ts";
@@ -78,6 +79,12 @@ export class MemoryLog implements Log {
       openRead: async (id, range = {}) => {
         const found = this.#artifactOf(id);
         return found && Readable.from([found.bytes.subarray(range.start ?? 0, (range.end ?? found.bytes.length - 1) + 1)]);
+      },
+      list: async (options) => listArtifacts([...this.#artifacts.values()], options),
+      owners: async (id) => ownersOf(this.#artifactOf(id)),
+      usage: async () => {
+        const all = [...this.#artifacts.values()];
+        return { count: all.length, bytes: all.reduce((sum, { info }) => sum + info.bytes, 0) };
       },
     };
   }

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import type { ArtifactInfo, Artifacts } from "../contract.ts";
+import type { ArtifactInfo, ArtifactListOptions, ArtifactOwner, ArtifactPage, Artifacts, StreamKind } from "../contract.ts";
 import { LogError, toLogError } from "../log-error.ts";
 import { ArtifactFiles } from "./artifact-files.ts";
 import { checksumOf, matches } from "./checksum.ts";
@@ -34,6 +34,10 @@ export class SqliteArtifacts implements Artifacts, Writer {
   readonly #addRemoval: Statement;
   readonly #removals: Statement;
   readonly #endRemoval: Statement;
+  readonly #db: Database;
+  readonly #numberOf: Statement;
+  readonly #owners: Statement;
+  readonly #usage: Statement;
   #pending = new Map<string, ArtifactInfo>();
   #links = new Map<string, Link>();
 
@@ -53,6 +57,12 @@ export class SqliteArtifacts implements Artifacts, Writer {
     this.#delete = db.prepare("DELETE FROM artifacts WHERE artifact_id = ?");
     this.#addRemoval = db.prepare("INSERT OR IGNORE INTO artifact_removals (artifact_id) VALUES (?)");
     this.#removals = db.prepare("SELECT artifact_id FROM artifact_removals");
+    this.#db = db;
+    this.#numberOf = db.prepare("SELECT no FROM streams WHERE kind = ? AND id = ? AND deleted = 0");
+    this.#owners = db.prepare(
+      "SELECT kind, id FROM artifact_streams JOIN streams ON streams.no = artifact_streams.stream WHERE artifact_id = ? AND deleted = 0 ORDER BY no",
+    );
+    this.#usage = db.prepare("SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM artifacts");
     this.#endRemoval = db.prepare("DELETE FROM artifact_removals WHERE artifact_id = ?");
   }
 
@@ -87,9 +97,13 @@ export class SqliteArtifacts implements Artifacts, Writer {
     const pending = this.#pending.get(artifactId);
     if (pending !== undefined) return pending;
     const row = this.#damage.guard(`The description of ${artifactId}`, undefined, () => this.#find.get(artifactId));
-    if (row === undefined) return undefined;
+    return row === undefined ? undefined : this.#checked(row);
+  }
+
+  #checked(row: SqlRow): ArtifactInfo {
     const info = infoOf(row);
-    if (!matches(row, "row_checksum", rowChecksum(info))) throw this.#damage.artifact(artifactId, "its description is damaged");
+    if (!matches(row, "row_checksum", rowChecksum(info)))
+      throw this.#damage.artifact(info.artifact_id, "its description is damaged");
     return info;
   }
 
@@ -99,6 +113,49 @@ export class SqliteArtifacts implements Artifacts, Writer {
     const found = await this.#files.read(shaOf(artifactId), info.bytes, range);
     if (found !== undefined && "damage" in found) throw this.#damage.artifact(artifactId, found.damage);
     return found;
+  }
+
+  async list(options: ArtifactListOptions = {}): Promise<ArtifactPage> {
+    const { order = "newest", limit = 100, min_bytes = 0, kind, of, before } = options;
+    const by = order === "newest" ? "created_at" : "bytes";
+    const wheres = ["bytes >= ?"];
+    const values: (string | number)[] = [min_bytes];
+    if (kind !== undefined) {
+      wheres.push("kind = ?");
+      values.push(kind);
+    }
+    if (of !== undefined) {
+      const rows = of.map(({ kind, id }) => this.#numberOf.get(kind, id));
+      const numbers = rows.flatMap((row) => (row === undefined ? [] : [int(row, "no")]));
+      wheres.push(`artifact_id IN (SELECT artifact_id FROM artifact_streams WHERE stream IN (${numbers.join(",")}))`);
+    }
+    const place = /^(\d+)\.(art_[0-9a-f]{64})$/.exec(before ?? "");
+    if (place) {
+      wheres.push(`(${by}, artifact_id) < (?, ?)`);
+      values.push(Number(place[1]), place[2] ?? "");
+    }
+    const sql = `SELECT ${COLUMNS}, row_checksum FROM artifacts WHERE ${wheres.join(" AND ")} ORDER BY ${by} DESC, artifact_id DESC LIMIT ?`;
+    const rows = this.#damage.guard("The list of artifacts", undefined, () => this.#db.prepare(sql).all(...values, limit + 1));
+    const shown = rows.slice(0, limit).map((row) => this.#checked(row));
+    const last = shown.at(-1);
+    return {
+      artifacts: shown.map((info) => ({ ...info, owners: this.#ownersOf(info.artifact_id) })),
+      next: rows.length > limit && last ? `${last[by]}.${last.artifact_id}` : null,
+    };
+  }
+
+  async owners(artifactId: string): Promise<ArtifactOwner[]> {
+    shaOf(artifactId);
+    return this.#ownersOf(artifactId);
+  }
+
+  async usage(): Promise<{ count: number; bytes: number }> {
+    const row = this.#usage.get();
+    return row === undefined ? { count: 0, bytes: 0 } : { count: int(row, "count"), bytes: int(row, "bytes") };
+  }
+
+  #ownersOf(artifactId: string): ArtifactOwner[] {
+    return this.#owners.all(artifactId).map((row) => ({ kind: text(row, "kind") as StreamKind, id: text(row, "id") }));
   }
 
   write(): void {

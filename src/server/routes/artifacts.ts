@@ -1,19 +1,162 @@
-// Stored bytes, whole or by range. They come from agents: a browser may show them, never run them.
+/**
+ * Artifacts: lists of them, a short look, and the stored bytes, whole or by range. The bytes come from agents: a browser may show them, never run them. A token
+ * with a scope sees those that a session or a task it reaches has.
+ */
 import Type from "typebox";
-import type { ArtifactInfo } from "../../log/contract.ts";
+import type { ArtifactInfo, ArtifactListOptions, ArtifactPage } from "../../log/contract.ts";
+import { type Artifact, ArtifactList, ArtifactPreview, ArtifactQuery } from "../../schema/artifact.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
-import { ArtifactReach } from "../artifact-reach.ts";
+import { previewOf } from "../../workspace/artifacts/preview.ts";
 import { FOREIGN_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import type { Caller } from "../token.ts";
 import { callerOf } from "./auth.ts";
+import { SessionPath } from "./parameters.ts";
 
 const ArtifactPath = Type.Object({ artifact: Type.String({ maxLength: 128 }) });
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/[\w.+-]+|video\/[\w.+-]+|text\/plain|application\/json)$/;
 
 const TEXT = /^(text\/|application\/(json|xml|javascript|x-ndjson))/;
 
-export function artifactRoutes(app: App, { log, redactions }: ServerContext): void {
-  const reach = new ArtifactReach(log);
+/** Tasks of a session that are looked through for artifacts. */
+const MOST_TASKS = 500;
+
+export function artifactRoutes(app: App, context: ServerContext): void {
+  listRoutes(app, context);
+  previewRoute(app, context);
+  bytesRoute(app, context);
+}
+
+/** Throws `artifact_not_found` also for one that the caller does not reach. */
+async function found({ log, access }: ServerContext, caller: Caller, artifactId: string): Promise<ArtifactInfo> {
+  const info = await log.artifacts.stat(artifactId);
+  if (!info) throw new ProblemError("artifact_not_found");
+  if (caller.scope === null || (await seesOne(access, caller, await log.artifacts.owners(artifactId)))) return info;
+  throw new ProblemError("artifact_not_found");
+}
+
+type Owners = ArtifactPage["artifacts"][number]["owners"];
+
+async function seesOne(access: ServerContext["access"], caller: Caller, owners: Owners): Promise<boolean> {
+  for (const { kind, id } of owners)
+    if (await (kind === "session" ? access.sees(caller, id) : access.seesTask(caller, id))) return true;
+  return false;
+}
+
+function listRoutes(app: App, { log, access, manager }: ServerContext): void {
+  app.get(
+    "/v1/sessions/:id/artifacts",
+    {
+      schema: { params: SessionPath, querystring: ArtifactQuery },
+      config: {
+        tag: "artifacts",
+        operation: "listSessionArtifacts",
+        summary: "What a session and its tasks stored beside their events: images, long outputs, attachments.",
+        replies: { 200: ArtifactList },
+        problems: ["session_not_found"],
+      },
+    },
+    async ({ params, query }) => {
+      await manager.view(params.id);
+      const tasks = await log.list("task", { tag: `session:${params.id}`, limit: MOST_TASKS });
+      const of = [{ kind: "session" as const, id: params.id }, ...tasks.streams.map(({ id }) => ({ kind: "task" as const, id }))];
+      return listed(await log.artifacts.list({ ...optionsOf(query), of }));
+    },
+  );
+
+  app.get(
+    "/v1/artifacts",
+    {
+      schema: { querystring: ArtifactQuery },
+      config: {
+        tag: "artifacts",
+        reach: "filtered",
+        operation: "listArtifacts",
+        summary: "All artifacts the token reaches, the newest or the largest first.",
+        description: "A page can hold fewer than `limit`, and still have a `next`.",
+        replies: { 200: ArtifactList },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request);
+      const page = await log.artifacts.list(optionsOf(request.query));
+      if (caller.scope === null) return listed(page);
+      const seen = await Promise.all(page.artifacts.map(({ owners }) => seesOne(access, caller, owners)));
+      const artifacts = page.artifacts.filter((_, index) => seen[index]);
+      return listed({ ...page, artifacts: await Promise.all(artifacts.map((one) => withReached(one, caller, access))) });
+    },
+  );
+}
+
+/** Sessions that the token does not reach are not named. */
+async function withReached<T extends { owners: Owners }>(one: T, caller: Caller, access: ServerContext["access"]): Promise<T> {
+  const seen = await Promise.all(one.owners.map((owner) => seesOne(access, caller, [owner])));
+  return { ...one, owners: one.owners.filter((_, index) => seen[index]) };
+}
+
+const optionsOf = ({ kind, min_bytes, order, limit, before }: ArtifactQuery): ArtifactListOptions => ({
+  ...(kind === undefined ? {} : { kind }),
+  ...(min_bytes === undefined ? {} : { min_bytes }),
+  ...(order === undefined ? {} : { order }),
+  ...(limit === undefined ? {} : { limit }),
+  ...(before === undefined ? {} : { before }),
+});
+
+const listed = ({ artifacts, next }: ArtifactPage): ArtifactList => ({
+  artifacts: artifacts.map(
+    ({ owners, created_at, ...info }): Artifact => ({
+      ...info,
+      created_at: new Date(created_at).toISOString(),
+      references: owners.flatMap(({ kind, id }) => (kind === "session" || kind === "task" ? [{ stream_kind: kind, id }] : [])),
+    }),
+  ),
+  next,
+});
+
+function previewRoute(app: App, context: ServerContext): void {
+  const { log, redactions } = context;
+  app.get(
+    "/v1/artifacts/:artifact/preview",
+    {
+      schema: { params: ArtifactPath },
+      config: {
+        tag: "artifacts",
+        reach: "filtered",
+        heavy: "page",
+        operation: "previewArtifact",
+        summary: "A short look: both ends of a text, JSON laid out, the size of an image, the files of a diff.",
+        replies: { 200: ArtifactPreview },
+        problems: ["artifact_not_found"],
+      },
+    },
+    async (request) => {
+      const info = await found(context, callerOf(request), request.params.artifact);
+      const preview = await previewOf({
+        ...info,
+        read: async (start, end) => {
+          const chunks: Buffer[] = [];
+          const bytes = await log.artifacts.openRead(info.artifact_id, { start, end });
+          if (!bytes) throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
+          for await (const chunk of bytes) chunks.push(chunk as Buffer);
+          return Buffer.concat(chunks);
+        },
+      });
+      if (!redactions.applyTo(request.caller)) return preview;
+      const owners = await log.artifacts.owners(info.artifact_id);
+      const redactors = await Promise.all([undefined, ...owners.map(({ id }) => id)].map((id) => redactions.ofSession(id)));
+      const hidden = (text: string): string => redactors.reduce((left, redactor) => redactor.text(left), text);
+      const { head, tail } = preview;
+      return {
+        ...preview,
+        ...(head === undefined ? {} : { head: hidden(head) }),
+        ...(tail === undefined ? {} : { tail: hidden(tail) }),
+      };
+    },
+  );
+}
+
+function bytesRoute(app: App, context: ServerContext): void {
+  const { log, redactions } = context;
   app.get(
     "/v1/artifacts/:artifact",
     {
@@ -32,10 +175,7 @@ export function artifactRoutes(app: App, { log, redactions }: ServerContext): vo
       },
     },
     async (request, reply) => {
-      const info = await log.artifacts.stat(request.params.artifact);
-      const { scope } = callerOf(request);
-      if (!info || (scope !== null && !(await reach.reaches(scope, info.artifact_id))))
-        throw new ProblemError("artifact_not_found");
+      const info = await found(context, callerOf(request), request.params.artifact);
       if (redactions.applyTo(request.caller) && TEXT.test(info.mime)) {
         const text = await log.artifacts.openRead(info.artifact_id);
         if (!text) throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");

@@ -1,0 +1,87 @@
+/**
+ * A short look at an artifact: how a text begins and ends, JSON laid out, the size of an image, the files of a diff. What it is is told by its bytes. Little of
+ * it is read, however large it is.
+ */
+import type { ArtifactPreview } from "../../schema/artifact.ts";
+import { isBinary } from "../binary.ts";
+import { diffstat, looksLikeDiff } from "./diffstat.ts";
+import { IMAGE_HEAD_BYTES, imageSize } from "./image-size.ts";
+
+const SHOWN_BYTES = 2 * 1024;
+/** JSON and diffs up to this size are read whole. */
+const WHOLE_BYTES = 4 * 1024 * 1024;
+
+export type ArtifactBytes = {
+  artifact_id: string;
+  bytes: number;
+  mime: string;
+  /** `end` is inclusive. */
+  read(start: number, end: number): Promise<Buffer>;
+};
+
+export async function previewOf(artifact: ArtifactBytes): Promise<ArtifactPreview> {
+  const { artifact_id, bytes } = artifact;
+  const base = { artifact_id, bytes };
+  const start = bytes === 0 ? Buffer.alloc(0) : await artifact.read(0, Math.min(bytes, IMAGE_HEAD_BYTES) - 1);
+  const size = imageSize(start);
+  if (size) return { ...base, format: "image", ...size };
+  if (artifact.mime.startsWith("image/") && !artifact.mime.includes("svg")) return { ...base, format: "image" };
+  if (isBinary(wholeEnd(start))) return { ...base, format: "binary" };
+  const head = start.toString("utf8");
+  const whole = bytes <= start.length ? head : bytes <= WHOLE_BYTES ? null : undefined;
+  const read = async (): Promise<string | undefined> =>
+    whole === null ? (await artifact.read(0, bytes - 1)).toString("utf8") : whole;
+  if (looksLikeDiff(head)) {
+    const text = await read();
+    return { ...base, format: "diff", files: diffstat(text ?? head), ...(await ends(artifact, start)) };
+  }
+  if (/^\s*[[{"]/.test(head)) {
+    const laidOut = pretty(await read());
+    if (laidOut !== null) return { ...base, format: "json", ...cutText(laidOut) };
+  }
+  return { ...base, format: "text", ...(await ends(artifact, start)) };
+}
+
+type Ends = { head: string; tail?: string; left_out?: number };
+
+async function ends(artifact: ArtifactBytes, start: Buffer): Promise<Ends> {
+  const { bytes } = artifact;
+  if (bytes <= 2 * SHOWN_BYTES) return { head: start.subarray(0, bytes).toString("utf8") };
+  const head = wholeEnd(start.subarray(0, SHOWN_BYTES));
+  const last = wholeStart(await artifact.read(bytes - SHOWN_BYTES, bytes - 1));
+  return { head: head.toString("utf8"), tail: last.toString("utf8"), left_out: bytes - head.length - last.length };
+}
+
+function cutText(text: string): Ends {
+  const all = Buffer.from(text);
+  if (all.length <= 2 * SHOWN_BYTES) return { head: text };
+  const head = wholeEnd(all.subarray(0, 2 * SHOWN_BYTES));
+  return { head: head.toString("utf8"), left_out: all.length - head.length };
+}
+
+function pretty(text: string | undefined): string | null {
+  if (text === undefined) return null;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return null;
+  }
+}
+
+const isContinued = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** Without a character that is cut off at the end. */
+function wholeEnd(bytes: Buffer): Buffer {
+  let last = bytes.length - 1;
+  while (last > 0 && bytes.length - last < 4 && isContinued(bytes[last])) last -= 1;
+  const lead = bytes[last] ?? 0;
+  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  return last + length > bytes.length ? bytes.subarray(0, last) : bytes;
+}
+
+/** Without the rest of a character that began before. */
+function wholeStart(bytes: Buffer): Buffer {
+  let at = 0;
+  while (at < 3 && isContinued(bytes[at])) at += 1;
+  return bytes.subarray(at);
+}
