@@ -342,8 +342,8 @@ export type SkillDoor = {
   user: readonly string[];
   /** Whether it also looks in directories above its own, up to the repository's root. */
   upwards: boolean;
-  /** How its connection hands over `SessionConfig.skills`; null: it cannot. */
-  door: "plugin_directory" | null;
+  /** How it is given more: its connection hands over `SessionConfig.skills`, or it gets an MCP server with a tool for them; null: it cannot. */
+  door: "plugin_directory" | "mcp_server" | null;
   /** False: `/name` is no command of its own, so it gets the text of the skill. */
   commands?: false;
 };

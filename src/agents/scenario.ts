@@ -252,6 +252,8 @@ export const Delivery = Type.Union([
   Type.Object({ mode: Type.Literal("crash") }),
   /** After the turn before, in a fork of the session. */
   Type.Object({ mode: Type.Literal("fork") }),
+  /** After the turn before, in the session that a rewind of the conversation made: it knows nothing from this turn on. 1 is the first. */
+  Type.Object({ mode: Type.Literal("rewind"), before_turn: Type.Integer({ minimum: 1 }) }),
 ]);
 export type Delivery = Type.Static<typeof Delivery>;
 
@@ -334,6 +336,8 @@ export const Expectation = Type.Object({
   files_without: Type.Optional(Type.Record(Type.String(), Text)),
   /** The history in the last request of the model must contain each of these. */
   model_saw: Type.Optional(Type.Array(Text)),
+  /** The last request of the model must contain none of these. */
+  model_forgot: Type.Optional(Type.Array(Text)),
 });
 export type Expectation = Type.Static<typeof Expectation>;
 

@@ -4,9 +4,10 @@
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { Agent, AgentSkills, ReadSkill } from "../agents/contract.ts";
+import { fileURLToPath } from "node:url";
+import type { Agent, AgentSkills, McpServer, ReadSkill } from "../agents/contract.ts";
 import type { SkillList } from "../schema/skill.ts";
-import type { SkillPlace, SkillSource, UsedSkill } from "../session/skill-source.ts";
+import type { HandedSkills, SkillPlace, SkillSource, UsedSkill } from "../session/skill-source.ts";
 import {
   effectiveAllowedTools,
   invocationOf,
@@ -22,6 +23,14 @@ import {
 /** A larger skill is not handed over: it would be copied at every start of an agent. */
 const MAX_FILES = 500;
 const MAX_BYTES = 10 * 1024 ** 2;
+
+/** Part of the tool's name in the agent's calls, by which a use is recognised. */
+const SERVER_NAME = "dragoman_skills";
+const SERVER_PROGRAM = fileURLToPath(
+  import.meta.url.endsWith(".ts")
+    ? new URL("../../dist/mcp/skill-server.js", import.meta.url)
+    : new URL("../mcp/skill-server.js", import.meta.url),
+);
 
 export type DaemonSkillsOptions = {
   /** Where folders for agents are made. */
@@ -108,12 +117,27 @@ export class DaemonSkills implements SkillSource {
     },
   };
 
-  async handOver({ session_id, agent, directory, trusted }: SkillPlace): Promise<string | null> {
-    if (!this.#options.share || (agent.skills?.door ?? null) === null) return null;
+  async handOver({ session_id, agent, directory, trusted }: SkillPlace): Promise<HandedSkills | null> {
+    const door = agent.skills?.door ?? null;
+    if (!this.#options.share || door === null) return null;
     const { skills } = await this.#catalog(directory, trusted);
-    const given = skills.filter((skill) => this.#sight(skill, agent, directory).visible === "injected" && isSmall(skill));
+    const given = skills.filter((skill) => this.#sight(skill, agent, directory).visible === "injected");
     const folder = join(this.#options.folder, session_id);
     rmSync(folder, { recursive: true, force: true });
+    if (given.length === 0) return null;
+    return door === "mcp_server" ? { server: this.#server(folder, given) } : this.#plugin(folder, given.filter(isSmall));
+  }
+
+  /** The skills stay where they are: the server reads one when it is used. */
+  #server(folder: string, given: readonly Skill[]): McpServer {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const catalog = join(folder, "catalog.json");
+    const entries = given.map(({ name, description, path, directory }) => ({ name, description, path, directory }));
+    writeFileSync(catalog, JSON.stringify(entries), { mode: 0o600 });
+    return { name: SERVER_NAME, type: "stdio", command: process.execPath, args: [SERVER_PROGRAM, catalog] };
+  }
+
+  #plugin(folder: string, given: readonly Skill[]): HandedSkills | null {
     if (given.length === 0) return null;
     mkdirSync(join(folder, ".claude-plugin"), { recursive: true, mode: 0o700 });
     writeFileSync(
@@ -123,7 +147,7 @@ export class DaemonSkills implements SkillSource {
     // Copied: not every agent follows links.
     for (const skill of given)
       cpSync(skill.directory, join(folder, "skills", basename(skill.directory)), { recursive: true, dereference: true });
-    return folder;
+    return { folder };
   }
 
   #sight(skill: Skill, agent: Agent, directory: string | null): SkillList["skills"][number]["agents"][number] {

@@ -130,6 +130,13 @@ export const RewindCheckpoint = Type.Object(
         description: "Only these and what is below them, relative to the session's directory.",
       }),
     ),
+    turn: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        description:
+          "With the conversation: back to before this turn. Several turns that changed no file begin at the same checkpoint. Default: where the checkpoint was taken.",
+      }),
+    ),
     mode: Type.Optional(
       Type.Enum(["files", "conversation", "both"], {
         description:

@@ -62,12 +62,16 @@ const inOneWord = <S extends { status: string }>(server: S): S => ({
 /** The skill that a call of a skill tool names; undefined while its arguments are not complete, and for any other tool. */
 export function skillOf(parts: readonly DraftPart[]): Pick<EventDataOf["skill.invoked"], "name" | "args"> | undefined {
   for (const part of parts) {
-    if (part.type !== "tool_call" || part.tool_kind !== "skill") continue;
+    if (part.type !== "tool_call" || (part.tool_kind !== "skill" && !isOurTool(part))) continue;
     const { skill, name = skill, command = name, args } = argumentsOf(part.arguments);
     if (typeof command === "string" && command !== "") return { name: command, ...(typeof args === "string" ? { args } : {}) };
   }
   return undefined;
 }
+
+/** The tool of the daemon's own MCP server for skills, however the agent spells server and tool. */
+const isOurTool = ({ name, title = "" }: { name: string; title?: string }): boolean =>
+  /dragoman_skills/.test(name + title) && /use_skill/.test(name + title);
 
 function argumentsOf(json: string): Record<string, unknown> {
   try {

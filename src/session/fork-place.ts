@@ -12,12 +12,15 @@ export async function forkPlace(agent: Agent, stream: Stream, sequence: number):
       "fork_unsupported",
       `${agent.name} can only be forked at the end of its conversation: leave out \`at\`.`,
     );
-  const last = await nativeAt(stream, sequence);
-  const place = await agent.forkPlace(ledger(stream, last));
+  const place = await placeAt(agent, stream, sequence);
   if (place === null)
     throw new ProblemError("not_resumable", "There is no conversation before this event: create a new session.");
   return place;
 }
+
+/** Null: there is no conversation before this event, or the agent knows no places. */
+export const placeAt = async (agent: Agent, stream: Stream, sequence: number): Promise<string | null> =>
+  (await agent.forkPlace?.(ledger(stream, await nativeAt(stream, sequence)))) ?? null;
 
 /** The newest native message that this event, or one before it, was made from. */
 async function nativeAt(stream: Stream, sequence: number): Promise<number> {

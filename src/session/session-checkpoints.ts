@@ -18,7 +18,8 @@ const TURN = "turn_files";
 /** What a listing of changes shows at most. */
 const LISTED = 2_000;
 
-type TurnFiles = { turn_id: string; from: string; to: string | null };
+/** `sequence`: the last event before the turn; absent in what older versions stored. */
+type TurnFiles = { turn_id: string; from: string; to: string | null; sequence?: number };
 
 export type SessionCheckpointsOptions = {
   port: WorkspaceCheckpoints;
@@ -50,7 +51,10 @@ export class SessionCheckpoints {
   async beforePrompt(turnId: string): Promise<void> {
     const { port, directory } = this.#options;
     await port.enter(directory, this.#id);
-    await this.#bounded({ kind: "turn_start" }, turnId, (taken) => this.#noteTurn({ turn_id: turnId, from: taken.id, to: null }));
+    const { sequence } = this.#options.record.projection;
+    await this.#bounded({ kind: "turn_start" }, turnId, (taken) =>
+      this.#noteTurn({ turn_id: turnId, from: taken.id, to: null, sequence }),
+    );
   }
 
   /** The message did not get to the agent, or its turn is over. */
@@ -140,6 +144,21 @@ export class SessionCheckpoints {
     );
   }
 
+  /** The event up to which the conversation goes back: where the checkpoint was taken, or what was before a turn. Throws `turn_not_found`. */
+  placeOf(id: string, turnId: string | undefined): number {
+    const { sequence } = this.find(id);
+    return turnId === undefined ? sequence : (this.#turnOf(turnId).sequence ?? sequence);
+  }
+
+  #turnOf(turnId: string): TurnFiles {
+    const turn = this.#known.turns.get(turnId);
+    if (turn) return turn;
+    throw new ProblemError(
+      "turn_not_found",
+      `Nothing is stored of the files of a turn ${JSON.stringify(turnId)} in this session.`,
+    );
+  }
+
   async diff(from: string, to: string, options: { text: boolean; paths?: readonly string[] }): Promise<Changes> {
     this.find(from);
     if (to !== "now") this.find(to);
@@ -150,12 +169,7 @@ export class SessionCheckpoints {
   async changes(turnId: string | null, options: { text: boolean; paths?: readonly string[] }): Promise<Changes> {
     const { turns, checkpoints } = this.#known;
     if (turnId !== null) {
-      const turn = turns.get(turnId);
-      if (!turn)
-        throw new ProblemError(
-          "turn_not_found",
-          `Nothing is stored of the files of a turn ${JSON.stringify(turnId)} in this session.`,
-        );
+      const turn = this.#turnOf(turnId);
       return this.#changes(turn.from, turn.to ?? "now", turnId, options);
     }
     const first = checkpoints.at(0)?.checkpoint_id ?? null;

@@ -14,7 +14,7 @@ import type { CreateSession, ForkSession, SessionState, Session as SessionView, 
 import type { AdoptTask } from "./agent-tasks.ts";
 import { NativeChannel } from "./channel.ts";
 import { earlierConversation } from "./earlier-conversation.ts";
-import { forkPlace } from "./fork-place.ts";
+import { forkPlace, placeAt } from "./fork-place.ts";
 import type { IdSource } from "./ids.ts";
 import { isImporting } from "./import-mark.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
@@ -272,10 +272,15 @@ export class SessionManager {
    */
   async branchAt(id: string, sequence: number, actor: Actor = EMBEDDED): Promise<SessionView> {
     const origin = await this.get(id);
-    if (this.#agentOf(origin.agentId).agent.forkPlace && origin.nativeSessionId !== null)
-      return this.fork(id, { at: sequence }, actor);
-    const earlier = await earlierConversation(this.#options.log, this.#snapshots, id, sequence);
     const { agent } = this.#agentOf(origin.agentId);
+    if (agent.forkPlace && origin.nativeSessionId !== null && (await placeAt(agent, origin.stream, sequence)) !== null)
+      return this.fork(id, { at: sequence }, actor);
+    if (agent.forkPlace && origin.row.forked_from !== null)
+      throw new ProblemError(
+        "fork_unsupported",
+        `Nothing was said in this session before the checkpoint: what it began with is in ${origin.row.forked_from}. Fork that one.`,
+      );
+    const earlier = await earlierConversation(this.#options.log, this.#snapshots, id, sequence);
     if (earlier !== null && !agent.capabilities.system_prompt)
       throw new ProblemError(
         "fork_unsupported",

@@ -34,7 +34,7 @@ import type { SessionContext } from "./session-context.ts";
 import { SessionRecord } from "./session-record.ts";
 import { type SessionRow, startMetadata } from "./session-row.ts";
 import { SessionSettings } from "./session-settings.ts";
-import { mayUseSkill, type SkillPlace } from "./skill-source.ts";
+import { type HandedSkills, mayUseSkill, type SkillPlace, withSkills } from "./skill-source.ts";
 import { DaemonRequest, isTrusted, TrustGate } from "./trust-gate.ts";
 
 export class Session implements SessionPort, Intake {
@@ -49,8 +49,8 @@ export class Session implements SessionPort, Intake {
   readonly #settings: SessionSettings;
   readonly #checkpoints: SessionCheckpoints | null;
   readonly #tasks: AgentTasks | null;
-  /** The folder with skills that its agent gets at the next start. */
-  #handed: string | null = null;
+  /** The skills that its agent gets at the next start. */
+  #handed: HandedSkills | null = null;
   /** What the running agent was started with. */
   #startedTrusted = false;
   /** It is being ended: nothing new begins. */
@@ -464,7 +464,7 @@ export class Session implements SessionPort, Intake {
   #target(): LineTarget {
     this.#startedTrusted = this.#gate.trusted;
     const target = startTarget(this.#row, this.#startedTrusted, this.#context);
-    return this.#handed === null ? target : { ...target, config: { ...target.config, skills: this.#handed } };
+    return this.#handed === null ? target : { ...target, config: withSkills(target.config, this.#handed) };
   }
 
   #turnEnded(data: EventDataOf["turn.ended"]): void {

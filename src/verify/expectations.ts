@@ -106,14 +106,19 @@ function tools({ tools: wanted = [] }: Expectation, items: readonly Item[]): str
     .map((tool) => `no call of a ${tool} tool is visible; calls: ${said}`);
 }
 
-function history({ model_saw: wanted = [] }: Expectation, requests: readonly RecordedRequest[]): string[] {
-  if (wanted.length === 0) return [];
+function history(
+  { model_saw: wanted = [], model_forgot: unwanted = [] }: Expectation,
+  requests: readonly RecordedRequest[],
+): string[] {
+  if (wanted.length === 0 && unwanted.length === 0) return [];
   const last = requests.at(-1);
   if (!last) return ["the model was never asked"];
   const seen = JSON.stringify(last.history);
-  return wanted
-    .filter((text) => !seen.includes(JSON.stringify(text).slice(1, -1)))
-    .map((text) => `the model did not see ${quoted([text])} in its last request`);
+  const isSeen = (text: string): boolean => seen.includes(JSON.stringify(text).slice(1, -1));
+  return [
+    ...wanted.filter((text) => !isSeen(text)).map((text) => `the model did not see ${quoted([text])} in its last request`),
+    ...unwanted.filter(isSeen).map((text) => `the model saw ${quoted([text])} in its last request and should not`),
+  ];
 }
 
 async function files({ files: wanted = {} }: Expectation, directory: string): Promise<string[]> {

@@ -123,6 +123,9 @@ export class Performance {
       case "fork":
         await this.idle();
         return this.#follow(await this.#now.handle.fork({}, this.#signal), true);
+      case "rewind":
+        await this.idle();
+        return this.#rewindConversation(delivery.before_turn);
       case "queue":
       case "steer":
         return this.#moment(delivery.when, this.#runningAt(index - 1), this.#signal);
@@ -255,13 +258,29 @@ export class Performance {
   }
 
   async #rewind(turn: number): Promise<void> {
+    const start = await this.#before(turn);
+    if (start) await this.#now.handle.rewind(start.checkpoint, {}, this.#signal);
+  }
+
+  async #rewindConversation(turn: number): Promise<void> {
+    const start = await this.#before(turn);
+    if (!start) return;
+    const request = { mode: "conversation", turn: start.turn } as const;
+    const { session_id } = await this.#now.handle.rewind(start.checkpoint, request, this.#signal);
+    if (session_id === null) throw new Error("the rewind of the conversation made no session");
+    this.#follow(this.#client.session(session_id), true);
+  }
+
+  /** A turn of the session, 1 is its first, and the checkpoint it began with. */
+  async #before(turn: number): Promise<{ turn: string; checkpoint: string } | null> {
     const { handle, watch } = this.#now;
     const begun = watch.events.flatMap((event) => (event.type === "turn.started" ? [event.data.turn_id] : []));
-    const { checkpoints, reason } = await handle.checkpoints(this.#signal);
-    const start = checkpoints.find(({ kind, turn_id }) => kind === "turn_start" && turn_id === begun[turn - 1]);
-    if (!start)
-      return void this.failures.push(`there is no checkpoint before turn ${turn}${reason === null ? "" : `: ${reason}`}`);
-    await handle.rewind(start.checkpoint_id, {}, this.#signal);
+    const id = begun[turn - 1];
+    const from = id === undefined ? null : (await handle.changes({ turn: id, signal: this.#signal })).from;
+    if (id !== undefined && from !== null) return { turn: id, checkpoint: from };
+    const { reason } = await handle.checkpoints(this.#signal);
+    this.failures.push(`there is no checkpoint before turn ${turn}${reason === null ? "" : `: ${reason}`}`);
+    return null;
   }
 
   // ── answers ─────────────────────────────────────────────────────────────────────────────────────────────────────────

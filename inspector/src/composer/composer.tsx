@@ -4,6 +4,7 @@ import { choosesCommand } from "../../../src/client/chosen-command.ts";
 import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
 import type { QueuedMessage } from "../../../src/schema/snapshot.ts";
+import { usePathMenu } from "../files/path-menu.tsx";
 import { forkAndOpen } from "../sessions/session-actions.tsx";
 import { agentOf, agents, can } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
@@ -34,6 +35,10 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
   const menu = useSlashMenu(text, config.commands ?? [], (name) => {
     setText(name.startsWith("$") ? `${name} ` : `/${name} `);
     area.current?.focus();
+  });
+  const paths = usePathMenu(row.session_id, text, area, (made, caret) => {
+    setText(made);
+    requestAnimationFrame(() => area.current?.setSelectionRange(caret, caret));
   });
   useLayoutEffect(() => {
     const element = area.current;
@@ -79,7 +84,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
     }
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    if (event.nativeEvent.isComposing || menu.onKeyDown(event)) return;
+    if (event.nativeEvent.isComposing || menu.onKeyDown(event) || paths.onKeyDown(event)) return;
     if (event.key === "Escape") event.currentTarget.blur();
     if (event.key !== "Enter" || event.shiftKey) return;
     event.preventDefault();
@@ -104,6 +109,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
     >
       {fault && <Notice kind="error">{fault}</Notice>}
       {menu.element}
+      {paths.element}
       <Queue session={row.session_id} messages={queue} canSend={canSteer || !busy} onFault={setFault} />
       {files.length > 0 && (
         <ul className="attachments">
@@ -135,6 +141,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
         }
         aria-label="Message"
         {...menu.aria}
+        {...paths.aria}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => event.clipboardData.files.length > 0 && void add(event.clipboardData.files)}

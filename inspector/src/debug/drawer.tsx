@@ -2,6 +2,8 @@
 import { Tabs } from "@base-ui/react/tabs";
 import type { PointerEvent } from "react";
 import type { Session } from "../../../src/schema/session.ts";
+import { SessionArtifacts } from "../artifacts/session-artifacts.tsx";
+import { SessionFiles } from "../files/session-files.tsx";
 import { prefer, preferences } from "../state/preferences.ts";
 import { SessionTasks } from "../terminal/session-tasks.tsx";
 import type { TranscriptView } from "../transcript/context.ts";
@@ -27,6 +29,12 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
             <Tabs.Tab className="tab" value="changes">
               Changes
             </Tabs.Tab>
+            <Tabs.Tab className="tab" value="files">
+              Files
+            </Tabs.Tab>
+            <Tabs.Tab className="tab" value="artifacts">
+              Artifacts
+            </Tabs.Tab>
             <Tabs.Tab className="tab" value="terminal">
               Terminal
             </Tabs.Tab>
@@ -51,6 +59,12 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="changes">
           <Changes row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="files">
+          <SessionFiles row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel className="tab-panel" value="artifacts">
+          <SessionArtifacts row={row} />
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="terminal">
           <SessionTasks row={row} />

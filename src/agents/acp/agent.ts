@@ -22,7 +22,7 @@ function acpAgent(definition: AcpDefinition): Agent {
     id: definition.id,
     name: definition.name,
     npmPackage: definition.npmPackage,
-    ...(definition.skills ? { skills: { ...definition.skills, door: null } } : {}),
+    skills: { project: [], user: [], upwards: false, ...definition.skills, door: "mcp_server" },
     capabilities: capabilitiesOf(definition),
     createTranslator: () => new AcpTranslator({ quirks: quirksOf(definition.quirks) }),
     inspect: (host) => inspect(definition, host),

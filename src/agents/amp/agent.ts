@@ -49,7 +49,7 @@ export const ampAgent: Agent = {
   id: "amp",
   name: "Amp",
   capabilities,
-  skills: { project: [".agents"], user: [], upwards: false, door: null },
+  skills: { project: [".agents"], user: [], upwards: false, door: "mcp_server" },
   npmPackage: { name: "@ampcode/cli", version: "0.0.1790712063-gb89205", bin: "amp" },
   createTranslator: () => new AmpTranslator(),
   inspect,

@@ -2,6 +2,7 @@
 import { claudeAgent } from "../claude/agent.ts";
 import { claudeFiles } from "../claude/connect/directory-files.ts";
 import { signedIn } from "../claude/connect/probe.ts";
+import { forkPlace } from "../claude/translate/fork-place.ts";
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { connectSdk } from "./connect/connection.ts";
 import { loadSdk, SDK_PACKAGE } from "./connect/sdk-module.ts";
@@ -12,13 +13,13 @@ export const claudeSdkAgent: Agent = {
   // It has no program of its own; the name only keeps the PATH from being asked for another one.
   npmPackage: { name: SDK_PACKAGE, version: "0.3.325", bin: "claude-agent-sdk" },
   capabilities: claudeAgent.capabilities,
-  // The SDK takes plugins as an option of their own, which is not given yet.
-  skills: { project: [".claude"], user: [".claude"], upwards: false, door: null },
+  skills: { project: [".claude"], user: [".claude"], upwards: false, door: "plugin_directory" },
   createTranslator: claudeAgent.createTranslator,
   inspect,
   ...(claudeAgent.refusal ? { refusal: claudeAgent.refusal } : {}),
   inspectStarts: false,
   directoryFiles: claudeFiles,
+  forkPlace,
   connect: connectSdk,
 };
 

@@ -5,6 +5,7 @@ import { claudeFiles } from "./connect/directory-files.ts";
 import { bypassRefusal } from "./connect/launch.ts";
 import { initializeAnswer, inspectClaude } from "./connect/probe.ts";
 import { agentList, modelList } from "./translate/config.ts";
+import { forkPlace } from "./translate/fork-place.ts";
 import { ClaudeTranslator } from "./translate/translator.ts";
 
 export const claudeAgent: Agent = {
@@ -38,5 +39,6 @@ export const claudeAgent: Agent = {
   models: async (host, place) => modelList((await initializeAnswer(host, place)).models),
   modes: async (host, place) => agentList((await initializeAnswer(host, place)).agents),
   directoryFiles: claudeFiles,
+  forkPlace,
   connect: connectClaude,
 };

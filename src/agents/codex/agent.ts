@@ -11,6 +11,7 @@ import { codexFiles } from "./connect/directory-files.ts";
 import { codexHome, rulesRefusal } from "./connect/exec-rules.ts";
 import { ServerPool } from "./connect/server-pool.ts";
 import { modelsOf } from "./translate/config.ts";
+import { forkPlace } from "./translate/fork-place.ts";
 import { CodexTranslator } from "./translate/translator.ts";
 
 /** Makes the process another one than that of the sessions; Codex does not know it. */
@@ -23,7 +24,7 @@ const codexWith = (pool: ServerPool): Agent => ({
   name: "Codex",
   sharesProcess: true,
   // One process serves sessions of many directories: further roots would reach all of them.
-  skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: null },
+  skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: "mcp_server" },
   capabilities: {
     permissions: true,
     edit_input: false,
@@ -53,6 +54,7 @@ const codexWith = (pool: ServerPool): Agent => ({
     { id: "plan", name: "Plan", description: "Codex makes a plan with you and changes nothing." },
   ],
   directoryFiles: codexFiles,
+  forkPlace,
   connect: (launch) => connect(pool, launch),
   close: () => pool.close(),
 });

@@ -9,6 +9,7 @@ import { connect } from "./connect/connection.ts";
 import { opencodeFiles } from "./connect/directory-files.ts";
 import { ServerPool } from "./connect/server-pool.ts";
 import { OPENCODE_PACKAGE } from "./package.ts";
+import { forkPlace } from "./translate/fork-place.ts";
 import { OpencodeTranslator } from "./translate/translator.ts";
 
 const VERSION_MS = 30_000;
@@ -18,7 +19,7 @@ export const opencodeWith = (pool: ServerPool, versions: Versions = new Map()): 
   name: "OpenCode",
   sharesProcess: true,
   // One process serves sessions of many directories: further paths would reach all of them.
-  skills: { project: [".claude", ".agents", ".opencode"], user: [".claude", ".agents"], upwards: true, door: null },
+  skills: { project: [".claude", ".agents", ".opencode"], user: [".claude", ".agents"], upwards: true, door: "mcp_server" },
   npmPackage: OPENCODE_PACKAGE,
   capabilities: {
     permissions: true,
@@ -44,6 +45,7 @@ export const opencodeWith = (pool: ServerPool, versions: Versions = new Map()): 
   models: (host, place) => models(pool, host, place),
   modes: (host, place) => modes(pool, host, place),
   directoryFiles: opencodeFiles,
+  forkPlace,
   connect: (launch) => connect(pool, launch),
   close: () => pool.close(),
 });

@@ -111,16 +111,24 @@ export function checkpointRoutes(app: App, { manager, rights }: ServerContext): 
         description:
           "What is overwritten or deleted is stored first. What a person changed between turns stays, unless `force`; git's refs are never touched.",
         replies: { 200: Rewound },
-        problems: [...missing, "session_busy", "fork_unsupported", "too_many_sessions", "checkpoint_refused", "disk_full"],
+        problems: [
+          ...missing,
+          "turn_not_found",
+          "session_busy",
+          "fork_unsupported",
+          "too_many_sessions",
+          "checkpoint_refused",
+          "disk_full",
+        ],
       },
     },
     async (request) => {
       const { id, checkpoint } = request.params;
-      const { mode = "files", dry_run = false, ...options } = request.body;
+      const { mode = "files", dry_run = false, turn, ...options } = request.body;
       const caller = callerOf(request);
       await rights.mustMayDrive(caller, id);
       const session = await manager.get(id);
-      const { sequence } = session.checkpoints.find(checkpoint);
+      const sequence = session.checkpoints.placeOf(checkpoint, turn);
       const wants = (which: RewindMode): boolean => mode === which || mode === "both";
       const files = wants("files") ? await session.checkpoints.rewind(checkpoint, { ...options, dry_run }) : null;
       const branch = wants("conversation") && !dry_run ? await manager.branchAt(id, sequence, caller.actor) : null;

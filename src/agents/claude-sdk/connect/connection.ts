@@ -140,7 +140,9 @@ class SdkConnection implements Connection {
       ...(config.model ? { model: config.model } : {}),
       ...(config.variant ? { effort: config.variant } : {}),
       ...(config.agent_mode ? { agent: config.agent_mode } : {}),
+      ...(config.skills === undefined ? {} : { plugins: [{ type: "local", path: config.skills }] }),
       ...(resume ? { resume: resume.native_session_id, forkSession: resume.fork } : {}),
+      ...(resume?.fork && resume.at !== undefined ? { resumeSessionAt: resume.at } : {}),
     };
   }
 

@@ -44,7 +44,7 @@ export function launchArguments(
     ...named("--effort", config.variant),
     ...named("--agent", config.agent_mode),
     ...named("--resume", resume?.native_session_id ?? null),
-    ...(resume?.fork ? ["--fork-session"] : []),
+    ...(resume?.fork ? ["--fork-session", ...named("--resume-session-at", resume.at ?? null)] : []),
     ...(mcp ? [`--mcp-config=${mcp}`] : []),
     ...(config.skills === undefined ? [] : [`--plugin-dir=${config.skills}`]),
     ...(config.system_prompt ? [`--append-system-prompt=${config.system_prompt}`] : []),

@@ -103,9 +103,9 @@ class CodexConnection implements Connection, ThreadWatch {
     return answer;
   }
 
-  async #resume({ native_session_id, fork }: NonNullable<Launch["resume"]>, params: JsonRecord): Promise<JsonRecord> {
+  async #resume({ native_session_id, fork, at }: NonNullable<Launch["resume"]>, params: JsonRecord): Promise<JsonRecord> {
     const again = { ...params, threadId: native_session_id, excludeTurns: true };
-    if (fork) return this.#thread("thread/fork", again);
+    if (fork) return this.#thread("thread/fork", { ...again, ...(at === undefined ? {} : { lastTurnId: at }) });
     this.#attach(native_session_id);
     try {
       return await this.#server.request("thread/resume", again, THREAD_TIMEOUT_MS);

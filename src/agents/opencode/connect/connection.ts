@@ -99,7 +99,9 @@ class OpencodeConnection implements Connection {
       return this.#idOf(created, "refused to create a session");
     }
     const path = `/session/${resume.native_session_id}`;
-    const answer = resume.fork ? await this.#call("POST", `${path}/fork`, {}) : await this.#call("GET", path);
+    const answer = resume.fork
+      ? await this.#call("POST", `${path}/fork`, await this.#upTo(path, resume.at))
+      : await this.#call("GET", path);
     const id = this.#idOf(answer, resume.fork ? "refused to fork the session" : "does not know the session any more");
     const home = str(rec(answer.body).directory);
     // Its permissions and its work belong to the directory it was made in: from another one they cannot be answered, and the turn would never end.
@@ -108,6 +110,16 @@ class OpencodeConnection implements Connection {
     // 1.18: a fork has none of the rules of its origin.
     await this.#enforce(id, rec(answer.body).permission);
     return id;
+  }
+
+  /** OpenCode forks before a message: the one that follows the place. */
+  async #upTo(path: string, place: string | undefined): Promise<JsonRecord> {
+    if (place === undefined) return {};
+    const ids = records((await this.#call("GET", `${path}/message`)).body).map(({ info }) => str(rec(info).id));
+    const at = ids.indexOf(place);
+    if (at < 0) throw new AgentError("agent_refused", "OpenCode does not know this place of the conversation any more.");
+    const messageID = ids[at + 1];
+    return messageID === undefined ? {} : { messageID };
   }
 
   #rules(mode: PermissionMode = this.#config.permission_mode, agent: string | null = this.#config.agent_mode): Rule[] {

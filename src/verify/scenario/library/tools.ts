@@ -69,6 +69,26 @@ export const toolScenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "conversation-rewind",
+    title: "after a rewind of the conversation the model knows what was said before, and nothing since",
+    session: free,
+    turns: [
+      { prompt: "The bird is a heron.", steps: [{ blocks: [{ type: "text", text: "A heron it is." }] }] },
+      { prompt: "No, it is a stork.", steps: [{ blocks: [{ type: "text", text: "A stork, then." }] }] },
+      {
+        prompt: "Which bird is it?",
+        delivery: { mode: "rewind", before_turn: 2 },
+        steps: [{ blocks: [{ type: "text", text: "It is the first one." }] }],
+      },
+    ],
+    expect: {
+      stop_reason: "end_turn",
+      final_text: ["It is the first one."],
+      model_saw: ["Which bird is it?"],
+      model_forgot: ["it is a stork", "A stork, then."],
+    },
+  },
+  {
     name: "skill-by-name",
     title: "a message uses a skill that the agent itself knows nothing of",
     session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
@@ -88,10 +108,39 @@ export const toolScenarios: readonly Scenario[] = [
   {
     name: "skill-handed-over",
     title: "the model is told of a skill that lies where the agent does not look",
-    only: ["claude"],
+    only: ["claude", "claude-sdk"],
     session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
     turns: [{ prompt: "Which skills are there?", steps: [{ blocks: [{ type: "text", text: "One about a heron." }] }] }],
     expect: { stop_reason: "end_turn", final_text: ["One about a heron."], model_saw: ["What herons do at dawn"] },
+  },
+  {
+    name: "skill-by-tool",
+    title: "a skill that lies where the agent does not look is used by the model, through the tool that offers it",
+    only: ["codex", "opencode", "gemini", "qwen", "copilot"],
+    session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
+    turns: [
+      {
+        prompt: "What do herons do at dawn?",
+        steps: [
+          {
+            blocks: [
+              {
+                type: "tool",
+                name: "mcp",
+                input: { server: "dragoman_skills", tool: "use_skill", arguments: { name: "heron" } },
+              },
+            ],
+          },
+          { blocks: [{ type: "text", text: "They stand on one leg." }] },
+        ],
+      },
+    ],
+    expect: {
+      stop_reason: "end_turn",
+      events: ["skill.invoked"],
+      final_text: ["They stand on one leg."],
+      model_saw: ["Stand on one leg."],
+    },
   },
   {
     name: "shell-fail",
