@@ -211,6 +211,20 @@ describe("checkpoints", { timeout: 120_000 }, () => {
     });
   });
 
+  it("goes back to before a turn that changed no file, by its turn", async () => {
+    const { session } = await begin({ "a.txt": "one\n" });
+    await turn(session, "true");
+    const second = await turn(session, "true");
+    const { from } = await session.changes({ turn: second });
+    await expect(session.rewind(from!, { mode: "conversation", turn: second })).rejects.toMatchObject({
+      code: "fork_unsupported",
+    });
+    await expect(session.rewind(from!, { mode: "conversation", turn: "turn_x" })).rejects.toMatchObject({
+      code: "turn_not_found",
+    });
+    expect((await session.rewind(from!, { mode: "conversation" })).session_id).not.toBeNull();
+  });
+
   it("is used from the command line", async () => {
     const { session, directory } = await begin({ "a.txt": "one\n" });
     const turnId = await turn(session, "echo two > a.txt");

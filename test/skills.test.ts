@@ -65,7 +65,7 @@ describe("skills", { timeout: 120_000 }, () => {
       copilot: "native",
       mock: "not_visible",
     });
-    expect(seen("mine")).toMatchObject({ claude: "native", codex: "not_visible", opencode: "native" });
+    expect(seen("mine")).toMatchObject({ claude: "native", codex: "injected", opencode: "native", amp: "injected" });
     await daemon.client.distrustDirectory(project);
     expect((await daemon.client.skills()).skills.map(({ name }) => name)).toEqual(["greet", "mine"]);
     await expect(daemon.client.skills({ directory: "relative" })).rejects.toMatchObject({ code: "directory_not_found" });

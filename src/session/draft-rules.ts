@@ -69,6 +69,19 @@ export function skillOf(parts: readonly DraftPart[]): Pick<EventDataOf["skill.in
   return undefined;
 }
 
+/** Calls of the daemon's own tool for skills. */
+export const skillCalls = (parts: readonly DraftPart[]): string[] =>
+  parts.flatMap((part) => (part.type === "tool_call" && isOurTool(part) ? [part.call_id] : []));
+
+/** Some agents do not tell what their calls ask for: then the answer of the daemon's own tool names the skill. */
+export function skillsGiven(parts: readonly DraftPart[]): { call_id: string; name: string }[] {
+  return parts.flatMap((part) => {
+    const name =
+      part.type === "tool_result" ? /<skill_content name="([^"]{1,64})"/.exec(part.output.slice(0, 200))?.[1] : undefined;
+    return part.type !== "tool_result" || name === undefined ? [] : [{ call_id: part.call_id, name }];
+  });
+}
+
 /** The tool of the daemon's own MCP server for skills, however the agent spells server and tool. */
 const isOurTool = ({ name, title = "" }: { name: string; title?: string }): boolean =>
   /dragoman_skills/.test(name + title) && /use_skill/.test(name + title);

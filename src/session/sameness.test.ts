@@ -73,7 +73,7 @@ const message = (key: string, ...content: DraftPart[]): Draft => ({
   do: "item.start",
   item: { key, native_item_id: `n-${key}`, kind: "message", role: "assistant", content },
 });
-const call = (key: string, change: { parent?: string; tool_kind?: "skill"; arguments?: string } = {}): Draft => ({
+const call = (key: string, change: { parent?: string; name?: string; tool_kind?: "skill"; arguments?: string } = {}): Draft => ({
   do: "item.start",
   item: {
     key,
@@ -84,7 +84,7 @@ const call = (key: string, change: { parent?: string; tool_kind?: "skill"; argum
     content: [
       {
         type: "tool_call",
-        name: "t",
+        name: change.name ?? "t",
         arguments: change.arguments ?? "{}",
         call_id: key,
         ...(change.tool_kind ? { tool_kind: change.tool_kind } : {}),
@@ -299,6 +299,25 @@ describe("a session keeps the sameness rules for every agent", () => {
     told.agent({ do: "item.complete", key: "a" }, result("a"));
     expect(told.of("skill.invoked")).toEqual([{ name: "pdf", args: "x", mode: "auto" }]);
     expect(told.broken).toEqual([]);
+  });
+
+  it("[U11] so is a call of the daemon's own tool for skills, also where only its answer names the skill", () => {
+    const named = new Told().agent(START, call("a", { name: "dragoman_skills_use_skill", arguments: '{"name":"pdf"}' }));
+    expect(named.of("skill.invoked")).toEqual([{ name: "pdf", mode: "auto" }]);
+    const told = new Told().agent(START, call("a", { name: "mcp_dragoman_skills_use_skill", arguments: "{}" }), call("b"));
+    const given = (key: string): Draft => ({
+      do: "item.add",
+      item: {
+        key: `${key}:result`,
+        kind: "tool_result",
+        role: "tool",
+        content: [{ type: "tool_result", call_id: key, output: '<skill_content name="pdf" directory="/d">' }],
+      },
+    });
+    told.agent(given("b"));
+    expect(told.of("skill.invoked")).toEqual([]);
+    told.agent(given("a"));
+    expect(told.of("skill.invoked")).toEqual([{ name: "pdf", mode: "auto" }]);
   });
 
   it("[U12] what follows from a native message has it, and so has the answer to a request and the end after an exit", () => {

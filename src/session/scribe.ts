@@ -9,7 +9,7 @@ import type { Draft, DraftOf, DraftPart, ItemKey, PlainEventDraft } from "../sch
 import type { EventDataOf, SessionEnded, SessionStatusData, SessionStatusName } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { OpenTurn } from "../schema/snapshot.ts";
-import { asTold, skillOf, withSnakeKeys } from "./draft-rules.ts";
+import { asTold, skillCalls, skillOf, skillsGiven, withSnakeKeys } from "./draft-rules.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { argumentsHash, inputHash, knownHash } from "./input-hash.ts";
 import { ItemLedger } from "./item-ledger.ts";
@@ -43,6 +43,8 @@ export class Scribe {
   #aside: SessionStatusData | null = null;
   /** Calls whose skill was told. */
   readonly #skills = new Set<ItemKey>();
+  /** Calls of the tool for skills that did not say which. */
+  readonly #unnamed = new Set<string>();
 
   constructor(writer: EventWriter, artifacts: ArtifactWriter, listener: ScribeListener = silent) {
     this.writer = writer;
@@ -54,6 +56,7 @@ export class Scribe {
     this.turns = new TurnWriter(writer, this.items, this.requests, {
       turnStarted: () => {
         this.#skills.clear();
+        this.#unnamed.clear();
         listener.turnStarted?.();
       },
       turnEnded: (data) => {
@@ -129,6 +132,7 @@ export class Scribe {
         this.turns.beforeItem(draft.item, origin);
         this.items.start(draft.item, origin);
         this.#tellSkill(draft.item.key, origin);
+        this.#tellGivenSkill(draft.item.content, origin);
         return this.#askAgain(draft.item.key, origin);
       case "item.delta":
         this.#backToWork();
@@ -140,8 +144,10 @@ export class Scribe {
         return this.#askAgain(draft.key, origin);
       case "item.complete":
         this.#tellSkill(draft.key, origin, draft.content);
+        this.#tellGivenSkill(draft.content, origin);
         return this.items.complete(draft, origin);
       case "item.add":
+        this.#tellGivenSkill(draft.item.content, origin);
         this.turns.beforeItem(draft.item, origin);
         return this.items.add(draft, origin);
       case "item.remove":
@@ -200,9 +206,19 @@ export class Scribe {
   /** U11: a call of a skill tool is told as the use of that skill, when its name is known. */
   #tellSkill(key: ItemKey, origin: Origin, content: readonly DraftPart[] = this.items.callOf(key)): void {
     const skill = skillOf(content);
+    if (!skill) for (const call of skillCalls(content)) this.#unnamed.add(call);
     if (!skill || this.#skills.has(key)) return;
+    for (const call of skillCalls(content)) this.#unnamed.delete(call);
     this.#skills.add(key);
     this.writer.emit("skill.invoked", { ...skill, mode: "auto" }, { ...origin, source: "daemon" });
+  }
+
+  /** U11: the same, for a call that did not name it. */
+  #tellGivenSkill(content: readonly DraftPart[] | undefined, origin: Origin): void {
+    if (this.#unnamed.size === 0 || content === undefined) return;
+    for (const { call_id, name } of skillsGiven(content))
+      if (this.#unnamed.delete(call_id))
+        this.writer.emit("skill.invoked", { name, mode: "auto" }, { ...origin, source: "daemon" });
   }
 
   #askPermission(draft: DraftOf<"permission.request">, itemId: string | null, origin: Origin): void {
