@@ -54,6 +54,7 @@ afterAll(async () => {
 
 const nobody = (): SessionHandle => client.session("nobody");
 const everyTask = { status: "exited" as const, limit: 1, before: "1.1" };
+const everyArtifact = { kind: "text", min_bytes: 1, order: "largest", limit: 1, before: `1.art_${"0".repeat(64)}` } as const;
 const everyType = { types: ["session.started" as const], includeRaw: true };
 
 /** Each asks for all it can. Those that would end what others need are about a session that is not there. */
@@ -92,6 +93,9 @@ const calls: Record<keyof typeof operations, Call> = {
   streamAllEvents: (d) => d.events({ ...everyType, after: "0.0", kinds: ["session", "task"] }),
   search: (d) => d.search("x", { agent: "mock", directory: dataDir, session: "s", kind: "user,tool", limit: 1, before: "1" }),
   readArtifact: (d) => d.artifact("none", { start: 1, end: 2 }),
+  listArtifacts: (d) => d.artifacts(everyArtifact),
+  previewArtifact: (d) => d.artifactPreview("none"),
+  listSessionArtifacts: (_, s) => s.artifacts(everyArtifact),
   getSession: (_, s) => s.get(),
   getDirectorySettings: (_, s) => s.directorySettings(),
   updateSession: (_, s) => s.update({ title: "new" }),

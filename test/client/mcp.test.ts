@@ -66,6 +66,8 @@ it("offers the tools, each with a schema", async () => {
     "list_changes",
     "list_checkpoints",
     "rewind",
+    "list_artifacts",
+    "preview_artifact",
   ]);
   for (const { inputSchema } of tools) expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
 });
