@@ -71,6 +71,12 @@ export function layoutCases(world: World): void {
     for (const button of await card.getByRole("button").all()) expect((await boxOf(button)).right).toBeLessThanOrEqual(edge);
     for (const select of await page.locator(".composer select").all())
       expect((await boxOf(select)).right).toBeLessThanOrEqual(390);
+    await openDrawer(page);
+    for (const tab of await page.getByRole("tab").all()) {
+      await tab.click();
+      const { left, right } = await boxOf(tab);
+      expect([left >= 0, right <= 390]).toEqual([true, true]);
+    }
     await session.terminate();
   });
 

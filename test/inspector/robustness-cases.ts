@@ -60,9 +60,13 @@ export function robustnessCases(world: World): void {
     const { port } = world.daemon;
     await world.daemon.close();
     await page.getByText("The daemon cannot be reached").waitFor();
+    await say(page, "say nobody hears this");
+    const fault = page.locator(".composer .notice.error");
+    await fault.waitFor();
     await world.startDaemon(port);
     await world.api.session(session.id).prompt("say while you were away");
     await page.getByText("Connected again").waitFor();
+    await fault.waitFor({ state: "detached" });
     await page.getByRole("article", { name: "Agent" }).getByText("while you were away").waitFor();
     await say(page, "say after");
     await page.getByRole("article", { name: "Agent" }).getByText("after", { exact: true }).waitFor();

@@ -3,7 +3,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { turnMeasures } from "../../inspector/src/debug/turn-measures.ts";
 import { TranscriptFold } from "../../inspector/src/state/transcript-fold.ts";
+import { reasoningHead } from "../../inspector/src/transcript/reasoning-head.ts";
 import { buildRows } from "../../inspector/src/transcript/rows.ts";
+import { spentText } from "../../inspector/src/ui/format.ts";
 import { markdownBlocks } from "../../inspector/src/ui/markdown-blocks.ts";
 import type { UniversalEvent } from "../../src/schema/event.ts";
 import type { EventDataOf, EventType } from "../../src/schema/event-data.ts";
@@ -151,6 +153,19 @@ describe("transcript fold", () => {
     expect(buildRows(fold, new Map()).map(({ key }) => key)).not.toContain("inner");
   });
 
+  it("shows a sub-agent's prompt, then its work, then how it ended, in whatever order the agent told of them", () => {
+    const [status, prompt, work] = (["status", "message", "message"] as const).map((kind, at) =>
+      item(["status", "prompt", "work"][at] ?? "", { kind, parent_id: "call", status: "completed" }),
+    );
+    const events = turn(1).filter((each) => !JSON.stringify(each).includes('"inner"'));
+    const call = events.findIndex((each) => each.type === "item.started" && each.data.item.item_id === "call");
+    const told = [status, prompt, work].flatMap((each) => (each ? [event(0, "item.completed", { item: each })] : []));
+    events.splice(call + 1, 0, ...told);
+    const numbered = events.map((each, at) => ({ ...each, sequence: at + 1 }));
+    const rows = buildRows(applied(numbered), new Map([["nest call", true]]));
+    expect(rows.filter(({ depth }) => depth === 1).map(({ key }) => key)).toEqual(["prompt", "work", "status", "outcome call"]);
+  });
+
   it("counts the time a call waited for a person apart", () => {
     expect(applied(turn(1)).waited("call")).toBe(100);
     expect(applied(turn(1)).waited("m0")).toBe(0);
@@ -160,6 +175,30 @@ describe("transcript fold", () => {
     expect(turnMeasures(turn(1))).toEqual([
       { turn_id: "t", duration: 1_100, first: 100, input: 7, output: 3, context: null, cost: null },
     ]);
+  });
+});
+
+describe("a folded thought", () => {
+  it("shows its first words without the marks of Markdown", () => {
+    expect(reasoningHead("**Deciding** the `plot`", false, false)).toEqual({ summary: "Thought", preview: "Deciding the plot" });
+  });
+
+  it("shows nothing of its words when it is private", () => {
+    expect(reasoningHead("**Deciding** the plot", true, true)).toEqual({ summary: "Private reasoning", preview: null });
+  });
+});
+
+describe("what a turn or a step cost", () => {
+  it("has separators, also before the cost", () => {
+    expect(spentText({ input_tokens: 1_200, output_tokens: 7, cache_read_tokens: 64 }, 0)).toBe(
+      "1.2k in · 7 out · 64 cached · $0.00",
+    );
+  });
+
+  it("is not shown as zeros when nothing is known", () => {
+    expect(spentText({ input_tokens: 0, output_tokens: 0 }, 0)).toBe("");
+    expect(spentText(undefined, undefined)).toBe("");
+    expect(spentText(undefined, 0.5)).toBe("$0.50");
   });
 });
 

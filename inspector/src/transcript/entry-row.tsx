@@ -4,13 +4,14 @@ import type { PermissionData, QuestionData, StderrOutput, Usage } from "../../..
 import { useSignal } from "../state/store.ts";
 import type { Entry, MarkEvent, Task } from "../state/transcript-fold.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
-import { clock, count, duration, money } from "../ui/format.ts";
+import { clock, count, duration, spentText } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useView } from "./context.ts";
 import { errorAdvice } from "./error-advice.ts";
-import { Output, plainPreview } from "./parts.tsx";
+import { Output } from "./parts.tsx";
 import { planAsked } from "./plan-text.tsx";
+import { plainPreview } from "./reasoning-head.ts";
 import { Removed } from "./removed-row.tsx";
 
 type Shown = Exclude<Entry, { kind: "item" }>;
@@ -56,18 +57,12 @@ const Line = ({ icon, kind = "", children }: { icon: IconName; kind?: string; ch
   </div>
 );
 
-/** Tokens and money, as far as anything is known: an interrupted turn without figures shows none, not zeros. */
 function Spent({ usage, cost }: { usage: Usage | undefined; cost: number | undefined }) {
-  const known = usage && usage.input_tokens + usage.output_tokens > 0;
-  const figures = [
-    ...(known ? [`${count(usage.input_tokens)} in`, `${count(usage.output_tokens)} out`] : []),
-    ...(known && usage.cache_read_tokens ? [`${count(usage.cache_read_tokens)} cached`] : []),
-    ...(cost !== undefined && (known || cost > 0) ? [money(cost)] : []),
-  ];
-  if (figures.length === 0) return null;
+  const figures = spentText(usage, cost);
+  if (figures === "") return null;
   return (
     <span className="dim" title={usage && `${usage.input_tokens} in, ${usage.output_tokens} out`}>
-      {figures.join(" · ")}
+      {figures}
     </span>
   );
 }

@@ -10,6 +10,7 @@ import { Markdown } from "../ui/markdown.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { Visible } from "../ui/visible.tsx";
 import { useToggle } from "./context.ts";
+import { reasoningHead } from "./reasoning-head.ts";
 
 export function Part({ part, streaming, id }: { part: ContentPart; streaming: boolean; id: string }) {
   switch (part.type) {
@@ -70,30 +71,19 @@ export const Whole = ({ artifact, what }: { artifact: ArtifactRef; what: string 
 
 function Reasoning({ text, hidden, streaming, id }: { text: string; hidden: boolean; streaming: boolean; id: string }) {
   const [open, toggle] = useToggle(`think ${id}`, false);
-  const summary = hidden ? "Private reasoning" : streaming ? "Thinking" : "Thought";
+  const { summary, preview } = reasoningHead(text, hidden, streaming);
   return (
     <div className={`reasoning ${streaming ? "live" : ""}`}>
       <button type="button" className="fold" aria-expanded={open} onClick={toggle} disabled={hidden && text === ""}>
         <Icon name="bulb" size={14} />
         <span>{summary}</span>
-        {!open && !hidden && <span className="fold-preview">{plainPreview(text.slice(streaming ? -160 : 0))}</span>}
+        {!open && preview !== null && <span className="fold-preview">{preview}</span>}
         <Icon name="chevron" size={12} />
       </button>
       {open && <Markdown text={text} streaming={streaming} />}
     </div>
   );
 }
-
-/** One line of plain text: marks of Markdown are no words. */
-export const plainPreview = (text: string): string =>
-  text
-    .slice(0, 240)
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/^\s*(?:#{1,6}|[-*+>]|\d+\.)\s+/gm, "")
-    .replace(/\*\*|__|[`*~]/g, "")
-    .replace(/\s+/g, " ")
-    .trim()
-    .slice(0, 160);
 
 function ImagePart({ path }: { path: string }) {
   if (!isArtifact(path)) return <Reference icon="file" text={path} />;

@@ -47,7 +47,7 @@ export function buildRows(fold: TranscriptFold, toggles: Toggles): Row[] {
         rows.push({ key: entry.key, depth, kind: "message", item_id: entry.item_id });
         continue;
       }
-      const below = children.get(entry.item_id) ?? [];
+      const below = workFirst(fold, children.get(entry.item_id) ?? []);
       const open = toggles.get(`nest ${entry.item_id}`) ?? item.status === "in_progress";
       const told = results.get(entry.item_id) ?? [];
       rows.push({ key: entry.key, depth, kind: "tool", item_id: entry.item_id, results: told, children: below.length, open });
@@ -59,6 +59,12 @@ export function buildRows(fold: TranscriptFold, toggles: Toggles): Row[] {
   };
   walk(top, 0);
   return rows;
+}
+
+/** How the work goes, or went, stands below it: an agent tells of it before it tells what it asked for. */
+function workFirst(fold: TranscriptFold, entries: Entry[]): Entry[] {
+  const isStatus = (entry: Entry): boolean => entry.kind === "item" && fold.item(entry.item_id)?.kind === "status";
+  return entries.some(isStatus) ? [...entries.filter((entry) => !isStatus(entry)), ...entries.filter(isStatus)] : entries;
 }
 
 function add<T>(map: Map<string, T[]>, key: string, value: T): void {

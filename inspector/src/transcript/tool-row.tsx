@@ -7,8 +7,9 @@ import { duration, prettyJson } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useItem, useItems, useToggle, useView } from "./context.ts";
-import { Output, Part, plainPreview, Whole } from "./parts.tsx";
+import { Output, Part, Whole } from "./parts.tsx";
 import { type PlanInput, PlanText, planIn } from "./plan-text.tsx";
+import { plainPreview } from "./reasoning-head.ts";
 import type { Row } from "./rows.ts";
 
 type ToolRowProps = { row: Extract<Row, { kind: "tool" }> };

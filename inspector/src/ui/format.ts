@@ -1,4 +1,5 @@
 // Numbers and times as people read them.
+import type { Usage } from "../../../src/schema/event-data.ts";
 
 export const money = (usd: number): string => (usd < 0.01 && usd > 0 ? "<$0.01" : `$${usd.toFixed(2)}`);
 
@@ -6,6 +7,16 @@ export function count(value: number): string {
   if (value < 1_000) return String(value);
   if (value < 1_000_000) return `${(value / 1_000).toFixed(value < 10_000 ? 1 : 0)}k`;
   return `${(value / 1_000_000).toFixed(1)}M`;
+}
+
+/** Tokens and money, as far as anything is known: an interrupted turn without figures shows none, not zeros. */
+export function spentText(usage: Usage | undefined, cost: number | undefined): string {
+  const known = usage && usage.input_tokens + usage.output_tokens > 0;
+  return [
+    ...(known ? [`${count(usage.input_tokens)} in`, `${count(usage.output_tokens)} out`] : []),
+    ...(known && usage.cache_read_tokens ? [`${count(usage.cache_read_tokens)} cached`] : []),
+    ...(cost !== undefined && (known || cost > 0) ? [money(cost)] : []),
+  ].join(" · ");
 }
 
 export function duration(ms: number): string {
