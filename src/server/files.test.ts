@@ -65,6 +65,7 @@ describe("files of a session", { timeout: 60_000 }, () => {
       code: "file_changed",
     });
     expect(second.etag).not.toBe(first.etag);
+    await expect(files.write("cut.bin", { base64: "abc" })).rejects.toMatchObject({ code: "invalid_request" });
     expect(await textOf(files.read("new/deep/b.txt"))).toBe("two");
     await files.move("new/deep/b.txt", "c.txt");
     await expect(files.move("c.txt", "src/a.ts")).rejects.toMatchObject({ code: "file_exists" });

@@ -31,6 +31,8 @@ export function fileChangeRoutes(app: App, { manager, streams }: ServerContext):
     async ({ params, body: { path, text, base64, ...options } }) => {
       if ((text === undefined) === (base64 === undefined))
         throw new ProblemError("invalid_request", "Give either text or base64.");
+      if (base64 !== undefined && base64.length % 4 !== 0)
+        throw new ProblemError("invalid_request", "The base64 was cut: its length must be a multiple of four.");
       const content = base64 === undefined ? (text ?? "") : Buffer.from(base64, "base64");
       return (await files.open(params.id)).write(path, content, options);
     },

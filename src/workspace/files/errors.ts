@@ -49,7 +49,7 @@ const KNOWN: Record<string, [FilesErrorCode, string]> = {
   EROFS: ["permission_denied", "lies on a read-only file system"],
   ENOSPC: ["disk_full", "does not fit on the disk"],
   EDQUOT: ["disk_full", "does not fit into the quota"],
-  ELOOP: ["changed_meanwhile", "changed while it was opened"],
+  ELOOP: ["changed_meanwhile", "changed while it was opened, or is a link that leads to itself"],
   ENAMETOOLONG: ["invalid_path", "is too long"],
   ENXIO: ["not_a_file", "is not a regular file"],
 };

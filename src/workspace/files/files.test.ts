@@ -255,6 +255,20 @@ describe("writing", () => {
 });
 
 describe("finding", () => {
+  it.runIf(process.platform === "linux")(
+    "searches beside a file that would fill the memory, and says that there may be more",
+    async () => {
+      bash(place.path, "git init -q .");
+      writeFileSync(at("a.txt"), "a needle");
+      writeFileSync(at("b"), "");
+      truncateSync(at("b"), 64 * 1024 ** 3);
+      expect(await files.search("needle")).toEqual({
+        matches: [{ path: "a.txt", line: 1, column: 3, text: "a needle" }],
+        truncated: true,
+      });
+    },
+  );
+
   it("searches text with ignore rules, in a repository and without one", async () => {
     bash(
       place.path,

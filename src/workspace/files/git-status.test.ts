@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { closeCheckpoints, openCheckpoints } from "../checkpoints/index.ts";
 import { bash, temporary } from "../test-trees.ts";
 import { gitDiff, gitStatus } from "./git-status.ts";
-import { Files, FilesError } from "./index.ts";
+import { Files } from "./index.ts";
 
 let place: ReturnType<typeof temporary>;
 beforeEach(() => {
@@ -37,9 +37,10 @@ it("tells branch, staged, changed, renamed and untracked paths, relative to the 
 
 it("says what is not a repository, and what is not a commit", async () => {
   await expect(gitStatus(place.path)).rejects.toMatchObject({ code: "not_a_repository" });
-  await expect(gitDiff(place.path, { base: "--output=/tmp/x" })).rejects.toBeInstanceOf(FilesError);
   bash(place.path, "git init -q");
   expect(await gitStatus(place.path)).toMatchObject({ commit: null, entries: [] });
+  for (const base of ["--output=/tmp/x", "no-such-commit", "HEAD~999"])
+    await expect(gitDiff(place.path, { base })).rejects.toMatchObject({ code: "invalid_pattern" });
 });
 
 it("runs nothing that a hostile repository names", async () => {

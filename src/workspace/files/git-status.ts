@@ -106,6 +106,8 @@ export async function gitDiff(
   });
   // Git was stopped because it said too much.
   if (status === null) return { diff: stdout.toString("utf8"), truncated: true };
+  if (base !== undefined && /bad revision|unknown revision|ambiguous argument|bad object/.test(stderr))
+    throw new FilesError("invalid_pattern", base, `There is no commit ${JSON.stringify(base)} in this repository.`);
   if (status !== 0) throw failed(directory, stderr);
   return { diff: stdout.toString("utf8"), truncated: false };
 }

@@ -2,7 +2,7 @@
  * Text search in a workspace by `git grep`, also where there is no repository: it is a process of its own that can be stopped, so no pattern can block the daemon; it
  * honours ignore rules, follows no links and runs nothing that the repository names. Binary files are left out.
  */
-import { startGit } from "../git/command.ts";
+import { startLimitedGit } from "../git/command.ts";
 import { textOf } from "../raw-path.ts";
 import { FilesError } from "./errors.ts";
 
@@ -10,6 +10,8 @@ const LINE_CHARACTERS = 500;
 const MOST = 5_000;
 const TIME_MS = 20_000;
 const PENDING_BYTES = 8 * 1024 ** 2;
+/** Far more than files that people search, far less than a file that fills the machine's memory. */
+const MEMORY_KB = 2 * 1024 ** 2;
 
 export type SearchOptions = {
   /** POSIX extended regular expression. Default: the text as it is. */
@@ -64,7 +66,7 @@ function search(
   ];
   if (options.ignore_case) args.push("-i");
   const pathspecs = pathspecOf(within, options.glob);
-  const child = startGit(root, [...args, "-e", query, "--", ...pathspecs]);
+  const child = startLimitedGit(root, [...args, "-e", query, "--", ...pathspecs], MEMORY_KB);
   return new Promise((resolve, reject) => {
     const matches: SearchMatch[] = [];
     let truncated = false;
@@ -98,6 +100,8 @@ function search(
       clearTimeout(timer);
       options.signal?.removeEventListener("abort", stop);
       if (truncated || status === 0 || status === 1) resolve({ matches, truncated });
+      // A file was too large for its memory: what it found before counts.
+      else if (/out of memory/i.test(stderr)) resolve({ matches, truncated: true });
       else if (/invalid|unmatched|trailing backslash|regular expression/i.test(stderr) && !/not a git repository/.test(stderr))
         reject(new FilesError("invalid_pattern", query, `This is not a regular expression: ${stderr.split("\n")[0]}`));
       else resolve(null);

@@ -57,12 +57,21 @@ export function startGit(
   args: readonly string[],
   config?: readonly (readonly [string, string])[],
 ): GitProcess {
-  return spawn("git", ["--no-pager", ...args], {
-    cwd: directory,
-    env: gitEnvironment(config),
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  return started("git", ["--no-pager", ...args], directory, config);
 }
+
+/** With at most so much memory, where the system can limit it: git reads files whole, however large they are. It ends with "out of memory". */
+export function startLimitedGit(directory: string, args: readonly string[], kilobytes: number): GitProcess {
+  const limited = `ulimit -v ${kilobytes} 2>/dev/null; exec git --no-pager "$@"`;
+  return started("/bin/sh", ["-c", limited, "git", ...args], directory);
+}
+
+const started = (
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  config?: readonly (readonly [string, string])[],
+): GitProcess => spawn(program, args, { cwd, env: gitEnvironment(config), stdio: ["pipe", "pipe", "pipe"] });
 
 /** Never throws for what git says: look at `status`. null: git could not be started, was stopped, or said too much. */
 export function git(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {

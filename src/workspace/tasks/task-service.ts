@@ -92,6 +92,8 @@ export class TaskService {
   async input(taskId: string, { text, base64, secret = false, end = false }: TaskInput, actor: Actor): Promise<void> {
     await this.#mustBeOpen(taskId);
     if (text !== undefined && base64 !== undefined) throw new TaskError("invalid_request", "Give either text or base64.");
+    if (base64 !== undefined && base64.length % 4 !== 0)
+      throw new TaskError("invalid_request", "The base64 was cut: its length must be a multiple of four.");
     const data = base64 === undefined ? Buffer.from(text ?? "") : Buffer.from(base64, "base64");
     this.tasks.write(taskId, data, { secret, actor });
     if (end) this.tasks.endInput(taskId);
