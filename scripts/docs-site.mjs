@@ -38,7 +38,7 @@ const MENU = [
     ],
   ],
   ["Its API", ["events.md", "SPEC.md", "problems.md", "dialects.md"]],
-  ["Inside", ["architecture.md", "coverage.md", "adding-an-agent.md", "CONTRIBUTING.md", "CHANGELOG.md"]],
+  ["Inside", ["architecture.md", "glossary.md", "coverage.md", "adding-an-agent.md", "CONTRIBUTING.md", "CHANGELOG.md"]],
 ];
 /** Files of the repository's root that belong to the site. */
 const FROM_ROOT = ["SPEC.md", "CONTRIBUTING.md", "CHANGELOG.md"];
