@@ -53,6 +53,8 @@ export interface Batch {
   readonly events: readonly string[];
   readonly types: readonly string[];
   readonly natives: readonly (number | null)[];
+  /** The JSON of one event. For those who want few: the others are not made. */
+  event(index: number): string;
   /** All events in one Buffer, each between these texts. Keep the result for the others who get this batch; never write into it. */
   framed(before: (index: number) => string, after: string): Buffer;
 }

@@ -486,6 +486,43 @@ function tailContract(open: () => Promise<OpenedLog>): void {
     expect(got).toEqual(numbers(1, 20_001));
   });
 
+  it("gives each event of a batch by itself, live and read back, from its middle on too", async () => {
+    const { log } = await open();
+    const stream = await log.create("session", "ses_1", "{}");
+    const told = (after: number, count: number) =>
+      new Promise<string[]>((resolve) => {
+        const one: string[] = [];
+        const subscription = stream.subscribe({
+          after,
+          onBatch(batch) {
+            // Before `events` is asked for, which makes all of them.
+            one.push(...numbers(0, batch.last - batch.first).map((index) => batch.event(index)));
+            expect(one.slice(-batch.events.length)).toEqual(batch.events);
+            if (one.length < count) return undefined;
+            subscription.close();
+            resolve(one);
+            return undefined;
+          },
+        });
+      });
+    const live = told(0, 40);
+    const shape = { before: '","text":', after: "}" };
+    for (const sequence of numbers(1, 40)) {
+      const parts = {
+        head: "evt_",
+        counter: `${sequence}`,
+        time: "12:00",
+        shape,
+        value: JSON.stringify(`größe 日本 ${sequence}`),
+      };
+      stream.append({ sequence, type: "a", native: null, text: sequence % 4 === 0 ? event(sequence) : parts });
+    }
+    const all = await live;
+    expect(sequencesOf(all)).toEqual(numbers(1, 40));
+    expect(await told(17, 23)).toEqual(all.slice(17));
+    expect(await told(0, 40)).toEqual(all);
+  });
+
   it("[D2] commits what one tick enqueued at once, over all streams, and tells it in order", async () => {
     const { log } = await open();
     const streams: StreamWriter[] = [];

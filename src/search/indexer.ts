@@ -87,9 +87,14 @@ export class Indexer {
 
   #take(batch: GlobalBatch): boolean {
     this.#cursor = batch.cursor;
-    if (batch.kind !== "session" || !batch.types.some((type) => SEARCHED_TYPES.has(type))) return true;
-    for (const [index, type] of batch.types.entries())
-      if (SEARCHED_TYPES.has(type)) this.#read(JSON.parse(batch.events[index] ?? "null") as UniversalEvent);
+    if (batch.kind !== "session") return true;
+    let found = false;
+    for (const [index, type] of batch.types.entries()) {
+      if (!SEARCHED_TYPES.has(type)) continue;
+      found = true;
+      this.#read(JSON.parse(batch.event(index)) as UniversalEvent);
+    }
+    if (!found) return true;
     if (this.#entries.length >= MAX_ENTRIES) {
       this.#flush(() => this.#subscription?.resume());
       return false;

@@ -24,6 +24,10 @@ export class MemoryBatch implements Batch {
     return this.first + this.events.length - 1;
   }
 
+  event(index: number): string {
+    return this.events[index] ?? "";
+  }
+
   framed(before: (index: number) => string, after: string): Buffer {
     return Buffer.from(this.events.map((json, index) => `${before(index)}${json}${after}`).join(""));
   }
@@ -80,6 +84,10 @@ export class PlacedMemoryBatch implements GlobalBatch {
 
   cursorOf(index: number): string {
     return String(this.from + index);
+  }
+
+  event(index: number): string {
+    return this.#batch.event(index);
   }
 
   framed(before: (index: number) => string, after: string): Buffer {

@@ -3,6 +3,7 @@
  * of another history is refused.
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { GlobalBatch, SubscribeOptions, Subscription } from "../contract.ts";
 import { LogError } from "../log-error.ts";
 import { type Pump, Tail } from "../tail.ts";
@@ -10,6 +11,9 @@ import { type EventBatch, PlacedBatch, POSITION_STEP, parseCursor, splitCursor }
 import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
 import type { StreamStore } from "./stream-store.ts";
+
+/** Streams looked at in one turn of the event loop: a few milliseconds. */
+const PORTION = 200;
 
 type Sources = { events: EventStore; streams: StreamStore; epochs: Epochs; pump: Pump; onThrow(error: unknown): void };
 
@@ -20,8 +24,8 @@ export class AllStreams {
   readonly #epochs: Epochs;
   /** Of the last committed event, as one number. */
   #end: number;
-  /** True once the last chunk of every stream was found in its place. */
-  #endsChecked = false;
+  /** Done once the last chunk of every stream was found in its place. */
+  #endsChecked: "not yet" | "done" | Promise<void> = "not yet";
 
   constructor({ events, streams, epochs, pump, onThrow }: Sources) {
     this.#events = events;
@@ -30,7 +34,7 @@ export class AllStreams {
     this.#end = this.#lastPosition();
     const source = {
       end: () => this.#end,
-      next: (after: number) => this.#next(after, 1)[0],
+      next: (after: number) => this.#nextChecked(after),
       from: (batch: PlacedBatch) => batch.from,
       to: (batch: PlacedBatch) => batch.to,
     };
@@ -76,8 +80,13 @@ export class AllStreams {
     return new PlacedBatch(batch, position, this.#epochs.current, skip);
   }
 
+  #nextChecked(after: number): PlacedBatch | undefined | Promise<PlacedBatch | undefined> {
+    if (this.#endsChecked === "done") return this.#next(after, 1)[0];
+    if (this.#endsChecked === "not yet") this.#endsChecked = this.#checkEnds();
+    return this.#endsChecked.then(() => this.#next(after, 1)[0]);
+  }
+
   #next(after: number, limit: number): PlacedBatch[] {
-    this.#checkEnds();
     const { position, index } = splitCursor(after);
     return this.#events.globalRows(position, limit + 1).flatMap((row) => {
       const skip = row.position === position ? index : 0;
@@ -86,11 +95,25 @@ export class AllStreams {
     });
   }
 
-  /** Once, before the first read: here no chunk follows that would show that the last one of a stream is missing. */
-  #checkEnds(): void {
-    if (this.#endsChecked) return;
-    for (const { last, ...stream } of this.#streams.lasts()) this.#events.mustHaveLast(stream, last);
-    this.#endsChecked = true;
+  /**
+   * Once, before the first read: here no chunk follows that would show that the last one of a stream is missing. In portions: there may be very many streams,
+   * and whoever asks for something meanwhile is not kept waiting.
+   */
+  async #checkEnds(): Promise<void> {
+    try {
+      for (let after = 0; ; await setImmediate()) {
+        const streams = this.#streams.lasts(after, PORTION);
+        for (const { last, ...stream } of streams) this.#events.mustHaveLast(stream, last);
+        const end = streams.at(-1);
+        if (end === undefined || streams.length < PORTION) break;
+        after = end.no;
+      }
+      this.#endsChecked = "done";
+    } catch (error) {
+      // Whoever reads next is refused again.
+      this.#endsChecked = "not yet";
+      throw error;
+    }
   }
 
   #lastPosition(): number {

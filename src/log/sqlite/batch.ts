@@ -67,6 +67,17 @@ export class EventBatch implements Batch {
     return this.#natives;
   }
 
+  event(index: number): string {
+    if (this.#events !== undefined) return this.#events[index] ?? "";
+    let at = index + this.#skip;
+    for (const read of this.#packed) {
+      const packed = read();
+      if (at < packed.count) return packed.event(at);
+      at -= packed.count;
+    }
+    return "";
+  }
+
   framed(before: (index: number) => string, after: string): Buffer {
     const buffers: Buffer[] = [];
     let from = -this.#skip;
@@ -152,6 +163,10 @@ export class PlacedBatch implements GlobalBatch {
 
   cursorOf(index: number): string {
     return `${this.#position}.${this.#offset + index + 1}@${this.#epoch}`;
+  }
+
+  event(index: number): string {
+    return this.#batch.event(index);
   }
 
   framed(before: (index: number) => string, after: string): Buffer {

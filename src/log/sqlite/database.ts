@@ -9,10 +9,11 @@ import type { Damage } from "./damage.ts";
 import { type Database, openDatabase } from "./driver.ts";
 import { migrate, migrations, type Step } from "./migrations.ts";
 import { DATABASE_FILE, endRefusal, mustNotBeRefused, readRefusal, refuse, setAside } from "./refusal.ts";
+import { int } from "./row-readers.ts";
 import { verifyTables } from "./verify-tables.ts";
 
-/** 64 MB of WAL between checkpoints: a checkpoint fsyncs, and under load it should not come every few ticks. */
-const CHECKPOINT_PAGES = 4000;
+/** Of WAL between checkpoints: a checkpoint fsyncs, and under load it should not come every few ticks. */
+const CHECKPOINT_BYTES = 64 * 1024 * 1024;
 
 export type OpenDatabaseOptions = { damage: Damage; acceptEmpty?: boolean; migrations?: readonly Step[] };
 
@@ -76,8 +77,8 @@ export function closeLogDatabase(db: Database): void {
 }
 
 function setUp(db: Database, dataDir: string): void {
-  // Chunks are hundreds of kilobytes: larger pages mean fewer frames in the WAL. Only a new database takes it.
-  db.exec("PRAGMA busy_timeout = 5000; PRAGMA page_size = 16384");
+  // A commit of one event touches eight pages: small ones, or it writes 130 kB. Only a new database takes it.
+  db.exec("PRAGMA busy_timeout = 5000; PRAGMA page_size = 4096");
   const mode = db.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") {
     const message = `The file system of ${dataDir} does not support SQLite's WAL (journal mode is ${String(mode)}). Pass a --data-dir on a local disk.`;
@@ -85,8 +86,9 @@ function setUp(db: Database, dataDir: string): void {
   }
   // What is deleted is overwritten with zeros; pages that make no sense are noticed when they are read.
   db.exec("PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON");
+  const pages = Math.floor(CHECKPOINT_BYTES / int(db.prepare("PRAGMA page_size").get() ?? {}, "page_size"));
   db.exec(
-    `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY`,
+    `PRAGMA wal_autocheckpoint = ${pages}; PRAGMA journal_size_limit = ${CHECKPOINT_BYTES}; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY`,
   );
 }
 

@@ -35,6 +35,7 @@ export class EventStore {
   readonly #rowsUp: Statement;
   readonly #rowsDown: Statement;
   readonly #row: Statement;
+  readonly #place: Statement;
   readonly #global: Statement;
   readonly #positionOf: Statement;
   readonly #lastPosition: Statement;
@@ -54,6 +55,7 @@ export class EventStore {
     this.#rowsUp = db.prepare(`${rows} WHERE stream = ? AND last BETWEEN ? AND ? ORDER BY last`);
     this.#rowsDown = db.prepare(`${rows} WHERE stream = ? AND last BETWEEN ? AND ? ORDER BY last DESC`);
     this.#row = db.prepare(`${rows} WHERE position = ?`);
+    this.#place = db.prepare("SELECT stream, last FROM event_chunks WHERE position = ?");
     this.#global = db.prepare(`
       SELECT e.position, s.kind, s.id, e.stream, e.first, e.last, e.types, e.natives, e.body, e.checksum
       FROM event_chunks e JOIN streams s ON s.no = e.stream
@@ -125,7 +127,7 @@ export class EventStore {
   /** Throws when the chunk with the last event of a stream is not in its place. */
   mustHaveLast(stream: StreamName, last: number): void {
     this.#damage.guard(`Event ${last}`, stream, () => {
-      const row = this.#row.get(this.positionOf(stream, last));
+      const row = this.#place.get(this.positionOf(stream, last));
       if (row === undefined || int(row, "stream") !== stream.no || int(row, "last") !== last) throw this.#missing(stream, last);
     });
   }

@@ -342,6 +342,7 @@ export class SqliteLog implements Log {
       const { stream, batch, position } = queue[index]!;
       stream.publish(batch);
       this.#all.publish(batch, position);
+      batch.settle();
     }
     this.#queue = [];
   }

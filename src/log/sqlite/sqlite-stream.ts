@@ -251,7 +251,6 @@ export class SqliteStream implements Stream, Writer {
     if (this.tail.size === 0) return;
     this.#context.published.put(this.no, batch, this.tail.size);
     this.tail.publish(batch);
-    batch.settle();
   }
 
   /** What was not committed yet is dropped; nothing can be added any more. */

@@ -19,7 +19,7 @@ export async function connectMock({ config, resume, port, host }: Launch): Promi
     ...(config.trusted ? { MOCK_AGENT_SETTINGS: ".mock/settings.json" } : {}),
     ...config.env,
   });
-  let greeted = (): void => {};
+  let greeted: (() => void) | null = null;
   const hello = new Promise<void>((resolve) => {
     greeted = resolve;
   });
@@ -28,8 +28,10 @@ export async function connectMock({ config, resume, port, host }: Launch): Promi
     {
       as: "lines",
       onMessage: () => {
+        if (!greeted) return;
         child.ready();
         greeted();
+        greeted = null;
       },
     },
     { channel, onEnd: ({ exit, error }) => port.closed({ exit, message: error.message }) },

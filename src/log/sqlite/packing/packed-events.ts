@@ -62,22 +62,30 @@ export class PackedEvents {
     for (const { shape, count } of this.#runs) {
       for (const end = index + count; index < end; index++) {
         if (index < skip) continue;
-        const value = this.#values[index] ?? "";
-        const json =
-          shape === null
-            ? value
-            : joinParts(
-                this.#heads[index] ?? "",
-                this.#counters[index] ?? "",
-                this.#first + index,
-                this.#times[index] ?? "",
-                shape,
-                value,
-              );
-        out.add(`${before(index)}${json}${after}`);
+        out.add(`${before(index)}${this.#json(shape, index)}${after}`);
       }
     }
     return out.bytes();
+  }
+
+  /** The JSON of one event. */
+  event(index: number): string {
+    let end = 0;
+    for (const { shape, count } of this.#runs) {
+      end += count;
+      if (index < end) {
+        const json = this.#json(shape, index);
+        return this.#encoding === "utf8" ? json : Buffer.from(json, this.#encoding).toString("utf8");
+      }
+    }
+    return "";
+  }
+
+  #json(shape: Shape | null, index: number): string {
+    const value = this.#values[index] ?? "";
+    if (shape === null) return value;
+    const [head, counter, time] = [this.#heads[index] ?? "", this.#counters[index] ?? "", this.#times[index] ?? ""];
+    return joinParts(head, counter, this.#first + index, time, shape, value);
   }
 
   /** The JSON of each event. */
