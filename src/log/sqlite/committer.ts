@@ -13,6 +13,8 @@ type CommitterOptions = {
   maxPendingBytes: number;
   /** Throws when another process owns the log. Called inside every transaction. */
   assertOwner(): void;
+  /** After each commit: how many wrote, and how much. */
+  committed(writers: number, bytes: number): void;
 };
 
 export interface Writer {
@@ -50,6 +52,7 @@ export class Committer {
   readonly #publish: () => void;
   readonly #onError: (error: LogError | null) => void;
   readonly #assertOwner: () => void;
+  readonly #committed: (writers: number, bytes: number) => void;
   readonly #maxPendingBytes: number;
   #dirty = new Set<Writer>();
   #pendingBytes = 0;
@@ -64,6 +67,7 @@ export class Committer {
   readonly #pressureListeners = new Set<(paused: boolean) => void>();
   #pressed = false;
   #closed = false;
+  #held = false;
   #gathered = 0;
   #commits = 0;
   #failedCommits = 0;
@@ -73,6 +77,7 @@ export class Committer {
     this.#publish = options.publish;
     this.#onError = options.onError;
     this.#assertOwner = options.assertOwner;
+    this.#committed = options.committed;
     this.#maxPendingBytes = options.maxPendingBytes;
   }
 
@@ -116,11 +121,19 @@ export class Committer {
   schedule(): void {
     this.#scheduled ??= setImmediate(() => {
       this.#scheduled = undefined;
+      if (this.#held) return;
       if (this.#mayGather()) return this.schedule();
       this.#gathered = 0;
       if (this.#failure === undefined) this.#commit();
       this.#publish();
     });
+  }
+
+  /** While true, what is enqueued waits, for as long as the disk needs to write the WAL back: a few milliseconds. */
+  hold(held: boolean): void {
+    if (held === this.#held) return;
+    this.#held = held;
+    if (!held && !this.#closed) this.schedule();
   }
 
   /** In a flood a commit may wait a few turns of the event loop for more: one large transaction costs far less than several. Nobody waits for a trickle. */
@@ -203,6 +216,7 @@ export class Committer {
       this.#fail(toLogError(error, "Writing to the log"));
       return;
     }
+    this.#committed(writers.size, this.#pendingBytes);
     this.#dirty = new Set();
     this.#pendingBytes = 0;
     this.#sync = false;

@@ -9,11 +9,7 @@ import type { Damage } from "./damage.ts";
 import { type Database, openDatabase } from "./driver.ts";
 import { migrate, migrations, type Step } from "./migrations.ts";
 import { DATABASE_FILE, endRefusal, mustNotBeRefused, readRefusal, refuse, setAside } from "./refusal.ts";
-import { int } from "./row-readers.ts";
 import { verifyTables } from "./verify-tables.ts";
-
-/** Of WAL between checkpoints: a checkpoint fsyncs, and under load it should not come every few ticks. */
-const CHECKPOINT_BYTES = 64 * 1024 * 1024;
 
 export type OpenDatabaseOptions = { damage: Damage; acceptEmpty?: boolean; migrations?: readonly Step[] };
 
@@ -86,10 +82,7 @@ function setUp(db: Database, dataDir: string): void {
   }
   // What is deleted is overwritten with zeros; pages that make no sense are noticed when they are read.
   db.exec("PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON");
-  const pages = Math.floor(CHECKPOINT_BYTES / int(db.prepare("PRAGMA page_size").get() ?? {}, "page_size"));
-  db.exec(
-    `PRAGMA wal_autocheckpoint = ${pages}; PRAGMA journal_size_limit = ${CHECKPOINT_BYTES}; PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY`,
-  );
+  db.exec("PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY");
 }
 
 function close(db: Database | undefined): void {

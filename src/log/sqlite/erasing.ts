@@ -7,13 +7,13 @@ import { type LogError, toLogError } from "../log-error.ts";
 type Waiting = { resolve(): void; reject(error: LogError): void };
 
 export class Erasing {
-  readonly #wipe: () => void;
+  readonly #wipe: () => Promise<void>;
   #running = 0;
   #wiping = false;
   #failure: LogError | undefined;
   #waiting: Waiting[] = [];
 
-  constructor(wipe: () => void) {
+  constructor(wipe: () => Promise<void>) {
     this.#wipe = wipe;
   }
 
@@ -26,7 +26,7 @@ export class Erasing {
       // Not inside the commit that called: a checkpoint needs the transaction to be over.
       if (this.#running > 0) return;
       this.#wiping = true;
-      setImmediate(() => this.#end());
+      setImmediate(() => void this.#end());
     };
   }
 
@@ -43,14 +43,17 @@ export class Erasing {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }
 
-  #end(): void {
-    this.#wiping = false;
-    if (this.#running > 0) return;
-    try {
-      this.#wipe();
-    } catch (error) {
-      this.#failure ??= toLogError(error, "Erasing what was deleted");
+  async #end(): Promise<void> {
+    if (this.#running === 0) {
+      try {
+        await this.#wipe();
+      } catch (error) {
+        this.#failure ??= toLogError(error, "Erasing what was deleted");
+      }
     }
+    this.#wiping = false;
+    // Those that began meanwhile have their own wipe.
+    if (this.#running > 0) return;
     const [failure, waiting] = [this.#failure, this.#waiting];
     this.#failure = undefined;
     this.#waiting = [];

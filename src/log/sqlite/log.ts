@@ -21,6 +21,8 @@ import { atStart, LogError, toLogError } from "../log-error.ts";
 import { Pump } from "../tail.ts";
 import { AllStreams } from "./all-streams.ts";
 import { SqliteArtifacts } from "./artifacts.ts";
+import { type Background, openBackground } from "./background.ts";
+import type { SearchStore } from "./background-work.ts";
 import type { EventBatch } from "./batch.ts";
 import { BatchCache } from "./batch-cache.ts";
 import { Committer } from "./committer.ts";
@@ -36,10 +38,10 @@ import { acquireLock, type Lock } from "./lock.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
-import { SqliteSearch } from "./search.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { documentPrefix, SqliteWriter, type WriterContext } from "./sqlite-writer.ts";
 import { StreamStore, withoutNumber } from "./stream-store.ts";
+import { Wal } from "./wal.ts";
 
 export type * from "../contract.ts";
 export { atStart, LogError, type LogErrorCode } from "../log-error.ts";
@@ -97,7 +99,7 @@ export class SqliteLog implements Log {
   readonly beginning = "0.0";
   readonly documents: SqliteDocuments;
   readonly artifacts: SqliteArtifacts;
-  readonly search: SqliteSearch;
+  readonly search: SearchStore;
   readonly id: string;
   readonly epoch: string;
   readonly #db: Database;
@@ -121,6 +123,7 @@ export class SqliteLog implements Log {
   #events = 0;
   readonly #erasing: Erasing;
   readonly #writerContext: WriterContext;
+  readonly #wal: Wal | null;
   /** Settles when the texts of deleted streams have left the search index. */
   #unindexed: Promise<void> = Promise.resolve();
   /** Given out since the log was opened. */
@@ -141,13 +144,19 @@ export class SqliteLog implements Log {
       onError: this.#onError,
       maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
       assertOwner: () => epochs.assertOwner(),
+      committed: (writers, bytes) => this.#wal?.committed(writers, bytes),
     });
     this.#context = this.#makeContext();
     this.documents = new SqliteDocuments(db, this.#committer, damage);
     this.artifacts = new SqliteArtifacts(db, options.dataDir, { committer: this.#committer, damage });
-    this.search = new SqliteSearch(options.dataDir, epochs.logId);
+    const background = openBackground({ dataDir: options.dataDir, logId: epochs.logId });
+    this.search = background.work;
+    this.#wal = this.#openWal(background);
     this.#writerContext = { committer: this.#committer, documents: this.documents, artifacts: this.artifacts };
-    this.#erasing = new Erasing(() => eraseFreed(db));
+    this.#erasing = new Erasing(async () => {
+      await this.#wal?.quiet();
+      eraseFreed(db);
+    });
     this.#lastNo = this.#context.streams.lastNo();
     this.#all = new AllStreams(this.#context);
     for (const stream of this.#context.streams.deleted()) this.#remove(stream);
@@ -159,9 +168,24 @@ export class SqliteLog implements Log {
     const { streams, events, natives } = this.#context;
     this.#scrub = new Scrub({ streams, events, natives });
     this.#scrub.start();
-    this.search
-      .keepOnly((kind, id) => this.#context.streams.numberOf(kind, id) !== undefined)
-      .catch((error: unknown) => this.#onError(toLogError(error, "Looking through the search index")));
+    this.#unindexRemoved().catch((error: unknown) => this.#onError(toLogError(error, "Looking through the search index")));
+  }
+
+  /** Texts of streams that are not there any more. */
+  async #unindexRemoved(): Promise<void> {
+    for (let after = 0; this.#closing === undefined; ) {
+      const streams = await this.search.streamsBehind(after);
+      const last = streams.at(-1);
+      if (last === undefined) return;
+      for (const { kind, id } of streams)
+        if (this.#context.streams.numberOf(kind, id) === undefined) await this.search.forget({ kind, id });
+      after = last.no;
+    }
+  }
+
+  #openWal({ work, threaded }: Background): Wal | null {
+    const options = { writeBack: () => work.writeBack(), hold: (held: boolean) => this.#committer.hold(held) };
+    return Wal.open(this.#db, threaded ? options : null);
   }
 
   async create(kind: StreamKind, id: string, state: string): Promise<StreamWriter> {
@@ -308,6 +332,7 @@ export class SqliteLog implements Log {
     this.#pump.stop();
     this.#scrub?.stop();
     this.#erasing.stop(new LogError("log_closed", "The log was closed. What was deleted is erased at the next start."));
+    await this.#wal?.close();
     await this.search.close();
     closeLogDatabase(this.#db);
     this.#lock.release();

@@ -161,21 +161,13 @@ export class SqliteSearch implements SearchIndex {
     }
   }
 
-  /** After a stop that was not clean: texts of streams that the log has not any more. */
-  async keepOnly(exists: (kind: StreamKind, id: string) => boolean): Promise<void> {
-    if (!this.#isThere) return;
-    for (let after = 0; !this.#closed; ) {
-      const rows = (await this.#db())
-        .prepare(`SELECT no, kind, id FROM streams WHERE no > ? ORDER BY no LIMIT ${PORTION}`)
-        .all(after);
-      for (const row of rows) {
-        const stream = { kind: word<StreamKind>(row, "kind"), id: text(row, "id") };
-        if (!exists(stream.kind, stream.id)) await this.forget(stream);
-        after = int(row, "no");
-      }
-      if (rows.length < PORTION) return;
-      await setImmediate();
-    }
+  /** Streams that it has texts of, with greater numbers, some of them. */
+  async streamsBehind(no: number): Promise<{ no: number; kind: StreamKind; id: string }[]> {
+    if (!this.#isThere) return [];
+    return (await this.#db())
+      .prepare(`SELECT no, kind, id FROM streams WHERE no > ? ORDER BY no LIMIT ${PORTION}`)
+      .all(no)
+      .map((row) => ({ no: int(row, "no"), kind: word<StreamKind>(row, "kind"), id: text(row, "id") }));
   }
 
   get #isThere(): boolean {
