@@ -22,12 +22,35 @@ export const charsOf = (text: EventText): number =>
   ENVELOPE_CHARS +
   (typeof text === "string" ? text.length : text.shape.before.length + text.value.length + text.shape.after.length);
 
-/** The event in full. Here and nowhere else the parts become an envelope. */
-export const joinParts = (head: string, counter: string, sequence: number, time: string, shape: Shape, value: string): string =>
-  `{"event_id":"${head}${counter}","sequence":${sequence},"time":"${time}${shape.before}${value}${shape.after}`;
+/**
+ * Makes events in full of their parts. Here and nowhere else the parts become an envelope. What neighbours have in common is joined once: keep one for events
+ * in a row.
+ */
+export class EnvelopeJoiner {
+  #head: string | undefined;
+  #time: string | undefined;
+  #shape: Shape | undefined;
+  #start = "";
+  #middle = "";
+
+  join(head: string, counter: string, sequence: number, time: string, shape: Shape, value: string): string {
+    if (head !== this.#head) {
+      this.#head = head;
+      this.#start = `{"event_id":"${head}`;
+    }
+    if (time !== this.#time || shape !== this.#shape) {
+      this.#time = time;
+      this.#shape = shape;
+      this.#middle = `,"time":"${time}${shape.before}`;
+    }
+    return `${this.#start}${counter}","sequence":${sequence}${this.#middle}${value}${shape.after}`;
+  }
+}
 
 export const eventJson = (text: EventText, sequence: number): string =>
-  typeof text === "string" ? text : joinParts(text.head, text.counter, sequence, text.time, text.shape, text.value);
+  typeof text === "string"
+    ? text
+    : new EnvelopeJoiner().join(text.head, text.counter, sequence, text.time, text.shape, text.value);
 
 export type EnvelopeFacts = { sessionId: string; nativeSessionId: string | null; source: EventSource; type: string };
 

@@ -5,8 +5,8 @@ export type IdKind = "evt" | "itm" | "turn" | "stp" | "prm" | "qst" | "sess" | "
 
 export interface IdSource {
   next(kind: IdKind): string;
-  /** The next `evt` id in two parts, of which the first is the same string for many in a row. */
-  nextEvent(): { head: string; counter: string };
+  /** The next `evt` id in two parts, of which the first is the same string for many in a row. Read it at once: the object is used again for the next. */
+  nextEvent(): { readonly head: string; readonly counter: string };
 }
 
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -34,6 +34,7 @@ export function timeOrderedIds(now: () => number = Date.now): IdSource {
   let head = "";
   let eventHead = "";
   let counter = 0;
+  const event = { head: "", counter: "" };
   const count = (): string => {
     const time = now();
     if (time > stamp) {
@@ -52,8 +53,9 @@ export function timeOrderedIds(now: () => number = Date.now): IdSource {
       return `${kind}_${head}${pair}`;
     },
     nextEvent() {
-      const pair = count();
-      return { head: eventHead, counter: pair };
+      event.counter = count();
+      event.head = eventHead;
+      return event;
     },
   };
 }

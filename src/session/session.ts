@@ -385,14 +385,16 @@ export class Session implements SessionPort, Intake {
   }
 
   ingest(record: NativeRecord, translations: Translation[]): void {
-    if (!this.projection.ended) this.#record.guard(() => this.#ingest(record, translations));
-  }
-
-  #ingest(native: NativeRecord, translations: Translation[]): void {
-    this.#lastSign = this.#context.now();
-    writeNative(this.#record, this.stream, native, translations, this.#lastSign - this.stream.created_at);
-    this.#checkpoints?.seen(translations);
-    for (const { drafts } of translations) this.#tasks?.take(drafts);
+    if (this.projection.ended || this.#record.lost) return;
+    try {
+      this.#lastSign = this.#context.now();
+      writeNative(this.#record, this.stream, record, translations, this.#lastSign - this.stream.created_at);
+      this.#checkpoints?.seen(translations);
+      if (this.#tasks) for (const { drafts } of translations) this.#tasks.take(drafts);
+    } catch (error) {
+      // As `guard` does, without a function for every message of the agent.
+      this.#record.lose(error);
+    }
   }
 
   say(drafts: Draft[]): void {

@@ -33,6 +33,8 @@ export class ProcessFamily {
   readonly #record: string | null;
   readonly #cgroup: string | null;
   #members: Map<number, KnownProcess>;
+  /** When it was last looked for. */
+  lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor({ leader, record, cgroup, members = [] }: FamilyOrigin) {
     this.leader = leader;
@@ -49,6 +51,7 @@ export class ProcessFamily {
   /** Finds who is there. `grew`: somebody was not known before. `marked`: also by mark, which reads the environment of every younger process. */
   look(snapshot: Snapshot, marked: boolean): { live: ProcessRow[]; grew: boolean } {
     const { table } = snapshot;
+    this.lookedAt = performance.now();
     const group = liveGroup(this.leader, table);
     const known = table.filter((row) => !row.zombie && this.#members.get(row.pid)?.startTime === row.startTime);
     const inCgroup = new Set(this.#cgroup === null ? [] : cgroupMembers(this.#cgroup));
@@ -79,9 +82,13 @@ export class ProcessFamily {
 
 /** All processes at one moment, marks read when first asked for. Without init and ourselves: a daemon that an agent started must not end itself. */
 export class Snapshot {
-  readonly table = listProcesses().filter(({ pid }) => pid > 1 && pid !== process.pid);
+  readonly table: readonly ProcessRow[];
   readonly at = performance.now();
   readonly #marks = new Map<number, string | null>();
+
+  constructor(rows: readonly ProcessRow[] = listProcesses()) {
+    this.table = rows.filter(({ pid }) => pid > 1 && pid !== process.pid);
+  }
 
   markOf(pid: number): string | null {
     const known = this.#marks.get(pid);

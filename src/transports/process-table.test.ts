@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   descendantsOf,
   listProcesses,
+  listProcessesInPortions,
   liveGroup,
   type ProcessRow,
   parseProcStat,
@@ -12,10 +13,14 @@ import {
 } from "./process-table.ts";
 
 describe("the process table", () => {
-  it("knows this very process", () => {
+  it("knows this very process", async () => {
     const row = readProcess(process.pid);
     expect(row).toMatchObject({ pid: process.pid, zombie: false });
     expect(listProcesses().find(({ pid }) => pid === process.pid)).toEqual(row);
+    const portions: number[] = [];
+    const table = await listProcessesInPortions((ms) => void portions.push(ms));
+    expect(table.find(({ pid }) => pid === process.pid)).toEqual(row);
+    expect(portions.length).toBeGreaterThan(0);
   });
 
   it("knows nobody by an impossible pid", () => {

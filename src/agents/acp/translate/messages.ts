@@ -60,6 +60,8 @@ function onText(
     state.held = { text, messageId, fault };
     return means(before);
   }
+  // Nothing is held back, nearly always.
+  if (state.held === null) return means(addText(state, messageId, text, child));
   return means([...flushHeld(state), ...addText(state, messageId, text, child)]);
 }
 
@@ -70,8 +72,9 @@ function disguise(
   text: string,
   messageId: string | null,
 ): DisguisedError["fault"] | null {
-  if (state.current?.text.startsWith("/")) return null;
-  const found = (around.quirks.disguisedErrors ?? []).find((sign) => {
+  const { disguisedErrors } = around.quirks;
+  if (disguisedErrors === undefined || state.current?.text.startsWith("/")) return null;
+  const found = disguisedErrors.find((sign) => {
     if (sign.messageId === "absent" && messageId !== null) return false;
     if (sign.messageId === "uuid" && (messageId === null || !UUID.test(messageId))) return false;
     return sign.pattern.test(text);
@@ -113,30 +116,29 @@ function onEmptyChunk(state: SessionState, around: Surroundings, meta: JsonRecor
 }
 
 const addText = (state: SessionState, id: string | null, text: string, child: string | null): Draft[] =>
-  append(state, "assistant", id, { type: "text", text }, "text", text, child);
+  append(state, "assistant", id, { type: "text", text }, child);
 
 const addThought = (state: SessionState, id: string | null, text: string, child: string | null): Draft[] =>
-  append(state, "assistant", id, { type: "reasoning", text, visibility: "public" }, "reasoning", text, child);
+  append(state, "assistant", id, { type: "reasoning", text, visibility: "public" }, child);
 
 function append(
   state: SessionState,
   role: "assistant" | "user",
   id: string | null,
   part: DraftPart & { type: "text" | "reasoning" },
-  type: "text" | "reasoning",
-  text: string,
   child: string | null,
 ): Draft[] {
+  const { type, text } = part;
   if (state.blockBoundary && state.message?.parts.at(-1)?.type === type) {
     state.blockBoundary = false;
     const closed = closeMessage(state);
-    return [...closed, ...append(state, role, id, part, type, text, child)];
+    return [...closed, ...append(state, role, id, part, child)];
   }
   state.blockBoundary = false;
   const { message, drafts } = openMessage(state, role, id, child);
   const last = message.parts.at(-1);
   if (last !== undefined && last.type === type) last.text += text;
-  else message.parts.push({ ...part });
+  else message.parts.push(part);
   drafts.push({ do: "item.delta", key: message.key, part_type: type, delta: text, part_index: message.parts.length - 1 });
   return drafts;
 }
@@ -213,7 +215,7 @@ function onUserPart(state: SessionState, id: string | null, part: DraftPart): Dr
   }
   state.awaitingEcho = null;
   if (part.type !== "text") return addPart(state, "user", id, part, null);
-  return append(state, "user", id, part, "text", part.text, null);
+  return append(state, "user", id, { ...part }, null);
 }
 
 /** v2: a whole message at once. Empty content only announces chunks that follow. */

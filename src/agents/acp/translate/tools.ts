@@ -244,6 +244,7 @@ export function finish(state: SessionState, around: Surroundings, call: Call, fa
 
 /** gemini 0.61 and codex-acp-zed 0.16 say nothing more of a call that was rejected. */
 export function closeDenied(state: SessionState, around: Surroundings): Draft[] {
+  if (state.calls.size === 0) return [];
   return state.openCalls().flatMap((call) => {
     if (call.state !== "denied") return [];
     if (call.raw === undefined && !call.contentIsOutput) call.raw = "Permission denied.";

@@ -2,7 +2,7 @@
 // It pairs answers with requests (ids of the two sides are separate: both count from 0) and knows which session each belongs to.
 import type { Draft } from "../../../schema/draft.ts";
 import type { NativeMessage, Translation, Translator } from "../../contract.ts";
-import { isRecord, type JsonRecord, num, own, rec, str } from "../../json.ts";
+import { isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { answersOf, type SentRequest } from "./answers.ts";
 import { authNotice } from "./auth.ts";
@@ -36,6 +36,9 @@ const CLIENT_METHODS = new Set([
   "terminal/release",
   "mcp/message",
 ]);
+
+/** Made once: every text of a message has one. */
+const UPDATE_TYPES: ReadonlyMap<string, string> = new Map(Object.keys(VARIANTS).map((name) => [name, `session/update:${name}`]));
 
 export class AcpTranslator implements Translator, Surroundings {
   readonly silence = SILENCE;
@@ -250,8 +253,11 @@ export class AcpTranslator implements Translator, Surroundings {
           : [];
       return mapped(address, "session/update:subagent_update", drafts);
     }
-    const type = `session/update:${own(VARIANTS, variant) === undefined ? "?" : variant}`;
-    return addressed(address, type, onUpdate(state, this, update, this.#children.get(id)?.key ?? null));
+    return addressed(
+      address,
+      UPDATE_TYPES.get(variant) ?? "session/update:?",
+      onUpdate(state, this, update, this.#children.get(id)?.key ?? null),
+    );
   }
 
   #onWithdrawn(params: JsonRecord): Translation {

@@ -86,6 +86,11 @@ const startMessage = (m: string, p: string | undefined): Draft => ({
   item: { key: message(m), native_item_id: m, parent: p === undefined ? null : call(p), kind: "message", role: "assistant" },
 });
 
+function said({ m, p, d }: { m: string; p?: string; d: string }, part_type: "text" | "reasoning" | "refusal"): Draft[] {
+  const delta: Draft = { do: "item.delta", key: message(m), part_type, delta: d };
+  return p === undefined ? [delta] : [startMessage(m, p), delta];
+}
+
 function received(event: MockEvent, calls: Calls): Translation {
   const { type } = event;
   switch (type) {
@@ -110,10 +115,7 @@ function received(event: MockEvent, calls: Calls): Translation {
     case "text":
     case "thought":
     case "refusal":
-      return mapped(MOCK_SESSION, type, [
-        ...(event.p === undefined ? [] : [startMessage(event.m, event.p)]),
-        { do: "item.delta", key: message(event.m), part_type: type === "thought" ? "reasoning" : type, delta: event.d },
-      ]);
+      return mapped(MOCK_SESSION, type, said(event, type === "thought" ? "reasoning" : type));
     case "part":
       return mapped(MOCK_SESSION, type, [
         startMessage(event.m, event.p),

@@ -5,7 +5,7 @@
  * A body is lines. `*12 ["…","…"]` begins a run of 12 events of one shape, each a line `head⇥counter⇥time⇥value`; an empty head or time is that of the
  * event before. `*3` begins a run of 3 events in full. A body that begins with `{` has one event a line, as the first version wrote them.
  */
-import { ENVELOPE_CHARS, type EventText, joinParts, type Shape } from "../../../schema/envelope.ts";
+import { ENVELOPE_CHARS, EnvelopeJoiner, type EventText, type Shape } from "../../../schema/envelope.ts";
 import { TextBuffer, type TextEncoding } from "./text-buffer.ts";
 
 /** The last piece of text is given room for three bytes a character. */
@@ -58,11 +58,12 @@ export class PackedEvents {
   /** The events behind the first `skip`, each between what the caller puts around it: frames of a stream, lines, whatever it sends. One pass, one encoding. */
   framed(skip: number, before: (index: number) => string, after: string): Buffer {
     const out = new TextBuffer(this.#encoding, this.#chars + this.count * FRAME_CHARS + MARGIN);
+    const joiner = new EnvelopeJoiner();
     let index = 0;
     for (const { shape, count } of this.#runs) {
       for (const end = index + count; index < end; index++) {
         if (index < skip) continue;
-        out.add(`${before(index)}${this.#json(shape, index)}${after}`);
+        out.add(`${before(index)}${this.#json(shape, index, joiner)}${after}`);
       }
     }
     return out.bytes();
@@ -74,18 +75,18 @@ export class PackedEvents {
     for (const { shape, count } of this.#runs) {
       end += count;
       if (index < end) {
-        const json = this.#json(shape, index);
+        const json = this.#json(shape, index, new EnvelopeJoiner());
         return this.#encoding === "utf8" ? json : Buffer.from(json, this.#encoding).toString("utf8");
       }
     }
     return "";
   }
 
-  #json(shape: Shape | null, index: number): string {
+  #json(shape: Shape | null, index: number, joiner: EnvelopeJoiner): string {
     const value = this.#values[index] ?? "";
     if (shape === null) return value;
     const [head, counter, time] = [this.#heads[index] ?? "", this.#counters[index] ?? "", this.#times[index] ?? ""];
-    return joinParts(head, counter, this.#first + index, time, shape, value);
+    return joiner.join(head, counter, this.#first + index, time, shape, value);
   }
 
   /** The JSON of each event. */
