@@ -8,6 +8,9 @@ export const isRecord = (value: unknown): value is JsonRecord =>
 export const str = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 export const num = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;
+/** A whole number; a fraction is rounded. */
+export const int = (value: unknown): number | undefined =>
+  typeof value === "number" && Number.isSafeInteger(Math.round(value)) ? Math.round(value) : undefined;
 export const bool = (value: unknown): boolean | undefined => (typeof value === "boolean" ? value : undefined);
 export const arr = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 /** An empty record when it is none, so that fields can be read on. */

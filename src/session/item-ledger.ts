@@ -276,7 +276,7 @@ export class ItemLedger {
     if (!this.#callEnded) return;
     this.#callEnded = false;
     for (const entry of [...this.#items.open()])
-      if (entry.ended && !this.#resultOpen(entry))
+      if (entry.ended && this.#items.get(entry.key) === entry && !this.#resultOpen(entry))
         this.#finish(entry, entry.ended.status, entry.ended.origin, entry.ended.content);
   }
 

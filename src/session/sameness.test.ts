@@ -280,6 +280,15 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U3] two open calls of one id end once each", () => {
+    const twin = call("a");
+    if (twin.do === "item.start") twin.item.key = "twin";
+    const told = new Told().agent(START, call("a"), twin);
+    told.agent({ do: "item.complete", key: "a" }, { do: "item.complete", key: "twin" });
+    expect(told.of("item.completed").filter(({ item }) => item.kind === "tool_call")).toHaveLength(2);
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U9] options are offered in one order", () => {
     const told = new Told().agent(START, call("a"), ask("a"));
     expect(told.of("permission.requested")[0]?.metadata.options.map(({ id }) => id)).toEqual(["o", "a", "n"]);

@@ -30,7 +30,7 @@ export function answersOf(talk: Conversation, sent: SentRequest, id: string, ans
 function promptAnswer(talk: Conversation, sent: SentRequest, address: string, id: string, answer: Answer): Translation {
   const drafts = onPromptAnswer(talk.session(address), talk, id, answer);
   if (!("error" in answer)) return mapped(address, `${sent.method}:result`, drafts);
-  return mapped(address, `${sent.method}:error`, drafts);
+  return drafts.length > 0 ? mapped(address, `${sent.method}:error`, drafts) : refused(address, sent.method, answer.error);
 }
 
 function onResult(talk: Conversation, sent: SentRequest, result: JsonRecord): Translation {
@@ -114,6 +114,9 @@ function changed(talk: Conversation, id: string, method: string, params: JsonRec
   }
 }
 
+const refused = (address: string | null, method: string, { code, message }: RpcError): Translation =>
+  noted(address, `${method}:error`, "request_failed", { method, code, message });
+
 const OPENERS = new Set(["session/new", "session/load", "session/resume", "session/fork"]);
 
 function onError(talk: Conversation, sent: SentRequest, error: RpcError): Translation {
@@ -122,7 +125,7 @@ function onError(talk: Conversation, sent: SentRequest, error: RpcError): Transl
   if (method === "authenticate" || method === "auth/login") {
     return mapped(null, type, [{ do: "event", type: "auth.status", data: { status: "failed", message: error.message } }]);
   }
-  if (!OPENERS.has(method)) return noted(address, type, "request_failed", { method, code: error.code, message: error.message });
+  if (!OPENERS.has(method)) return refused(address, method, error);
   if (address !== null && method !== "session/new" && method !== "session/fork") talk.session(address).replaying = "no";
   // No error of its own: the request's caller fails with it, and tells it once, with the message that could not be sent.
   const { code, message, details } = openingFault(error);

@@ -24,8 +24,8 @@ function mediaPart(block: JsonRecord): DraftPart | null {
   const data = str(block.data);
   const media = block.type === "audio" ? "audio" : "image";
   const mime = str(block.mimeType) ?? (media === "audio" ? "audio/wav" : "image/png");
-  if (data) return { type: "media", media, mime, base64: data };
   const uri = str(block.uri);
+  if (data || (data !== undefined && uri === undefined)) return { type: "media", media, mime, base64: data };
   return uri === undefined ? null : { type: "resource", uri, mime };
 }
 

@@ -3,6 +3,8 @@ import type { SilenceTable } from "../../contract.ts";
 
 export const SILENCE: SilenceTable = [
   ["session/prompt:result", "of a turn that is over"],
+  ["$/cancel_request", "of a request whose tool call tells it"],
+  ["mcp/message*", "between the agent and an MCP server of the client"],
   ["session/load:result", "the history is in the log already"],
   ["session/resume:result", "nothing in it is new"],
   ["initialize:result", "nothing in it is for a session"],

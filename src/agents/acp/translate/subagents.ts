@@ -14,13 +14,20 @@ export function onSubagentUpdate(
   make: (id: string, space: string) => SessionState,
 ): Draft[] {
   const id = str(update.sessionId);
-  if (id === undefined) return [];
+  if (id === undefined || isAbove(id, state, children)) return [];
   const known = state.subagents.get(id);
   const drafts =
     known === undefined
       ? [...flushHeld(state), ...closeMessage(state), ...begin(state, id, update, children, make)]
       : retitle(known, id, update);
   return [...drafts, ...settle(state, id, rec(update.state), children)];
+}
+
+/** Nobody is its own sub-agent. */
+function isAbove(id: string, state: SessionState, children: ReadonlyMap<string, Child>): boolean {
+  for (let at: SessionState | undefined = state; at !== undefined; at = children.get(at.id)?.parent)
+    if (at.id === id) return true;
+  return false;
 }
 
 function begin(

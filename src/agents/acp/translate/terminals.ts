@@ -1,6 +1,6 @@
 // Terminals whose output belongs to a tool call: the client's own (terminal/*), those an agent only describes in _meta, and v2's.
 import type { Draft } from "../../../schema/draft.ts";
-import { type JsonRecord, num, rec, str } from "../../json.ts";
+import { int, type JsonRecord, rec, str } from "../../json.ts";
 import type { Call, SessionState, Terminal } from "./session-state.ts";
 import { kindOf, openResult, outputDelta } from "./tools.ts";
 
@@ -39,7 +39,7 @@ export function metaTerminal(state: SessionState, call: Call, meta: JsonRecord):
   }
   const exit = rec(meta.terminal_exit);
   if (exit.exit_code !== undefined || exit.signal !== undefined) {
-    const code = num(exit.exit_code) ?? null;
+    const code = int(exit.exit_code) ?? null;
     terminalOf(state, str(exit.terminal_id) ?? call.id).exit = { code, signal: str(exit.signal) ?? null };
     if (code !== null) call.exitCode = code;
   }
@@ -57,7 +57,7 @@ export function onTerminalUpdate(state: SessionState, update: JsonRecord, chunk:
   if (text !== undefined && !chunk) setOutput(terminal, text);
   const exit = rec(update.exitStatus);
   if (exit.exitCode !== undefined || exit.signal !== undefined)
-    terminal.exit = { code: num(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
+    terminal.exit = { code: int(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
   return [...drafts, ...tellOutput(state, terminal)];
 }
 
@@ -81,7 +81,7 @@ function append(state: SessionState, terminal: Terminal, text: string): Draft[] 
 }
 
 export function onClientExit(state: SessionState, id: string, exit: JsonRecord): void {
-  terminalOf(state, id).exit = { code: num(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
+  terminalOf(state, id).exit = { code: int(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
 }
 
 function setOutput(terminal: Terminal, text: string): void {

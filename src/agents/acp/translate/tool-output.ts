@@ -1,6 +1,6 @@
 // What a finished tool call left behind: its text, exit code, file changes and media, out of the many shapes agents use.
 import type { DraftPart } from "../../../schema/draft.ts";
-import { arr, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
+import { arr, int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
 import { blockPart } from "./blocks.ts";
 import type { Quirks } from "./quirks.ts";
@@ -73,11 +73,11 @@ const rawBlocks = (raw: unknown): unknown[] => {
 
 function rawExitCode(raw: unknown): number | undefined {
   const result = rec(raw);
-  const direct = num(result.exit_code) ?? num(result.exitCode) ?? num(rec(result.metadata).exit);
+  const direct = int(result.exit_code) ?? int(result.exitCode) ?? int(rec(result.metadata).exit);
   return (
     direct ??
     records(result.contents)
-      .map((each) => num(each.exitCode))
+      .map((each) => int(each.exitCode))
       .find((code) => code !== undefined)
   );
 }
@@ -87,7 +87,7 @@ function rawDuration(raw: unknown): number | undefined {
   const spent = rec(result.duration);
   const secs = num(spent.secs);
   if (secs !== undefined) return Math.round(secs * 1000 + (num(spent.nanos) ?? 0) / 1e6);
-  return num(result.durationMs) ?? num(result.duration_ms);
+  return int(result.durationMs) ?? int(result.duration_ms);
 }
 
 function terminalExit(state: SessionState, call: Call): number | null | undefined {

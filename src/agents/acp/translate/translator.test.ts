@@ -641,3 +641,31 @@ describe("anything else", () => {
     );
   });
 });
+
+describe("what the schema allows and no agent of ours says", () => {
+  it("a session that names itself or its parent as its sub-agent is none", () => {
+    const talk = Talk.with("x");
+    talk.prompt("go");
+    talk.update("subagent_update", { sessionId: SESSION });
+    talk.update("subagent_update", { sessionId: "kid" });
+    talk.update("subagent_update", { sessionId: SESSION }, "kid");
+    talk.text("Hi");
+    expect(talk.of("item.start").filter(({ item }) => item.kind === "tool_call")).toHaveLength(1);
+    expect(talk.told.filter(({ disposition }) => disposition === "unparsed")).toEqual([]);
+  });
+
+  it("an image without bytes is an image", () => {
+    const talk = Talk.with("x");
+    talk.prompt("go");
+    const [told] = talk.update("agent_message_chunk", { content: { type: "image", data: "", mimeType: "image/png" } });
+    expect(told).toMatchObject({ disposition: "mapped" });
+  });
+
+  it("an error for a prompt whose turn is over is noted", () => {
+    const talk = Talk.with("x", {}, 2);
+    talk.prompt("go");
+    talk.update("state_update", { state: "idle", stopReason: "end_turn" });
+    const detail = { code: -32602, message: "late" };
+    expect(talk.fail(detail)).toMatchObject([{ disposition: "noted", drafts: [{ data: { name: "request_failed", detail } }] }]);
+  });
+});

@@ -1,6 +1,6 @@
 // What an Amp tool result says. On the wire it is one string, and what is inside depends on the tool: JSON text, plain text, or MCP content as JSON text.
 import type { DraftPart } from "../../../schema/draft.ts";
-import { arr, isRecord, type JsonRecord, num, rec, str, toJson } from "../../json.ts";
+import { arr, int, isRecord, type JsonRecord, rec, str, toJson } from "../../json.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
 import { patchedPaths, toolKind } from "./tool-kinds.ts";
 
@@ -22,7 +22,7 @@ export function resultParts(call: ToolCall, content: unknown, failed: boolean): 
 }
 
 function shellResult(call: ToolCall, inside: JsonRecord, content: string): DraftPart[] {
-  const exit = num(inside.exitCode);
+  const exit = int(inside.exitCode);
   // Amp says is_error: false for a command that failed; the exit code is only in here.
   const failed = exit !== undefined && exit !== 0;
   const output = str(inside.output) ?? content;

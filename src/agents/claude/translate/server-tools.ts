@@ -1,7 +1,7 @@
 // Results of tools that ran at the provider (web search, code execution, MCP connector): they come as blocks of the model's own message.
 import type { ContentPart } from "../../../schema/content.ts";
 import type { Draft } from "../../../schema/draft.ts";
-import { arr, asText, isRecord, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
+import { arr, asText, int, isRecord, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
 import { type MessageState, resultKey, toolKey } from "./state.ts";
 
 export function serverResult(message: MessageState, block: JsonRecord, background: boolean, drafts: Draft[]): void {
@@ -10,8 +10,8 @@ export function serverResult(message: MessageState, block: JsonRecord, backgroun
   const error = isRecord(content) && (str(content.type) ?? "").endsWith("_error");
   const isError = error || block.is_error === true;
   const parts: ContentPart[] = [{ type: "tool_result", call_id: id, output: outputOf(content), is_error: isError }];
-  const code = rec(content).return_code;
-  if (parts[0]?.type === "tool_result" && typeof code === "number") parts[0].exit_code = code;
+  const code = int(rec(content).return_code);
+  if (parts[0]?.type === "tool_result" && code !== undefined) parts[0].exit_code = code;
   for (const hit of records(content)) {
     const uri = str(hit.url);
     if (uri) parts.push({ type: "resource", uri, ...(str(hit.title) ? { text: str(hit.title) ?? "" } : {}) });

@@ -20,5 +20,11 @@ export const SILENCE: SilenceTable = [
   ["result/*", "a message that was steered in goes on in the same turn"],
   ["user:interrupted", "the end of the turn tells it"],
   ["user:local_command", "answers a change of settings that is told as such"],
+  ["user:synthetic", "empty"],
+  ["system/commands_changed", "the commands are the same"],
+  ["system/local_command_output", "empty"],
+  ["system/informational", "empty"],
+  ["system/model_refusal_no_fallback", "empty: the end of the turn tells the refusal"],
+  ["tool_use_summary", "empty"],
   ["user:replay", "repeats what was sent"],
 ];

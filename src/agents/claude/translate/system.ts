@@ -1,7 +1,7 @@
 // `system/*` frames.
 import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
-import { type JsonRecord, num, rec, str } from "../../json.ts";
+import { int, type JsonRecord, num, rec, str } from "../../json.ts";
 import { heartbeat, mapped, noted, unparsed } from "../../translation.ts";
 import { refusalItem, retract, systemItem } from "./assistant.ts";
 import { commandsChanged, initDrafts, modeChanged, modelChanged } from "./config.ts";
@@ -90,7 +90,7 @@ function status(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): void {
 function retrying(state: ClaudeState, frame: JsonRecord): Draft {
   state.retrying = true;
   const error = rec(frame.error);
-  const attempt = num(frame.attempt) ?? num(frame.retry_attempt);
+  const attempt = int(frame.attempt) ?? int(frame.retry_attempt);
   const code = num(frame.error_status) ?? num(error.status);
   const what = str(frame.error) ?? str(error.message) ?? "error";
   const wait = num(frame.retry_delay_ms) ?? num(frame.retry_in_ms);

@@ -1,7 +1,7 @@
 // Native items that are tool calls: each says what was called and, when it is over, what came of it. `items.ts` makes drafts of that.
 import type { ContentPart } from "../../../schema/content.ts";
 import type { DraftPart } from "../../../schema/draft.ts";
-import { type JsonRecord, num, own, rec, records, str, toJson } from "../../json.ts";
+import { int, type JsonRecord, num, own, rec, records, str, toJson } from "../../json.ts";
 import { changePaths, fileRef, mcpOutput, toolOutput } from "./parts.ts";
 import type { NativeItem } from "./thread.ts";
 import { commandKind, innerCommand, patchKind, toolKind } from "./tool-kinds.ts";
@@ -20,7 +20,7 @@ const compact = (value: JsonRecord): string =>
 
 function result(native: NativeItem, output: string, failed: boolean, more: JsonRecord = {}, parts: DraftPart[] = []): Outcome {
   const duration = num(more.durationMs);
-  const exit = num(more.exitCode);
+  const exit = int(more.exitCode);
   return {
     failed,
     parts: [

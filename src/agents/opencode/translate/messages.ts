@@ -1,6 +1,6 @@
 // Messages and their parts: `message.updated`, `message.part.updated`, `message.part.delta`, and the same facts read again over HTTP.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
-import { isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
+import { int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { partContent } from "./parts.ts";
 import { replaceMessage } from "./removal.ts";
 import { type ContentPart, contentOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
@@ -289,7 +289,7 @@ function cutTry(session: Session, message: Message): Draft[] {
 }
 
 function retryPart(session: Session, native: JsonRecord): Draft[] {
-  const attempt = num(native.attempt);
+  const attempt = int(native.attempt);
   const detail = str(rec(rec(native.error).data).message);
   if (session.turn) session.turn.retrying = true;
   return [

@@ -1,6 +1,6 @@
 // Tools of sessions driven by the newer routes (`/api`): their arguments stream, and their outcome comes as content.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
-import { type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
+import { int, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
 import { filePart, fileRefs } from "./file-changes.ts";
 import { startMessage } from "./messages.ts";
 import { contentOf, type Message, newMessage, type Session, type ToolPart } from "./state.ts";
@@ -118,7 +118,7 @@ function progress(message: Message, part: ToolPart, output: string): Draft[] {
 
 function outcome(message: Message, part: ToolPart, data: JsonRecord, failed: boolean): Draft[] {
   const structured = rec(data.structured);
-  const exit = "exit" in structured ? (num(structured.exit) ?? null) : undefined;
+  const exit = "exit" in structured ? (int(structured.exit) ?? null) : undefined;
   const output = failed ? (str(rec(data.error).message) ?? "") : contentText(data.content);
   part.failed = failed || (typeof exit === "number" && exit !== 0);
   part.open = false;

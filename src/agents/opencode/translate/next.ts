@@ -2,7 +2,7 @@
 // `message.*` or a status: a turn ends with the last step.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { ErrorCode, ErrorData } from "../../../schema/event-data.ts";
-import { type JsonRecord, num, rec, records, str } from "../../json.ts";
+import { int, type JsonRecord, rec, records, str } from "../../json.ts";
 import { filePart } from "./file-changes.ts";
 import { appendText, contentPart, refresh, startMessage } from "./messages.ts";
 import { nextShell, nextTool } from "./next-tools.ts";
@@ -102,7 +102,7 @@ const systemText = (session: Session, key: string, text: string): Draft[] => [
 ];
 
 function retried(session: Session, data: JsonRecord): Draft[] {
-  const attempt = num(data.attempt);
+  const attempt = int(data.attempt);
   const detail = str(rec(data.error).message);
   if (session.turn) session.turn.retrying = true;
   return [

@@ -1,6 +1,6 @@
 // Tool parts: pending → running → completed or error, as a `tool_call` item that is updated and a `tool_result` item.
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
-import { arr, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
+import { arr, int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { filePart, fileRefs } from "./file-changes.ts";
 import type { Message, Session, ToolPart, World } from "./state.ts";
 import { isKnownTool, toolKind, toolPaths, toolTitle } from "./tool-kinds.ts";
@@ -133,7 +133,7 @@ function startResult(parent: ItemKey, part: ToolPart): Draft[] {
 
 function finish(world: World, parent: ItemKey, part: ToolPart, state: JsonRecord, status: "completed" | "error"): Draft[] {
   const metadata = rec(state.metadata);
-  const exit = "exit" in metadata ? (num(metadata.exit) ?? null) : undefined;
+  const exit = "exit" in metadata ? (int(metadata.exit) ?? null) : undefined;
   const wrong = status === "error" || isInvalid(part, state);
   part.failed = wrong || (typeof exit === "number" && exit !== 0);
   part.result = [resultPart(part, state, exit), ...extras(world, part, state, wrong)];

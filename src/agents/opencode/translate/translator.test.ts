@@ -260,7 +260,7 @@ describe("turns", () => {
   it("an abort while it waits for a retry says nothing: no error, no finish, one idle", () => {
     const told = new Wire()
       .begun()
-      .status("retry", { attempt: 1, message: "Slow down", next: 1000 })
+      .status("retry", { attempt: 1.2, message: "Slow down", next: 1000 })
       .done("msg_a", null)
       .idle()
       .replay();

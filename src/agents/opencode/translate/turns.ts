@@ -1,7 +1,7 @@
 // When a turn begins and ends, and which errors are told. OpenCode has no turn of its own: it has busy, idle and errors, in an order with surprises.
 import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
-import { type JsonRecord, num, rec, str, timeOf } from "../../json.ts";
+import { int, type JsonRecord, num, rec, str, timeOf } from "../../json.ts";
 import { isStackTrace, type NamedError, readError } from "./errors.ts";
 import { contentOf, type Message, newTurn, type Session, type Turn, type World } from "./state.ts";
 
@@ -74,7 +74,7 @@ function backToWork(root: Session): Draft[] {
 }
 
 function retry(root: Session, native: JsonRecord): Draft[] {
-  const attempt = num(native.attempt);
+  const attempt = int(native.attempt);
   const next = num(native.next);
   const same = root.turn?.retrying === true && root.turn.attempt === attempt;
   if (same) return [];

@@ -16,7 +16,7 @@ function fault(name: string, title: string, steps: ModelStep[], expect: Expectat
 const http = (status: number, more: Partial<Extract<Fault, { kind: "http" }>> = {}): Fault => ({ kind: "http", status, ...more });
 const soon = { "retry-after": "1", "retry-after-ms": "50" };
 /** Amp gives up at the first fault of the provider, whatever it is. */
-const ampGivesUp: Partial<Scenario> = { expect_for: { amp: { stop_reason: "error" } } };
+const ampGivesUp: Partial<Scenario> = { expect_for: { amp: { stop_reason: "error", final_text: [] } } };
 const failed = (...codes: ErrorCode[]): Expectation => ({ stop_reason: "error", error_code: codes });
 
 export const faultScenarios: readonly Scenario[] = [
