@@ -7,10 +7,13 @@ import type { Draft } from "../schema/draft.ts";
 import type { SessionEnded } from "../schema/event-data.ts";
 import { lostAgent } from "./outcomes.ts";
 import type { Scribe } from "./scribe.ts";
+import type { PromisedTurn } from "./turn-writer.ts";
 
 export type Decision =
   /** A new process of the agent: what it says next is understood from the beginning. `fresh_keys`: its keys are its own. */
   | { do: "process"; fresh_keys: boolean }
+  /** A message goes to the agent: the next turn of a client is its turn. */
+  | { do: "promise"; message: PromisedTurn }
   /** What the connection or a command told in place of the agent. */
   | { do: "say"; drafts: Draft[] }
   /** What was open is cut short. */
@@ -31,6 +34,8 @@ export function carryOut(scribe: Scribe, decision: Decision): void {
     case "process":
       if (decision.fresh_keys) scribe.items.newScope();
       return;
+    case "promise":
+      return scribe.turns.promise(decision.message);
     case "say":
       return scribe.say(decision.drafts);
     case "cut":

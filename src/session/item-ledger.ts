@@ -293,7 +293,7 @@ export class ItemLedger {
   }
 
   remove(name: ItemKey, reason: string, origin: Origin): void {
-    const key = this.#items.idOf(this.#items.key(name)) === null ? name : this.#items.key(name);
+    const key = this.#items.key(name);
     const open = this.#items.get(key);
     const finished = this.#items.finished(key);
     if ((!open && !finished) || finished?.removed) return;

@@ -215,7 +215,7 @@ export class MessageDelivery {
 
   async #deliver(messageId: string): Promise<void> {
     const { record, log, connection, permitted, open, settled, stopped, checkpoints } = this.#options;
-    const { scribe, projection } = record;
+    const { projection } = record;
     const waits = (): boolean => stopped() || projection.turn !== null || projection.queue[0]?.message_id !== messageId;
     let begun: QueuedMessage | null = null;
     try {
@@ -250,7 +250,7 @@ export class MessageDelivery {
       const other = projection.turn !== null && projection.turn.turn_id !== begun?.turn_id;
       if (stopped() || other || (begun && !projection.turn)) return this.#undo(messageId);
       if (message) {
-        if (!begun) scribe.turns.promise(message);
+        if (!begun) this.#promise(message);
         record.emit(unsentTurn(message, error));
       }
     } finally {
@@ -260,10 +260,18 @@ export class MessageDelivery {
     this.#delivered(messageId);
   }
 
+  /** Stands in the ledger: an agent may show no message of its turn. */
+  #promise({ turn_id, message_id, actor, text, command }: QueuedMessage): void {
+    const { record } = this.#options;
+    const by = actor === undefined ? {} : { actor };
+    const message = { turn_id, message_id, ...by, text, ...(command ? { command } : {}) };
+    record.write(() => record.decide({ do: "promise", message }));
+  }
+
   /** Takes the message out of the queue. Nothing of it reaches the agent before this is on disk: another daemon must not give it to another agent. */
   #startTurn(message: QueuedMessage): Promise<void> {
     const { record } = this.#options;
-    record.scribe.turns.promise(message);
+    this.#promise(message);
     record.emit([{ do: "turn.start", initiator: "client" }]);
     const committed = record.committed({ bounded: false });
     const starting = committed

@@ -65,10 +65,8 @@ export class OpenItems {
     return this.#finished.get(key);
   }
 
-  /** Of the running process, or of one before it. */
   itemId(name: ItemKey | null | undefined): string | null {
-    if (name === null || name === undefined) return null;
-    return this.idOf(this.#scope + name) ?? this.idOf(name);
+    return name === null || name === undefined ? null : this.idOf(this.#scope + name);
   }
 
   idOf(key: ItemKey): string | null {

@@ -5,6 +5,7 @@ import type { Draft, DraftPart } from "../schema/draft.ts";
 import type { EventOf, UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
 import { Grammar } from "../schema/grammar.ts";
+import { carryOut } from "./decision.ts";
 import { EventWriter, jsonOf, type LogEntry } from "./event-writer.ts";
 import { countingIds, isoClock } from "./ids.ts";
 import { Scribe } from "./scribe.ts";
@@ -260,6 +261,16 @@ describe("a session keeps the sameness rules for every agent", () => {
       "item.completed message completed",
       "item.started tool_call",
     ]);
+    expect(told.broken).toEqual([]);
+  });
+
+  it("[U2] a message that stands in the ledger is told before its answer, though the agent shows none", () => {
+    const sent = { turn_id: "turn_x", text: "/review", command: true };
+    const told = new Told()
+      .client((scribe) => carryOut(scribe, { do: "promise", message: sent }))
+      .agent(START, message("m"), end());
+    expect(told.of("turn.started")).toMatchObject([{ turn_id: "turn_x" }]);
+    expect(told.of("item.completed").map(({ item }) => item.role)).toEqual(["user", "assistant"]);
     expect(told.broken).toEqual([]);
   });
 

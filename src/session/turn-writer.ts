@@ -13,7 +13,7 @@ import type { ItemLedger } from "./item-ledger.ts";
 import type { RequestBook } from "./request-book.ts";
 
 /** A message whose turn is about to start. */
-export type PromisedTurn = { turn_id: string; message_id: string; actor?: Actor; text?: string; command?: boolean };
+export type PromisedTurn = { turn_id: string; message_id?: string; actor?: Actor; text?: string; command?: boolean };
 
 /** What the live session wants to know while the story is written. Called in order, after the event was emitted. */
 export interface TurnListener {
@@ -89,7 +89,7 @@ export class TurnWriter {
       {
         turn_id,
         initiator,
-        ...(promised ? { message_id: promised.message_id } : {}),
+        ...(promised?.message_id ? { message_id: promised.message_id } : {}),
         ...(promised?.actor ? { actor: promised.actor } : {}),
       },
       origin,

@@ -236,7 +236,7 @@ class ReplayedStream {
   decide(data: unknown): void {
     this.#begin();
     const decision = decisionOf(data);
-    if (decision) carryOut(this.#scribe, decision);
+    if (decision) carryOut(this.#scribe, withoutQueue(decision));
   }
 
   exit(row: TraceRow, native: number, last: boolean): void {
@@ -274,9 +274,23 @@ class ReplayedStream {
   }
 }
 
+/** Nobody queues messages in a replay, so none is taken out of the queue. */
+function withoutQueue(decision: Decision): Decision {
+  if (decision.do !== "promise") return decision;
+  const { message_id: _, ...message } = decision.message;
+  return { do: "promise", message };
+}
+
 /** A ledger of a newer daemon may hold decisions that are not known here. */
 function decisionOf(data: unknown): Decision | null {
-  const known: Record<Decision["do"], true> = { process: true, say: true, cut: true, lost: true, end: true };
+  const known: Record<Decision["do"], true> = {
+    process: true,
+    promise: true,
+    say: true,
+    cut: true,
+    lost: true,
+    end: true,
+  };
   const named = typeof data === "object" && data !== null && "do" in data && typeof data.do === "string" ? data.do : "";
   return Object.hasOwn(known, named) ? (data as Decision) : null;
 }

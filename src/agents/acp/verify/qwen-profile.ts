@@ -20,7 +20,7 @@ export const qwenProfile: VerifyProfile = {
   models: {},
   compact: "/compress",
   parallel: 2,
-  timeLimitMs: 120_000,
+  timeLimitMs: 240_000,
   async permissive({ own }) {
     const permissions = { allow: ["Bash", "Edit", "run_shell_command", "write_file"] };
     const tools = { ...SETTINGS.tools, allowed: ["run_shell_command", "write_file"] };

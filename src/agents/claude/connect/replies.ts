@@ -3,7 +3,14 @@ import type { PermissionReply } from "../../contract.ts";
 import { type JsonRecord, records, str } from "../../json.ts";
 import { formResult } from "../../kit/forms.ts";
 import { elicitationForm } from "../translate/elicitation.ts";
-import { type NativeRequest, PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "../translate/permissions.ts";
+import {
+  type NativeRequest,
+  PLAN_APPROVE,
+  PLAN_APPROVE_EDITS,
+  PLAN_KEEP,
+  PLAN_KEPT,
+  PLAN_REJECTED,
+} from "../translate/permissions.ts";
 
 const REJECTED = "The user rejected this tool call.";
 
@@ -47,6 +54,7 @@ export function questionResponse(native: NativeRequest, answers: string[][] | nu
 
 function planResponse(native: NativeRequest, answers: string[][] | null, id: JsonRecord): JsonRecord {
   const answer = answers?.[0]?.join(", ") ?? "";
+  if (answer === "") return { behavior: "deny", message: PLAN_REJECTED, ...id };
   if (answer === PLAN_APPROVE) return { behavior: "allow", updatedInput: native.input, ...id };
   if (answer === PLAN_APPROVE_EDITS)
     return {
@@ -55,6 +63,5 @@ function planResponse(native: NativeRequest, answers: string[][] | null, id: Jso
       updatedPermissions: [{ type: "setMode", mode: "acceptEdits", destination: "session" }],
       ...id,
     };
-  const feedback = answer === "" || answer === PLAN_KEEP ? "The user wants to keep planning." : answer;
-  return { behavior: "deny", message: feedback, ...id };
+  return { behavior: "deny", message: answer === PLAN_KEEP ? PLAN_KEPT : answer, ...id };
 }

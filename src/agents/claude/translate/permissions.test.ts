@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { permissionResponse, questionResponse } from "../connect/replies.ts";
-import type { NativeRequest } from "./permissions.ts";
+import { type NativeRequest, PLAN_KEPT, PLAN_REJECTED } from "./permissions.ts";
 import { ask, assistant, call, init, of, out, play, reply, result, sent, system, toolResult, user } from "./test-frames.ts";
 
 const rule = {
@@ -188,7 +188,18 @@ describe("questions", () => {
     expect(questionResponse(plan, [["Approve"]])).toEqual({ behavior: "allow", updatedInput: {}, toolUseID: "t" });
     expect(questionResponse(plan, [["Approve and accept edits"]])).toMatchObject({ updatedPermissions: [mode] });
     expect(questionResponse(plan, [["smaller"]])).toMatchObject({ behavior: "deny", message: "smaller" });
-    expect(questionResponse(plan, null)).toMatchObject({ behavior: "deny" });
+    expect(questionResponse(plan, null)).toMatchObject({ behavior: "deny", message: PLAN_REJECTED });
+    expect(questionResponse(plan, [["Keep planning"]])).toMatchObject({ behavior: "deny", message: PLAN_KEPT });
+  });
+
+  it.each([
+    [PLAN_REJECTED, { status: "rejected" }],
+    [PLAN_KEPT, { status: "answered", answers: [["Keep planning"]] }],
+    ["smaller", { status: "answered", answers: [["smaller"]] }],
+  ])("the ledger tells what a person said to a plan: %s", (message, told) => {
+    const asked = ask("r", { subtype: "can_use_tool", tool_name: "ExitPlanMode", input: { plan: "#" }, tool_use_id: "t" });
+    const played = play(user("x"), init(), asked, reply("r", { behavior: "deny", message }), result());
+    expect(of(played, "question.resolved")).toMatchObject([told]);
   });
 
   it("an MCP form is one question a field, with typed answers", () => {

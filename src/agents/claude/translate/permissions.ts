@@ -12,6 +12,9 @@ import { toolAction, toolPaths } from "./tool-kinds.ts";
 export const PLAN_APPROVE = "Approve";
 export const PLAN_APPROVE_EDITS = "Approve and accept edits";
 export const PLAN_KEEP = "Keep planning";
+/** What the CLI is told of a plan that is not approved, where the person gave no words: by them an answer is known again. */
+export const PLAN_KEPT = "The user wants to keep planning.";
+export const PLAN_REJECTED = "The user rejected the plan and wants to keep planning.";
 
 /** Handed to the connection and back: all that an answer has to quote. */
 export type NativeRequest = {
@@ -173,7 +176,7 @@ function answersOf(request: RequestState, answer: JsonRecord): string[][] | null
   const allowed = answer.behavior === "allow";
   if (request.kind === "plan") {
     const message = str(answer.message);
-    if (!allowed) return message ? [[message]] : null;
+    if (!allowed) return message && message !== PLAN_REJECTED ? [[message === PLAN_KEPT ? PLAN_KEEP : message]] : null;
     const edits = records(answer.updatedPermissions).some((update) => update.type === "setMode");
     return [[edits ? PLAN_APPROVE_EDITS : PLAN_APPROVE]];
   }

@@ -10,8 +10,8 @@ import { innerCommand } from "./tool-kinds.ts";
 export const resultKey = (key: ItemKey): ItemKey => `${key}:result`;
 
 /** Where an item hangs: a sub-agent's under the call that spawned it, a tool under the message of its model response. */
-const parentOf = (thread: Thread, type: string): ItemKey | null =>
-  isTool(type) ? thread.toolParent : (thread.child?.spawnKey ?? null);
+const parentOf = (thread: Thread, turnId: string, type: string): ItemKey | null =>
+  isTool(type) ? thread.toolParent(turnId) : (thread.child?.spawnKey ?? null);
 
 /** What the model writes: one message from its reasoning to its text. */
 const isAnswer = (type: string): boolean => type === "agentMessage" || type === "reasoning";
@@ -34,7 +34,7 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
     id,
     type,
     turnId,
-    parent: parentOf(thread, type),
+    parent: parentOf(thread, turnId, type),
     shown: item,
     announced: false,
     streamed: "",

@@ -70,7 +70,7 @@ function answered(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
     item.type === "tool_search_output" ? { output: toJson(item.tools ?? []), parts: [] } : toolOutput(item.output);
   const failed = ITEM_MAKERS.has(call.name) || FAILED.test(output);
   const status = failed ? "failed" : "completed";
-  const parent = thread.toolParent;
+  const parent = thread.toolParent(turnId);
   const base = { native_item_id: id, ...(parent === null ? {} : { parent }) };
   const rawKey = `${turnId}/raw:${id}`;
   thread.turn?.keys.push(rawKey);

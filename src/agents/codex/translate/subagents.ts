@@ -47,7 +47,7 @@ function spawn(thread: Thread, params: JsonRecord, item: JsonRecord): Draft[] {
   const native = openItem(thread, str(params.turnId) ?? "", item, "subAgentActivity");
   native.shown = item;
   native.announced = true;
-  native.parent = thread.toolParent;
+  native.parent = thread.toolParent(native.turnId);
   const facts = {
     agent_path: item.agentPath,
     agent_thread_id: item.agentThreadId,

@@ -85,7 +85,7 @@ export class Conversation {
   }
 
   replay(): Replay {
-    return replayTrace(new CodexTranslator(), this.rows, { location: "codex" });
+    return replayTrace(() => new CodexTranslator(), this.rows, { location: "codex" });
   }
 
   /** The only session's events; throws when a rule of the grammar is broken or something is unparsed. */

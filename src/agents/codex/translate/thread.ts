@@ -93,8 +93,8 @@ export class Thread {
   }
 
   /** Where tools of this model response hang. A response without words has a message all the same: the session makes it. */
-  get toolParent(): ItemKey {
-    return this.child?.spawnKey ?? this.message ?? `${this.id}/response:${this.responses}`;
+  toolParent(turnId: string): ItemKey {
+    return this.child?.spawnKey ?? this.message ?? `${turnId}/response:${this.responses}`;
   }
 
   /** The model has answered: what follows belongs to the next answer. */

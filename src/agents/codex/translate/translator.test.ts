@@ -24,6 +24,14 @@ describe("messages", () => {
     expect(talk.items()[0]?.content).toEqual([{ type: "text", text: "All at once." }]);
   });
 
+  it("[U1] a call of a later process hangs under a message of its own", () => {
+    const talk = converse().started().turn("t1").whole(command("c1"), "t1").done("completed", {}, "t1");
+    talk.rows.push({ t_ms: 1, dir: "daemon", data: { do: "process", fresh_keys: false } });
+    talk.started().turn("t2").whole(command("c2"), "t2").done("completed", {}, "t2");
+    const calls = talk.items().filter(({ kind }) => kind === "tool_call");
+    expect(new Set(calls.map(({ parent_id }) => parent_id)).size).toBe(2);
+  });
+
   it("[G3] a delta before its start makes the item", () => {
     const talk = converse().started().turn().delta("m", "Early").item("completed", message("m", "Early bird")).done();
     expect(talk.items()).toMatchObject([{ status: "completed", content: [{ text: "Early bird" }] }]);
