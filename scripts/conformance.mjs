@@ -6,6 +6,7 @@
 //   npm run conformance -- --scenario=crash       only the runs in which the daemon is killed with -9
 //   npm run conformance -- --short           the short set: a few minutes, for every change
 //   npm run conformance -- --compare         prints what the agents tell in the scenarios they all play; it is compared in any case
+//   npm run conformance -- --versions        older versions of the agents, the short set: a table of what passed
 //   npm run conformance -- --install-only    downloads and stops
 // A scenario that fails is played once more before it counts: real agents on a busy machine are late now and then. Both tries are printed.
 import { execFile } from "node:child_process";
@@ -35,7 +36,10 @@ if (unknown.length > 0) {
   console.error(`Not pinned: ${unknown.join(", ")}. Pinned are ${known.join(", ")}.`);
   process.exit(2);
 }
-const chosen = pinnedAgents.filter(({ agent }) => wanted.length === 0 || wanted.includes(agent));
+const olderOf = (pinned) => (pinned.older ?? []).map((version) => ({ ...pinned, version, scenarios: undefined }));
+const offered = flags.has("--versions") ? pinnedAgents.flatMap(olderOf) : pinnedAgents;
+const chosen = offered.filter(({ agent }) => wanted.length === 0 || wanted.includes(agent));
+const isShort = flags.has("--short") || flags.has("--versions");
 
 /** `--force`: npm refuses packages that ask for a newer Node, although their programs are native or are run with another Node. */
 async function install(name, { npm, version }) {
@@ -76,7 +80,8 @@ for (const pinned of chosen) {
     problems.push(`${pinned.agent} could not be installed: ${error.message}`);
   }
 }
-for (const agent of builtIn) if (wanted.length === 0 || wanted.includes(agent)) ready.push({ agent });
+for (const agent of flags.has("--versions") ? [] : builtIn)
+  if (wanted.length === 0 || wanted.includes(agent)) ready.push({ agent });
 for (const problem of problems) console.log(problem);
 if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
 
@@ -87,12 +92,12 @@ const browsed = [];
 const IN_BROWSER = "inspector";
 const CRASHED = "crash";
 const asked = named.filter((name) => name !== IN_BROWSER && name !== CRASHED);
-const withBrowser = named.length === 0 || named.includes(IN_BROWSER);
-const withCrash = (named.length === 0 && !flags.has("--short")) || named.includes(CRASHED);
+const withBrowser = (named.length === 0 && !flags.has("--versions")) || named.includes(IN_BROWSER);
+const withCrash = (named.length === 0 && !isShort) || named.includes(CRASHED);
 for (const { agent, scenarios, command } of ready) {
   // Set one at a time: an agent may be pinned in two versions.
   if (command) env[commandVariable(agent)] = command;
-  const scenario = named.length > 0 ? asked : flags.has("--short") ? SHORT_SET : (scenarios ?? []);
+  const scenario = named.length > 0 ? asked : isShort ? SHORT_SET : (scenarios ?? []);
   if (asked.length > 0 || named.length === 0) {
     const [report] = await verifyAgents({ agents: [agent], scenario }, io);
     if (report) reports.push(await playedAgain(report));
@@ -100,6 +105,17 @@ for (const { agent, scenarios, command } of ready) {
   if (withBrowser && BROWSED.includes(agent))
     browsed.push({ agent, where: "in the inspector", failures: await apart(agent, "in the inspector", browse) });
   if (withCrash) browsed.push({ agent, where: "after kill -9", failures: await apart(agent, "after kill -9", crash) });
+}
+
+/** As it stands in the docs. */
+function versionTable(found) {
+  const row = ({ agent, version, results }) => {
+    const { passed, failed, skipped, unparsed: lost, broken: against } = summarize(results);
+    return `| ${agent} | ${version} | ${passed} of ${passed + failed}, ${skipped} skipped | ${lost} | ${against} |`;
+  };
+  return ["| agent | version | passed | unparsed | rules broken |", "| --- | --- | --- | --- | --- |", ...found.map(row)].join(
+    "\n",
+  );
 }
 
 /** Tried once more, like a scenario. */
@@ -128,7 +144,8 @@ console.log(`\n${Math.round((Date.now() - began) / 1000)} s`);
 for (const report of reports) process.stdout.write(agentSummary(report));
 for (const { agent, where, failures } of browsed)
   console.log(`${agent} ${where}: ${failures.length === 0 ? "passed" : "failed"}`);
-const compared = compareAgents(reports);
+const compared = flags.has("--versions") ? [] : compareAgents(reports);
+if (flags.has("--versions")) console.log(versionTable(reports));
 if (flags.has("--compare")) process.stdout.write(`\n${comparisonText(compared)}\n`);
 if (compared.length > 0) process.stdout.write(comparisonSummary(compared));
 for (const line of trouble) console.log(line);

@@ -175,7 +175,15 @@ export const QUIRKS: readonly Quirks[] = [
     agentInfo: /^copilot$/i,
     authMethods: ["copilot-login"],
     noticeTexts: [/^Info: /],
-    disguisedErrors: [{ pattern: /^Error: /, fault: "no_usage" }],
+    disguisedErrors: [
+      // Its own sentences: also after a tool has run, when the turn has used tokens.
+      {
+        pattern:
+          /^Error: (?:[45]\d\d |Failed to get response from|Authentication failed with provider|Model '.*' not found on provider|The provider rejected|No response was returned)/,
+        fault: "always",
+      },
+      { pattern: /^Error: /, fault: "no_usage" },
+    ],
     outputTrailer: /\n?<(?:shellId: \S+ completed|exited) with (?:exit )?code (-?\d+)>\s*$/,
     permissionModes: {
       "https://agentclientprotocol.com/protocol/session-modes#agent": "default",

@@ -442,6 +442,15 @@ describe("texts that are not the model's", () => {
     expect(talk.of("turn.end")).toMatchObject([{ stop_reason: "end_turn" }]);
   });
 
+  it("copilot: its own sentence about a fault is one, also after a tool has used tokens", () => {
+    const talk = Talk.with("Copilot");
+    talk.prompt("go");
+    talk.text("Error: 400 The request is not valid.");
+    talk.answer({ stopReason: "end_turn", usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } });
+    expect(talk.of("turn.end")).toMatchObject([{ stop_reason: "error" }]);
+    expect(talk.texts()).toEqual([]);
+  });
+
   it("gemini: a turn with nothing in it and no model used is a safety stop", () => {
     const talk = Talk.with("gemini-cli");
     talk.prompt("go");

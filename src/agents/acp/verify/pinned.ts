@@ -7,7 +7,7 @@ const byId = (id: string, rest?: Parameters<typeof pinned>[1]): PinnedAgent => {
   return pinned(definition, rest);
 };
 
-export const pinnedGemini = [byId("gemini")];
+export const pinnedGemini = [byId("gemini", { older: ["0.60.0", "0.51.0"] })];
 
 export const pinnedAcp: readonly PinnedAgent[] = [
   byId("qwen", { run: "node" }),

@@ -13,6 +13,8 @@ export type PinnedAgent = {
   readonly run: "itself" | "node";
   /** Programs of the machine it cannot do without, and how to get them. */
   readonly needs?: readonly { readonly program: string; readonly advice: string }[];
+  /** Versions before it that `npm run conformance -- --versions` runs too. */
+  readonly older?: readonly string[];
   /** The set for a run that must not take long; all when it is not given. A name may end with `*`. */
   readonly scenarios?: readonly string[];
 };
