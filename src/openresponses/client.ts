@@ -33,6 +33,8 @@ export interface StreamHandlers {
   onReadEnd?(): void;
   /** Blocks without data: heartbeats. */
   onComment?(block: SseBlock): void;
+  /** Bytes after the last whole event, also where the answer has no good end. */
+  onRest?(bytes: Buffer): void;
   /** All bytes of the answer, as they came. */
   onBytes?(chunk: Buffer): void;
 }
@@ -164,10 +166,21 @@ export class ResponsesClient {
       maxBlockBytes: this.#options.maxEventBytes ?? MAX_EVENT_BYTES,
       onBlock: (block) => blocks.push(block),
     });
-    let marked = false;
+    let rest: Buffer;
+    try {
+      await this.#readBlocks(answer, handlers, { annotator, reader, blocks });
+    } finally {
+      rest = reader.end();
+      if (rest.length > 0) handlers.onRest?.(rest);
+    }
+    return { ...outcome(annotator.stream, url), rest };
+  }
+
+  async #readBlocks(answer: HttpAnswer, handlers: StreamHandlers, { annotator, reader, blocks }: Reading): Promise<void> {
     for await (const chunk of answer.body) {
       handlers.onBytes?.(chunk);
       reader.push(chunk);
+      let marked = false;
       for (const block of blocks.splice(0)) {
         const event = annotator.annotate(block);
         if (event === null) handlers.onComment?.(block);
@@ -180,11 +193,12 @@ export class ResponsesClient {
       }
       handlers.onReadEnd?.();
       // Some servers keep the connection open after the end. What follows the mark would be nobody's.
-      if (marked) break;
+      if (marked) return;
     }
-    return { ...outcome(annotator.stream, url), rest: reader.end() };
   }
 }
+
+type Reading = { readonly annotator: Annotator; readonly reader: SseReader; readonly blocks: SseBlock[] };
 
 /** What a stream came to. Throws when it has no good end. */
 export function outcome(stream: ResponseStream, url: string): Omit<StreamedResponse, "rest"> {

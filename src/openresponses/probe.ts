@@ -36,6 +36,8 @@ const TOOL = {
   strict: false,
 };
 
+const OTHER_TOOL = { ...TOOL, name: "report_nothing", description: "Reports that there is nothing." };
+
 export interface ProbeOptions extends ClientOptions {
   /** Asked for in every request; without it, the first model of the list. */
   readonly model?: string;
@@ -118,10 +120,13 @@ class Probe {
   }
 
   async #toolChoice() {
-    const choice = { type: "allowed_tools", mode: "required", tools: [{ type: "function", name: TOOL.name }] };
+    // The model is asked for one tool and may only call the other: a server that ignores the choice gives itself away.
+    const choice = { type: "allowed_tools", mode: "required", tools: [{ type: "function", name: OTHER_TOOL.name }] };
     try {
-      const { items } = await this.#request({ input: "Say hello.", tools: [TOOL], tool_choice: choice });
-      this.#facts.toolChoice = items.some((item) => item.type === "function_call");
+      const input = "Call report_number with the number 7.";
+      const { items } = await this.#request({ input, tools: [TOOL, OTHER_TOOL], tool_choice: choice });
+      const called = items.filter((item) => item.type === "function_call").map((item) => item.name);
+      this.#facts.toolChoice = called.length > 0 && called.every((name) => name === OTHER_TOOL.name);
     } catch (error) {
       if (!isRefusal(error)) throw error;
       this.#facts.toolChoice = false;

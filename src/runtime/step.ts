@@ -113,9 +113,9 @@ export class Stepper {
             early.see(event);
           },
           onReadEnd: () => kept.flush(),
+          onRest: (bytes) => kept.add(bytes, null),
         },
       );
-      if (streamed.rest.length > 0) kept.add(streamed.rest, null);
       kept.flush();
       const ended = this.#ended(streamed, n, attempt);
       return { ended, calls: callsOf({ kind: "response", n, attempt, items: keptItems(ended.items, n) }) };

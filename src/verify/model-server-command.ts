@@ -1,7 +1,7 @@
 /** `dragoman model-server`: the scripted model for clients that people write themselves. It serves until it is told to stop. */
 import { readFileSync } from "node:fs";
 import type { CommandIo } from "./command-io.ts";
-import { type ModelServer, startModelServer } from "./model-server/index.ts";
+import { LIKENESSES, type ModelServer, startModelServer } from "./model-server/index.ts";
 import { commonScenarios, type Scenario, scenarioErrors } from "./scenario/index.ts";
 
 export type ModelServerCommandOptions = {
@@ -13,6 +13,8 @@ export type ModelServerCommandOptions = {
   default?: string;
   /** Prompts without a marker are answered at random, by this seed. */
   chaos?: string;
+  /** Deviate as this server does. */
+  like?: string;
   json: boolean;
   signal: AbortSignal;
 };
@@ -29,6 +31,10 @@ export async function modelServerCommand(options: ModelServerCommandOptions, io:
     throw new ScenarioFileError(
       `There is no scenario ${JSON.stringify(fallback)}: name one of ${scenarios.map(({ name }) => name).join(", ")}.`,
     );
+  if (options.like !== undefined && !Object.hasOwn(LIKENESSES, options.like))
+    throw new ScenarioFileError(
+      `Nothing is known of a server ${JSON.stringify(options.like)}: name one of ${Object.keys(LIKENESSES).join(", ")}.`,
+    );
   const server = await startModelServer({
     scenarios,
     host: options.host,
@@ -37,6 +43,7 @@ export async function modelServerCommand(options: ModelServerCommandOptions, io:
     doneMark: true,
     callsTools: options.default === undefined && options.file === undefined,
     ...(options.chaos === undefined ? {} : { chaos: options.chaos }),
+    ...(options.like === undefined ? {} : { like: options.like }),
     ...(options.json
       ? {}
       : { log: ({ method, path, scenario }) => void io.stderr.write(`${method} ${path}${scenario ? ` ${scenario}` : ""}\n`) }),

@@ -7,7 +7,8 @@ import type { ToolProfile } from "../scenario/tool-names.ts";
 import { chaosStep } from "./chaos.ts";
 import { deliver, sendJson } from "./deliver.ts";
 import { isObject, type JsonObject, parseJson } from "./json.ts";
-import { estimateTokens, type HttpCall, type ModelRequest, type ProtocolName } from "./model-request.ts";
+import { LIKENESSES, type Likeness, previousRefusal } from "./likeness.ts";
+import { estimateTokens, type HttpCall, type ModelRequest, type ProtocolName, type ToolChoice } from "./model-request.ts";
 import { offeredStep } from "./offered-tools.ts";
 import { type NoPlay, type Play, Playbook } from "./playbook.ts";
 import { callId, locate, type Position } from "./position.ts";
@@ -46,6 +47,8 @@ export interface ModelServerOptions {
   readonly chaos?: string;
   /** Prompts without a marker that come with tools are answered with a call of the first one. */
   readonly callsTools?: boolean;
+  /** The Responses protocol as another server speaks it: an id of `LIKENESSES`. */
+  readonly like?: string;
   /** Streams of the Responses protocol end in `[DONE]`, as the specification has it; OpenAI's do not. */
   readonly doneMark?: boolean;
 }
@@ -67,7 +70,7 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
   const server = createServer((request, response) => {
     desk.handle(request, response).catch((error: unknown) => fail(response, error));
   });
-  const sockets = serveSockets(server, (body, request) => desk.answerSocket(body, request));
+  const sockets = serveSockets(server, desk.speaksSockets, (body, request) => desk.answerSocket(body, request));
   const port = await listen(server, host, options.port ?? 0);
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
@@ -88,12 +91,18 @@ class Desk {
   readonly log: RequestLog;
   readonly #options: ModelServerOptions;
   readonly #playbook: Playbook;
+  readonly #like: Likeness | null;
   #serial = 0;
 
   constructor(options: ModelServerOptions) {
     this.#options = options;
+    this.#like = likenessOf(options.like);
     this.#playbook = new Playbook(byName(options.scenarios), options.default);
     this.log = new RequestLog(options.remember ?? 1000);
+  }
+
+  get speaksSockets(): boolean {
+    return this.#like?.websocket ?? true;
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -108,9 +117,17 @@ class Desk {
       body: isObject(body) ? body : {},
     };
     const facts: Facts = { method: request.method ?? "GET", path: request.url ?? "/", headers: call.headers, body };
-    if (asked.kind === "generate") return this.#generate(PROTOCOLS[asked.protocol], call, facts, response);
+    if (asked.kind === "generate") return this.#generate(this.#spoken(PROTOCOLS[asked.protocol]), call, facts, response);
     this.#record(facts, {});
+    if (asked.kind === "compact" && this.#like?.compact === false) return this.#simple({ kind: "unknown" }, call, response);
     this.#simple(asked, call, response);
+  }
+
+  /** The protocol as the server speaks it that this one is to be like. */
+  #spoken(protocol: Protocol): Protocol {
+    const like = this.#like;
+    if (like === null || protocol.name !== "responses") return protocol;
+    return { ...protocol, frames: (reply, request) => like.frames(protocol.frames(reply, request)) };
   }
 
   async #generate(protocol: Protocol, call: HttpCall, facts: Facts, response: ServerResponse): Promise<void> {
@@ -118,7 +135,14 @@ class Desk {
       this.#record(facts, { protocol: protocol.name });
       return sendJson(response, 400, protocol.error(400, "The body is not a JSON object."));
     }
-    const request = protocol.parse(call);
+    const like = protocol.name === "responses" ? this.#like : null;
+    const refused = like === null ? null : previousRefusal(like, call.body);
+    if (refused !== null) {
+      this.#record(facts, { protocol: protocol.name });
+      return sendJson(response, 400, protocol.error(400, refused));
+    }
+    const parsed = protocol.parse(call);
+    const request = like?.toolChoice === false ? { ...parsed, choice: NO_CHOICE, forced_tool: undefined } : parsed;
     const play = this.#play(request);
     const seen = {
       protocol: protocol.name,
@@ -133,7 +157,7 @@ class Desk {
     const { step, fault, attempt, position, side, past_end } = play;
     const reply = makeReply(step, this.#replyContext(protocol, request, position, call));
     this.#record(facts, { ...seen, side, scenario: position?.scenario, position, attempt, past_end });
-    const done = protocol.name === "responses" && (this.#options.doneMark ?? false);
+    const done = protocol.name === "responses" && (like?.doneMark ?? this.#options.doneMark ?? false);
     await deliver({ response, protocol, request, reply, step, fault, done });
   }
 
@@ -235,6 +259,16 @@ class Desk {
     });
     this.#options.log?.(request);
   }
+}
+
+const NO_CHOICE: ToolChoice = { only: null, must: false };
+
+function likenessOf(id: string | undefined): Likeness | null {
+  if (id === undefined) return null;
+  const like = Object.hasOwn(LIKENESSES, id) ? LIKENESSES[id] : undefined;
+  if (like === undefined)
+    throw new Error(`Nothing is known of a server "${id}": name one of ${Object.keys(LIKENESSES).join(", ")}.`);
+  return like;
 }
 
 type Facts = Pick<RecordedRequest, "method" | "path" | "headers" | "body">;

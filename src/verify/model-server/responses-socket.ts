@@ -14,11 +14,12 @@ export type SocketAnswer = { events: readonly unknown[]; delayMs?: number } | { 
 
 export type AnswerRequest = (body: JsonObject, request: IncomingMessage) => SocketAnswer;
 
-export function serveSockets(server: Server, answer: AnswerRequest): { close(): void } {
+export function serveSockets(server: Server, enabled: boolean, answer: AnswerRequest): { close(): void } {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
-    if (!/\/responses\/?$/.test(pathname)) return void socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
+    if (!enabled || !/\/responses\/?$/.test(pathname))
+      return void socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n");
     sockets.handleUpgrade(request, socket, head, (client) => serveSocket(client, (body) => answer(body, request)));
   });
   return {
