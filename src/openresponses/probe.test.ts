@@ -50,8 +50,7 @@ describe("probe", () => {
 
   it("finds the facts of an endpoint that can do it all but numbers nothing", async () => {
     const bare = conformingEvents().map(({ sequence_number: _, ...event }) => event);
-    const named = JSON.stringify(bare).replaceAll('"read"', '"report_number"');
-    const events = JSON.parse(named) as JsonObject[];
+    const calling = (name: string): JsonObject[] => JSON.parse(JSON.stringify(bare).replaceAll('"read"', `"${name}"`));
     const endpoint = await startEndpoint((response, { path, body }) => {
       if (path.endsWith("/models")) response.end(JSON.stringify({ data: [{ id: "m1" }] }));
       else if (path.endsWith("/compact")) response.end(JSON.stringify({ object: "response.compaction", output: [] }));
@@ -61,7 +60,7 @@ describe("probe", () => {
       } else if (body.includes('"reasoning"')) {
         response.writeHead(400);
         response.end(JSON.stringify({ error: { message: "unknown item" } }));
-      } else sendStream(response, streamOf(events, false));
+      } else sendStream(response, streamOf(calling(body.includes("allowed_tools") ? "report_nothing" : "report_number"), false));
     });
     closers.push(endpoint.close);
     const report = await probe({ baseUrl: endpoint.baseUrl });

@@ -1,0 +1,162 @@
+/** Every frame type in both versions, byte for byte as recorded in `golden/`, and with every field of the contract. Record anew with `npx vitest run -u` on this file. */
+import { describe, expect, it } from "vitest";
+import type { LedgerFrame } from "../../schema/dialect.ts";
+import { itemOf } from "../test-events.ts";
+import { type FrameType, frameTypes } from "./frame.ts";
+import { Story } from "./test-frames.ts";
+
+/** What a frame of each type must have; what it may have; nothing else. */
+const FIELDS: Record<FrameType, readonly [must: string, may?: string]> = {
+  session_started: ["input"],
+  output_text_delta: ["delta"],
+  session_ended: ["reason"],
+  tool_started: ["tool_id name args timeout_ms"],
+  tool_stdout: ["tool_id chunk"],
+  tool_stderr: ["tool_id chunk"],
+  tool_ended: ["tool_id exit_code duration_ms artifacts"],
+  tool_failed: ["tool_id error"],
+  provider_event: ["provider status event_name data raw errors response_errors"],
+  checkpoint_created: ["checkpoint_id label created_at_ms files auto tool_name"],
+  checkpoint_rewound: ["checkpoint_id label files"],
+  checkpoint_failed: ["action error"],
+  artifact_written: ["artifact_id kind bytes digest", "preview"],
+  skill_catalog_updated: ["count roots", "collisions"],
+  skill_loaded: ["name path digest frontmatter", "warnings"],
+  skill_invoked: ["name mode", "args effective_allowed_tools"],
+  skill_warning: ["kind detail", "name"],
+  tool_task_spawned: ["task_id tool_name args execution_mode", "cwd title origin_session_id artifacts"],
+  tool_task_status: ["task_id status", "exit_code started_at_ms ended_at_ms artifacts error"],
+  tool_task_output_delta: ["task_id stream chunk", "artifacts"],
+  tool_task_stdin_written: ["task_id chunk_b64"],
+  tool_task_resized: ["task_id rows cols"],
+  tool_task_signalled: ["task_id signal"],
+  tool_task_cancel_requested: ["task_id reason"],
+  tool_task_cancelled: ["task_id reason", "wall_time_ms"],
+};
+const ENVELOPES = { 1: "id session_id seq timestamp_ms type", 2: "id stream_kind stream_id session_id seq timestamp_ms type" };
+
+const provided = (fields: object): LedgerFrame => ({
+  type: "provider_event",
+  provider: "openresponses",
+  status: "event",
+  event_name: "response.output_text.delta",
+  data: '{"type":"response.output_text.delta","delta":"hi"}',
+  raw: null,
+  errors: [],
+  response_errors: [],
+  ...fields,
+});
+const LEDGER: LedgerFrame[] = [
+  provided({}),
+  { type: "output_text_delta", delta: "hi" },
+  provided({ status: "invalid_json", event_name: null, data: null, raw: "{", errors: ["the payload is not JSON"] }),
+  provided({ status: "done", event_name: null, data: null, raw: "[DONE]" }),
+  { type: "tool_started", tool_id: "1.1.c1", name: "bash", args: { command: "ls", timeout_ms: 5 }, timeout_ms: 5 },
+  { type: "tool_stdout", tool_id: "1.1.c1", chunk: "out\n" },
+  { type: "tool_stderr", tool_id: "1.1.c1", chunk: "err\n" },
+  {
+    type: "tool_ended",
+    tool_id: "1.1.c1",
+    exit_code: 3,
+    duration_ms: 7,
+    artifacts: { artifact_refs: [], parts: [], output: "out" },
+  },
+  { type: "tool_started", tool_id: "1.1.c2", name: "read", args: {}, timeout_ms: null },
+  { type: "tool_failed", tool_id: "1.1.c2", error: "There is no such file." },
+];
+
+const checkpoint = { checkpoint_id: "c", label: "before the turn", created_at: "2030-01-01T00:00:00.000Z", files: ["a.txt"] };
+const common = (): Story =>
+  new Story()
+    .add("session.started", { metadata: { agent: "responses" } }, { source: "daemon", synthetic: true })
+    .add("message.queued", { message_id: "m1", turn_id: "t1", text: "hi" }, { source: "daemon", synthetic: true });
+
+const ownAgent = (): Story =>
+  common()
+    .add("checkpoint.created", { ...checkpoint, auto: true, tool_name: "write" })
+    .add(
+      "turn.started",
+      { turn_id: "t1", initiator: "client" },
+      { rows: [{ native_seq: 9, time_ms: 1893456000250, frames: LEDGER }] },
+    )
+    .add("checkpoint.rewound", { checkpoint_id: "c", label: "before the turn", files: ["a.txt"] })
+    .add("checkpoint.failed", { action: "rewind", error: "The disk is full." })
+    .add("artifact.written", { artifact_id: "a", kind: "image", bytes: 1, digest: "sha256:0", preview: "1 x 1" })
+    .add("skill.catalog_updated", { count: 1, roots: ["r"] })
+    .add("skill.loaded", { name: "n", path: "p", digest: "d", frontmatter: { name: "n" }, warnings: ["w"] })
+    .add("skill.invoked", { name: "n", args: "x", mode: "auto", effective_allowed_tools: ["read"] })
+    .add("skill.warning", { name: "n", kind: "k", detail: "d" })
+    .add("session.ended", { reason: "completed", terminated_by: "agent" });
+
+/** The same from events alone, as for any other agent. */
+const otherAgent = (): Story => {
+  const call = {
+    type: "tool_call" as const,
+    call_id: "c1",
+    name: "Bash",
+    arguments: '{"command":"ls"}',
+    tool_kind: "shell" as const,
+  };
+  const item = itemOf({ item_id: "itm_call", kind: "tool_call", status: "in_progress", completed_at: null, content: [call] });
+  const out = itemOf({ item_id: "itm_out", kind: "tool_result", role: "tool", completed_at: "2030-01-01T00:00:02.000Z" });
+  const delta = { item_id: "itm_out", native_item_id: null, part_index: 0, part_type: "tool_output" as const };
+  return common()
+    .add("item.started", { item })
+    .add("item.started", {
+      item: { ...out, status: "in_progress", content: [{ type: "tool_result", call_id: "c1", output: "" }] },
+    })
+    .add("item.delta", { ...delta, delta: "out" })
+    .add("item.delta", { ...delta, delta: "err", stream: "stderr" })
+    .add("item.completed", {
+      item: { ...out, content: [{ type: "tool_result", call_id: "c1", output: "outerr", exit_code: 3 }] },
+    })
+    .add("session.ended", { reason: "completed", terminated_by: "agent" });
+};
+
+const task = (): Story =>
+  new Story()
+    .add("task.spawned", {
+      task_id: "task-1",
+      tool_name: "shell",
+      args: { command: "ls" },
+      cwd: "/w",
+      title: "ls",
+      execution_mode: "pty",
+      origin_session_id: "s1",
+    })
+    .add("task.status", { task_id: "task-1", status: "running", started_at: "2030-01-01T00:00:00.000Z" })
+    .add("task.output", { task_id: "task-1", stream: "pty", chunk: "x", offset: 7, bytes: 1 })
+    .add("task.stdin", { task_id: "task-1", chunk_b64: "eA==" })
+    .add("task.resized", { task_id: "task-1", rows: 1, cols: 2 })
+    .add("task.signalled", { task_id: "task-1", signal: "SIGINT" })
+    .add("task.cancel_requested", { task_id: "task-1", reason: "r" })
+    .add("task.status", { task_id: "task-1", status: "cancelled", ended_at: "2030-01-01T00:00:01.000Z", exit_code: 130 })
+    .add("task.cancelled", { task_id: "task-1", reason: "r", wall_time_ms: 9 });
+
+describe.each([1, 2] as const)("frames of version %i", (version) => {
+  const streams = {
+    "own-agent": ownAgent().frames({ version, ledger: true }),
+    "other-agent": otherAgent().frames({ version }),
+    task: task().frames({ version, kind: "task", id: "task-1" }),
+  };
+
+  it.each(Object.keys(streams) as (keyof typeof streams)[])("are what was recorded: %s", async (name) => {
+    const text = streams[name].map((frame) => `${JSON.stringify(frame)}\n`).join("");
+    await expect(text).toMatchFileSnapshot(`golden/${name}.v${version}.ndjson`);
+    expect(streams[name].map(({ seq }) => seq)).toEqual(streams[name].map((_, index) => index));
+  });
+
+  it("are there for every type, with every field of the contract and no other", () => {
+    const all = Object.values(streams).flat();
+    expect(frameTypes.filter((type) => !all.some((frame) => frame.type === type))).toEqual([]);
+    for (const frame of all) {
+      const [must, may = ""] = FIELDS[frame.type as FrameType];
+      const names = Object.keys(frame);
+      const envelope = ENVELOPES[version].split(" ").filter((name) => name !== "session_id" || frame.stream_kind !== "task");
+      const wanted = [...envelope, ...must.split(" ")];
+      expect([frame.type, wanted.filter((name) => !names.includes(name))]).toEqual([frame.type, []]);
+      const allowed = [...wanted, ...may.split(" ")];
+      expect([frame.type, names.filter((name) => !allowed.includes(name))]).toEqual([frame.type, []]);
+    }
+  });
+});
