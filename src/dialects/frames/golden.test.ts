@@ -123,6 +123,8 @@ const task = (): Story =>
       title: "ls",
       execution_mode: "pty",
       origin_session_id: "s1",
+      owner: "daemon",
+      controls: ["stdin"],
     })
     .add("task.status", { task_id: "task-1", status: "running", started_at: "2030-01-01T00:00:00.000Z" })
     .add("task.output", { task_id: "task-1", stream: "pty", chunk: "x", offset: 7, bytes: 1 })
