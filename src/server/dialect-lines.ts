@@ -7,7 +7,7 @@ import type { EventRedactor } from "../redaction/event-redactor.ts";
 import type { Dialect, DialectEvent, DialectReader, LedgerReader } from "../schema/dialect.ts";
 import { keepPlace, LedgerPlace, placeBefore } from "./ledger-place.ts";
 
-/** Events that say what an item is; deltas say nothing that these do not. */
+/** Events that say what an item is. */
 const FACTS = [
   "item.started",
   "item.updated",
@@ -23,6 +23,8 @@ const HEAD = 64;
 const LOOK_BACK = 500;
 /** Events that are read at once before a place in the middle. */
 const LEDGER_PAGE = 1_000;
+/** Deltas to look back for: arguments of a call that came in pieces. */
+const LOOK_BACK_DELTAS = 500;
 /** Streams whose readers are kept; the oldest is given up, and shown its past again when it is needed. */
 const MAX_READERS = 500;
 
@@ -102,8 +104,12 @@ export class DialectLines {
       if (page.sequences.length === 0) break;
       last = after = page.sequences.at(-1) ?? first;
     }
-    const back = await stream.read({ before: first, reverse: true, limit: LOOK_BACK, types: FACTS });
-    await show(back.events.filter((_, index) => (back.sequences[index] ?? 0) > last).reverse());
+    const facts = await stream.read({ before: first, reverse: true, limit: LOOK_BACK, types: FACTS });
+    const pieces = await stream.read({ before: first, reverse: true, limit: LOOK_BACK_DELTAS, types: ["item.delta"] });
+    const back = [facts, pieces].flatMap(({ events, sequences }) =>
+      events.flatMap((json, index) => ((sequences[index] ?? 0) > last ? [{ json, sequence: sequences[index] ?? 0 }] : [])),
+    );
+    await show(back.sort((a, b) => a.sequence - b.sequence).map(({ json }) => json));
   }
 
   async #ledgerOf(stream: Stream): Promise<LedgerReader | undefined> {

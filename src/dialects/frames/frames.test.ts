@@ -196,6 +196,21 @@ describe("a tool", () => {
     expect(ofTools(frames)).toMatchObject([{ type: "tool_started", args: { command: "ls" } }]);
   });
 
+  it("starts with arguments that came only in pieces, also for a reader that begins in between", () => {
+    const pieces = ['{"query":', '"drago', 'man"}'];
+    const story = begun().add("item.started", call({ arguments: "" }));
+    for (const piece of pieces)
+      story.add("item.delta", delta({ item_id: "itm_call", part_type: "tool_arguments", delta: piece }));
+    story
+      .add("item.started", result({ output: "" }, { status: "in_progress", completed_at: null }))
+      .add("item.completed", call({ arguments: pieces.join("") }, { status: "completed" }))
+      .add("item.completed", result());
+    const frames = story.frames();
+    expect(ofTools(frames).map(({ type }) => type)).toEqual(["tool_started", "tool_ended"]);
+    expect(ofTools(frames)[0]).toMatchObject({ args: { query: "dragoman" } });
+    expect(story.frames({ after: 6 })).toEqual(frames.slice(6));
+  });
+
   it("took as long as from its call to its end, without the time somebody thought about it", () => {
     const ended = (story: Story) => ofTools(story.add("item.completed", result({ exit_code: 0 })).frames()).at(-1)?.duration_ms;
     expect(ended(begun().add("item.started", call()))).toBe(2000 - 300);

@@ -27,6 +27,8 @@ type Call = {
   name: string;
   kind: ToolKind | undefined;
   args: object | null;
+  /** The arguments as far as they were streamed; null once the agent told them whole. */
+  streamed: string | null;
   /** When the arguments were known, or permission was given: from then on it may run. */
   since: number;
   started: boolean;
@@ -68,8 +70,12 @@ export class ToolCalls {
     if (!call.ended) call.since = Date.parse(time);
   }
 
-  /** Output of a running tool. */
+  /** Output of a running tool, or a piece of its arguments, which says nothing yet. */
   output({ data }: EventOf<"item.delta">): FramePayload | undefined {
+    if (data.part_type === "tool_arguments") {
+      const call = this.#calls.get(data.item_id);
+      if (call && call.streamed !== null) call.streamed += data.delta;
+    }
     if (data.part_type !== "tool_output") return undefined;
     const call = this.#byResult.get(data.item_id);
     const type = data.stream === "stderr" ? "tool_stderr" : "tool_stdout";
@@ -82,6 +88,7 @@ export class ToolCalls {
     if (args && (Object.keys(args).length > 0 || call.args === null)) {
       if (call.args === null || Object.keys(call.args).length === 0) call.since = Math.max(call.since, Date.parse(event.time));
       call.args = args;
+      call.streamed = null;
     }
     call.kind = part.tool_kind ?? call.kind;
     call.name = part.name === "" ? call.name : part.name;
@@ -145,6 +152,7 @@ export class ToolCalls {
       name: part.name,
       kind: part.tool_kind,
       args: null,
+      streamed: "",
       since: Date.parse(time),
       started: false,
       ended: false,
@@ -182,6 +190,9 @@ export class ToolCalls {
 function start(call: Call): FramePayload | undefined {
   if (call.started || call.ended) return undefined;
   call.started = true;
+  // The tool runs, so its arguments are complete: also those that only came in pieces.
+  if (call.args === null || Object.keys(call.args).length === 0) call.args = completeArgs(call.streamed ?? "") ?? call.args;
+  call.streamed = null;
   return { type: "tool_started", tool_id: uuidOf(call.item_id), name: call.name, args: call.args ?? {}, timeout_ms: null };
 }
 
