@@ -153,6 +153,7 @@ describe("the sameness rules", () => {
     expect(broken(turn(), error("aborted"), ended("interrupted"))).toEqual(["U13"]);
     expect(broken(turn(), ended("output_length"))).toEqual(["U13"]);
     expect(broken(turn(), error("output_length"), ended("output_length"))).toEqual([]);
+    expect(broken(turn(), error("output_length"), ended("error"))).toEqual(["U13"]);
   });
 
   it("[U14] a 401 without auth.status, and a status with another code", () => {

@@ -167,6 +167,7 @@ export class Sameness {
     if (stop === "interrupted" && errors.includes("aborted")) blame("U13", "an interrupt is no error");
     if (stop === "output_length" && !errors.includes("output_length"))
       blame("U13", "an answer over the limit has an error output_length");
+    if (stop === "error" && errors.at(-1) === "output_length") blame("U13", "an answer over the limit ends with output_length");
     if (message && !user) blame("U2", "the message of a client was not told in its turn");
     for (const [id, call] of this.#calls)
       if (call.status !== "in_progress" && !call.result) {

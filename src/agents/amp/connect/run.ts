@@ -182,5 +182,5 @@ export function alarmDrafts({ phase, after_ms }: WatchdogAlarm): Draft[] {
 
 const failed = (message: string, code: ErrorCode, native_code: string): Draft[] => [
   { do: "error", error: { message, code, details: { error_source: "transport", native_code, retryable: true } } },
-  { do: "turn.end", stop_reason: "error", error_code: code },
+  code === "output_length" ? { do: "turn.end", stop_reason: code } : { do: "turn.end", stop_reason: "error", error_code: code },
 ];

@@ -2,12 +2,14 @@
 import { join } from "node:path";
 import { writeJson } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { ampDifferences } from "./differences.ts";
 import { ampScenarios } from "./scenarios.ts";
 import { startAmpServer } from "./server/amp-server.ts";
 
 export const ampProfile: VerifyProfile = {
   agent: "amp",
   scenarios: ampScenarios,
+  differences: ampDifferences,
   marks: true,
   models: {},
   compact: null,

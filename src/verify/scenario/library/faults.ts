@@ -89,14 +89,14 @@ export const faultScenarios: readonly Scenario[] = [
     { stop_reason: ["output_length", "end_turn", "error"] },
   ),
   fault("refusal", "the model refuses", [{ blocks: [{ type: "refusal", text: "I will not do that." }] }], {
-    stop_reason: ["refusal", "end_turn", "error"],
+    stop_reason: ["refusal", "end_turn", "error", "output_length"],
   }),
   fault(
     "content-filter",
     "the provider's filter stops the answer",
     [{ blocks: [{ type: "text", text: "Well, " }], stop: "content_filter" }],
     {
-      stop_reason: ["refusal", "end_turn", "error"],
+      stop_reason: ["refusal", "end_turn", "error", "output_length"],
     },
   ),
   fault("empty-answer", "the model says nothing at all", [{ blocks: [] }, say("Now I say something.")], {

@@ -1,0 +1,22 @@
+/** What Amp tells otherwise in scenarios that all agents play. */
+import type { AcceptedDifference } from "../../kit/verify/differences.ts";
+
+export const ampDifferences: readonly AcceptedDifference[] = [
+  {
+    scenarios: ["interrupt-text", "kill-agent"],
+    lacks: ["item message/assistant [text] failed"],
+    reason: "it tells a message when it is whole: of one that was cut it tells nothing",
+  },
+  {
+    scenarios: ["refusal"],
+    lacks: ["item *", "turn.ended *"],
+    adds: ["item message/assistant [text] failed", "error output_length", "turn.ended output_length"],
+    reason: "it tells a refusal and an output limit alike, as a message without a reason to stop",
+  },
+  {
+    scenarios: ["steer"],
+    lacks: ["item *", "turn.*"],
+    adds: ["item tool_call/assistant [tool_call] shell failed", "item tool_result/tool [tool_result] failed", "item message/*"],
+    reason: "a message that steers stops the command that runs",
+  },
+];
