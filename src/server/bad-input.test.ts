@@ -63,6 +63,15 @@ describe("bodies", () => {
     expect(problem(reply).errors?.some((error) => error.path.startsWith(path) && error.message !== "")).toBe(true);
   });
 
+  it("metadata that would make every list of sessions long is refused", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`key-${at}`, "value"]));
+    const reply = await server.call("POST", "/v1/sessions", { agent: "mock", directory: server.dataDir, metadata });
+    expect(reply.status).toBe(400);
+    expect(
+      (await server.call("POST", "/v1/sessions", { agent: "mock", directory: server.dataDir, metadata: { a: "x" } })).status,
+    ).toBe(201);
+  });
+
   it("nested too deeply", async () => {
     const deep = `{"agent":"mock","metadata":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`;
     expectProblem(await server.raw("POST", "/v1/sessions", json(), deep), "invalid_request");

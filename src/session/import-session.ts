@@ -11,6 +11,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { eventIn, ImportCheck } from "./import-check.ts";
 import { ImportMark } from "./import-mark.ts";
 import { type ImportSource, textSource } from "./import-source.ts";
+import { boundedMetadata } from "./metadata-size.ts";
 import type { SessionRow } from "./session-row.ts";
 import { type ArtifactLine, type BodyLine, bytesOf, type ImportedRow, LineError, readSessionLine } from "./transfer-lines.ts";
 
@@ -175,7 +176,9 @@ const rowOf = (
   agent_mode: row.agent_mode ?? null,
   permission_mode: "default",
   title: row.title ?? null,
-  metadata: Object.fromEntries(Object.entries(row.metadata ?? {}).filter(([name]) => !RESERVED_METADATA.includes(name))),
+  metadata: boundedMetadata(
+    Object.fromEntries(Object.entries(row.metadata ?? {}).filter(([name]) => !RESERVED_METADATA.includes(name))),
+  ),
   env: {},
   mcp_servers: [],
   system_prompt: null,

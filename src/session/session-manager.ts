@@ -17,6 +17,7 @@ import { earlierConversation } from "./earlier-conversation.ts";
 import { forkPlace, placeAt } from "./fork-place.ts";
 import type { IdSource } from "./ids.ts";
 import { isImporting } from "./import-mark.ts";
+import { boundedMetadata } from "./metadata-size.ts";
 import { missingAgent, missingHost } from "./missing-agent.ts";
 import { readProjection } from "./projection-reader.ts";
 import { Session } from "./session.ts";
@@ -212,7 +213,7 @@ export class SessionManager {
       named: request.title !== undefined,
       answered: request.resume_native !== undefined,
       ...(request.tags === undefined ? {} : { tags: request.tags }),
-      metadata: request.metadata ?? {},
+      metadata: boundedMetadata(request.metadata ?? {}),
       env: request.env ?? {},
       mcp_servers: request.mcp_servers ?? [],
       system_prompt: request.system_prompt ?? null,
