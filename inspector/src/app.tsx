@@ -1,31 +1,36 @@
-// The whole page: list at the left, what is open in the middle, and what must be told at the top.
+/** The whole page: list at the left, what is open in the middle, and what must be told at the top. */
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { type FormEvent, lazy, Suspense, useEffect, useState } from "react";
 import { Help } from "./help.tsx";
 import { Palette } from "./palette/palette.tsx";
-import { NewSession } from "./sessions/new-session.tsx";
 import { SessionPage } from "./sessions/session-page.tsx";
 import { titleOf } from "./sessions/session-row.tsx";
 import { Sidebar } from "./sessions/sidebar.tsx";
-import { leaveSidebar, SidebarBackdrop, SidebarToggle } from "./sessions/sidebar-toggle.tsx";
+import { leaveSidebar, SidebarBackdrop } from "./sessions/sidebar-toggle.tsx";
 import { useShortcuts } from "./shortcuts.ts";
+import { StartPage } from "./start/start-page.tsx";
 import { access, canOperate, problemText } from "./state/daemon.ts";
 import { signIn } from "./state/page-token.ts";
 import { preferences } from "./state/preferences.ts";
-import { type Route, route } from "./state/route.ts";
+import { go, type Route, route } from "./state/route.ts";
 import { link, sessions } from "./state/sessions.ts";
 import { useSignal, useStore } from "./state/store.ts";
 import { Button, Spinner } from "./ui/controls.tsx";
 import { Icon } from "./ui/icons.tsx";
 
-const SkillsPage = lazy(() => import("./skills/skills-page.tsx"));
-const AgentsPage = lazy(() => import("./agents/agents-page.tsx"));
+const pages = {
+  agents: lazy(() => import("./agents/agents-page.tsx")),
+  skills: lazy(() => import("./skills/skills-page.tsx")),
+  usage: lazy(() => import("./usage/usage-page.tsx")),
+  settings: lazy(() => import("./settings/settings-page.tsx")),
+};
+const ComparePage = lazy(() => import("./compare/compare-page.tsx"));
+const ApprovePage = lazy(() => import("./requests/approve-page.tsx"));
 
 export function App() {
   const here = useStore(route);
   const allowed = useStore(access);
   const { sidebar } = useStore(preferences);
-  const [creating, setCreating] = useState(false);
   const [helping, setHelping] = useState(false);
   const [finding, setFinding] = useState(false);
   const operate = canOperate(allowed);
@@ -33,53 +38,48 @@ export function App() {
   useEffect(() => {
     if (here.page !== "home") leaveSidebar();
   }, [here]);
-  useShortcuts({ onNew: () => operate && setCreating(true), onHelp: () => setHelping(true), onFind: () => setFinding(true) });
+  const onNew = (): void => {
+    if (!operate) return;
+    leaveSidebar();
+    if (route.get().page === "home") document.querySelector<HTMLElement>("#composer")?.focus();
+    else go({ page: "home" });
+  };
+  const onFind = (): void => setFinding(true);
+  const onHelp = (): void => setHelping(true);
+  useShortcuts({ onNew, onHelp, onFind });
   if (allowed.state === "refused") return <Refused detail={allowed.detail} />;
+  if (allowed.state === "known" && allowed.identity.role === "approve" && here.page !== "session")
+    return (
+      <CSPProvider disableStyleElements>
+        <LinkBanner />
+        <Suspense fallback={<Spinner label="loading" />}>
+          <ApprovePage />
+        </Suspense>
+      </CSPProvider>
+    );
   return (
     <CSPProvider disableStyleElements>
       <LinkBanner />
       <div className={`shell ${sidebar ? "" : "no-sidebar"}`}>
         {sidebar && <SidebarBackdrop />}
-        <Sidebar onNew={() => setCreating(true)} onHelp={() => setHelping(true)} />
-        {here.page === "session" ? (
-          <SessionPage key={here.id} id={here.id} at={here.at ?? null} />
-        ) : here.page === "agents" || here.page === "skills" ? (
-          <Suspense fallback={<Spinner label="loading" />}>{here.page === "agents" ? <AgentsPage /> : <SkillsPage />}</Suspense>
-        ) : (
-          <Home onNew={() => setCreating(true)} operate={operate} />
-        )}
+        <Sidebar onNew={onNew} onFind={onFind} />
+        <Suspense fallback={<Spinner label="loading" />}>
+          <Shown here={here} onHelp={onHelp} />
+        </Suspense>
       </div>
-      <NewSession open={creating} onClose={() => setCreating(false)} />
-      <Palette
-        open={finding}
-        onClose={() => setFinding(false)}
-        onNew={() => setCreating(true)}
-        onHelp={() => setHelping(true)}
-        operate={operate}
-      />
+      <Palette open={finding} onClose={() => setFinding(false)} onNew={onNew} onHelp={onHelp} operate={operate} />
       <Help open={helping} onClose={() => setHelping(false)} />
     </CSPProvider>
   );
 }
 
-const Home = ({ onNew, operate }: { onNew(): void; operate: boolean }) => (
-  <main className="page">
-    <SidebarToggle />
-    <div className="blank">
-      <img src="/ui/icon.svg" alt="" width="48" height="48" />
-      <h1>Every agent, one place</h1>
-      <p className="dim">Open a session on the left{operate ? ", or begin one" : ""}.</p>
-      {operate && (
-        <Button look="primary" icon="plus" onClick={onNew}>
-          New session <kbd>Alt N</kbd>
-        </Button>
-      )}
-      <p className="dim">
-        Press <kbd>Alt H</kbd> for all keys.
-      </p>
-    </div>
-  </main>
-);
+function Shown({ here, onHelp }: { here: Route; onHelp(): void }) {
+  if (here.page === "session") return <SessionPage key={here.id} id={here.id} at={here.at ?? null} />;
+  if (here.page === "compare") return <ComparePage key={here.ids.join()} ids={here.ids} />;
+  if (here.page === "home") return <StartPage />;
+  const Page = pages[here.page];
+  return <Page onHelp={onHelp} />;
+}
 
 /** Says when the daemon is out of reach, and for a moment when it is back. */
 function LinkBanner() {
@@ -142,11 +142,9 @@ function useTitle(here: Route): void {
   const row = useSignal(sessions.changed, () => (here.page === "session" ? sessions.get(here.id) : undefined));
   const name = row
     ? `${titleOf(row)} · dragoman`
-    : here.page === "agents"
-      ? "Agents · dragoman"
-      : here.page === "skills"
-        ? "Skills · dragoman"
-        : "dragoman";
+    : here.page === "home" || here.page === "session"
+      ? "dragoman"
+      : `${here.page.charAt(0).toUpperCase()}${here.page.slice(1)} · dragoman`;
   useEffect(() => {
     document.title = waiting > 0 ? `(${waiting}) ${name}` : name;
   }, [waiting, name]);

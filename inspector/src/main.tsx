@@ -1,4 +1,4 @@
-// Starts the page: one stream for all sessions, then the view of it.
+/** Starts the page: one stream for all sessions, then the view of it. */
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
 import { watchAlerts } from "./requests/alerts.ts";
@@ -7,11 +7,9 @@ import { readAccess, setWrongLink } from "./state/daemon.ts";
 import { signInByLink } from "./state/page-token.ts";
 import { sessions } from "./state/sessions.ts";
 import { Boundary } from "./ui/boundary.tsx";
-import "./styles/base.css";
-import "./styles/layout.css";
-import "./styles/transcript.css";
-import "./styles/requests.css";
-import "./styles/debug.css";
+import "@fontsource-variable/geist";
+import "@fontsource-variable/geist-mono";
+import "./styles/index.css";
 
 const root = document.getElementById("root");
 if (!root) throw new Error("the page has no root");

@@ -16,6 +16,7 @@ export const FACT_TYPES: readonly EventType[] = [
   "session.ended",
   "session.status",
   "session.updated",
+  "message.queued",
   "config.changed",
   "usage.updated",
   "turn.ended",

@@ -156,7 +156,7 @@ describe("while the log cannot write", () => {
     await expect(sent).rejects.toMatchObject(full);
     flaky.press(false);
     await real.documents.committed();
-    expect([session.queued, session.view().title]).toEqual([0, null]);
+    expect([session.queued, session.view().title]).toEqual([0, "hang"]);
     await expect(manager.get("other")).rejects.toThrow(/no session/);
     await session.interrupt();
     await play(session, "hello");

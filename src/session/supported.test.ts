@@ -104,7 +104,7 @@ describe("a change", () => {
     };
     const change = session.configure({ permission_mode: "bypass", agent_mode: "nonsense", title: "new" });
     await expect(change).rejects.toMatchObject({ code: "agent_refused" });
-    expect(session.view()).toMatchObject({ permission_mode: "default", agent_mode: null, title: null });
+    expect(session.view()).toMatchObject({ permission_mode: "default", agent_mode: null, title: "say hello" });
     await session.rest();
     await play(session, "say again");
     expect(starts.at(-1)).toMatchObject({ permission_mode: "default", agent_mode: null });

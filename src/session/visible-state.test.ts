@@ -45,7 +45,7 @@ it("[D1] shows a title, a status, a sequence, a usage and a permission when they
   await session.send("hang", [], "queue");
   await until(session, (event) => event.type === "session.status" && event.data.status === "running");
   const before = await shown();
-  expect(before).toMatchObject({ status: "running", title: null, open: 0 });
+  expect(before).toMatchObject({ status: "running", title: "hang", open: 0 });
   test.emit({ type: "event", event: { type: "session.updated", data: { title: "New" } } });
   test.emit({ type: "event", event: { type: "usage.updated", data: { scope: "session", input_tokens: 1, output_tokens: 2 } } });
   test.emit({ type: "call", c: "c1", name: "shell", kind: "shell", title: "ls", input: {} });

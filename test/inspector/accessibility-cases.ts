@@ -58,13 +58,19 @@ export function accessibilityCases(world: World): void {
     await page.locator(".event-detail .code-block").first().waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
     await page.keyboard.press("Alt+n");
-    await page.getByRole("dialog").getByLabel("Mock agent").waitFor();
+    await page.getByRole("button", { name: /^Agent:/ }).click();
+    await page.getByRole("option", { name: "Mock agent" }).waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Alt+g");
     await page.getByRole("article", { name: "Mock agent" }).waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
+    for (const name of ["Usage", "Settings", "Skills"]) {
+      await page.getByRole("link", { name, exact: true }).click();
+      await page.getByRole("heading", { name, level: 1 }).waitFor();
+      expect(await seriousFaults(page, dark)).toEqual([]);
+    }
     await session.terminate();
   });
 }

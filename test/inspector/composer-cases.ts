@@ -1,6 +1,6 @@
 // Writing: queue, steer, commands, attachments, settings, and what can be done with a session.
 import { expect, it } from "vitest";
-import { at, say, type World } from "./world.ts";
+import { at, choose, say, showOnly, type World } from "./world.ts";
 
 export function composerCases(world: World): void {
   it("queues while a turn runs, steers into it, interrupts it", async () => {
@@ -124,11 +124,11 @@ export function composerCases(world: World): void {
     const session = await world.session("Settings");
     await session.prompt("say ready");
     const page = await world.window(at(session));
-    await page.getByLabel("Model").selectOption("mock-2");
+    await choose(page, page.getByRole("button", { name: /^Model:/ }), "mock-2");
     await expect.poll(async () => (await session.get()).model).toBe("mock-2");
-    await page.getByLabel("Mode", { exact: true }).selectOption("ask");
+    await choose(page, page.getByRole("button", { name: /^Mode:/ }), "ask");
     await expect.poll(async () => (await session.get()).agent_mode).toBe("ask");
-    await page.getByLabel("Permissions").selectOption("accept_edits");
+    await choose(page, page.getByRole("button", { name: /^Permissions:/ }), "accept_edits");
     await expect.poll(async () => (await session.get()).permission_mode).toBe("accept_edits");
   });
 
@@ -167,7 +167,7 @@ export function composerCases(world: World): void {
     await page.getByLabel("Search sessions").fill("needle");
     await list.getByText("Other straw").waitFor({ state: "detached" });
     await page.getByLabel("Search sessions").fill("");
-    await page.getByRole("button", { name: "Unread" }).click();
+    await showOnly(page, "Unread");
     await list.getByText("Needle in hay").waitFor({ state: "detached" });
     await list.getByText("Other straw").click();
     await page.getByRole("article", { name: "Agent" }).getByText("news").waitFor();

@@ -1,18 +1,18 @@
 // Finding sessions again: pinned, tagged, archived, by what was said in them, and by the box that opens anything.
 import { expect, it } from "vitest";
-import { at, type World } from "./world.ts";
+import { at, showOnly, type World } from "./world.ts";
 
 export function listCases(world: World): void {
   it("pins, tags and archives a session, and takes it back", async () => {
     const session = await world.session("Filed session");
     const page = await world.window(at(session));
-    await page.getByRole("button", { name: "All", exact: true }).click();
+    await showOnly(page, "All");
     const act = async (name: string): Promise<void> => {
       await page.getByRole("button", { name: "Session actions" }).click();
       await page.getByRole("menuitem", { name }).click();
     };
     await act("Pin");
-    const pinned = page.getByRole("region", { name: "Pinned" });
+    const pinned = page.locator('[data-group="Pinned"]');
     await pinned.getByText("Filed session").waitFor();
     await act("Tags");
     await page.getByLabel("Tags, separated by commas").fill("review, customer-a, review");
@@ -26,11 +26,11 @@ export function listCases(world: World): void {
     await act("Archive");
     const list = page.locator("#session-list");
     await list.getByText("Filed session").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Archived" }).click();
+    await showOnly(page, "Archived");
     await list.getByText("Filed session").waitFor();
     await act("Take out of the archive");
     await list.getByText("Filed session").waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "All", exact: true }).click();
+    await showOnly(page, "All");
     await list.getByText("Filed session").waitFor();
   });
 
@@ -84,11 +84,59 @@ export function listCases(world: World): void {
   it("groups the list by directory", async () => {
     const session = await world.session("Grouped session");
     const page = await world.window(at(session));
-    await page.getByRole("button", { name: "All", exact: true }).click();
-    await page.getByRole("region", { name: "Today" }).getByText("Grouped session").waitFor();
-    await page.getByLabel("Group by").selectOption("directory");
+    await showOnly(page, "All");
+    await page.locator('[data-group="Today"]').getByText("Grouped session").waitFor();
+    await showOnly(page, "Directory");
     const name = (await session.get()).directory.split("/").at(-1) ?? "";
-    await page.getByRole("region", { name }).getByText("Grouped session").waitFor();
-    await page.getByLabel("Group by").selectOption("day");
+    await page.locator(`[data-group="${name}"]`).getByText("Grouped session").waitFor();
+    await showOnly(page, "Day");
+  });
+
+  it("answers what waits beside its row, and from the list of all that waits", async () => {
+    const [one, two] = [await world.session("Beside the row"), await world.session("In the popover")];
+    await Promise.all([one.send("ask touch row"), two.send("ask touch popover")]);
+    const page = await world.window("/");
+    await page.getByRole("button", { name: /^Answer Beside the row/ }).click();
+    const beside = page.getByRole("dialog", { name: "Beside the row waits for you" });
+    await beside.locator(".command", { hasText: "touch row" }).waitFor();
+    await beside.getByRole("button", { name: "Allow once" }).click();
+    await beside.waitFor({ state: "detached" });
+    await expect.poll(async () => (await one.get()).status).toBe("idle");
+    await page.getByRole("button", { name: "1 waiting for you" }).click();
+    const all = page.getByRole("dialog", { name: "Waiting for you" });
+    await all.getByRole("button", { name: "Reject" }).click();
+    await expect.poll(async () => (await two.get()).status).toBe("idle");
+    await page.locator("#session-list").getByText("You said no").waitFor();
+  });
+
+  it("shows all that runs with its last line as it comes, and answers it there", async () => {
+    const [talking, asking] = [await world.session("Talks"), await world.session("Asks")];
+    await talking.send("slow 600000 first words");
+    await asking.send("ask touch overview");
+    const page = await world.window("/");
+    const overview = page.getByRole("region", { name: "Running now" });
+    await overview.getByRole("article", { name: "Talks" }).getByText("first", { exact: true }).waitFor();
+    const card = overview.getByRole("article", { name: "Asks" });
+    await card.getByRole("button", { name: "Allow once" }).click();
+    await card.waitFor({ state: "detached" });
+    await talking.interrupt();
+    await overview.getByRole("article", { name: "Talks" }).waitFor({ state: "detached" });
+  });
+
+  it("deals with several sessions at once", async () => {
+    const made = [await world.session("Bulk one"), await world.session("Bulk two"), await world.session("Bulk three")];
+    const page = await world.window("/");
+    await page.getByLabel("Search sessions").fill("bulk");
+    await page.getByRole("button", { name: "Filter and group" }).click();
+    await page.getByRole("menuitem", { name: "Choose several" }).click();
+    await page.getByRole("checkbox", { name: "Choose Bulk one" }).check();
+    await page.getByRole("checkbox", { name: "Choose Bulk three" }).click({ modifiers: ["Shift"] });
+    const bar = page.getByRole("toolbar", { name: "Chosen sessions" });
+    await bar.getByText("3 chosen").waitFor();
+    await bar.getByRole("button", { name: "Archive" }).click();
+    await bar.waitFor({ state: "detached" });
+    for (const session of made) expect((await session.get()).archived).toBe(true);
+    await page.getByText("None matches.").waitFor();
+    await page.getByLabel("Search sessions").fill("");
   });
 }

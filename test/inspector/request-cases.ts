@@ -78,7 +78,7 @@ export function requestCases(world: World): void {
     await page.getByText("Thank you, I ran it (once).").waitFor();
     await card.waitFor({ state: "detached" });
     await expect.poll(() => page.title()).toBe("Permission · dragoman");
-    await page.getByText("Allowed: Run: rm -rf build").waitFor();
+    await page.locator(".tool", { hasText: "rm -rf build" }).getByText("allowed", { exact: true }).waitFor();
   });
 
   it("[R3] spells out what cannot be seen or reorders a line, wherever a person decides", async () => {
@@ -87,8 +87,7 @@ export function requestCases(world: World): void {
     await session.send("ask rm \u202egnp.a\u2066 \u200bx\u{e0041}\u001b[2J");
     const card = page.locator(".request.permission");
     const shown = "rm ⟦U+202E⟧gnp.a⟦U+2066⟧ ⟦U+200B⟧x⟦U+E0041⟧␛[2J";
-    await expect.poll(() => card.locator("h2").textContent()).toBe(`Run: ${shown}`);
-    expect(await card.locator(".command").textContent()).toBe(`$ ${shown}`);
+    await expect.poll(() => card.locator(".command").textContent()).toBe(`$ ${shown}`);
     expect(await card.locator(".command .hidden-character").allTextContents()).toEqual([
       "⟦U+202E⟧",
       "⟦U+2066⟧",
@@ -191,7 +190,8 @@ export function requestCases(world: World): void {
     await page.getByRole("heading", { name: "Elsewhere" }).waitFor();
     await asking.send("ask make deploy");
     await page.getByRole("button", { name: "1 waiting for you" }).click();
-    await page.getByRole("link", { name: /Run: make deploy/ }).click();
+    await page.getByRole("dialog").locator(".command", { hasText: "make deploy" }).waitFor();
+    await page.getByRole("dialog").getByRole("link", { name: "Asking" }).click();
     await page.getByRole("heading", { name: "Asking" }).waitFor();
     const card = page.locator(".request");
     await card.getByRole("button", { name: "Always allow" }).click();

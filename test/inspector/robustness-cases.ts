@@ -17,6 +17,8 @@ export function robustnessCases(world: World): void {
       const { pathname, searchParams } = new URL(request.url());
       const kind = new RegExp(`/${session.id}/(snapshot|items|events)$`).exec(pathname)?.[1];
       // The drawer, when it is open, reads events of its own.
+      // The list reads the last line of what is in sight.
+      if (kind === "items" && searchParams.get("limit") === "6") return;
       if (kind !== undefined && (kind !== "events" || searchParams.toString().includes("session.started"))) asked.push(kind);
     });
     await page.getByRole("link", { name: /Long/ }).click();

@@ -1,6 +1,6 @@
 // What the agent says and does, as a reader sees it.
 import { expect, it } from "vitest";
-import { at, say, type World } from "./world.ts";
+import { at, choose, say, type World } from "./world.ts";
 
 export function transcriptCases(world: World): void {
   it("shows how a very long message begins and ends, with the whole of it a click away", async () => {
@@ -15,28 +15,62 @@ export function transcriptCases(world: World): void {
     expect(await whole.text()).toBe(text);
   });
 
-  it("makes a session, sends a message and shows the answer", async () => {
+  it("makes a session from one box, and shows the message at once and the answer when it comes", async () => {
     const page = await world.window("/");
-    await page.getByRole("button", { name: "New session" }).last().click();
-    const dialog = page.getByRole("dialog", { name: "New session" });
-    await dialog.getByLabel("Mock agent").check();
-    await dialog.getByLabel("Directory").fill(world.directory);
-    await dialog.getByLabel("Title").fill("Made by hand");
-    await dialog.getByLabel("Model").fill("mock-1");
-    await dialog.getByLabel("Variant").selectOption("high");
-    await dialog.getByRole("button", { name: "Create session" }).click();
+    const box = page.getByRole("region", { name: "New session" });
+    await choose(page, box.getByRole("button", { name: /^Agent:/ }), "mock");
+    await box.getByRole("button", { name: /^Directory:/ }).click();
+    await page.getByRole("combobox", { name: "Path on the daemon's machine" }).fill(world.directory);
+    await page
+      .getByRole("option", { name: new RegExp(world.directory) })
+      .first()
+      .click();
+    await choose(page, box.getByRole("button", { name: /^Model:/ }), "mock-1");
+    await choose(page, box.getByRole("button", { name: /^Variant:/ }), "high");
+    await box.getByRole("button", { name: "More options" }).click();
+    await page.getByLabel("Title").fill("Made by hand");
+    await page.getByRole("button", { name: "Done" }).click();
+    // The daemon takes its time: the message stands there all the same.
+    let arrived = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    await page.route(/\/messages$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByLabel("What should be done?").fill("say Hello **bold** `code` world");
+    await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Made by hand" }).waitFor();
-    expect(page.url()).not.toContain("token");
-    await say(page, "say Hello **bold** `code` world");
     await page.getByRole("article", { name: "You" }).getByText("say Hello").waitFor();
+    await page.locator(".working", { hasText: /\d+ s/ }).waitFor();
+    arrived();
+    expect(page.url()).not.toContain("token");
     const answer = page.getByRole("article", { name: "Agent" });
     await answer.locator("strong", { hasText: "bold" }).waitFor();
-    expect(await answer.textContent()).toBe("Hello bold code world");
+    expect(await answer.locator(".markdown").textContent()).toBe("Hello bold code world");
     await page.locator(".turn-end", { hasText: "Done" }).waitFor();
+    await page.locator(".working").waitFor({ state: "detached" });
+    expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
+    await page.unroute(/\/messages$/);
     const row = page.getByRole("navigation").getByRole("link", { name: /Made by hand/ });
     expect(await row.getAttribute("aria-current")).toBe("page");
     const [created] = (await world.api.sessions({ search: "Made by hand" })).sessions;
     expect(created).toMatchObject({ agent: "mock", model: "mock-1", variant: "high" });
+  });
+
+  it("calls a session by its first message until somebody names it", async () => {
+    const session = await world.api.createSession({ agent: "mock", directory: world.directory });
+    const page = await world.window(at(session));
+    await page.getByRole("heading", { name: "New session" }).waitFor();
+    await say(page, "say the first words of all\nand more");
+    await page.getByRole("heading", { name: "say the first words of all" }).waitFor();
+    expect((await session.get()).title).toBe("say the first words of all");
+    await say(page, "say second");
+    await page.getByRole("article", { name: "Agent" }).getByText("second").waitFor();
+    expect((await session.get()).title).toBe("say the first words of all");
+    await session.update({ title: "Named" });
+    await page.getByRole("heading", { name: "Named" }).waitFor();
   });
 
   it("shows deltas before the message is complete", async () => {
@@ -63,6 +97,7 @@ export function transcriptCases(world: World): void {
     expect(await bad.textContent()).toContain("exit 3");
     await page.locator(".diff-code-insert", { hasText: "hello world" }).waitFor();
     expect(await page.locator(".diff-code-delete").textContent()).toBe("hello");
+    expect(await page.locator(".tool", { hasText: "Edited" }).locator(".diff-counts").first().textContent()).toBe("+1 −1");
   });
 
   it("folds reasoning and shows plans", async () => {
@@ -103,7 +138,7 @@ export function transcriptCases(world: World): void {
     await image.waitFor();
     expect(await image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(2);
     await page.locator(".code-block", { hasText: "answer = 42" }).waitFor();
-    await page.getByText("Step ended: tool_use").waitFor();
+    expect(await page.getByText("Step ended").count()).toBe(0);
     await page.getByRole("button", { name: /Removed: rolled back/ }).click();
     await page.getByText("Forget this.").waitFor();
     await page.locator(".compacted", { hasText: "200 tokens" }).waitFor();

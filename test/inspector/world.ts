@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { CHROMIUM, launchBrowser } from "../../scripts/browser.mjs";
 import { Dragoman, type Role, type SessionHandle } from "../../src/client/index.ts";
 import type { Config } from "../../src/daemon/config.ts";
@@ -141,4 +141,17 @@ export async function openDrawer(page: Page): Promise<void> {
   const button = page.getByRole("button", { name: /the debugging drawer/ });
   if ((await button.getAttribute("aria-pressed")) !== "true") await button.click();
   await page.getByRole("tab", { name: "Timeline" }).waitFor();
+}
+
+/** Opens a list to choose from, and chooses the option with this value. */
+export async function choose(page: Page, button: Locator, value: string): Promise<void> {
+  await button.click();
+  await page.locator(`[role=option][data-value="${value}"]`).click();
+}
+
+/** Shows only some sessions of the list. */
+export async function showOnly(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: "Filter and group" }).click();
+  await page.getByRole("menuitemradio", { name, exact: true }).click();
+  await page.getByRole("menu").waitFor({ state: "detached" });
 }

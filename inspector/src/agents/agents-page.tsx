@@ -1,13 +1,18 @@
-// Every agent the daemon knows: is it here, which version, signed in, what it can do, and what to do if not.
+/** Every agent the daemon knows: is it here, signed in, which version, and as a matrix what each can do; with what can be done about it. */
 import { useState } from "react";
 import type { AgentInfo } from "../../../src/schema/session.ts";
-import { AgentAdvice } from "../sessions/new-session.tsx";
 import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
+import { isReady } from "../start/new-session-form.ts";
 import { agents, readAgents } from "../state/agents.ts";
-import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
+import { prefer } from "../state/preferences.ts";
+import { go } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
+import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
+import { withCode } from "../ui/format-code.tsx";
 import { scrollable } from "../ui/scrollable.ts";
+import { InstallButton, SignInButton, VerifyButton } from "./agent-actions.tsx";
+import { CapabilityMatrix } from "./capability-matrix.tsx";
 import { VerifyResult } from "./verify-result.tsx";
 
 export default function AgentsPage() {
@@ -33,88 +38,57 @@ export default function AgentsPage() {
         {known.state === "unknown" && <Spinner label="looking" />}
         {known.state === "failed" && <Notice kind="error">{known.detail}</Notice>}
         {known.state === "known" && (
-          <div className="agent-columns">
-            {known.agents.map((info) => (
-              <AgentCard key={info.agent} info={info} look={look} />
-            ))}
-          </div>
+          <>
+            <div className="agent-list">
+              {known.agents.map((info) => (
+                <AgentLine key={info.agent} info={info} look={look} />
+              ))}
+            </div>
+            <h2>What each can do</h2>
+            <CapabilityMatrix agents={known.agents} />
+          </>
         )}
       </section>
     </main>
   );
 }
 
-function AgentCard({ info, look }: { info: AgentInfo; look: number }) {
+function AgentLine({ info, look }: { info: AgentInfo; look: number }) {
+  const begin = (): void => {
+    prefer({ agent: info.agent });
+    go({ page: "home" });
+  };
   return (
-    <article className="agent-card" aria-label={info.name}>
-      <header>
-        <h2>{info.name}</h2>
-        <code className="dim">{info.agent}</code>
-        <span className="grow" />
-        {info.installed ? (
-          <span className="tag good">{info.version ?? "installed"}</span>
-        ) : (
-          <span className="tag">not installed</span>
-        )}
-        {info.installed && info.signed_in !== null && (
-          <span className={`tag ${info.signed_in ? "good" : "warn"}`}>{info.signed_in ? "signed in" : "not signed in"}</span>
-        )}
-      </header>
-      {info.path && <code className="agent-path">{info.path}</code>}
-      <AgentAdvice info={info} />
-      <Capabilities values={info.capabilities} />
-      <footer>
-        {!info.installed && info.installable && <Install agent={info.agent} />}
+    <article className="agent-line" aria-label={info.name}>
+      <AgentIcon agent={info.agent} size={28} />
+      <div className="agent-about">
+        <div className="agent-name">
+          <h3>{info.name}</h3>
+          <State info={info} />
+        </div>
+        <p className="dim">
+          {info.version && <span>{info.version}</span>}
+          {info.path && <code className="agent-path">{info.path}</code>}
+        </p>
+        {info.advice && <p className="dim">{withCode(info.advice)}</p>}
         {info.installed && <VerifyResult info={info} look={look} />}
-      </footer>
+      </div>
+      <div className="agent-does">
+        {isReady(info) && (
+          <Button className="small" look="primary" icon="plus" onClick={begin}>
+            New session
+          </Button>
+        )}
+        {info.installed && info.signed_in === false && <SignInButton info={info} />}
+        {info.installable && <InstallButton info={info} label={info.installed ? "Update" : "Install"} />}
+        {info.installed && <VerifyButton info={info} />}
+      </div>
     </article>
   );
 }
 
-function Capabilities({ values }: { values: Record<string, unknown> }) {
-  const flat = Object.entries(values).flatMap(([name, value]): [string, unknown][] =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.entries(value).map(([inner, each]) => [`${name} ${inner}`, each])
-      : [[name, value]],
-  );
-  return (
-    <ul className="capabilities" aria-label="Capabilities">
-      {flat.map(([name, value]) => (
-        <li key={name} className={value === false || (Array.isArray(value) && value.length === 0) ? "no" : "yes"}>
-          {name.replaceAll("_", " ")}
-          {Array.isArray(value) && value.length > 0 && `: ${value.join(", ")}`}
-          {typeof value === "string" && `: ${value}`}
-          <span className="sr">{value === false ? " not supported" : ""}</span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Install({ agent }: { agent: string }) {
-  const operate = canOperate(useStore(access));
-  const [state, setState] = useState<{ doing: string } | { fault: string } | null>(null);
-  const install = async (): Promise<void> => {
-    setState({ doing: "Installing" });
-    try {
-      await daemon.installAgent(agent, ({ message }) => setState({ doing: message }));
-      await readAgents();
-    } catch (error) {
-      setState({ fault: problemText(error) });
-    }
-  };
-  if (state && "doing" in state)
-    return (
-      <span className="dim">
-        <Spinner label="installing" /> {state.doing}
-      </span>
-    );
-  return (
-    <>
-      {state && <Notice kind="error">{state.fault}</Notice>}
-      <Button icon="download" disabled={!operate} onClick={() => void install()}>
-        Install
-      </Button>
-    </>
-  );
+function State({ info }: { info: AgentInfo }) {
+  if (!info.installed) return <span className="tag">not installed</span>;
+  if (info.signed_in === false) return <span className="tag warn">not signed in</span>;
+  return <span className="tag good">{info.signed_in ? "signed in" : "ready"}</span>;
 }

@@ -1,25 +1,27 @@
-// Where a person writes: message, attachments, slash commands; send, queue, steer, interrupt.
-import { type DragEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+/** Where a person writes: message, attachments, slash commands; send, queue, steer, interrupt. */
+import { type DragEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { choosesCommand } from "../../../src/client/chosen-command.ts";
 import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
 import type { QueuedMessage } from "../../../src/schema/snapshot.ts";
 import { usePathMenu } from "../files/path-menu.tsx";
 import { forkAndOpen } from "../sessions/session-actions.tsx";
+import { failedStart } from "../start/failed-start.ts";
 import { agentOf, agents, can } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
+import { putOut, takeBack, taken } from "../state/outbox.ts";
 import { link, sessions } from "../state/sessions.ts";
-import { useStore } from "../state/store.ts";
+import { useSignal, useStore } from "../state/store.ts";
 import { uniqueId } from "../ui/browser.ts";
 import { Button, IconButton, Notice } from "../ui/controls.tsx";
-import { bytes } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
+import { AttachmentList } from "./attachment-list.tsx";
 import { type Attached, attach, toInput } from "./attachments.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
+import { focusUnlessTyping } from "./focus.ts";
 import { Queue, waitingOf } from "./queue.tsx";
 import { Settings } from "./settings.tsx";
-
-type Command = NonNullable<ConfigChanged["commands"]>[number];
+import { useSlashMenu } from "./slash-menu.tsx";
 
 export function Composer({ row, config, queue }: { row: Session; config: ConfigChanged; queue: readonly QueuedMessage[] }) {
   const [text, setText] = useState(() => draftOf(row.session_id));
@@ -49,6 +51,14 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
   }, [text, row.session_id]);
 
   useEffect(() => focusUnlessTyping(area.current), []);
+  const failed = useSignal(sessions.changed, () => failedStart.get(row.session_id));
+  // The first message was not taken: its words come back.
+  useEffect(() => {
+    if (!failed) return;
+    failedStart.delete(row.session_id);
+    setFault(failed.detail);
+    setText((now) => now || failed.text);
+  }, [failed, row.session_id]);
   const reached = useStore(link).state === "live";
   // What could not be reached a moment ago is no news any more.
   useEffect(() => {
@@ -66,18 +76,22 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
   const handle = daemon.session(row.session_id);
   const send = async (when: "queue" | "steer"): Promise<void> => {
     if (text.trim() === "" && files.length === 0) return;
-    const [message, attachments] = [text, files];
+    const [message, attachments, key] = [text, files, uniqueId()];
     setFault(null);
     setText("");
     setFiles([]);
+    // What waits behind a running turn is shown in the queue; what can begin is shown at once.
+    if (!busy) putOut({ key, session_id: row.session_id, text: message, files: attachments.map(({ name }) => name) });
     try {
-      await handle.send(message, {
+      const accepted = await handle.send(message, {
         command: choosesCommand(message, config.commands ?? []),
         when_busy: when,
-        idempotencyKey: uniqueId(),
+        idempotencyKey: key,
         ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),
       });
+      taken(key, accepted);
     } catch (error) {
+      takeBack(key);
       setFault(problemText(error));
       setText((now) => now || message);
       setFiles((now) => (now.length > 0 ? now : attachments));
@@ -111,22 +125,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
       {menu.element}
       {paths.element}
       <Queue session={row.session_id} messages={queue} canSend={canSteer || !busy} onFault={setFault} />
-      {files.length > 0 && (
-        <ul className="attachments">
-          {files.map((file) => (
-            <li key={file.id}>
-              {file.mime.startsWith("image/") && <img src={`data:${file.mime};base64,${file.data}`} alt="" />}
-              <span>{file.name}</span>
-              <span className="dim">{bytes(file.size)}</span>
-              <IconButton
-                icon="cross"
-                label={`Remove ${file.name}`}
-                onClick={() => setFiles((list) => list.filter((each) => each !== file))}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
+      <AttachmentList files={files} onChange={setFiles} />
       <textarea
         id="composer"
         ref={area}
@@ -178,6 +177,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
         {busy && (
           <Button
             icon="stop"
+            className="interrupt"
             aria-keyshortcuts="Control+."
             onClick={() => void handle.interrupt().catch((error: unknown) => setFault(problemText(error)))}
           >
@@ -227,66 +227,4 @@ function Closed({ row, canFork }: { row: Session; canFork: boolean }) {
       {fault && <Notice kind="error">{fault}</Notice>}
     </div>
   );
-}
-
-/** A person who opens a session writes to it. Not on a touch screen: there the focus brings the keyboard up. */
-function focusUnlessTyping(area: HTMLTextAreaElement | null): void {
-  const typing = document.activeElement?.matches("input, textarea, select, [contenteditable=true]") ?? false;
-  if (!typing && !document.querySelector("[role=dialog]") && !matchMedia("(pointer: coarse)").matches) area?.focus();
-}
-
-function useSlashMenu(text: string, commands: Command[], onPick: (name: string) => void) {
-  const [at, setAt] = useState(0);
-  const [closedFor, setClosedFor] = useState<string | null>(null);
-  const list = useId();
-  const typed = /^\/(\S*)$/.exec(text)?.[1];
-  const found =
-    typed === undefined || closedFor === text
-      ? []
-      : commands.filter((each) => each.name.replace(/^\//, "").toLowerCase().includes(typed.toLowerCase()));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text begins at the top again.
-  useEffect(() => setAt(0), [text]);
-  useEffect(() => {
-    document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: "nearest" });
-  }, [list, at]);
-  const pick = (each: Command | undefined): void => {
-    if (each) onPick(each.name.replace(/^\//, ""));
-  };
-  const onKeyDown = (event: KeyboardEvent): boolean => {
-    if (found.length === 0) return false;
-    if (event.key === "ArrowDown") setAt((at + 1) % found.length);
-    else if (event.key === "ArrowUp") setAt((at + found.length - 1) % found.length);
-    else if (event.key === "Tab" || event.key === "Enter") pick(found[at]);
-    else if (event.key === "Escape") setClosedFor(text);
-    else return false;
-    event.preventDefault();
-    return true;
-  };
-  const open = found.length > 0;
-  return {
-    onKeyDown,
-    aria: open
-      ? { role: "combobox", "aria-expanded": true, "aria-controls": list, "aria-activedescendant": `${list}-${at}` }
-      : ({} as Record<string, never>),
-    element: open ? (
-      <div className="slash" role="listbox" id={list} aria-label="Commands">
-        {found.map((each, index) => (
-          <div
-            key={each.name}
-            id={`${list}-${index}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === at}
-            title={each.description}
-            onMouseDown={(event) => {
-              event.preventDefault();
-              pick(each);
-            }}
-          >
-            <strong>/{each.name.replace(/^\//, "")}</strong> <span className="dim">{each.description ?? each.input_hint}</span>
-          </div>
-        ))}
-      </div>
-    ) : null,
-  };
 }

@@ -1,15 +1,14 @@
-// Model, variant, mode and permission mode of a living session, changed in place.
-import type { ReactNode } from "react";
+/** Model, variant, mode and permission mode of a living session, changed in place. */
 import { useState } from "react";
 import type { ConfigChanged, PermissionMode } from "../../../src/schema/event-data.ts";
 import type { Session, UpdateSession } from "../../../src/schema/session.ts";
-import { permissionModes, useOffer } from "../sessions/new-session.tsx";
+import { offeredModes } from "../start/new-session-form.ts";
 import { agentOf, agents } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
+import { useOffer } from "../state/offer.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
-
-type Option = { value: string; label: string };
+import { Choice } from "../ui/choice.tsx";
 
 export function Settings({ row, config, onFault }: { row: Session; config: ConfigChanged; onFault(text: string): void }) {
   const offer = useOffer(row.agent);
@@ -29,13 +28,14 @@ export function Settings({ row, config, onFault }: { row: Session; config: Confi
   const modes = config.modes ?? offer?.modes ?? [];
   const variants =
     models.find((each) => each.id === row.model)?.variants ?? offer?.models.find((each) => each.id === row.model)?.variants ?? [];
-  const offered = info?.capabilities.permission_modes;
-  const permissions = permissionModes.filter((mode) => !Array.isArray(offered) || offered.includes(mode.id));
+  const permissions = offeredModes(info);
   const fixed = busy || row.status === "ended";
   return (
     <div className="settings">
       <Choice
         label="Model"
+        icon="cpu"
+        otherwise="Default model"
         value={row.model}
         disabled={fixed}
         options={models.map((each) => ({ value: each.id, label: each.name ?? each.id }))}
@@ -44,6 +44,8 @@ export function Settings({ row, config, onFault }: { row: Session; config: Confi
       {variants.length > 0 && (
         <Choice
           label="Variant"
+          icon="brain"
+          otherwise="Default"
           value={row.variant}
           disabled={fixed}
           options={variants.map((value) => ({ value, label: value }))}
@@ -52,6 +54,8 @@ export function Settings({ row, config, onFault }: { row: Session; config: Confi
       )}
       <Choice
         label="Mode"
+        icon="options"
+        otherwise="Default mode"
         value={row.agent_mode}
         disabled={fixed}
         options={modes.map((each) => ({ value: each.id, label: each.name ?? each.id }))}
@@ -59,35 +63,12 @@ export function Settings({ row, config, onFault }: { row: Session; config: Confi
       />
       <Choice
         label="Permissions"
+        icon="shield"
         value={row.permission_mode}
         disabled={fixed}
-        options={permissions.map((mode) => ({ value: mode.id, label: mode.name }))}
+        options={permissions.map((mode) => ({ value: mode.id, label: mode.name, hint: mode.about }))}
         onChange={(mode) => void change({ permission_mode: mode as PermissionMode })}
       />
     </div>
-  );
-}
-
-type ChoiceProps = { label: string; value: string | null; options: Option[]; disabled: boolean; onChange(value: string): void };
-
-function Choice({ label, value, options, disabled, onChange }: ChoiceProps): ReactNode {
-  if (options.length === 0 && value === null) return null;
-  const known = options.some((option) => option.value === value);
-  return (
-    <select
-      className="choice-select"
-      aria-label={label}
-      title={label}
-      disabled={disabled}
-      value={value ?? ""}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      {!known && <option value={value ?? ""}>{value ?? `${label}: default`}</option>}
-      {options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-        </option>
-      ))}
-    </select>
   );
 }

@@ -1,20 +1,21 @@
 // The debugging half: what happened, what the agent really said, how it was understood, how long it took.
 import { Tabs } from "@base-ui/react/tabs";
-import type { PointerEvent } from "react";
+import { lazy, type PointerEvent, Suspense } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { SessionArtifacts } from "../artifacts/session-artifacts.tsx";
 import { SessionFiles } from "../files/session-files.tsx";
 import { prefer, preferences } from "../state/preferences.ts";
 import { SessionTasks } from "../terminal/session-tasks.tsx";
 import type { TranscriptView } from "../transcript/context.ts";
-import { IconButton } from "../ui/controls.tsx";
+import { IconButton, Spinner } from "../ui/controls.tsx";
 import { AgentState } from "./agent-state.tsx";
 import { Changes } from "./changes.tsx";
-import { Charts } from "./charts.tsx";
 import { Coverage } from "./coverage.tsx";
 import { Requests } from "./requests.tsx";
 import { Scrubber } from "./scrubber.tsx";
 import { Timeline } from "./timeline.tsx";
+
+const Charts = lazy(() => import("./charts.tsx"));
 
 export default function Drawer({ row, view }: { row: Session; view: TranscriptView }) {
   return (
@@ -76,7 +77,9 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
           <AgentState row={row} />
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="charts">
-          <Charts row={row} />
+          <Suspense fallback={<Spinner label="loading" />}>
+            <Charts row={row} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="requests">
           <Requests />

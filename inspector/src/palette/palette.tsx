@@ -10,6 +10,7 @@ import { prefer, preferences } from "../state/preferences.ts";
 import { go } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal } from "../state/store.ts";
+import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
 
 type Choice = { key: string; group: string; label: ReactNode; hint?: string; run(): void };
@@ -48,7 +49,7 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
         group: "Sessions",
         label: (
           <>
-            <StatusDot row={row} /> <bdi>{titleOf(row)}</bdi>
+            <AgentIcon agent={row.agent} size={16} /> <StatusDot row={row} /> <bdi>{titleOf(row)}</bdi>
           </>
         ),
         hint: `${row.agent} · ${visibleLine(row.directory)}`,
@@ -134,7 +135,11 @@ function pageCommands({ onNew, onHelp, operate }: Pick<Props, "onNew" | "onHelp"
   const command = (hint: string, run: () => void): Choice => ({ key: hint, group: "Commands", label: hint, hint, run });
   return [
     ...(operate ? [command("New session", onNew)] : []),
+    command("Start page", () => go({ page: "home" })),
     command("Agents", () => go({ page: "agents" })),
+    command("Usage", () => go({ page: "usage" })),
+    command("Skills", () => go({ page: "skills" })),
+    command("Settings", () => go({ page: "settings" })),
     command("Show or hide the debugging drawer", () => prefer({ drawer: !preferences.get().drawer })),
     command("Show or hide the list of sessions", () => prefer({ sidebar: !preferences.get().sidebar })),
     ...THEMES.map((theme) => command(`Theme: ${theme}`, () => prefer({ theme }))),

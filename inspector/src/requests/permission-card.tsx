@@ -10,12 +10,13 @@ import { editableJson } from "../../../src/schema/visible-text.ts";
 import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { PlanText, planIn } from "../transcript/plan-text.tsx";
-import { commandOf } from "../transcript/tool-row.tsx";
+import { commandOf } from "../transcript/tools/arguments.ts";
+import { Command } from "../transcript/tools/views.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Button, Notice } from "../ui/controls.tsx";
 import { DiffView } from "../ui/diff-view.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { scrollable } from "../ui/scrollable.ts";
+import { KeyValues } from "../ui/key-values.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { TrustDetails, trustRequest } from "./trust-details.tsx";
 
@@ -48,6 +49,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
   const editor = useRef<HTMLTextAreaElement>(null);
   const options = metadata.options.length > 0 ? metadata.options : plain;
   const trust = trustRequest(data);
+  const command = commandOf(JSON.stringify(metadata.input) ?? "");
   const answer = async (option: PermissionOption): Promise<void> => {
     const reply = replies[option.kind];
     const body: PermissionReplyBody = { reply, ...boundTo(data), ...(option.id ? { option_id: option.id } : {}) };
@@ -77,13 +79,16 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
     <section className="request permission" aria-labelledby={title} data-request={data.permission_id} tabIndex={-1}>
       <header>
         <Icon name="shield" />
-        <h2 id={title}>
-          <Visible text={data.action} />
-        </h2>
-        <span className="tag">
+        <h2 id={title}>{command !== null && !trust ? "Run this command?" : <Visible text={data.action} />}</h2>
+        <span className="tag" title="The agent's own name of the tool">
           <Visible text={metadata.tool_name} />
         </span>
       </header>
+      {command !== null && !trust && !data.action.includes(command) && (
+        <p>
+          <Visible text={data.action} />
+        </p>
+      )}
       {metadata.reason && !trust && (
         <p className="dim">
           <Visible text={metadata.reason} />
@@ -106,7 +111,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
       {fault && <Notice kind="error">{fault}</Notice>}
       {approve && forEver && <Confirm option={forEver} onYes={() => void answer(forEver)} onNo={() => setForEver(null)} />}
       {approve && !forEver && (
-        <div className="request-actions">
+        <div className="request-actions answers-offered">
           {options.map((option, index) => {
             const digit = first && index < 9 ? String(index + 1) : undefined;
             return (
@@ -171,29 +176,29 @@ function Confirm({ option, onYes, onNo }: { option: PermissionOption; onYes(): v
 }
 
 function Wanted({ data }: { data: PermissionData }) {
+  const [exact, setExact] = useState(false);
   const { input, diff, paths } = data.metadata;
-  const text = JSON.stringify(input) ?? "";
+  const text = JSON.stringify(input, null, 2) ?? "";
   const command = commandOf(text);
   const planned = command === null && !diff ? planIn(input) : null;
   const other = planned === null ? input : planned.rest;
-  const otherText = JSON.stringify(other) ?? "";
+  const fields = typeof other === "object" && other !== null ? (other as Record<string, unknown>) : {};
   return (
     <div className="wanted">
-      {command !== null && (
-        <pre className="command" {...scrollable}>
-          <span aria-hidden="true">$ </span>
-          <Visible text={command} />
-        </pre>
-      )}
+      {command !== null && <Command text={command} />}
       {paths?.map((path) => (
         <code key={path} className="path">
           <Visible text={path} />
         </code>
       ))}
-      {diff && <DiffView text={diff} />}
+      {diff && <DiffView text={diff} path={paths?.[0]} />}
       {planned && <PlanText text={planned.plan} />}
-      {command === null && !diff && otherText !== "" && otherText !== "{}" && (
-        <CodeBlock code={JSON.stringify(other, null, 2)} language="json" />
+      {command === null && !diff && !exact && <KeyValues values={fields} />}
+      {exact && <CodeBlock code={text} language="json" />}
+      {command === null && Object.keys(fields).length > 0 && (
+        <Button look="quiet" className="small" onClick={() => setExact(!exact)}>
+          {exact ? "Hide the exact input" : "Show the exact input"}
+        </Button>
       )}
     </div>
   );

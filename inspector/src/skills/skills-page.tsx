@@ -6,7 +6,9 @@ import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
 import { daemon, problemText } from "../state/daemon.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal } from "../state/store.ts";
-import { Field, Notice, Spinner } from "../ui/controls.tsx";
+import { Choice } from "../ui/choice.tsx";
+import { Notice, Spinner } from "../ui/controls.tsx";
+import { baseName } from "../ui/format.ts";
 import { scrollable } from "../ui/scrollable.ts";
 
 const OWN = "";
@@ -37,16 +39,16 @@ export default function SkillsPage() {
         </div>
       </header>
       <section className="agents" aria-label="Skills" {...scrollable}>
-        <Field label="Directory">
-          <select value={directory} onChange={(event) => setDirectory(event.target.value)}>
-            <option value={OWN}>Only your own</option>
-            {directories.map((each) => (
-              <option key={each} value={each}>
-                {visibleLine(each)}
-              </option>
-            ))}
-          </select>
-        </Field>
+        <Choice
+          label="Directory"
+          icon="folder"
+          value={directory}
+          options={[
+            { value: OWN, label: "Only your own" },
+            ...directories.map((each) => ({ value: each, label: visibleLine(baseName(each)), hint: visibleLine(each) })),
+          ]}
+          onChange={setDirectory}
+        />
         {fault && <Notice kind="error">{fault}</Notice>}
         {!list && !fault && <Spinner label="loading" />}
         {list && <Found list={list} />}

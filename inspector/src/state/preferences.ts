@@ -1,12 +1,31 @@
-// What this browser remembers: theme, drawer, and how far each session was read.
+/** What this browser remembers: theme, drawer, defaults of new sessions, and how far each session was read. */
 import { Store } from "./store.ts";
 
 export type Theme = "system" | "light" | "dark";
-export type Preferences = { theme: Theme; drawer: boolean; drawerWidth: number; sidebar: boolean; grouping: "day" | "directory" };
+export type Preferences = {
+  theme: Theme;
+  drawer: boolean;
+  drawerWidth: number;
+  sidebar: boolean;
+  grouping: "day" | "directory";
+  /** For new sessions; empty: what was used last. */
+  agent: string;
+  directory: string;
+  notifications: boolean;
+};
 
 const KEY = "dragoman.preferences";
 const SEEN_KEY = "dragoman.seen";
-const fallback: Preferences = { theme: "system", drawer: false, drawerWidth: 520, sidebar: true, grouping: "day" };
+const fallback: Preferences = {
+  theme: "system",
+  drawer: false,
+  drawerWidth: 560,
+  sidebar: true,
+  grouping: "day",
+  agent: "",
+  directory: "",
+  notifications: true,
+};
 
 function read<T extends object>(key: string, otherwise: T): T {
   try {

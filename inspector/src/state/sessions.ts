@@ -6,6 +6,7 @@ import { SessionProjection } from "../../../src/schema/projection/session-projec
 import type { Session } from "../../../src/schema/session.ts";
 import type { RequestState } from "../../../src/schema/snapshot.ts";
 import { access, daemon, isOtherHistory, problemText, readAccess, streamOpened } from "./daemon.ts";
+import { lastLines } from "./last-lines.ts";
 import { forgetSeen, markSeen, seen } from "./preferences.ts";
 import { Signal, Store } from "./store.ts";
 
@@ -110,8 +111,8 @@ class Sessions {
       rows.push(...page.sessions);
       before = page.next ?? undefined;
     } while (before !== undefined);
-    const gone = [...this.#rows.keys()].filter((id) => !rows.some((row) => row.session_id === id));
-    for (const id of gone) this.#forget(id);
+    const there = new Set(rows.map((row) => row.session_id));
+    for (const id of [...this.#rows.keys()]) if (!there.has(id)) this.#forget(id);
     for (const row of rows) this.#put(row);
     const unknown = rows.filter((row) => seen.get()[row.session_id] === undefined);
     markSeen(Object.fromEntries(unknown.map((row) => [row.session_id, row.last_sequence])));
@@ -142,6 +143,7 @@ class Sessions {
     if (row && event.sequence > row.last_sequence) this.#rows.set(id, { ...row, last_sequence: event.sequence });
     if (!row || CHANGES_ROW.test(event.type)) this.#refreshSoon(id);
     this.#note(event);
+    lastLines.note(event);
     for (const watcher of this.#watchers.get(id) ?? []) watcher(event);
     this.#publishSoon();
   }

@@ -32,6 +32,9 @@ const marks: ReadonlySet<string> = new Set(MARKS);
 const isMark = (event: UniversalEvent): event is MarkEvent =>
   marks.has(event.type) && !(event.type === "checkpoint.created" && event.data.auto);
 
+/** Kinds of tools that change files, or may. */
+const CHANGING: ReadonlySet<string> = new Set(["write", "edit", "delete", "move", "shell"]);
+
 export type Turn = {
   turn_id: string;
   initiator: "client" | "agent" | null;
@@ -52,7 +55,6 @@ type EntryState =
   | { kind: "removed"; item_id: string; reason: string; item: Item | undefined }
   | { kind: "turn-start"; turn_id: string }
   | { kind: "turn-end"; turn_id: string }
-  | { kind: "step"; data: EventDataOf["step.ended"] }
   | { kind: "permission"; data: PermissionData; at: string }
   | { kind: "question"; data: QuestionData; at: string }
   | { kind: "retry"; data: EventDataOf["session.status"] }
@@ -67,6 +69,7 @@ export class TranscriptFold {
   readonly #items = new ItemProjection();
   /** Facts, queue and open turn. Items are in `#items`. */
   readonly session: SessionProjection;
+  readonly #permissions = new Map<string, PermissionData>();
   readonly #entries = new Map<string, Entry>();
   readonly turns = new Map<string, Turn>();
   /** By permission: the call it was asked for, and when it was asked and answered. A page may know only one of the times. */
@@ -135,6 +138,7 @@ export class TranscriptFold {
         ended: known?.ended ?? turn.ended,
       });
     }
+    for (const [id, data] of older.#permissions) if (!this.#permissions.has(id)) this.#permissions.set(id, data);
     for (const [id, wait] of older.#waits) this.#waits.set(id, { ...wait, ...this.#waits.get(id) });
     this.structure++;
   }
@@ -180,9 +184,6 @@ export class TranscriptFold {
         });
         this.#put(`end ${event.data.turn_id}`, { kind: "turn-end", sequence: event.sequence, turn_id: event.data.turn_id });
         return;
-      case "step.ended":
-        this.#put(event.data.step_id, { kind: "step", sequence: event.sequence, data: event.data });
-        return;
       case "permission.requested":
       case "permission.resolved":
         this.#wait(event);
@@ -217,9 +218,44 @@ export class TranscriptFold {
     return sum;
   }
 
+  /** The event an item began with. */
+  sequenceOf(itemId: string): number | undefined {
+    return this.#entries.get(itemId)?.sequence;
+  }
+
+  /** The message a turn began with. */
+  questionOf(turnId: string): Item | undefined {
+    return this.#itemsOf(turnId).find((item) => item.role === "user" && item.parent_id === null);
+  }
+
+  /** The turn has a call that changed files, as far as calls tell. */
+  changesFiles(turnId: string): boolean {
+    return this.#itemsOf(turnId).some((item) =>
+      item.content.some(
+        (part) =>
+          (part.type === "tool_call" && CHANGING.has(part.tool_kind ?? "")) ||
+          (part.type === "file_ref" && part.action !== "read"),
+      ),
+    );
+  }
+
+  #itemsOf(turnId: string): Item[] {
+    const end = this.#entries.get(`end ${turnId}`)?.sequence ?? Number.POSITIVE_INFINITY;
+    const start = this.#entries.get(`start ${turnId}`)?.sequence ?? 0;
+    return this.entries().flatMap((entry) =>
+      entry.kind === "item" && entry.sequence >= start && entry.sequence <= end ? (this.#items.get(entry.item_id) ?? []) : [],
+    );
+  }
+
+  /** The last permission that was asked for this call. */
+  permissionOf(itemId: string): PermissionData | undefined {
+    return this.#permissions.get(itemId);
+  }
+
   #wait({ type, time, data }: EventOf<"permission.requested"> | EventOf<"permission.resolved">): void {
     const { item_id } = data.metadata;
     if (item_id === null) return;
+    this.#permissions.set(item_id, data);
     const at = Date.parse(time);
     const known = this.#waits.get(data.permission_id);
     this.#waits.set(data.permission_id, {

@@ -1,6 +1,7 @@
 // What the rows of an open transcript share.
 import { createContext, useContext, useRef } from "react";
 import type { Item } from "../../../src/schema/item.ts";
+import { sessions } from "../state/sessions.ts";
 import { Store, useSignal, useStore } from "../state/store.ts";
 import { Transcript } from "../state/transcript.ts";
 import type { Toggles } from "./rows.ts";
@@ -8,6 +9,13 @@ import type { Toggles } from "./rows.ts";
 /** A transcript with what was opened and closed in it by hand. */
 export class TranscriptView extends Transcript {
   readonly toggles = new Store<Toggles>(new Map());
+  /** The turn whose changes are looked at; null: those of the whole session. */
+  readonly reviewed = new Store<string | null>(null);
+
+  /** Of the session: paths are shown relative to it. */
+  get directory(): string {
+    return sessions.get(this.id)?.directory ?? "";
+  }
 
   toggle(key: string, open: boolean): void {
     this.toggles.update((map) => new Map(map).set(key, open));

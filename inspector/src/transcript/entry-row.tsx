@@ -1,4 +1,4 @@
-// Rows that are no items: turns, steps, permissions, questions, errors, the end of the session, and the rarer events.
+/** Rows that are no items: turns, permissions, questions, errors, the end of the session, and the rarer events. */
 import type { ReactNode } from "react";
 import type { PermissionData, QuestionData, StderrOutput, Usage } from "../../../src/schema/event-data.ts";
 import { useSignal } from "../state/store.ts";
@@ -13,6 +13,7 @@ import { Output } from "./parts.tsx";
 import { planAsked } from "./plan-text.tsx";
 import { plainPreview } from "./reasoning-head.ts";
 import { Removed } from "./removed-row.tsx";
+import { TurnActions } from "./turn-actions.tsx";
 
 type Shown = Exclude<Entry, { kind: "item" }>;
 
@@ -22,13 +23,6 @@ export function EntryRow({ entry }: { entry: Shown }) {
       return <TurnStart id={entry.turn_id} />;
     case "turn-end":
       return <TurnEnd id={entry.turn_id} />;
-    case "step":
-      return (
-        <Line icon="flag">
-          Step ended{entry.data.finish_reason ? `: ${entry.data.finish_reason}` : ""}{" "}
-          <Spent usage={entry.data.usage} cost={entry.data.cost_usd} />
-        </Line>
-      );
     case "permission":
       return <PermissionLine data={entry.data} />;
     case "question":
@@ -91,12 +85,13 @@ function TurnEnd({ id }: { id: string }) {
   const good = ended.stop_reason === "end_turn";
   return (
     <div className={`turn-end ${good ? "" : "warning"}`}>
-      <span>{STOPS[ended.stop_reason]}</span>
+      <span className="turn-stop">{STOPS[ended.stop_reason]}</span>
       {turn.started_at && <span className="dim">{duration(Date.parse(ended.at) - Date.parse(turn.started_at))}</span>}
       <Spent usage={ended.usage} cost={ended.usage?.cost_usd} />
       <time className="dim" dateTime={ended.at}>
         {clock(ended.at)}
       </time>
+      <TurnActions turn={turn} />
     </div>
   );
 }

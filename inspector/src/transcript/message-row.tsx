@@ -1,6 +1,7 @@
-// A message of a person, the agent or the system, and any other item that is no tool call.
+/** A message of a person, the agent or the system, and any other item that is no tool call. */
 import { memo } from "react";
 import { useItem } from "./context.ts";
+import { MessageActions } from "./message-actions.tsx";
 import { Part } from "./parts.tsx";
 
 const NAMES: Record<string, string> = { user: "You", assistant: "Agent", task: "Task of the sub-agent" };
@@ -24,6 +25,7 @@ export const MessageRow = memo(function MessageRow({ id, nested }: { id: string;
           id={`${id} ${index}`}
         />
       ))}
+      {!streaming && (who === "user" || who === "assistant") && <MessageActions item={item} />}
       {streaming && item.content.length === 0 && <span className="typing" role="img" aria-label="The agent is writing" />}
     </article>
   );

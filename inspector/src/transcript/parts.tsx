@@ -1,16 +1,20 @@
 // One content part each: every type of the schema has its look here, whatever agent it came from.
-import type { ArtifactRef, ContentPart, PlanEntry } from "../../../src/schema/content.ts";
+import type { ArtifactRef, ContentPart } from "../../../src/schema/content.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { AnsiText } from "../ui/ansi-text.tsx";
 import { ArtifactAudio, ArtifactImage, ArtifactLink, isArtifact } from "../ui/artifact.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
+import { DiffCounts } from "../ui/diff-counts.tsx";
 import { DiffView } from "../ui/diff-view.tsx";
-import { baseName, bytes, prettyJson, withoutAnsi } from "../ui/format.ts";
+import { bytes, prettyJson } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Markdown } from "../ui/markdown.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { Visible } from "../ui/visible.tsx";
-import { useToggle } from "./context.ts";
+import { useToggle, useView } from "./context.ts";
+import { Plan } from "./plan-list.tsx";
 import { reasoningHead } from "./reasoning-head.ts";
+import { relativePath } from "./tools/describe.ts";
 
 export function Part({ part, streaming, id }: { part: ContentPart; streaming: boolean; id: string }) {
   switch (part.type) {
@@ -122,52 +126,36 @@ function Resource({ uri, text, mime }: { uri: string; text: string | undefined; 
 
 const ACTIONS = { read: "Read", write: "Wrote", patch: "Changed" } as const;
 
-export const FileRef = ({ path, action, diff }: { path: string; action: keyof typeof ACTIONS; diff: string | null }) => (
-  <div className="file-ref">
-    <div className="file-name">
-      <Icon name={action === "read" ? "file" : "edit"} size={14} />
-      <span>{ACTIONS[action]}</span>
-      <code title={visibleLine(path)}>
-        <Visible text={baseName(path)} />
-      </code>
+export function FileRef({ path, action, diff }: { path: string; action: keyof typeof ACTIONS; diff: string | null }) {
+  const { directory } = useView();
+  return (
+    <div className="file-ref">
+      <div className="file-name">
+        <Icon name={action === "read" ? "file" : "edit"} size={14} />
+        <span className="sr">{ACTIONS[action]}</span>
+        <code title={visibleLine(path)}>
+          <Visible text={relativePath(path, directory)} />
+        </code>
+        {diff && <DiffCounts text={diff} />}
+      </div>
+      {diff && <DiffView text={diff} path={path} />}
     </div>
-    {diff && <DiffView text={diff} />}
-  </div>
-);
+  );
+}
 
-const PLAN_MARKS = { pending: "to do", in_progress: "in progress", completed: "done", cancelled: "cancelled" } as const;
-
-const Plan = ({ entries }: { entries: PlanEntry[] }) => (
-  <div className="plan">
-    <div className="plan-head">
-      <Icon name="list" size={14} />
-      Plan
-      <span className="dim">
-        {entries.filter((entry) => entry.status === "completed").length} of {entries.length}
-      </span>
-    </div>
-    <ul>
-      {entries.map((entry, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: entries of a plan have no id; the list is replaced whole.
-        <li key={index} className={entry.status}>
-          <span className="plan-mark" role="img" aria-label={PLAN_MARKS[entry.status]} />
-          <span>{entry.text}</span>
-          {entry.priority === "high" && <span className="tag">high</span>}
-        </li>
-      ))}
-    </ul>
-  </div>
-);
+/** Results that only say that it worked, and errors in tags that are for the model. */
+const tidy = (text: string): string => text.replace(/^\s*<tool_use_error>([\s\S]*?)<\/tool_use_error>\s*$/, "$1");
 
 const SHOWN_OUTPUT = 20_000;
 
-export function Output({ text, live }: { text: string; live: boolean }) {
-  if (text === "") return null;
+export function Output({ text: told, live }: { text: string; live: boolean }) {
+  const text = tidy(told);
+  if (text.trim() === "") return null;
   const cut = text.length > SHOWN_OUTPUT;
   return (
     <pre className={`output ${live ? "live" : ""}`} {...scrollable} ref={live ? scrollDown : null}>
       {cut && <span className="dim">{`… ${(text.length - SHOWN_OUTPUT).toLocaleString()} characters before\n`}</span>}
-      {withoutAnsi(cut ? text.slice(-SHOWN_OUTPUT) : text)}
+      <AnsiText text={cut ? text.slice(-SHOWN_OUTPUT) : text} />
     </pre>
   );
 }

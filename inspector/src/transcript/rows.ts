@@ -1,11 +1,16 @@
 // The entries of a transcript as the flat list a virtual list needs: results joined to their calls, a sub-agent's work under its call.
 import type { Item } from "../../../src/schema/item.ts";
+import type { Outgoing } from "../state/outbox.ts";
 import type { Entry, TranscriptFold } from "../state/transcript-fold.ts";
 
 export type Row = { key: string; depth: number } & (
   | { kind: "message"; item_id: string }
   | { kind: "tool"; item_id: string; results: string[]; children: number; open: boolean }
   | { kind: "outcome"; item_id: string; results: string[] }
+  /** A message on its way. */
+  | { kind: "outgoing"; message: Outgoing }
+  /** The sign that the agent is at it. */
+  | { kind: "working" }
   | { kind: "entry"; entry: Exclude<Entry, { kind: "item" }> }
 );
 
@@ -25,7 +30,7 @@ export function buildRows(fold: TranscriptFold, toggles: Toggles): Row[] {
   const top: Entry[] = [];
   for (const entry of entries) {
     const item = entry.kind === "item" ? fold.item(entry.item_id) : undefined;
-    if (entry.kind === "item" && !item) continue;
+    if ((entry.kind === "item" && !item) || standsInCard(fold, entry)) continue;
     const call = item?.kind === "tool_result" ? callOf(item, calls) : undefined;
     if (item && call !== undefined && call !== item.item_id) {
       add(results, call, item.item_id);
@@ -65,6 +70,14 @@ export function buildRows(fold: TranscriptFold, toggles: Toggles): Row[] {
 function workFirst(fold: TranscriptFold, entries: Entry[]): Entry[] {
   const isStatus = (entry: Entry): boolean => entry.kind === "item" && fold.item(entry.item_id)?.kind === "status";
   return entries.some(isStatus) ? [...entries.filter((entry) => !isStatus(entry)), ...entries.filter(isStatus)] : entries;
+}
+
+/** A permission that only says what its tool call shows: it waits, or it was allowed without a word. */
+function standsInCard(fold: TranscriptFold, entry: Entry): boolean {
+  if (entry.kind !== "permission") return false;
+  const { status, metadata } = entry.data;
+  if (fold.item(metadata.item_id ?? "")?.kind !== "tool_call") return false;
+  return status === "requested" || (status === "approved" && !metadata.message && metadata.updated_input === undefined);
 }
 
 function add<T>(map: Map<string, T[]>, key: string, value: T): void {

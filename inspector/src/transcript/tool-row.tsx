@@ -1,74 +1,73 @@
-// A tool call with its arguments, its output as it comes, how it ended and what it changed; and the lid of a sub-agent's work.
-import type { ContentPart, ToolKind } from "../../../src/schema/content.ts";
+/** A tool call as a card: what it does in words, how it ended, and inside what it was asked for, what came out and what it changed. Raw is one click away. */
+import { useState } from "react";
+import type { ContentPart } from "../../../src/schema/content.ts";
+import type { PermissionData } from "../../../src/schema/event-data.ts";
 import type { Item } from "../../../src/schema/item.ts";
+import { useSignal } from "../state/store.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
-import { Spinner } from "../ui/controls.tsx";
+import { Button, Spinner } from "../ui/controls.tsx";
+import { DiffCounts } from "../ui/diff-counts.tsx";
 import { duration, prettyJson } from "../ui/format.ts";
-import { Icon, type IconName } from "../ui/icons.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Markdown } from "../ui/markdown.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useItem, useItems, useToggle, useView } from "./context.ts";
 import { Output, Part, Whole } from "./parts.tsx";
-import { type PlanInput, PlanText, planIn } from "./plan-text.tsx";
-import { plainPreview } from "./reasoning-head.ts";
 import type { Row } from "./rows.ts";
+import type { ToolCall } from "./tools/arguments.ts";
+import { describe } from "./tools/describe.ts";
+import { AskedFor } from "./tools/views.tsx";
 
 type ToolRowProps = { row: Extract<Row, { kind: "tool" }> };
 type Result = Extract<ContentPart, { type: "tool_result" }>;
 
-const icons: Record<ToolKind, IconName> = {
-  shell: "terminal",
-  read: "file",
-  write: "edit",
-  edit: "edit",
-  delete: "trash",
-  move: "file",
-  search: "search",
-  fetch: "globe",
-  web_search: "globe",
-  mcp: "wrench",
-  subagent: "users",
-  plan: "list",
-  question: "question",
-  skill: "flag",
-  think: "bulb",
-  other: "wrench",
-};
+/** Kinds whose result is text for people. */
+const PROSE: ReadonlySet<string> = new Set(["subagent", "fetch", "web_search"]);
+/** Kinds whose success says nothing that the card does not. */
+const SILENT: ReadonlySet<string> = new Set(["plan", "question", "edit", "write", "delete", "move"]);
 
 export function ToolRow({ row }: ToolRowProps) {
   const view = useView();
   const call = useItem(row.item_id);
   const results = useItems(row.results);
+  const permission = useSignal(view.changed, () => view.fold.permissionOf(row.item_id));
   const part = call?.content.find((each) => each.type === "tool_call");
   const others = [...(call?.content ?? []), ...results.flatMap((item) => item.content)].filter(
     (each) => each.type !== "tool_call" && each.type !== "tool_result",
   );
-  const shown = others.some((each) => each.type === "file_ref" && each.diff) || others.some((each) => each.type === "image");
+  const diffs = others.flatMap((each) => (each.type === "file_ref" && each.diff ? [each.diff] : []));
   const running = call?.status === "in_progress";
-  const [open, toggle] = useToggle(`tool ${row.item_id}`, running || shown || call?.status === "failed");
+  const kind = part?.tool_kind ?? "other";
+  const shown = diffs.length > 0 || kind === "plan" || others.some((each) => each.type === "image");
+  // What waits for a person is shown where it is answered.
+  const asked = permission?.status === "requested" || (running && kind === "question");
+  const [open, toggle] = useToggle(`tool ${row.item_id}`, !asked && (running || shown || call?.status === "failed"));
   if (!call || part?.type !== "tool_call") return null;
   const outcome = results.flatMap((item) => item.content).find((each) => each.type === "tool_result");
-  const kind = part.tool_kind ?? "other";
   const failed = call.status === "failed" || results.some((item) => item.status === "failed");
+  const { icon, verb, subject, mono } = describe(part, running, view.directory);
   return (
-    <div className={`tool ${call.status} ${failed ? "bad" : ""}`} data-kind={kind}>
+    <div className={`tool ${call.status} ${failed ? "bad" : ""}`} data-kind={kind} data-tool={part.name}>
       <div className="tool-head">
         <button type="button" className="tool-toggle" aria-expanded={open} onClick={toggle}>
           <span className="tool-icon">
-            <Icon name={icons[kind]} size={14} />
+            <Icon name={icon} size={14} />
           </span>
           <span className="tool-name">
-            <Visible text={part.name} />
+            <Visible text={verb} />
           </span>
-          <span className="tool-title">
-            <Visible text={titleOf(part)} />
+          <span className={`tool-title ${mono ? "mono" : ""}`}>
+            <Visible text={subject} />
           </span>
+          {diffs.length > 0 && <DiffCounts text={diffs.join("\n")} />}
+          <Allowed permission={permission} />
           <Ending
             call={call}
             outcome={outcome?.type === "tool_result" ? outcome : undefined}
             failed={failed}
             waited={view.fold.waited(row.item_id)}
           />
-          <Icon name="chevron" size={12} />
+          <Icon name="chevron" size={14} />
         </button>
         {row.children > 0 && (
           <button
@@ -77,7 +76,6 @@ export function ToolRow({ row }: ToolRowProps) {
             aria-expanded={row.open}
             onClick={() => view.toggle(`nest ${row.item_id}`, !row.open)}
           >
-            <Icon name="users" size={13} />
             {row.open ? "Hide" : "Show"} sub-agent ({row.children})
           </button>
         )}
@@ -89,10 +87,18 @@ export function ToolRow({ row }: ToolRowProps) {
           others={others}
           id={row.item_id}
           running={running}
+          failed={failed}
         />
       )}
     </div>
   );
+}
+
+/** What a person said about it, where that stands nowhere else. */
+function Allowed({ permission }: { permission: PermissionData | undefined }) {
+  if (permission?.status === "requested") return <span className="tag warn">waits for you</span>;
+  if (permission?.status !== "approved" || permission.metadata.resolved_by !== "client") return null;
+  return <span className="tag">{permission.metadata.reply === "always" ? "always allowed" : "allowed"}</span>;
 }
 
 /** What a sub-agent handed back, below its work. */
@@ -103,103 +109,71 @@ export function OutcomeRow({ results }: { results: string[] }) {
     <div className="tool outcome">
       <div className="tool-body">
         <span className="tag">Result</span>
-        <Results items={items} live={false} />
+        <Results items={items} live={false} prose />
       </div>
     </div>
   );
 }
 
 type BodyProps = {
-  part: Extract<ContentPart, { type: "tool_call" }>;
+  part: ToolCall;
   results: Item[];
   others: ContentPart[];
   id: string;
   running: boolean;
+  failed: boolean;
 };
 
-function ToolBody({ part, results, others, id, running }: BodyProps) {
+function ToolBody({ part, results, others, id, running, failed }: BodyProps) {
+  const [raw, setRaw] = useState(false);
+  const kind = part.tool_kind ?? "other";
+  const told = others.some((each) => (each.type === "file_ref" && each.diff) || each.type === "plan");
   return (
     <div className="tool-body">
-      <Arguments part={part} folded={others.some((each) => each.type === "file_ref" && each.diff)} />
-      <Results items={results} live={running} />
-      {others.map((each, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
-        <Part key={index} part={each} streaming={running} id={`${id} ${index}`} />
-      ))}
+      {raw ? (
+        <Raw part={part} results={results} />
+      ) : (
+        <>
+          <AskedFor part={part} told={told} />
+          {(failed || !SILENT.has(kind)) && <Results items={results} live={running} prose={PROSE.has(kind) && !failed} />}
+          {others.map((each, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
+            <Part key={index} part={each} streaming={running} id={`${id} ${index}`} />
+          ))}
+        </>
+      )}
+      <Button look="quiet" className="small raw-toggle" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+        {raw ? "Readable" : "Raw"}
+      </Button>
     </div>
   );
 }
 
-const Results = ({ items, live }: { items: Item[]; live: boolean }) =>
+/** The agent's own name of the tool, its arguments and results as they came. */
+const Raw = ({ part, results }: { part: ToolCall; results: Item[] }) => (
+  <>
+    <CodeBlock code={`${part.name} ${prettyJson(part.arguments)}`} language="json" />
+    {results.map((item) => (
+      <CodeBlock key={item.item_id} code={JSON.stringify(item.content, null, 2)} language="json" />
+    ))}
+  </>
+);
+
+const Results = ({ items, live, prose }: { items: Item[]; live: boolean; prose: boolean }) =>
   items.flatMap((item) =>
     item.content.map((each) =>
       each.type === "tool_result" ? (
-        <div key={`${item.item_id} ${each.call_id}`}>
-          <Output text={each.output} live={live || item.status === "in_progress"} />
+        <div key={`${item.item_id} ${each.call_id}`} className="tool-result">
+          {prose ? (
+            <Markdown text={each.output} streaming={false} />
+          ) : (
+            <Output text={each.output} live={live || item.status === "in_progress"} />
+          )}
           {each.artifact && <Whole artifact={each.artifact} what="output" />}
         </div>
       ) : null,
     ),
   );
-
-/** Folded where the diff already says it all. */
-function Arguments({ part, folded }: { part: BodyProps["part"]; folded: boolean }) {
-  const command = commandOf(part.arguments);
-  if (command !== null)
-    return (
-      <pre className="command">
-        <span aria-hidden="true">$ </span>
-        <Visible text={command} />
-      </pre>
-    );
-  if (part.arguments === "" || part.arguments === "{}") return null;
-  const planned = plannedBy(part);
-  const code = <CodeBlock code={prettyJson(planned ? JSON.stringify(planned.rest) : part.arguments)} language="json" />;
-  if (planned)
-    return (
-      <>
-        <PlanText text={planned.plan} />
-        {Object.keys(planned.rest).length > 0 && code}
-      </>
-    );
-  if (!folded) return code;
-  return (
-    <details className="more">
-      <summary>Arguments</summary>
-      {code}
-    </details>
-  );
-}
-
-function plannedBy(part: BodyProps["part"]): PlanInput | null {
-  if (part.tool_kind !== "plan") return null;
-  try {
-    return planIn(JSON.parse(part.arguments));
-  } catch {
-    return null;
-  }
-}
-
-/** The exact command line, where the arguments hold one and little else. */
-export function commandOf(text: string): string | null {
-  try {
-    const value = JSON.parse(text) as unknown;
-    if (typeof value !== "object" || value === null) return null;
-    const { command } = value as { command?: unknown };
-    if (typeof command === "string") return command;
-    return Array.isArray(command) && command.every((word) => typeof word === "string") ? command.join(" ") : null;
-  } catch {
-    return null;
-  }
-}
-
-function titleOf(part: BodyProps["part"]): string {
-  if (part.title && part.title !== part.name) return part.title;
-  if (part.paths?.length) return part.paths.join(", ");
-  return commandOf(part.arguments) ?? plainPlan(plannedBy(part)) ?? part.arguments.slice(0, 200);
-}
-
-const plainPlan = (planned: PlanInput | null): string | null => (planned ? plainPreview(planned.plan) : null);
 
 type EndingProps = { call: Item; outcome: Result | undefined; failed: boolean; waited: number };
 

@@ -10,6 +10,7 @@ import { EntryRow } from "./entry-row.tsx";
 import { MessageRow } from "./message-row.tsx";
 import { usePreparedRows } from "./prepare-rows.ts";
 import { buildRows, type Row } from "./rows.ts";
+import { OutgoingRow, useTail, WorkingRow } from "./tail-rows.tsx";
 import { OutcomeRow, ToolRow } from "./tool-row.tsx";
 
 const NEAR_END = 48;
@@ -109,7 +110,9 @@ function useRows(view: TranscriptView): Row[] {
   const fold = useSignal(view.changed, () => view.fold);
   const toggles = useStore(view.toggles);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the fold changes in place and counts its changes in `structure`.
-  return useMemo(() => buildRows(fold, toggles), [fold, structure, toggles]);
+  const told = useMemo(() => buildRows(fold, toggles), [fold, structure, toggles]);
+  const tail = useTail(view);
+  return useMemo(() => (tail.length === 0 ? told : [...told, ...tail]), [told, tail]);
 }
 
 const RowView = memo(
@@ -123,6 +126,10 @@ const RowView = memo(
             <ToolRow row={row} />
           ) : row.kind === "outcome" ? (
             <OutcomeRow results={row.results} />
+          ) : row.kind === "outgoing" ? (
+            <OutgoingRow message={row.message} />
+          ) : row.kind === "working" ? (
+            <WorkingRow />
           ) : (
             <EntryRow entry={row.entry} />
           )}

@@ -1,4 +1,4 @@
-// Small controls used everywhere.
+/** Small controls used everywhere. */
 import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef, useState } from "react";
 import { copyText } from "./browser.ts";
 import { Icon, type IconName } from "./icons.tsx";
@@ -27,7 +27,9 @@ export const Spinner = ({ label }: { label?: string }) => (
   </>
 );
 
-export function CopyButton({ text, label = "Copy" }: { text: () => string; label?: string }) {
+type CopyProps = { text: () => string; label?: string; small?: boolean; icon?: IconName };
+
+export function CopyButton({ text, label = "Copy", small = false, icon = "copy" }: CopyProps) {
   const [done, setDone] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -37,7 +39,14 @@ export function CopyButton({ text, label = "Copy" }: { text: () => string; label
     clearTimeout(timer.current);
     timer.current = setTimeout(() => setDone(false), 1_500);
   };
-  return <IconButton icon={done ? "check" : "copy"} label={done ? "Copied" : label} onClick={() => void copy()} />;
+  return (
+    <IconButton
+      icon={done ? "check" : icon}
+      label={done ? "Copied" : label}
+      className={small ? "small" : ""}
+      onClick={() => void copy()}
+    />
+  );
 }
 
 export const Field = ({ label, hint, children }: { label: string; hint?: ReactNode; children: ReactNode }) => (

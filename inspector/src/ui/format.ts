@@ -44,11 +44,6 @@ export const bytes = (size: number): string =>
 
 export const baseName = (path: string): string => path.split("/").filter(Boolean).at(-1) ?? path;
 
-/** Terminal colours and cursor moves are noise here. */
-export const withoutAnsi = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them.
-  text.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "");
-
 export function prettyJson(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
@@ -56,3 +51,11 @@ export function prettyJson(text: string): string {
     return text;
   }
 }
+
+/** Time that goes on: whole seconds only, so that it does not flicker. */
+export const elapsed = (ms: number): string => {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+};

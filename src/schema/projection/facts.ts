@@ -36,6 +36,9 @@ export function factsAfter(facts: SessionFacts, event: ProjectedEvent): SessionF
       return before.status === event.data.status ? before : { ...before, status: event.data.status };
     case "session.updated":
       return event.data.title === undefined ? before : { ...before, title: event.data.title };
+    // Until somebody names it, a session is called by the first thing it was asked.
+    case "message.queued":
+      return before.title === null ? entitled(before, event.data.text) : before;
     case "config.changed":
       return configured(before, event);
     case "usage.updated": {
@@ -49,6 +52,21 @@ export function factsAfter(facts: SessionFacts, event: ProjectedEvent): SessionF
     default:
       return before;
   }
+}
+
+const LONGEST_TITLE = 80;
+
+/** The first line that says something, cut at a word. */
+function entitled(facts: SessionFacts, text: string): SessionFacts {
+  const line = text
+    .slice(0, 2_000)
+    .split("\n")
+    .map((each) => each.replace(/\s+/g, " ").trim())
+    .find((each) => each !== "");
+  if (line === undefined) return facts;
+  if (line.length <= LONGEST_TITLE) return { ...facts, title: line };
+  const cut = line.slice(0, LONGEST_TITLE);
+  return { ...facts, title: `${cut.slice(0, Math.max(cut.lastIndexOf(" "), LONGEST_TITLE / 2)).trimEnd()}…` };
 }
 
 const withNative = (facts: SessionFacts, native_session_id: string | null): SessionFacts => ({ ...facts, native_session_id });

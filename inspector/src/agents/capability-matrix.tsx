@@ -1,0 +1,65 @@
+/** What each agent can do, side by side: one row a capability, one column an agent. */
+import type { AgentInfo } from "../../../src/schema/session.ts";
+import { AgentIcon } from "../ui/agent-icon.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { scrollable } from "../ui/scrollable.ts";
+
+export function CapabilityMatrix({ agents }: { agents: readonly AgentInfo[] }) {
+  const columns = agents.map((info) => ({ info, can: flat(info.capabilities) }));
+  const names = [...new Set(columns.flatMap(({ can }) => [...can.keys()]))].sort();
+  return (
+    <div className="matrix-scroll" {...scrollable}>
+      <table className="matrix" aria-label="Capabilities">
+        <thead>
+          <tr>
+            <td />
+            {columns.map(({ info }) => (
+              <th key={info.agent} scope="col" className={info.installed ? "" : "missing"}>
+                <AgentIcon agent={info.agent} />
+                <span>{info.name}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name) => (
+            <tr key={name}>
+              <th scope="row">{name.replaceAll("_", " ")}</th>
+              {columns.map(({ info, can }) => (
+                <td key={info.agent}>
+                  <Cell value={can.get(name)} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell({ value }: { value: unknown }) {
+  if (value === undefined || value === false || (Array.isArray(value) && value.length === 0))
+    return (
+      <span className="no">
+        –<span className="sr">not supported</span>
+      </span>
+    );
+  if (value === true)
+    return (
+      <span className="mark good">
+        <Icon name="check" size={14} />
+        <span className="sr">supported</span>
+      </span>
+    );
+  return <span className="matrix-words">{Array.isArray(value) ? value.join(", ") : String(value)}</span>;
+}
+
+function flat(values: Record<string, unknown>): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) found.set(name, value);
+    else for (const [inner, each] of Object.entries(value)) found.set(`${name} ${inner}`, each);
+  }
+  return found;
+}

@@ -1,0 +1,82 @@
+/** Which agents this machine has, which are signed in, and what to do about the others: one click each. */
+import { useState } from "react";
+import type { AgentInfo } from "../../../src/schema/session.ts";
+import { InstallButton, SignInButton } from "../agents/agent-actions.tsx";
+import { agents } from "../state/agents.ts";
+import { hrefOf } from "../state/route.ts";
+import { useStore } from "../state/store.ts";
+import { AgentIcon } from "../ui/agent-icon.tsx";
+import { Button, Notice, Spinner } from "../ui/controls.tsx";
+import { withCode } from "../ui/format-code.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { isReady } from "./new-session-form.ts";
+
+export function AgentsFound({ first }: { first: boolean }) {
+  const known = useStore(agents);
+  const [all, setAll] = useState(false);
+  if (known.state === "failed") return <Notice kind="error">{known.detail}</Notice>;
+  if (known.state === "unknown")
+    return (
+      <p className="dim agents-looking">
+        <Spinner label="looking" /> Looking for agents on this machine
+      </p>
+    );
+  const here = known.agents.filter((each) => each.installed && each.agent !== "mock");
+  const open = here.filter((each) => !isReady(each));
+  const missing = known.agents.filter((each) => !each.installed && each.installable);
+  const shown = first ? here : open;
+  const offered = all || (first && here.length === 0);
+  if (!first && shown.length === 0 && !offered && missing.length === 0) return null;
+  return (
+    <section className="agents-found" aria-label="Agents of this machine">
+      {first && (
+        <h2>
+          {here.length === 0
+            ? "No agent was found on this machine"
+            : `${here.length} ${here.length === 1 ? "agent" : "agents"} found`}
+        </h2>
+      )}
+      {first && here.length === 0 && (
+        <p className="dim">Install one with a click, or try the built-in mock agent: choose it above and send “help”.</p>
+      )}
+      <ul>
+        {shown.map((each) => (
+          <FoundAgent key={each.agent} info={each} />
+        ))}
+        {offered && missing.map((each) => <FoundAgent key={each.agent} info={each} />)}
+      </ul>
+      {!offered && missing.length > 0 && (
+        <Button look="quiet" icon="plus" onClick={() => setAll(true)}>
+          Add an agent
+        </Button>
+      )}
+      <a className="dim" href={hrefOf({ page: "agents" })}>
+        All agents and what they can do <Icon name="chevron" size={12} />
+      </a>
+    </section>
+  );
+}
+
+function FoundAgent({ info }: { info: AgentInfo }) {
+  const state = !info.installed ? "Not installed" : info.signed_in === false ? "Not signed in" : "Ready";
+  return (
+    <li className="found-agent" aria-label={info.name}>
+      <AgentIcon agent={info.agent} size={28} />
+      <div className="found-name">
+        <strong>{info.name}</strong>
+        <span className="dim">
+          {state}
+          {info.version && ` · ${info.version}`}
+          {info.installed && info.signed_in === false && info.advice && <> · {withCode(info.advice)}</>}
+        </span>
+      </div>
+      {!info.installed && <InstallButton info={info} label="Install" />}
+      {info.installed && info.signed_in === false && <SignInButton info={info} />}
+      {isReady(info) && (
+        <span className="mark good">
+          <Icon name="check" size={16} />
+        </span>
+      )}
+    </li>
+  );
+}

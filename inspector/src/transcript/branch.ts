@@ -1,0 +1,36 @@
+/** Going on from an earlier place: a fork of the session there, opened, and on demand with a message in it. */
+import type { Item } from "../../../src/schema/item.ts";
+import { daemon } from "../state/daemon.ts";
+import { putOut, takeBack, taken } from "../state/outbox.ts";
+import { go } from "../state/route.ts";
+import { sessions } from "../state/sessions.ts";
+import { uniqueId } from "../ui/browser.ts";
+import type { TranscriptView } from "./context.ts";
+
+export const textOf = (item: Item): string =>
+  item.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+
+/** `at`: the last event the fork takes over. */
+export async function forkAt(id: string, at: number, message?: string): Promise<void> {
+  const forked = await daemon.session(id).fork({ at });
+  sessions.accept(await forked.get());
+  go({ page: "session", id: forked.id });
+  if (message !== undefined) await sendTo(forked.id, message);
+}
+
+export async function sendTo(id: string, text: string): Promise<void> {
+  const key = uniqueId();
+  putOut({ key, session_id: id, text, files: [] });
+  try {
+    taken(key, await daemon.session(id).send(text, { idempotencyKey: key }));
+  } catch (error) {
+    takeBack(key);
+    throw error;
+  }
+}
+
+/** The last event before this turn began: what a fork without the turn takes over. */
+export function beforeTurn({ fold }: TranscriptView, turnId: string): number | undefined {
+  const start = fold.entries().find((entry) => entry.kind === "turn-start" && entry.turn_id === turnId)?.sequence;
+  return start === undefined || start < 2 ? undefined : start - 1;
+}

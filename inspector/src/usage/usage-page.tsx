@@ -1,0 +1,110 @@
+/** What all sessions used: cost and tokens by day and agent, and the sums by agent and directory. */
+import { useMemo, useState } from "react";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
+import { sessions } from "../state/sessions.ts";
+import { useSignal } from "../state/store.ts";
+import { Chart, type Series } from "../ui/chart.tsx";
+import { Choice } from "../ui/choice.tsx";
+import { Spinner } from "../ui/controls.tsx";
+import { count, money } from "../ui/format.ts";
+import { scrollable } from "../ui/scrollable.ts";
+import { useMinute } from "../ui/use-minute.ts";
+import { dailyUsage, type Total, totals } from "./daily-usage.ts";
+
+const COLOURS = ["accent", "teal", "clay", "violet", "run", "good", "warn"] as const;
+const SPANS = [
+  { value: "7", label: "7 days" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+];
+
+export default function UsagePage() {
+  const rows = useSignal(sessions.changed, sessions.list);
+  const loaded = useSignal(sessions.changed, sessions.loaded);
+  const [span, setSpan] = useState("30");
+  const now = useMinute();
+  const { days, agents } = useMemo(() => dailyUsage(rows, Number(span), now), [rows, span, now]);
+  const series = (of: "cost" | "tokens" | "sessions"): Series[] =>
+    agents.map((each, index) => ({
+      label: each.agent,
+      values: each[of],
+      colour: COLOURS[index % COLOURS.length] ?? "accent",
+    }));
+  const sum = (of: "cost" | "tokens" | "sessions"): number => agents.flatMap((each) => each[of]).reduce((a, b) => a + b, 0);
+  const place = (seconds: number): string =>
+    new Date(seconds * 1_000).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  const common = { x: days, place, kind: "bars" } as const;
+  return (
+    <main className="page">
+      <header className="session-head">
+        <SidebarToggle />
+        <div className="session-name">
+          <h1>Usage</h1>
+          <div className="session-facts dim">A session counts for the day it was last at work</div>
+        </div>
+        <Choice label="Days" value={span} options={SPANS} onChange={setSpan} />
+      </header>
+      <div className="usage-page" {...scrollable}>
+        {!loaded && <Spinner label="loading" />}
+        <div className="usage-charts">
+          <Chart
+            {...common}
+            title="Cost"
+            about={`${span} days, ${money(sum("cost"))} in all`}
+            format={money}
+            series={series("cost")}
+          />
+          <Chart
+            {...common}
+            title="Tokens"
+            about={`${span} days, ${count(sum("tokens"))} in all`}
+            format={count}
+            series={series("tokens")}
+          />
+          <Chart
+            {...common}
+            title="Sessions"
+            about={`${span} days, ${sum("sessions")} in all`}
+            format={count}
+            series={series("sessions")}
+          />
+        </div>
+        <div className="usage-tables">
+          <Totals title="By agent" rows={totals(rows, (row) => row.agent)} />
+          <Totals title="By directory" rows={totals(rows, (row) => visibleLine(row.directory))} />
+        </div>
+      </div>
+    </main>
+  );
+}
+
+const MOST = 20;
+
+const Totals = ({ title, rows }: { title: string; rows: Total[] }) => (
+  <section aria-label={title}>
+    <h2>{title}</h2>
+    <table className="facts">
+      <thead>
+        <tr>
+          <th>Name</th>
+          <th className="number">Sessions</th>
+          <th className="number">Tokens</th>
+          <th className="number">Cost</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.slice(0, MOST).map((row) => (
+          <tr key={row.name}>
+            <td>
+              <bdi>{row.name}</bdi>
+            </td>
+            <td className="number">{row.sessions}</td>
+            <td className="number">{count(row.tokens)}</td>
+            <td className="number">{row.cost === null ? "–" : money(row.cost)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
