@@ -24,3 +24,5 @@ void readAccess();
 void sessions.run(new AbortController().signal);
 // Looking for agents starts their programs: not while the page opens.
 requestIdleCallback(() => void readAgents(), { timeout: 1_000 });
+// Only where browsers allow it: on https and on one's own machine.
+if ("serviceWorker" in navigator) requestIdleCallback(() => void navigator.serviceWorker.register("/ui/sw.js").catch(() => {}));

@@ -57,7 +57,7 @@ export function accessCases(world: World): void {
     const page = await world.otherWindow(at(session), { role: "approve" });
     expect(await page.getByLabel("Message", { exact: true }).count()).toBe(0);
     await page.locator(".request").getByRole("button", { name: "Allow once" }).click();
-    await page.getByText("Thank you, I ran it (once).").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (once).").waitFor();
     await session.terminate();
   });
 
@@ -88,7 +88,7 @@ export function accessCases(world: World): void {
     await page.keyboard.press("Enter");
     await page.locator(".request.permission").waitFor();
     await answerByChord(page, "Alt+1");
-    await page.getByText("Thank you, I ran it (once).").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (once).").waitFor();
     const drawer = page.getByRole("button", { name: /the debugging drawer/ });
     const before = await drawer.getAttribute("aria-pressed");
     await page.keyboard.press("Alt+i");

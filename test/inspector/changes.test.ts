@@ -27,7 +27,8 @@ describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, (
     const panel = page.getByRole("tabpanel", { name: "Changes" });
     await panel.getByText("2 files").waitFor();
     await panel.locator("summary", { hasText: "b.txt" }).waitFor();
-    await panel.getByLabel("Changes of").selectOption({ label: "Turn 1" });
+    await panel.getByRole("button", { name: /^Changes of:/ }).click();
+    await page.getByRole("option", { name: "Turn 1" }).click();
     await panel.locator("summary", { hasText: "b.txt" }).waitFor({ state: "detached" });
     await panel.locator(".changed-file", { hasText: "a.txt" }).getByText("two").waitFor();
 
@@ -42,6 +43,31 @@ describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, (
 
     await panel.getByRole("button", { name: "Undo the last rewind" }).click();
     await expect.poll(() => readFileSync(file, "utf8")).toBe("two\n");
+    expect(world.faults).toEqual([]);
+  });
+
+  it("reviews a turn: comments on lines go to the agent as one message", async () => {
+    const directory = join(world.directory, "reviewed");
+    mkdirSync(directory);
+    writeFileSync(join(directory, "a.ts"), "const a = 1;\n");
+    const session = await world.api.createSession({ agent: "shell", directory, title: "Reviewed" });
+    await session.prompt("echo 'const a = 2;' > a.ts");
+    await session.prompt("echo hello > b.txt");
+    const page = await world.window(at(session));
+    await page.getByRole("button", { name: "Review changes" }).first().click();
+    const panel = page.getByRole("tabpanel", { name: "Changes" });
+    const file = panel.locator(".changed-file", { hasText: "a.ts" });
+    await file.locator(".diff-code-insert", { hasText: "const a = 2;" }).waitFor();
+    expect(await panel.locator(".changed-file", { hasText: "b.txt" }).count()).toBe(0);
+    await file.getByRole("button", { name: "Comment on line 1" }).last().click();
+    await file.getByLabel("Comment", { exact: true }).fill("echo keep it one");
+    await file.getByRole("button", { name: "Comment", exact: true }).click();
+    await panel.getByText("1 comment", { exact: true }).waitFor();
+    await panel.getByRole("button", { name: "Send to the agent" }).click();
+    const message = page.getByRole("article", { name: "You" }).filter({ hasText: "a.ts:1" });
+    await message.getByText("echo keep it one").waitFor();
+    await message.getByText("+const a = 2;").waitFor();
+    await panel.getByText("1 comment", { exact: true }).waitFor({ state: "detached" });
     expect(world.faults).toEqual([]);
   });
 

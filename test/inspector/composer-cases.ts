@@ -148,7 +148,7 @@ export function composerCases(world: World): void {
     await choose("Export");
     expect((await file).suggestedFilename()).toBe(`${session.id}.ndjson`);
     await choose("Fork");
-    await page.getByText(`forked from ${session.id}`).waitFor();
+    await page.getByRole("link", { name: "forked from A better name" }).waitFor();
     await choose("End session");
     await page.locator('[data-status="ended"]').waitFor();
     await choose("Delete");

@@ -23,7 +23,7 @@ export function layoutCases(world: World): void {
     const tag = page.locator(".session-head .status-tag");
     expect(await tag.evaluate((node) => node.scrollWidth <= node.clientWidth + 1)).toBe(true);
     await page.getByRole("button", { name: "Fork it to go on" }).click();
-    await page.getByText(`forked from ${ended.id}`).waitFor();
+    await page.getByRole("link", { name: "forked from Ended row" }).waitFor();
     await idle.terminate();
   });
 

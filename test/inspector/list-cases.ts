@@ -102,11 +102,11 @@ export function listCases(world: World): void {
     await beside.getByRole("button", { name: "Allow once" }).click();
     await beside.waitFor({ state: "detached" });
     await expect.poll(async () => (await one.get()).status).toBe("idle");
-    await page.getByRole("button", { name: "1 waiting for you" }).click();
+    await page.getByRole("button", { name: "1 waiting for you", exact: true }).click();
     const all = page.getByRole("dialog", { name: "Waiting for you" });
     await all.getByRole("button", { name: "Reject" }).click();
     await expect.poll(async () => (await two.get()).status).toBe("idle");
-    await page.locator("#session-list").getByText("You said no").waitFor();
+    await page.locator("#session-list").getByText("You said no").first().waitFor();
   });
 
   it("shows all that runs with its last line as it comes, and answers it there", async () => {

@@ -27,17 +27,17 @@ export function requestCases(world: World): void {
     const page = await world.otherWindow(at(session), { before: standIn });
     const told = () => page.evaluate(() => (window as unknown as { told: string[] }).told);
     await say(page, "ask rm one");
-    await page.getByRole("button", { name: /waiting for you/ }).click();
+    await page.locator(".waiting-button").click();
     expect(await told()).toEqual([]);
     await page.getByRole("button", { name: "Notify me in this browser" }).click();
     await page.getByRole("button", { name: "Notify me in this browser" }).waitFor({ state: "detached" });
     await page.keyboard.press("Escape");
-    await page.locator(".request").getByRole("button", { name: "Reject" }).click();
-    await page.locator(".request").waitFor({ state: "detached" });
+    await page.locator(".dock .request").getByRole("button", { name: "Reject" }).click();
+    await page.locator(".dock .request").waitFor({ state: "detached" });
     await say(page, "ask rm two");
     await expect.poll(told).toEqual(["Permission needed: Notify: Run: rm two"]);
-    await page.locator(".request").getByRole("button", { name: "Reject" }).click();
-    await page.locator(".request").waitFor({ state: "detached" });
+    await page.locator(".dock .request").getByRole("button", { name: "Reject" }).click();
+    await page.locator(".dock .request").waitFor({ state: "detached" });
   });
 
   it("shows a plan as Markdown where it is decided about and in its call, and hides nothing of it", async () => {
@@ -57,7 +57,7 @@ export function requestCases(world: World): void {
     expect(await call.textContent()).not.toContain("\\n");
     await card.getByLabel("Go on", { exact: true }).check();
     await card.getByRole("button", { name: "Answer", exact: true }).click();
-    await page.getByText("You said: Go on.").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("You said: Go on.").waitFor();
     expect(await page.locator(".answers").textContent()).toContain("Plan: The plan");
   });
 
@@ -75,7 +75,7 @@ export function requestCases(world: World): void {
     ]);
     await expect.poll(() => page.title()).toBe("(1) Permission · dragoman");
     await card.getByRole("button", { name: "Allow once" }).click();
-    await page.getByText("Thank you, I ran it (once).").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (once).").waitFor();
     await card.waitFor({ state: "detached" });
     await expect.poll(() => page.title()).toBe("Permission · dragoman");
     await page.locator(".tool", { hasText: "rm -rf build" }).getByText("allowed", { exact: true }).waitFor();
@@ -165,7 +165,7 @@ export function requestCases(world: World): void {
     await card.getByText("not valid JSON").waitFor();
     await editor.fill('{"command":"touch b"}');
     await card.getByRole("button", { name: "Allow once" }).click();
-    await page.getByText("Thank you, I ran it (once).").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (once).").waitFor();
     await page.getByText("input edited").waitFor();
   });
 
@@ -181,7 +181,7 @@ export function requestCases(world: World): void {
     expect(await card.getByRole("button", { name: "Answer", exact: true }).isEnabled()).toBe(true);
     await card.getByRole("checkbox", { name: "Basil" }).check();
     await card.getByRole("button", { name: "Answer", exact: true }).click();
-    await page.getByText("You chose Green; Cheese and Basil.").waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("You chose Green; Cheese and Basil.").waitFor();
   });
 
   it("shows waiting requests from anywhere", async () => {
@@ -189,17 +189,17 @@ export function requestCases(world: World): void {
     const page = await world.window(at(other));
     await page.getByRole("heading", { name: "Elsewhere" }).waitFor();
     await asking.send("ask make deploy");
-    await page.getByRole("button", { name: "1 waiting for you" }).click();
+    await page.getByRole("button", { name: "1 waiting for you", exact: true }).click();
     await page.getByRole("dialog").locator(".command", { hasText: "make deploy" }).waitFor();
     await page.getByRole("dialog").getByRole("link", { name: "Asking" }).click();
     await page.getByRole("heading", { name: "Asking" }).waitFor();
-    const card = page.locator(".request");
+    const card = page.locator(".dock .request");
     await card.getByRole("button", { name: "Always allow" }).click();
     await card.getByRole("button", { name: "Back" }).click();
     await card.getByRole("button", { name: "Always allow" }).click();
     await card.getByRole("button", { name: "Yes, always allow" }).click();
-    await page.getByText("Thank you, I ran it (always).").waitFor();
-    await page.getByRole("button", { name: /waiting for you/ }).waitFor({ state: "detached" });
+    await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (always).").waitFor();
+    await page.locator(".waiting-button").waitFor({ state: "detached" });
   });
 
   it("answers nothing while a person types a sentence, wherever the focus is", async () => {
@@ -260,7 +260,7 @@ export function requestCases(world: World): void {
     await page.keyboard.press("Enter");
     expect((await session.pending()).permissions).toHaveLength(1);
     await answerByChord(page, "Alt+3");
-    await page.getByText("You said no").first().waitFor();
+    await page.getByRole("article", { name: "Agent" }).getByText("You said no").first().waitFor();
   });
 
   it("keeps two windows in step", async () => {
@@ -272,6 +272,7 @@ export function requestCases(world: World): void {
     await card.waitFor();
     await two.locator(".request").getByRole("button", { name: "Allow once" }).click();
     await card.waitFor({ state: "detached" });
-    for (const page of [one, two]) await page.getByText("Thank you, I ran it (once).").waitFor();
+    for (const page of [one, two])
+      await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (once).").waitFor();
   });
 }

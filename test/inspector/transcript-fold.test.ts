@@ -146,7 +146,6 @@ describe("transcript fold", () => {
       ["call", 0],
       ["inner", 1],
       ["outcome call", 1],
-      ["p", 0],
       ["end t", 0],
     ]);
     expect(rows[3]).toMatchObject({ kind: "tool", results: ["result"], children: 1 });

@@ -1,15 +1,16 @@
-// The debugging half: what happened, what the agent really said, how it was understood, how long it took.
+/** The drawer: what happened, what the agent really said, how it was understood, how long it took. */
 import { Tabs } from "@base-ui/react/tabs";
-import { lazy, type PointerEvent, Suspense } from "react";
+import { lazy, type PointerEvent, Suspense, useEffect, useState } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { SessionArtifacts } from "../artifacts/session-artifacts.tsx";
 import { SessionFiles } from "../files/session-files.tsx";
+import { Changes } from "../review/changes.tsx";
 import { prefer, preferences } from "../state/preferences.ts";
+import { useStore } from "../state/store.ts";
 import { SessionTasks } from "../terminal/session-tasks.tsx";
 import type { TranscriptView } from "../transcript/context.ts";
 import { IconButton, Spinner } from "../ui/controls.tsx";
 import { AgentState } from "./agent-state.tsx";
-import { Changes } from "./changes.tsx";
 import { Coverage } from "./coverage.tsx";
 import { Requests } from "./requests.tsx";
 import { Scrubber } from "./scrubber.tsx";
@@ -18,10 +19,15 @@ import { Timeline } from "./timeline.tsx";
 const Charts = lazy(() => import("./charts.tsx"));
 
 export default function Drawer({ row, view }: { row: Session; view: TranscriptView }) {
+  const reviewed = useStore(view.reviewed);
+  const [tab, setTab] = useState(reviewed === null ? "timeline" : "changes");
+  useEffect(() => {
+    if (reviewed !== null) setTab("changes");
+  }, [reviewed]);
   return (
     <>
       <Grip />
-      <Tabs.Root defaultValue="timeline" className="drawer-tabs">
+      <Tabs.Root value={tab} onValueChange={(next) => setTab(String(next))} className="drawer-tabs">
         <div className="drawer-head">
           <Tabs.List className="tab-list" aria-label="Debugging views">
             <Tabs.Tab className="tab" value="timeline">
@@ -59,7 +65,7 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
           <Timeline row={row} view={view} />
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="changes">
-          <Changes row={row} />
+          <Changes row={row} view={view} />
         </Tabs.Panel>
         <Tabs.Panel className="tab-panel" value="files">
           <SessionFiles row={row} />

@@ -1,67 +1,100 @@
-// Every event of the session in order; the chosen one with the native message it was made from beside it.
+/** Every event of the session in order, with deltas folded unless they are asked for; found by type, source or words. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { EventSource, UniversalEvent } from "../../../src/schema/event.ts";
 import type { EventType } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
-import { asCurl, eventPage, problemText, sessionPath } from "../state/daemon.ts";
 import { useSignal } from "../state/store.ts";
 import type { TranscriptView } from "../transcript/context.ts";
-import { CodeBlock } from "../ui/code-block.tsx";
-import { Button, CopyButton, IconButton, Notice, Spinner } from "../ui/controls.tsx";
-import { Icon } from "../ui/icons.tsx";
+import { Choice } from "../ui/choice.tsx";
+import { Button } from "../ui/controls.tsx";
 import { scrollable } from "../ui/scrollable.ts";
-import { eventFamilies } from "./event-families.ts";
+import { EventDetail } from "./event-detail.tsx";
+import { allEventTypes, eventFamilies } from "./event-families.ts";
+import { EventHits } from "./event-hits.tsx";
 import { type EventFilter, EventLog } from "./event-log.ts";
 import { summaryOf } from "./event-summary.ts";
 
 const ROW = 26;
 const estimateSize = (): number => ROW;
 
+const WITHOUT_DELTAS = allEventTypes.filter((type) => type !== "item.delta");
+const SOURCES = [
+  { value: "any", label: "Any source" },
+  { value: "agent", label: "From the agent" },
+  { value: "daemon", label: "Made by the daemon" },
+];
+const TYPES = [
+  { value: "", label: "All types" },
+  ...eventFamilies.flatMap((each) => [
+    { value: each.name, label: `${each.name}: all` },
+    ...each.types.map((type) => ({ value: type as string, label: type as string })),
+  ]),
+];
+
 export function Timeline({ row, view }: { row: Session; view: TranscriptView }) {
   const [family, setFamily] = useState("");
   const [source, setSource] = useState<EventSource | "any">("any");
+  const [deltas, setDeltas] = useState(false);
+  const [words, setWords] = useState("");
   const [chosen, setChosen] = useState<number | null>(null);
   const replay = useSignal(view.changed, () => view.replay);
-  const types = useMemo(
-    () => eventFamilies.find((each) => each.name === family)?.types ?? (family ? [family as EventType] : []),
-    [family],
-  );
+  const types = useMemo(() => {
+    if (family === "") return deltas ? [] : WITHOUT_DELTAS;
+    return eventFamilies.find((each) => each.name === family)?.types ?? [family as EventType];
+  }, [family, deltas]);
   return (
     <div className="timeline">
       <div className="timeline-filters">
-        <select aria-label="Event type" value={family} onChange={(event) => setFamily(event.target.value)}>
-          <option value="">all types</option>
-          {eventFamilies.map((each) => (
-            <optgroup key={each.name} label={each.name}>
-              <option value={each.name}>{each.name}: all</option>
-              {each.types.map((type) => (
-                <option key={type} value={type}>
-                  {type}
-                </option>
-              ))}
-            </optgroup>
-          ))}
-        </select>
-        <select
-          aria-label="Event source"
+        <input
+          type="search"
+          aria-label="Search events"
+          placeholder="Search what was said and done"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+        />
+        <Choice label="Event type" value={family} options={TYPES} onChange={setFamily} />
+        <Choice
+          label="Event source"
           value={source}
-          onChange={(event) => setSource(event.target.value as EventSource | "any")}
+          options={SOURCES}
+          onChange={(value) => setSource(value as EventSource | "any")}
+        />
+        <Button
+          className="small"
+          look="quiet"
+          aria-pressed={deltas}
+          title="Show each piece of a growing text as an event of its own"
+          onClick={() => setDeltas(!deltas)}
         >
-          <option value="any">any source</option>
-          <option value="agent">agent</option>
-          <option value="daemon">daemon (synthetic)</option>
-        </select>
+          Deltas
+        </Button>
       </div>
+      {words.trim() !== "" && (
+        <EventHits
+          session={row.session_id}
+          words={words}
+          chosen={chosen}
+          onChoose={(sequence) => {
+            setChosen(sequence);
+            if (replay !== null) void view.load(sequence);
+          }}
+        />
+      )}
       <EventList
-        key={`${family} ${source}`}
+        key={`${family} ${source} ${deltas}`}
         id={row.session_id}
         last={row.last_sequence}
         types={types}
         source={source}
+        folded={family === "" && !deltas && source === "any"}
         chosen={chosen}
         shown={replay}
         onChoose={setChosen}
+        onUnfold={(sequence) => {
+          setDeltas(true);
+          setChosen(sequence);
+        }}
       />
       {chosen !== null && (
         <EventDetail
@@ -82,10 +115,13 @@ type ListProps = EventFilter & {
   chosen: number | null;
   /** The sequence the transcript is replayed to: kept in sight. */
   shown: number | null;
+  /** Deltas are left out: a line says how many came before it. */
+  folded: boolean;
   onChoose(sequence: number): void;
+  onUnfold(sequence: number): void;
 };
 
-function EventList({ id, last, types, source, chosen, shown, onChoose }: ListProps) {
+function EventList({ id, last, types, source, folded, chosen, shown, onChoose, onUnfold }: ListProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a log grows by itself; its first length must not make a new one.
   const log = useMemo(() => new EventLog(id, { types, source }, last), [id, types, source]);
   const scroller = useRef<HTMLDivElement>(null);
@@ -152,7 +188,9 @@ function EventList({ id, last, types, source, chosen, shown, onChoose }: ListPro
             top={start}
             index={index}
             chosen={log.at(index)?.sequence === chosen}
+            left={folded ? leftOut(log, index) : 0}
             onChoose={onChoose}
+            onUnfold={onUnfold}
           />
         ))}
       </div>
@@ -169,15 +207,23 @@ function indexOf(log: EventLog, sequence: number): number {
   return 0;
 }
 
+/** Deltas between this event and the one before it in the list. */
+function leftOut(log: EventLog, index: number): number {
+  const [event, before] = [log.at(index), log.at(index - 1)];
+  return event && before ? event.sequence - before.sequence - 1 : 0;
+}
+
 type LineProps = {
   event: UniversalEvent | undefined;
   top: number;
   index: number;
   chosen: boolean;
+  left: number;
   onChoose(sequence: number): void;
+  onUnfold(sequence: number): void;
 };
 
-const EventLine = memo(function EventLine({ event, top, index, chosen, onChoose }: LineProps) {
+const EventLine = memo(function EventLine({ event, top, index, chosen, left, onChoose, onUnfold }: LineProps) {
   const style = { transform: `translateY(${top}px)` };
   if (!event)
     return (
@@ -199,75 +245,24 @@ const EventLine = memo(function EventLine({ event, top, index, chosen, onChoose 
       <span className="event-sequence">{event.sequence}</span>
       <span className="event-time">{event.time.slice(11, 23)}</span>
       <span className={`event-source ${event.source}`} title={event.synthetic ? "made by the daemon" : "from the agent"}>
-        {event.synthetic ? "syn" : "agt"}
+        {event.synthetic ? "daemon" : "agent"}
       </span>
       <span className={`event-type family-${event.type.split(".")[0]}`}>{event.type}</span>
       <span className="event-summary">{summaryOf(event)}</span>
+      {left > 0 && (
+        // biome-ignore lint/a11y/noStaticElementInteractions: the button above the list does the same by keyboard.
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the button above the list does the same by keyboard.
+        <span
+          className="event-left"
+          title="Deltas before this event"
+          onClick={(click) => {
+            click.stopPropagation();
+            onUnfold(event.sequence - 1);
+          }}
+        >
+          {left.toLocaleString()} {left === 1 ? "delta" : "deltas"}
+        </span>
+      )}
     </div>
   );
 });
-
-type DetailProps = { id: string; sequence: number; onClose(): void; onReplay(): void };
-type Found = { event: UniversalEvent } | { fault: string } | null;
-
-function EventDetail({ id, sequence, onClose, onReplay }: DetailProps) {
-  const [found, setFound] = useState<Found>(null);
-  useEffect(() => {
-    const gone = new AbortController();
-    eventPage(id, { after: sequence - 1, limit: 1, include_raw: true }, gone.signal).then(
-      ({ events }) => events[0] && setFound({ event: events[0] }),
-      (error: unknown) => !gone.signal.aborted && setFound({ fault: problemText(error) }),
-    );
-    return () => gone.abort();
-  }, [id, sequence]);
-  const path = `${sessionPath(id)}/events?after=${sequence - 1}&limit=1&include_raw=true`;
-  return (
-    <section className="event-detail" aria-label={`Event ${sequence}`}>
-      <header>
-        <strong>#{sequence}</strong>
-        {found && "event" in found && (
-          <>
-            <code>{found.event.type}</code>
-            {found.event.synthetic && <span className="tag">synthetic</span>}
-          </>
-        )}
-        <span className="grow" />
-        <Button look="quiet" icon="play" onClick={onReplay}>
-          Replay to here
-        </Button>
-        <CopyButton label="Copy as curl" text={() => asCurl({ method: "GET", path, body: null })} />
-        <IconButton icon="cross" label="Close the event" onClick={onClose} />
-      </header>
-      {found === null ? (
-        <Spinner label="loading" />
-      ) : "fault" in found ? (
-        <Notice kind="error">{found.fault}</Notice>
-      ) : (
-        <Sides event={found.event} />
-      )}
-    </section>
-  );
-}
-
-function Sides({ event }: { event: UniversalEvent }) {
-  const { raw, ...universal } = event;
-  return (
-    <div className="sides">
-      <div>
-        <h3>Universal event</h3>
-        <CodeBlock code={JSON.stringify(universal, null, 2)} language="json" />
-      </div>
-      <div>
-        <h3>Native message</h3>
-        {raw === null || raw === undefined ? (
-          <p className="dim">
-            <Icon name="bulb" size={14} /> None:{" "}
-            {event.synthetic ? "the daemon made this event itself." : "no message of its own."}
-          </p>
-        ) : (
-          <CodeBlock code={typeof raw === "string" ? raw : JSON.stringify(raw, null, 2)} language="json" />
-        )}
-      </div>
-    </div>
-  );
-}

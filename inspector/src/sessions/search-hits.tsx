@@ -1,4 +1,4 @@
-// What was said and done, in all sessions, that holds the words of the search.
+/** What was said and done, in all sessions, that holds the words of the search. */
 import { useEffect, useState } from "react";
 import type { SearchHit, SearchResult } from "../../../src/schema/search.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
@@ -15,7 +15,7 @@ export type Search = { hits: SearchHit[]; index: SearchResult["index"]["state"];
 const NOTHING: Search = { hits: [], index: "ready", fault: null, busy: false };
 
 /** Asks when the typing pauses. */
-export function useSearch(words: string): Search {
+export function useSearch(words: string, session?: string): Search {
   const [found, setFound] = useState(NOTHING);
   const text = words.trim();
   useEffect(() => {
@@ -23,7 +23,7 @@ export function useSearch(words: string): Search {
     const gone = new AbortController();
     setFound((before) => ({ ...before, busy: true }));
     const timer = setTimeout(() => {
-      daemon.search(text, { limit: MOST }, gone.signal).then(
+      daemon.search(text, { limit: MOST, ...(session === undefined ? {} : { session }) }, gone.signal).then(
         ({ hits, index }) => setFound({ hits, index: index.state, fault: null, busy: false }),
         (error: unknown) => !gone.signal.aborted && setFound({ ...NOTHING, fault: problemText(error) }),
       );
@@ -32,7 +32,7 @@ export function useSearch(words: string): Search {
       clearTimeout(timer);
       gone.abort();
     };
-  }, [text]);
+  }, [text, session]);
   return found;
 }
 

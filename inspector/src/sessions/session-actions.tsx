@@ -1,24 +1,26 @@
-// What can be done with a session: rename, pin, tag, archive, fork, export, end, delete, copy.
+/** What can be done with a session: rename, file, fork, compare, share, save, end, delete. */
 import { Menu } from "@base-ui/react/menu";
 import { useState } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { agentOf, agents, can } from "../state/agents.ts";
-import { access, asCurl, canOperate, daemon, problemText, sessionPath } from "../state/daemon.ts";
-import { go } from "../state/route.ts";
+import { access, asCurl, canAdminister, canOperate, daemon, problemText, sessionPath } from "../state/daemon.ts";
+import { go, hrefOf } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
-import { download } from "../ui/artifact.tsx";
+import { download, saveBlob } from "../ui/artifact.tsx";
 import { copyText } from "../ui/browser.ts";
 import { Button, Notice } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { titleOf } from "./session-row.tsx";
+import { ShareDialog } from "./share-dialog.tsx";
 import { TextForm } from "./text-form.tsx";
 
-type Asking = "rename" | "tags" | "delete" | null;
+type Asking = "rename" | "tags" | "delete" | "share" | null;
 
 export function SessionActions({ row }: { row: Session }) {
   const operate = canOperate(useStore(access));
+  const admin = canAdminister(useStore(access));
   const info = agentOf(useStore(agents), row.agent);
   const [asking, setAsking] = useState<Asking>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -42,13 +44,13 @@ export function SessionActions({ row }: { row: Session }) {
                 <Icon name="edit" /> Rename
               </Menu.Item>
               <Menu.Item className="menu-item" disabled={!operate} onClick={file({ pinned: !row.pinned })}>
-                <Icon name="flag" /> {row.pinned ? "Unpin" : "Pin"}
+                <Icon name="pin" /> {row.pinned ? "Unpin" : "Pin"}
               </Menu.Item>
               <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("tags")}>
-                <Icon name="list" /> Tags
+                <Icon name="tag" /> Tags
               </Menu.Item>
               <Menu.Item className="menu-item" disabled={!operate} onClick={file({ archived: !row.archived })}>
-                <Icon name="compress" /> {row.archived ? "Take out of the archive" : "Archive"}
+                <Icon name="archive" /> {row.archived ? "Take out of the archive" : "Archive"}
               </Menu.Item>
               <Menu.Item
                 className="menu-item"
@@ -56,6 +58,27 @@ export function SessionActions({ row }: { row: Session }) {
                 onClick={attempt(() => forkAndOpen(row.session_id))}
               >
                 <Icon name="branch" /> Fork
+              </Menu.Item>
+              <Menu.Item className="menu-item" onClick={() => go({ page: "compare", ids: [row.session_id, otherThan(row)] })}>
+                <Icon name="columns" /> Compare side by side
+              </Menu.Item>
+              <Menu.Separator className="menu-line" />
+              <Menu.Item
+                className="menu-item"
+                onClick={() =>
+                  void copyText(`${location.origin}${location.pathname}${hrefOf({ page: "session", id: row.session_id })}`)
+                }
+              >
+                <Icon name="link" /> Copy link
+              </Menu.Item>
+              <Menu.Item className="menu-item" disabled={!admin} onClick={() => setAsking("share")}>
+                <Icon name="share" /> Share read-only
+              </Menu.Item>
+              <Menu.Item className="menu-item" onClick={attempt(() => saveText(row, "md"))}>
+                <Icon name="download" /> Save as Markdown
+              </Menu.Item>
+              <Menu.Item className="menu-item" onClick={attempt(() => saveText(row, "html"))}>
+                <Icon name="download" /> Save as HTML
               </Menu.Item>
               <Menu.Item
                 className="menu-item"
@@ -116,6 +139,7 @@ export function SessionActions({ row }: { row: Session }) {
           onDone={() => setAsking(null)}
         />
       </Dialog>
+      {asking === "share" && <ShareDialog row={row} onClose={() => setAsking(null)} />}
       <Dialog open={asking === "delete"} onClose={() => setAsking(null)} title="Delete session">
         <div className="dialog-body">
           <p>
@@ -148,6 +172,16 @@ export async function forkAndOpen(id: string): Promise<void> {
   sessions.accept(await forked.get());
   go({ page: "session", id: forked.id });
 }
+
+async function saveText(row: Session, kind: "md" | "html"): Promise<void> {
+  const { htmlOf, markdownOf } = await import("../export/transcript-text.ts");
+  const [text, type] = kind === "md" ? [await markdownOf(row), "text/markdown"] : [await htmlOf(row), "text/html"];
+  saveBlob(new Blob([text], { type }), `${row.session_id}.${kind}`);
+}
+
+/** The one to compare with first: where it was forked from, or the newest other. */
+const otherThan = ({ session_id, forked_from }: Session): string =>
+  forked_from ?? sessions.list().find((row) => row.session_id !== session_id)?.session_id ?? session_id;
 
 /** Each once, without empty ones. */
 const tagsOf = (text: string): string[] => [

@@ -1,17 +1,21 @@
-// One open session: header, transcript, what waits, composer, and the drawer to look behind it.
+/** One open session: header, transcript, what waits, composer, and the drawer to look behind it. */
 import { lazy, Suspense, useEffect, useMemo } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { Composer } from "../composer/composer.tsx";
 import { RequestDock } from "../requests/dock.tsx";
 import { access, canOperate } from "../state/daemon.ts";
+import { outbox } from "../state/outbox.ts";
 import { markSeen, prefer, preferences } from "../state/preferences.ts";
+import { hrefOf } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal, useStore } from "../state/store.ts";
 import { TranscriptView } from "../transcript/context.ts";
 import { TranscriptPane } from "../transcript/transcript.tsx";
+import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
 import { baseName, count, money } from "../ui/format.ts";
+import { Icon } from "../ui/icons.tsx";
 import { SessionActions } from "./session-actions.tsx";
 import { titleOf } from "./session-row.tsx";
 import { SidebarToggle } from "./sidebar-toggle.tsx";
@@ -71,12 +75,18 @@ function SessionHead({ row }: { row: Session }) {
         <div className="session-facts">
           <StatusTag row={row} />
           <span title={row.agent_version ?? undefined}>
+            <AgentIcon agent={row.agent} size={16} />
             {row.agent} <span className="dim">{row.agent_version}</span>
           </span>
           <span title={visibleLine(row.directory)}>
+            <Icon name="folder" size={13} />
             <bdi>{visibleLine(baseName(row.directory))}</bdi>
           </span>
-          {row.forked_from && <span className="dim">forked from {row.forked_from}</span>}
+          {row.forked_from && (
+            <a className="dim" href={hrefOf({ page: "session", id: row.forked_from })}>
+              forked from {forkedFrom(row.forked_from)}
+            </a>
+          )}
           {usage && (
             <span className="dim" title={`${usage.input_tokens} tokens in, ${usage.output_tokens} out`}>
               {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
@@ -102,6 +112,11 @@ function SessionHead({ row }: { row: Session }) {
   );
 }
 
+const forkedFrom = (id: string): string => {
+  const origin = sessions.get(id);
+  return origin ? titleOf(origin) : id;
+};
+
 function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
   const loading = useSignal(view.changed, () => view.loading);
   const replay = useSignal(view.changed, () => view.replay);
@@ -109,7 +124,8 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
   const config = useSignal(view.changed, () => view.fold.config);
   const queue = useSignal(view.changed, () => view.fold.session.queue);
   const empty = useSignal(view.changed, () => view.fold.isEmpty);
-  if (loading.state === "loading")
+  const sending = useStore(outbox).some((each) => each.session_id === row.session_id);
+  if (loading.state === "loading" && !sending)
     return (
       <div className="blank">
         <Spinner label="loading the transcript" />
@@ -130,7 +146,7 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
           <Button onClick={() => void view.load(null)}>Back to now</Button>
         </div>
       )}
-      {empty && row.last_sequence < 3 ? (
+      {empty && row.last_sequence < 3 && !sending && row.status !== "running" && row.status !== "starting" ? (
         <div className="blank">
           <p className="dim">Nothing yet. Send the first message below.</p>
         </div>

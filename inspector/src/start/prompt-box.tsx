@@ -72,7 +72,8 @@ export function PromptBox() {
       sessions.accept(await handle.get());
       prefer({ agent: form.agent });
       begin(handle.id, text, files);
-      Object.assign(draft, { text: "", form: { ...form, title: "" } });
+      setText("");
+      change({ title: "" });
       go({ page: "session", id: handle.id });
     } catch (error) {
       setFault(problemText(error));

@@ -82,7 +82,10 @@ async function openOrSave(path: string, name: string): Promise<void> {
 
 /** Saves what a route of the daemon answers. */
 export async function download(path: string, name: string): Promise<void> {
-  const blob = await fetchBlob(path);
+  saveBlob(await fetchBlob(path), name);
+}
+
+export function saveBlob(blob: Blob, name: string): void {
   clickAnchor(blob, (anchor) => {
     anchor.download = name;
   });

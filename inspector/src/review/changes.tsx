@@ -1,26 +1,28 @@
-// What the session changed in its directory, by turn or as a whole, and the way back: a rewind is shown before it is done, and can be undone.
+/** What the session changed in its directory, by turn or as a whole, and the way back: a rewind is shown before it is done, and can be undone. */
 import { useEffect, useState } from "react";
 import type { ChangedPath, Changes as ChangesData, Checkpoint, CheckpointList, Rewound } from "../../../src/schema/checkpoint.ts";
 import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { useCalm } from "../debug/coverage.tsx";
 import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
+import type { TranscriptView } from "../transcript/context.ts";
+import { Choice } from "../ui/choice.tsx";
 import { Button, Notice, Spinner } from "../ui/controls.tsx";
-import { DiffView } from "../ui/diff-view.tsx";
 import { clock } from "../ui/format.ts";
-import { useCalm } from "./coverage.tsx";
+import { ChangedFiles, SIGNS } from "./changed-files.tsx";
 
 const REFRESH_MS = 1_000;
-/** Patches of more files are shown one by one. */
-const OPEN_PATCHES = 10;
-const SIGNS: Record<ChangedPath["change"], string> = { added: "A", modified: "M", deleted: "D", type: "T", mode: "P" };
-
 type Asked = { checkpoint: Checkpoint; force: boolean; preview: Rewound };
 
-export function Changes({ row }: { row: Session }) {
+export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
   const [list, setList] = useState<CheckpointList | null>(null);
   const [data, setData] = useState<ChangesData | null>(null);
-  const [shown, setShown] = useState("session");
+  const turn = useStore(view.reviewed);
+  const [shown, setShown] = useState(turn === null ? "session" : `turn ${turn}`);
+  useEffect(() => {
+    if (turn !== null) setShown(`turn ${turn}`);
+  }, [turn]);
   const [asked, setAsked] = useState<Asked | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [done, setDone] = useState<string | null>(null);
@@ -76,21 +78,22 @@ export function Changes({ row }: { row: Session }) {
       {list.reason !== null && <Notice kind="warning">{list.reason}</Notice>}
       {done && <Notice kind="info">{done}</Notice>}
       <div className="changes-head">
-        <select aria-label="Changes of" value={shown} onChange={(event) => setShown(event.target.value)}>
-          <option value="session">The whole session</option>
-          {turnsOf(list.checkpoints).map((turn, index) => (
-            <option key={turn} value={`turn ${turn}`}>
-              Turn {index + 1}
-            </option>
-          ))}
-          {shown.startsWith("since ") && <option value={shown}>Since a checkpoint</option>}
-        </select>
+        <Choice
+          label="Changes of"
+          value={shown}
+          options={[
+            { value: "session", label: "The whole session" },
+            ...turnsOf(list.checkpoints).map((turn, index) => ({ value: `turn ${turn}`, label: `Turn ${index + 1}` })),
+            ...(shown.startsWith("since ") ? [{ value: shown, label: "Since a checkpoint" }] : []),
+          ]}
+          onChange={setShown}
+        />
         <span className="dim">
           {data.changes.length} files, <span className="added">+{data.added}</span>{" "}
           <span className="removed">−{data.removed}</span>
         </span>
         {operate && rewound && (
-          <Button icon="refresh" onClick={undo}>
+          <Button className="small" icon="retry" onClick={undo}>
             Undo the last rewind
           </Button>
         )}
@@ -98,7 +101,7 @@ export function Changes({ row }: { row: Session }) {
       {asked && (
         <Preview asked={asked} onForce={(force) => ask(asked.checkpoint, force)} onGo={rewind} onLeave={() => setAsked(null)} />
       )}
-      <ChangedFiles data={data} />
+      <ChangedFiles session={session_id} data={data} canSend={operate && row.status !== "ended"} />
       <h3>Checkpoints</h3>
       <ol className="checkpoints" aria-label="Checkpoints">
         {list.checkpoints.toReversed().map((each) => (
@@ -109,11 +112,11 @@ export function Changes({ row }: { row: Session }) {
               {each.tool_name !== null && <code>{visibleLine(each.tool_name)}</code>}
             </span>
             <span className="dim">{each.files === 0 ? "" : `${each.files} files`}</span>
-            <Button look="quiet" onClick={() => setShown(`since ${each.checkpoint_id}`)}>
+            <Button look="quiet" className="small" onClick={() => setShown(`since ${each.checkpoint_id}`)}>
               Changes since
             </Button>
             {operate && (
-              <Button look="quiet" icon="refresh" onClick={() => ask(each, false)}>
+              <Button look="quiet" className="small" icon="retry" onClick={() => ask(each, false)}>
                 Rewind…
               </Button>
             )}
@@ -182,31 +185,6 @@ const FileLines = ({ changes }: { changes: readonly ChangedPath[] }) => (
     ))}
   </ul>
 );
-
-function ChangedFiles({ data }: { data: ChangesData }) {
-  const { changes } = data;
-  if (changes.length === 0) return <p className="dim">No files changed.</p>;
-  return (
-    <>
-      {changes.map((each) => (
-        <details key={`${data.from} ${data.to} ${each.path}`} open={changes.length <= OPEN_PATCHES} className="changed-file">
-          <summary>
-            <span className={each.change} title={each.change}>
-              {SIGNS[each.change]}
-            </span>{" "}
-            <code>{visibleLine(each.path)}</code>
-          </summary>
-          {each.patch ? (
-            <DiffView text={each.patch} />
-          ) : (
-            <p className="dim">{each.binary ? "Not text." : (each.note ?? "No lines changed.")}</p>
-          )}
-        </details>
-      ))}
-      {data.left_off > 0 && <p className="dim">{data.left_off} more are not listed.</p>}
-    </>
-  );
-}
 
 const turnsOf = (checkpoints: readonly Checkpoint[]): string[] => [
   ...new Set(checkpoints.flatMap(({ turn_id }) => turn_id ?? [])),
