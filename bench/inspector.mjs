@@ -1,6 +1,7 @@
-// The inspector with a session of 100 000 events, in a real browser: how long it takes to open, how evenly it scrolls, what it keeps in memory.
+// The inspector with a session of 100 000 events and a list of 10 000 sessions, in a real browser: how long it takes to open, how evenly it scrolls, what it keeps in memory.
 //   npm run bench:inspector                  the whole, about a minute
 //   npm run bench:inspector -- --events=20000
+//   npm run bench:inspector -- --sessions=2000
 //   npm run bench:inspector -- --profile     also which functions the scrolling spent its time in
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, loadavg, tmpdir } from "node:os";
@@ -10,6 +11,7 @@ import { launchBrowser } from "../scripts/browser.mjs";
 import { startDaemon, stopped } from "../scripts/daemon.mjs";
 
 const EVENTS = Number(process.argv.find((arg) => arg.startsWith("--events="))?.slice("--events=".length) ?? 100_000);
+const SESSIONS = Number(process.argv.find((arg) => arg.startsWith("--sessions="))?.slice("--sessions=".length) ?? 10_000);
 const PROFILE = process.argv.includes("--profile");
 /** What a wheel does: 100 pixels a notch, here without a pause between the notches. */
 const WHEEL = { distance: 12_000, speed: 2_400 };
@@ -62,7 +64,7 @@ const ms = (value) => `${value.toFixed(1)} ms`;
 async function opened(page, url) {
   const start = performance.now();
   await page.goto(url);
-  await page.getByText("the very end", { exact: true }).waitFor();
+  await page.locator(".scroller").getByText("the very end", { exact: true }).last().waitFor();
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
   return performance.now() - start;
 }
@@ -134,6 +136,28 @@ async function profiled(cdp, act) {
   return result;
 }
 
+/** Copies of one short session, brought in as files: no agent is started for them. */
+async function manySessions(api) {
+  const first = await api.createSession({ agent: "mock", title: "Copied", directory: home });
+  await first.prompt("say a line to remember");
+  const file = await (await first.export()).text();
+  for (let made = 0; made < SESSIONS; made += 20)
+    await Promise.all(
+      Array.from({ length: Math.min(20, SESSIONS - made) }, (_, index) =>
+        api.importSession(file, { session_id: `copy-${String(made + index).padStart(6, "0")}` }),
+      ),
+    );
+}
+
+/** Until the first rows of the list are there. */
+async function listed(page, url) {
+  const start = performance.now();
+  await page.goto(url);
+  await page.locator("#session-list a").first().waitFor();
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  return performance.now() - start;
+}
+
 let browser;
 try {
   const { url, token } = daemon;
@@ -161,12 +185,24 @@ try {
     report("transcript, wheel up", await scrolled(page, cdp, ".scroller", 1));
     report("transcript, wheel down", await scrolled(page, cdp, ".scroller", -1));
   });
-  await page.keyboard.press("d");
+  await page.keyboard.press("Alt+i");
+  await page.getByRole("button", { name: "Deltas" }).click();
   await page.locator("[data-sequence]").first().waitFor();
   await profiled(cdp, async () => {
     report("timeline, wheel up", await scrolled(page, cdp, ".event-list", 1));
     report("timeline, wheel down", await scrolled(page, cdp, ".event-list", -1));
   });
+  if (SESSIONS > 0) {
+    await manySessions(api);
+    const lists = [];
+    for (let time = 0; time < 3; time++) {
+      await page.goto("about:blank");
+      lists.push(await listed(page, `${url}/ui#/`));
+    }
+    console.log(`${`list of ${SESSIONS} sessions`.padEnd(34)} median ${ms(share(lists, 0.5))}, longest ${ms(share(lists, 1))}`);
+    report("list, wheel down", await scrolled(page, cdp, "#session-list", -1));
+    report("list, wheel up", await scrolled(page, cdp, "#session-list", 1));
+  }
   await cdp.send("HeapProfiler.collectGarbage");
   const value = await metricsOf(cdp);
   console.log(`${"memory".padEnd(34)} ${(value("JSHeapUsedSize") / 1e6).toFixed(1)} MB of heap, ${value("Nodes")} nodes`);

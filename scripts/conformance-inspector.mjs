@@ -66,9 +66,8 @@ async function openPage(browser, lab, failures) {
 async function asPerson(page, lab, failures) {
   const { directory, request } = await setStage(lab, allowing);
   const check = (holds, sentence) => holds || failures.push(sentence);
-  await makeSession(page, request);
   await countGrowth(page);
-  await say(page, promptFor(growing, 0, directory));
+  await makeSession(page, request, promptFor(growing, 0, directory));
   await page.getByRole("article", { name: "Agent" }).getByText("The end.").waitFor();
   await page.locator(".turn-end").first().waitFor();
   check((await page.evaluate(() => window.lengthsSeen.size)) > 2, "the answer did not come bit by bit");
@@ -82,25 +81,49 @@ async function asPerson(page, lab, failures) {
   check(existsSync(join(directory, "made.txt")), "the command was allowed and did not run");
   await page.locator(".turn-end").nth(1).waitFor();
   check((await page.locator(".tool").count()) > 0, "the tool call is not shown");
+  check((await page.locator(".tool .tool-name", { hasText: "Ran" }).count()) > 0, "the tool call is not told in words");
+  check((await page.locator(".tool-title", { hasText: "touch made.txt" }).count()) > 0, "the command does not stand in its card");
+  await page.getByRole("navigation").locator(".session-line", { hasText: "Made it." }).waitFor();
   await lookBehind(page, check);
   await page.getByRole("button", { name: "Session actions" }).click();
   await page.getByRole("menuitem", { name: "End session" }).click();
   await page.locator(".session-end").waitFor();
 }
 
-async function makeSession(page, { agent, directory, model, env = {} }) {
-  await page.getByRole("button", { name: "New session" }).first().click();
-  const dialog = page.getByRole("dialog", { name: "New session" });
-  await dialog.locator(`input[name="agent"][value="${agent}"]`).check();
-  await dialog.getByLabel("Directory").fill(directory);
-  if (model) await dialog.getByLabel("Model").fill(model);
+/** From the box a person begins with: agent, directory, model and environment, and the first message. */
+async function makeSession(page, { agent, directory, model, permission_mode, env = {} }, prompt) {
+  await page
+    .getByRole("button", { name: /^New session/ })
+    .first()
+    .click();
+  const box = page.getByRole("region", { name: "New session" });
+  await choose(page, box.getByRole("button", { name: /^Agent:/ }), agent);
+  await write(page, box.getByRole("button", { name: /^Directory:/ }), directory);
+  if (model) await write(page, box.getByRole("button", { name: /^Model:/ }), model);
+  if (permission_mode) await choose(page, box.getByRole("button", { name: /^Permissions:/ }), permission_mode);
   const lines = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   if (lines.length > 0) {
-    await dialog.locator("summary").click();
-    await dialog.getByLabel("Environment").fill(lines.join("\n"));
+    await box.getByRole("button", { name: "More options" }).click();
+    await page.getByLabel("Environment").fill(lines.join("\n"));
+    await page.getByRole("button", { name: "Done" }).click();
   }
-  await dialog.getByRole("button", { name: "Create session" }).click();
-  await dialog.waitFor({ state: "detached" });
+  await page.getByLabel("What should be done?").fill(prompt);
+  await page.keyboard.press("Enter");
+  // At once, whatever the agent needs to start.
+  await page.getByRole("article", { name: "You" }).waitFor();
+  await page.locator(".working").waitFor();
+}
+
+async function choose(page, button, value) {
+  await button.click();
+  await page.locator(`[role=option][data-value="${value}"]`).click();
+}
+
+/** What is not on offer can be typed. */
+async function write(page, button, value) {
+  await button.click();
+  await page.getByRole("dialog").getByRole("combobox").fill(value);
+  await page.locator(`[role=option][data-value="${value}"]`).first().click();
 }
 
 async function say(page, text) {
@@ -122,8 +145,8 @@ const countGrowth = (page) =>
 async function lookBehind(page, check) {
   await page.getByRole("button", { name: /the debugging drawer/ }).click();
   await page.locator("[data-sequence]").first().waitFor();
-  await page.getByLabel("Event source").selectOption("agent");
-  await page.getByLabel("Event type").selectOption("item.completed");
+  await choose(page, page.getByRole("button", { name: /^Event source:/ }), "agent");
+  await choose(page, page.getByRole("button", { name: /^Event type:/ }), "item.completed");
   await page.locator("[data-sequence]").last().click();
   const detail = page.getByRole("region", { name: /^Event/ });
   await detail.locator("h3", { hasText: "Native message" }).waitFor();

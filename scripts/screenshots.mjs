@@ -1,4 +1,6 @@
-// Makes the screenshots of README and docs: a real daemon, the mock agent acting out a day's work, a real browser. `npm run build && node scripts/screenshots.mjs`
+// Makes the screenshots of README and docs: a real daemon, the mock agent acting out a day's work, a real browser.
+//   npm run build && node scripts/screenshots.mjs                the pictures of the docs
+//   npm run build && node scripts/screenshots.mjs --all=FOLDER   every main view, light and dark, 1440, 1024 and 390 wide
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -98,9 +100,9 @@ async function work(api) {
   const made = async (name, title, acts) => {
     const directory = join(home, name);
     mkdirSync(directory, { recursive: true });
-    const session = await api.createSession({ agent: "mock", title, directory });
+    const session = await api.createSession({ agent: "mock", directory, ...(title ? { title } : {}) });
     for (const act of acts) await session.prompt(act);
-    await session.update({ title });
+    if (title) await session.update({ title });
     return session;
   };
   await made("website", "Move the site to the new build", ["say Done: all pages build, links are checked.", "facts"]);
@@ -112,59 +114,97 @@ async function work(api) {
   await asking.send("ask rm -rf dist && npm run release");
   const question = await made("design", "Colours for the new theme", []);
   await question.send("question");
-  return { main, asking, question };
+  const running = await made("website", undefined, []);
+  await running.send("slow 600000 I look at every link of the site, one after the other");
+  return { main, asking, question, running };
 }
 
 const browser = await launchBrowser();
+const all = process.argv.find((arg) => arg.startsWith("--all="))?.slice("--all=".length);
+const folder = all ?? images;
 
-async function shoot(url, token, name, { hash, dark = false, drawer = null, wait, open = null }) {
+const tab = (name) => async (page) => {
+  if ((await page.locator(".drawer").count()) === 0) await page.keyboard.press("Alt+i");
+  await page.getByRole("tab", { name }).click();
+};
+
+/** What is open in a picture, and what must be there before it is taken. `docs`: the picture of the docs, as [name, theme, width]. */
+function viewsOf({ main, asking, question, running }) {
+  const session = (handle) => `/sessions/${handle.id}`;
+  return [
+    { name: "start", hash: "/", wait: ".live-card", docs: ["start", "light", 1440] },
+    { name: "session", hash: session(main), wait: ".diff-code-insert", docs: ["session", "light", 1440] },
+    { name: "permission", hash: session(asking), wait: ".request", docs: ["permission-dark", "dark", 1440] },
+    { name: "permission", hash: session(asking), wait: ".request", docs: ["phone", "dark", 390] },
+    { name: "question", hash: session(question), wait: ".request", docs: ["question", "light", 1440] },
+    { name: "working", hash: session(running), wait: ".working" },
+    { name: "timeline", hash: session(main), wait: ".turn-end", act: openEvent, docs: ["timeline-dark", "dark", 1440] },
+    { name: "coverage", hash: session(main), wait: ".turn-end", act: tab("Coverage"), docs: ["coverage", "light", 1440] },
+    { name: "charts", hash: session(main), wait: ".turn-end", act: tab("Charts") },
+    { name: "palette", hash: session(main), wait: ".turn-end", act: (page) => page.keyboard.press("Control+k") },
+    { name: "agents", hash: "/agents", wait: ".verify", docs: ["agents", "light", 1440] },
+    { name: "usage", hash: "/usage", wait: ".chart canvas", docs: ["usage-dark", "dark", 1440] },
+    { name: "settings", hash: "/settings", wait: ".settings-group" },
+    { name: "compare", hash: `/compare/${main.id}/${asking.id}`, wait: ".turn-end" },
+    { name: "approve", hash: "/", role: "approve", wait: ".request" },
+  ];
+}
+
+async function openEvent(page) {
+  await tab("Timeline")(page);
+  await page.locator("[data-sequence]").first().waitFor();
+  await page.getByRole("button", { name: /^Event type:/ }).click();
+  await page.locator('[role=option][data-value="item.completed"]').click();
+  await page.locator("[data-sequence]", { hasText: "tool_call completed" }).last().click();
+  await page.locator(".sides .code-block").nth(1).waitFor();
+}
+
+async function shoot(file, { hash, wait, act, role }, theme, width) {
+  const phone = width < 500;
   const context = await browser.newContext({
-    viewport: { width: 1360, height: 820 },
-    deviceScaleFactor: 1.5,
-    colorScheme: dark ? "dark" : "light",
+    viewport: { width, height: phone ? 844 : 900 },
+    deviceScaleFactor: phone || all ? 1 : 1.25,
+    colorScheme: theme,
     reducedMotion: "reduce",
+    ...(phone ? { hasTouch: true, isMobile: true } : {}),
   });
   const page = await context.newPage();
-  const link = await new Dragoman({ url, token }).makeLink();
+  const { url, token } = daemon;
+  const link = await new Dragoman({ url, token }).makeLink(role ? { role } : {});
   await page.goto(`${link.url}&at=${hash}`);
   await page.locator(wait).first().waitFor();
-  if (open) await page.locator(open).first().click();
+  await act?.(page);
   await page.evaluate((from) => {
     for (const path of document.querySelectorAll(".agent-path"))
       path.textContent = path.textContent.replace(from, "/usr/lib/node_modules/dragoman/");
   }, root);
-  if (drawer) {
-    await page.keyboard.press("Alt+i");
-    await page.getByRole("tab", { name: drawer }).click();
-    if (drawer === "Timeline") {
-      await page.locator("[data-sequence]").first().waitFor();
-      await page.getByLabel("Event type").selectOption("item.completed");
-      await page.locator("[data-sequence]", { hasText: "tool_call completed" }).last().click();
-      await page.locator(".sides .code-block").nth(1).waitFor();
-    }
-  }
   await page.evaluate(() => document.fonts.ready);
   // Colours of code come when the code has rested for a moment.
-  if (await page.locator(".code-block").count())
-    await page.locator(".code-block code span[style]").first().waitFor({ state: "attached" });
-  await page.screenshot({ path: join(images, `${name}.png`) });
+  if (await page.locator(".code-block code").count())
+    await page
+      .locator(".code-block code span[style]")
+      .first()
+      .waitFor({ state: "attached", timeout: 5_000 })
+      .catch(() => {});
+  await page.screenshot({ path: join(folder, `${file}.png`) });
   await context.close();
 }
 
 try {
   const { url, token } = daemon;
-  const { main, asking, question } = await work(new Dragoman({ url, token }));
-  mkdirSync(images, { recursive: true });
-  const session = (handle) => `/sessions/${handle.id}`;
-  await shoot(url, token, "session", { hash: session(main), wait: ".diff-code-insert" });
-  await shoot(url, token, "permission-dark", { hash: session(asking), dark: true, wait: ".request" });
-  await shoot(url, token, "question", { hash: session(question), wait: ".request" });
-  await shoot(url, token, "timeline-dark", { hash: session(main), dark: true, drawer: "Timeline", wait: ".turn-end" });
-  await shoot(url, token, "coverage", { hash: session(main), drawer: "Coverage", wait: ".turn-end" });
+  const shown = await work(new Dragoman({ url, token }));
+  mkdirSync(folder, { recursive: true });
   // The agents page shows what verify found out.
   const quiet = { write: () => {} };
   await verifyCommand({ agents: ["mock"], dataDir: join(home, "data") }, { stdout: quiet, stderr: quiet, env: process.env });
-  await shoot(url, token, "agents", { hash: "/agents", wait: ".verify", open: ".verify summary" });
+  for (const view of viewsOf(shown)) {
+    if (!all) {
+      if (view.docs) await shoot(view.docs[0], view, view.docs[1], view.docs[2]);
+      continue;
+    }
+    for (const theme of ["light", "dark"])
+      for (const width of [1440, 1024, 390]) await shoot(`${view.name}-${width}-${theme}`, view, theme, width);
+  }
 } finally {
   await browser.close();
   await stopped(daemon.child);
