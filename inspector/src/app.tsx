@@ -3,7 +3,6 @@ import { CSPProvider } from "@base-ui/react/csp-provider";
 import { type FormEvent, lazy, Suspense, useEffect, useState } from "react";
 import { Help } from "./help.tsx";
 import { Palette } from "./palette/palette.tsx";
-import { SessionPage } from "./sessions/session-page.tsx";
 import { titleOf } from "./sessions/session-row.tsx";
 import { Sidebar } from "./sessions/sidebar.tsx";
 import { leaveSidebar, SidebarBackdrop } from "./sessions/sidebar-toggle.tsx";
@@ -24,6 +23,11 @@ const pages = {
   usage: lazy(() => import("./usage/usage-page.tsx")),
   settings: lazy(() => import("./settings/settings-page.tsx")),
 };
+const openSession = (): Promise<typeof import("./sessions/session-page.tsx")> => import("./sessions/session-page.tsx");
+const SessionPage = lazy(() => openSession().then((module) => ({ default: module.SessionPage })));
+// Needed soon in any case: at once when one is opened, otherwise when there is time.
+if (location.hash.includes("/sessions/")) void openSession();
+else requestIdleCallback(() => void openSession(), { timeout: 3_000 });
 const ComparePage = lazy(() => import("./compare/compare-page.tsx"));
 const ApprovePage = lazy(() => import("./requests/approve-page.tsx"));
 

@@ -59,6 +59,7 @@ export function debuggingCases(world: World): void {
     );
     await page.reload();
     await openDrawer(page);
+    await page.getByRole("button", { name: "Deltas" }).click();
     await page.locator(".event-summary", { hasText: "Late title" }).waitFor();
   });
 

@@ -8,6 +8,7 @@ import { layoutCases } from "./layout-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { requestCases } from "./request-cases.ts";
 import { robustnessCases } from "./robustness-cases.ts";
+import { sharingCases } from "./sharing-cases.ts";
 import { terminalCases } from "./terminal-cases.ts";
 import { transcriptCases } from "./transcript-cases.ts";
 import { hasBrowser, World } from "./world.ts";
@@ -32,6 +33,7 @@ describe.skipIf(!hasBrowser)(`inspector${hasBrowser ? "" : " (skipped: install c
   describe("layout", () => layoutCases(world));
   describe("terminal", () => terminalCases(world));
   describe("debugging", () => debuggingCases(world));
+  describe("sharing", () => sharingCases(world));
   describe("accessibility", () => accessibilityCases(world));
   describe("robustness", () => robustnessCases(world));
 

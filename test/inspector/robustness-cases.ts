@@ -19,6 +19,7 @@ export function robustnessCases(world: World): void {
       // The drawer, when it is open, reads events of its own.
       // The list reads the last line of what is in sight.
       if (kind === "items" && searchParams.get("limit") === "6") return;
+      if (kind === "events" && searchParams.get("order") === "desc") return;
       if (kind !== undefined && (kind !== "events" || searchParams.toString().includes("session.started"))) asked.push(kind);
     });
     await page.getByRole("link", { name: /Long/ }).click();

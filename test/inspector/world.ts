@@ -77,10 +77,10 @@ export class World {
   }
 
   /** A window of its own. */
-  async otherWindow(hash: string, options: WindowOptions & { role?: Role } = {}): Promise<Page> {
+  async otherWindow(hash: string, options: WindowOptions & { role?: Role; link?: string } = {}): Promise<Page> {
     const page = await this.#open(options);
     this.#others.push(page);
-    await page.goto(`${await this.link(options.role)}&at=${hash}`);
+    await page.goto(options.link ?? `${await this.link(options.role)}&at=${hash}`);
     await page.locator(".page").first().waitFor();
     return page;
   }

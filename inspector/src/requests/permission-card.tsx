@@ -2,23 +2,25 @@
  * What the agent wants to do, exactly, and every answer it offers. An answer is given by pressing a button, or by the chord that stands on it; one that
  * holds for ever is asked for once more.
  */
-import { useId, useRef, useState } from "react";
+import { lazy, Suspense, useId, useRef, useState } from "react";
 import { boundTo } from "../../../src/client/requests.ts";
 import type { PermissionData, PermissionOption } from "../../../src/schema/event-data.ts";
 import type { PermissionReplyBody } from "../../../src/schema/session.ts";
-import { editableJson } from "../../../src/schema/visible-text.ts";
+import { editableJson, visibleText } from "../../../src/schema/visible-text.ts";
 import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { PlanText, planIn } from "../transcript/plan-text.tsx";
 import { commandOf } from "../transcript/tools/arguments.ts";
-import { Command } from "../transcript/tools/views.tsx";
+import { Command } from "../transcript/tools/command.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Button, Notice } from "../ui/controls.tsx";
-import { DiffView } from "../ui/diff-view.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { KeyValues } from "../ui/key-values.tsx";
+import { PlainDiff } from "../ui/plain-diff.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { TrustDetails, trustRequest } from "./trust-details.tsx";
+
+const DiffView = lazy(() => import("../ui/diff-view.tsx").then((module) => ({ default: module.DiffView })));
 
 const replies = { allow_once: "once", allow_always: "always", reject_once: "reject", reject_always: "reject" } as const;
 const plain: PermissionOption[] = [
@@ -191,7 +193,11 @@ function Wanted({ data }: { data: PermissionData }) {
           <Visible text={path} />
         </code>
       ))}
-      {diff && <DiffView text={diff} path={paths?.[0]} />}
+      {diff && (
+        <Suspense fallback={<PlainDiff text={visibleText(diff)} />}>
+          <DiffView text={diff} path={paths?.[0]} />
+        </Suspense>
+      )}
       {planned && <PlanText text={planned.plan} />}
       {command === null && !diff && !exact && <KeyValues values={fields} />}
       {exact && <CodeBlock code={text} language="json" />}

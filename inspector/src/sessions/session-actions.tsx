@@ -71,7 +71,12 @@ export function SessionActions({ row }: { row: Session }) {
               >
                 <Icon name="link" /> Copy link
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!admin} onClick={() => setAsking("share")}>
+              <Menu.Item
+                className="menu-item"
+                disabled={!admin}
+                title={admin ? undefined : "Links to share are made by an admin page: dragoman open --role admin"}
+                onClick={() => setAsking("share")}
+              >
                 <Icon name="share" /> Share read-only
               </Menu.Item>
               <Menu.Item className="menu-item" onClick={attempt(() => saveText(row, "md"))}>

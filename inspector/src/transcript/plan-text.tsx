@@ -1,11 +1,13 @@
 /** A plan that an agent wrote as Markdown. Nothing in it is hidden, and the exact text is a click away: a person decides about it. */
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import type { QuestionData } from "../../../src/schema/event-data.ts";
 import { visibleText } from "../../../src/schema/visible-text.ts";
 import { Button } from "../ui/controls.tsx";
-import { Markdown } from "../ui/markdown.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { Visible } from "../ui/visible.tsx";
+
+/** Of its own chunk: a request can be answered before a session was ever opened. */
+const Markdown = lazy(() => import("../ui/markdown.tsx").then((module) => ({ default: module.Markdown })));
 
 export type PlanInput = { plan: string /** What else the input holds. */; rest: Record<string, unknown> };
 
@@ -30,7 +32,9 @@ export function PlanText({ text }: { text: string }) {
             <Visible text={text} />
           </pre>
         ) : (
-          <Markdown text={visibleText(text)} streaming={false} />
+          <Suspense fallback={<p className="plain-text">{visibleText(text)}</p>}>
+            <Markdown text={visibleText(text)} streaming={false} />
+          </Suspense>
         )}
       </div>
       <Button look="quiet" onClick={() => setExact(!exact)}>

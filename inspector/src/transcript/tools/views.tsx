@@ -5,11 +5,11 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { DiffView } from "../../ui/diff-view.tsx";
 import { KeyValues } from "../../ui/key-values.tsx";
 import { Markdown } from "../../ui/markdown.tsx";
-import { scrollable } from "../../ui/scrollable.ts";
 import { Visible } from "../../ui/visible.tsx";
 import { Plan } from "../plan-list.tsx";
 import { PlanText, planIn } from "../plan-text.tsx";
 import { commandOf, type Fields, fieldsOf, questionsIn, type ToolCall, textIn, todosIn } from "./arguments.ts";
+import { Command } from "./command.tsx";
 
 /** `told`: the change itself is shown below, so that the arguments would only repeat it. */
 export function AskedFor({ part, told }: { part: ToolCall; told: boolean }): ReactNode {
@@ -42,13 +42,6 @@ export function AskedFor({ part, told }: { part: ToolCall; told: boolean }): Rea
       return textIn(fields, "plan", "text") ? <Planned fields={fields} /> : <KeyValues values={fields} />;
   }
 }
-
-export const Command = ({ text }: { text: string }) => (
-  <pre className="command" {...scrollable}>
-    <span aria-hidden="true">$ </span>
-    <Visible text={text} />
-  </pre>
-);
 
 /** A change that was asked for and is not in any diff: it failed, or has not come yet. */
 function Wanted({ fields }: { fields: Fields }) {
