@@ -49,11 +49,15 @@ export function sharingCases(world: World): void {
   it("shares one session read-only by a link", async () => {
     const [shared, other] = [await world.session("Shared by link"), await world.session("Not shared")];
     await Promise.all([shared.prompt("say for your eyes"), other.prompt("say for mine")]);
-    const page = await world.otherWindow(at(shared), { role: "admin" });
+    const page = await world.window(at(shared));
     await act(page, "Share read-only");
-    await page.getByRole("button", { name: "Make the link" }).click();
-    const link = await page.getByLabel("Link", { exact: true }).inputValue();
-    await page.getByRole("button", { name: "Done" }).click();
+    const dialog = page.getByRole("dialog", { name: "Share read-only" });
+    const command = (await dialog.locator(".command").textContent()) ?? "";
+    expect(command).toBe(`$ dragoman token mint --role observe --session ${shared.id}`);
+    const { token } = await world.api.mintToken("observe", { scope: { sessions: [shared.id] } });
+    await dialog.getByLabel("Token").fill(token);
+    const link = await dialog.getByLabel("Link", { exact: true }).inputValue();
+    await page.keyboard.press("Escape");
     const guest = await world.otherWindow("/", { link });
     await guest.getByRole("article", { name: "Agent" }).getByText("for your eyes").waitFor();
     expect(await guest.getByLabel("Message", { exact: true }).count()).toBe(0);
@@ -66,14 +70,16 @@ export function sharingCases(world: World): void {
     const session = await world.session("Differently");
     await session.prompt("say kept");
     await session.prompt("say regretted");
+    const before = (await session.get()).last_sequence;
     const page = await world.window(at(session));
     const mine = page.getByRole("article", { name: "You" }).filter({ hasText: "say regretted" });
     await mine.hover();
     await mine.getByRole("button", { name: "Edit and resend" }).click();
     await page.getByLabel("Changed message").fill("say better");
     await page.getByRole("button", { name: "Send in a fork" }).click();
-    await page.getByRole("link", { name: "forked from Differently" }).waitFor();
     await page.getByRole("article", { name: "Agent" }).getByText("better").waitFor();
+    expect(page.url()).not.toContain(session.id);
+    expect((await session.get()).last_sequence).toBe(before);
     const failing = await world.session("Fails once");
     await failing.prompt("error api_error");
     const again = await world.window(at(failing));

@@ -3,7 +3,7 @@ import { Menu } from "@base-ui/react/menu";
 import { useState } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { agentOf, agents, can } from "../state/agents.ts";
-import { access, asCurl, canAdminister, canOperate, daemon, problemText, sessionPath } from "../state/daemon.ts";
+import { access, asCurl, canOperate, daemon, problemText, sessionPath } from "../state/daemon.ts";
 import { go, hrefOf } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
@@ -20,7 +20,6 @@ type Asking = "rename" | "tags" | "delete" | "share" | null;
 
 export function SessionActions({ row }: { row: Session }) {
   const operate = canOperate(useStore(access));
-  const admin = canAdminister(useStore(access));
   const info = agentOf(useStore(agents), row.agent);
   const [asking, setAsking] = useState<Asking>(null);
   const [fault, setFault] = useState<string | null>(null);
@@ -71,12 +70,7 @@ export function SessionActions({ row }: { row: Session }) {
               >
                 <Icon name="link" /> Copy link
               </Menu.Item>
-              <Menu.Item
-                className="menu-item"
-                disabled={!admin}
-                title={admin ? undefined : "Links to share are made by an admin page: dragoman open --role admin"}
-                onClick={() => setAsking("share")}
-              >
+              <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("share")}>
                 <Icon name="share" /> Share read-only
               </Menu.Item>
               <Menu.Item className="menu-item" onClick={attempt(() => saveText(row, "md"))}>

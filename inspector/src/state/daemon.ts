@@ -75,8 +75,6 @@ export async function readAccess(): Promise<void> {
 
 const has = (value: Access, role: Role): boolean => value.state === "known" && reaches(value.identity.role, role);
 export const canOperate = (value: Access): boolean => has(value, "operate");
-/** May make tokens, as a link to share is one. */
-export const canAdminister = (value: Access): boolean => has(value, "admin");
 /** May answer permissions and questions. */
 export const canApprove = (value: Access): boolean => has(value, "approve");
 

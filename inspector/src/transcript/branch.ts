@@ -1,4 +1,5 @@
 /** Going on from an earlier place: a fork of the session there, opened, and on demand with a message in it. */
+import { DragomanError } from "../../../src/client/error.ts";
 import type { Item } from "../../../src/schema/item.ts";
 import { daemon } from "../state/daemon.ts";
 import { putOut, takeBack, taken } from "../state/outbox.ts";
@@ -10,12 +11,28 @@ import type { TranscriptView } from "./context.ts";
 export const textOf = (item: Item): string =>
   item.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 
-/** `at`: the last event the fork takes over. */
+/** `at`: the last event it takes over. An agent that only forks at its end gets a new session that knows what was said up to there. */
 export async function forkAt(id: string, at: number, message?: string): Promise<void> {
-  const forked = await daemon.session(id).fork({ at });
-  sessions.accept(await forked.get());
-  go({ page: "session", id: forked.id });
-  if (message !== undefined) await sendTo(forked.id, message);
+  const next = await daemon
+    .session(id)
+    .fork({ at })
+    .then(({ id: forked }) => forked)
+    .catch((error: unknown) => {
+      if (error instanceof DragomanError && error.code === "fork_unsupported") return retold(id, at, error);
+      throw error;
+    });
+  sessions.accept(await daemon.session(next).get());
+  go({ page: "session", id: next });
+  if (message !== undefined) await sendTo(next, message);
+}
+
+async function retold(id: string, at: number, refused: DragomanError): Promise<string> {
+  const { checkpoints } = await daemon.session(id).checkpoints();
+  const place = checkpoints.find(({ sequence }) => sequence >= at);
+  if (!place) throw refused;
+  const { session_id } = await daemon.session(id).rewind(place.checkpoint_id, { mode: "conversation" });
+  if (session_id === null) throw refused;
+  return session_id;
 }
 
 export async function sendTo(id: string, text: string): Promise<void> {
