@@ -66,7 +66,7 @@ export function sharingCases(world: World): void {
     await guest.getByRole("article", { name: "Agent" }).getByText("and this is new").waitFor();
   });
 
-  it("says something differently in a fork, and tries a failed turn again", async () => {
+  it("says something differently where the agent can fork there, says so where it cannot, and tries a failed turn again", async () => {
     const session = await world.session("Differently");
     await session.prompt("say kept");
     await session.prompt("say regretted");
@@ -75,6 +75,15 @@ export function sharingCases(world: World): void {
     const mine = page.getByRole("article", { name: "You" }).filter({ hasText: "say regretted" });
     await mine.hover();
     await mine.getByRole("button", { name: "Edit and resend" }).click();
+    await page.getByLabel("Changed message").fill("say better");
+    await page.getByRole("button", { name: "Send in a fork" }).click();
+    const refused = page.getByRole("dialog", { name: "That did not work" });
+    await refused.getByText("can only be forked at the end").waitFor();
+    await page.keyboard.press("Escape");
+    expect((await session.get()).last_sequence).toBe(before);
+    const asked = page.getByRole("article", { name: "You" }).filter({ hasText: "say kept" });
+    await asked.hover();
+    await asked.getByRole("button", { name: "Edit and resend" }).click();
     await page.getByLabel("Changed message").fill("say better");
     await page.getByRole("button", { name: "Send in a fork" }).click();
     await page.getByRole("article", { name: "Agent" }).getByText("better").waitFor();
