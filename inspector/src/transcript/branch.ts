@@ -12,23 +12,24 @@ export const textOf = (item: Item): string =>
   item.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 
 /** `at`: the last event it takes over. An agent that only forks at its end gets a new session that knows what was said up to there. */
-export async function forkAt(id: string, at: number, message?: string): Promise<void> {
+export async function forkAt(id: string, at: number, resent?: { turn_id: string | null; text: string }): Promise<void> {
   const next = await daemon
     .session(id)
     .fork({ at })
     .then(({ id: forked }) => forked)
     .catch((error: unknown) => {
-      if (error instanceof DragomanError && error.code === "fork_unsupported") return retold(id, at, error);
+      if (error instanceof DragomanError && error.code === "fork_unsupported") return retold(id, at, resent?.turn_id ?? null, error);
       throw error;
     });
   sessions.accept(await daemon.session(next).get());
   go({ page: "session", id: next });
-  if (message !== undefined) await sendTo(next, message);
+  if (resent) await sendTo(next, resent.text);
 }
 
-async function retold(id: string, at: number, refused: DragomanError): Promise<string> {
+/** From the checkpoint before the turn, or the first one after the event. There is none where no file changed in between. */
+async function retold(id: string, at: number, turn: string | null, refused: DragomanError): Promise<string> {
   const { checkpoints } = await daemon.session(id).checkpoints();
-  const place = checkpoints.find(({ sequence }) => sequence >= at);
+  const place = checkpoints.find(({ sequence, turn_id }) => (turn === null ? sequence >= at : turn_id === turn));
   if (!place) throw refused;
   const { session_id } = await daemon.session(id).rewind(place.checkpoint_id, { mode: "conversation" });
   if (session_id === null) throw refused;

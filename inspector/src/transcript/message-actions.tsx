@@ -52,7 +52,8 @@ export function MessageActions({ item }: { item: Item }) {
           onSend={(changed) => {
             setEditing(false);
             const before = item.turn_id === null ? undefined : beforeTurn(view, item.turn_id);
-            attempt(forkAt(view.id, before ?? Math.max(1, (at ?? 2) - 1), changed));
+            const resent = { turn_id: item.turn_id, text: changed };
+            attempt(forkAt(view.id, before ?? Math.max(1, (at ?? 2) - 1), resent));
           }}
         />
       )}
