@@ -18,7 +18,8 @@ export async function forkAt(id: string, at: number, resent?: { turn_id: string 
     .fork({ at })
     .then(({ id: forked }) => forked)
     .catch((error: unknown) => {
-      if (error instanceof DragomanError && error.code === "fork_unsupported") return retold(id, at, resent?.turn_id ?? null, error);
+      if (error instanceof DragomanError && error.code === "fork_unsupported")
+        return retold(id, at, resent?.turn_id ?? null, error);
       throw error;
     });
   sessions.accept(await daemon.session(next).get());
