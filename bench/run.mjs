@@ -2,7 +2,7 @@
  * `npm run bench`: the real daemon and the bare pipe beside it, in one run on one machine; prints medians of three rounds as one table, and ends by itself.
  *   --short        a tenth of the load, and only as many rounds as fit into three minutes
  *   --peers        peers too, installed from npm into the user's cache
- *   --only=a,b     some of: streams, agents, history, disk, sessions, peers
+ *   --only=a,b     some of: streams, agents, history, disk, sessions, search, peers
  *   --rounds=N     instead of three
  *   --json         one JSON object with every figure of every round instead of the table
  */
@@ -12,6 +12,7 @@ import { rss, timed } from "./client.mjs";
 import { bigSession, diskRows, idleSubscribers, manySessions } from "./history.mjs";
 import { peerRows } from "./peer-rows.mjs";
 import { SANDBOX_AGENT, startSandboxAgent } from "./peers.mjs";
+import { searchRows } from "./search.mjs";
 import { startDaemon, startPipe } from "./servers.mjs";
 import { agentRows, mockRows } from "./streams.mjs";
 import { markdown, result, row } from "./table.mjs";
@@ -79,6 +80,7 @@ const inTime = async (name, ms, work) => {
 if (inRounds > 0) await nextRound();
 if (wants("disk")) await inTime("disk", 30_000, () => diskRows(scale));
 if (wants("sessions")) await inTime("sessions", 45_000, () => manySessions(scale));
+if (wants("search")) await inTime("search", 45_000, () => searchRows(scale));
 while (done < inRounds && fits(longest)) await nextRound();
 if (done < inRounds) process.stderr.write(`${done} rounds instead of ${rounds}: there was no time for more.\n`);
 

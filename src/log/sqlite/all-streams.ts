@@ -12,7 +12,7 @@ import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
 import type { StreamStore } from "./stream-store.ts";
 
-/** Streams looked at in one turn of the event loop: a few milliseconds. */
+/** Streams looked at in one turn of the event loop: a millisecond. */
 const PORTION = 200;
 
 type Sources = { events: EventStore; streams: StreamStore; epochs: Epochs; pump: Pump; onThrow(error: unknown): void };
@@ -101,12 +101,10 @@ export class AllStreams {
    */
   async #checkEnds(): Promise<void> {
     try {
-      for (let after = 0; ; await setImmediate()) {
-        const streams = this.#streams.lasts(after, PORTION);
-        for (const { last, ...stream } of streams) this.#events.mustHaveLast(stream, last);
-        const end = streams.at(-1);
-        if (end === undefined || streams.length < PORTION) break;
-        after = end.no;
+      const end = this.#streams.lastNo();
+      for (let after = 0; after < end; after += PORTION) {
+        this.#events.mustHaveLasts(after, after + PORTION);
+        await setImmediate();
       }
       this.#endsChecked = "done";
     } catch (error) {

@@ -35,7 +35,7 @@ export class EventStore {
   readonly #rowsUp: Statement;
   readonly #rowsDown: Statement;
   readonly #row: Statement;
-  readonly #place: Statement;
+  readonly #withoutLast: Statement;
   readonly #global: Statement;
   readonly #positionOf: Statement;
   readonly #lastPosition: Statement;
@@ -55,7 +55,10 @@ export class EventStore {
     this.#rowsUp = db.prepare(`${rows} WHERE stream = ? AND last BETWEEN ? AND ? ORDER BY last`);
     this.#rowsDown = db.prepare(`${rows} WHERE stream = ? AND last BETWEEN ? AND ? ORDER BY last DESC`);
     this.#row = db.prepare(`${rows} WHERE position = ?`);
-    this.#place = db.prepare("SELECT stream, last FROM event_chunks WHERE position = ?");
+    // `first` is not in the index: the row itself must be there.
+    this.#withoutLast = db.prepare(`
+      SELECT s.no, s.kind, s.id, s.last_sequence FROM streams s LEFT JOIN event_chunks e ON e.stream = s.no AND e.last = s.last_sequence
+      WHERE s.no > ? AND s.no <= ? AND s.deleted = 0 AND s.last_sequence > 0 AND e.first IS NULL LIMIT 1`);
     this.#global = db.prepare(`
       SELECT e.position, s.kind, s.id, e.stream, e.first, e.last, e.types, e.natives, e.body, e.checksum
       FROM event_chunks e JOIN streams s ON s.no = e.stream
@@ -124,11 +127,13 @@ export class EventStore {
     return int(row, "position");
   }
 
-  /** Throws when the chunk with the last event of a stream is not in its place. */
-  mustHaveLast(stream: StreamName, last: number): void {
-    this.#damage.guard(`Event ${last}`, stream, () => {
-      const row = this.#place.get(this.positionOf(stream, last));
-      if (row === undefined || int(row, "stream") !== stream.no || int(row, "last") !== last) throw this.#missing(stream, last);
+  /** Throws when the chunk with the last event of one of these streams is not in its place. They are named by their numbers: behind `after`, up to `to`. */
+  mustHaveLasts(after: number, to: number): void {
+    this.#damage.guard("The last event of a stream", undefined, () => {
+      const row = this.#withoutLast.get(after, to);
+      if (row === undefined) return;
+      const stream = { no: int(row, "no"), kind: word<StreamKind>(row, "kind"), id: text(row, "id") };
+      throw this.#missing(stream, int(row, "last_sequence"));
     });
   }
 

@@ -25,7 +25,6 @@ export class StreamStore {
   readonly #setState: Statement;
   readonly #state: Statement;
   readonly #find: Statement;
-  readonly #lasts: Statement;
   readonly #page: Statement;
   readonly #markDeleted: Statement;
   readonly #remove: Statement;
@@ -43,9 +42,6 @@ export class StreamStore {
     this.#setState = db.prepare("UPDATE streams SET state = ?, state_checksum = ? WHERE no = ?");
     this.#state = db.prepare("SELECT state, state_checksum FROM streams WHERE no = ?");
     this.#find = db.prepare(`SELECT ${COLUMNS}, ${CHECKSUMS} FROM streams WHERE kind = ? AND id = ?`);
-    this.#lasts = db.prepare(
-      "SELECT no, kind, id, last_sequence FROM streams WHERE deleted = 0 AND last_sequence > 0 AND no > ? ORDER BY no LIMIT ?",
-    );
     this.#page = db.prepare(`SELECT ${COLUMNS}, ${CHECKSUMS} FROM streams WHERE deleted = 0 AND no > ? ORDER BY no LIMIT ?`);
     this.#markDeleted = db.prepare(
       "UPDATE streams SET deleted = 1, id = NULL, state = '', open_since = NULL, key_checksum = ?, row_checksum = NULL, state_checksum = ? WHERE no = ?",
@@ -102,16 +98,6 @@ export class StreamStore {
       }
       if (rows.length < ALL_PAGE) return;
     }
-  }
-
-  /** The last sequence of each stream with a greater number, some of them. */
-  lasts(after: number, limit: number): { no: number; kind: StreamKind; id: string; last: number }[] {
-    return this.#lasts.all(after, limit).map((row) => ({
-      no: int(row, "no"),
-      kind: word<StreamKind>(row, "kind"),
-      id: text(row, "id"),
-      last: int(row, "last_sequence"),
-    }));
   }
 
   /** The highest number ever given: numbers do not come back, so rows of a deleted stream are never taken for a new one's. */
