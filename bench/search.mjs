@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqliteLog } from "../dist/log/sqlite/log.js";
+import { openSqliteLog } from "../build/log/sqlite/log.js";
 import { timed } from "./client.mjs";
 import { newSession, startDaemon } from "./servers.mjs";
 import { row } from "./table.mjs";

@@ -10,7 +10,14 @@ import { rolldown } from "rolldown";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Programs, and exports that share classes with the daemon: one build, so that each class exists once. */
-const ENTRIES = ["cli/main", "index", "agents/kit/index", "agents/mock/program", "verify/scenario/mcp-echo-server"];
+const ENTRIES = [
+  "cli/main",
+  "index",
+  "agents/kit/index",
+  "agents/mock/program",
+  "verify/scenario/mcp-echo-server",
+  "log/sqlite/background-thread",
+];
 
 /** Native code, and what is loaded only where somebody installed it. */
 const EXTERNAL = [/^@lydell\//, /^@xterm\//, /^@photostructure\//, /^@anthropic-ai\//];

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { builtFile } from "../../package-root.ts";
 import { codeOfLater } from "../log.suite.ts";
 import { type Background, openBackground } from "./background.ts";
 import { backgroundWork } from "./background-work.ts";
@@ -10,7 +11,7 @@ import { type Database, openDatabase } from "./driver.ts";
 import { DATABASE_FILE } from "./refusal.ts";
 import { Wal } from "./wal.ts";
 
-const BUILT = new URL("../../../dist/log/sqlite/background-thread.js", import.meta.url);
+const BUILT = builtFile("log/sqlite/background-thread.js");
 /** Fails at the first thing it is asked. */
 const MORTAL = new URL(
   "data:text/javascript,import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('gone') })",

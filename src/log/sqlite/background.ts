@@ -3,6 +3,7 @@
  * what it was asked; the next call starts another. From the sources there is no thread: the same work is done in this one.
  */
 import { Worker } from "node:worker_threads";
+import { builtFile } from "../../package-root.ts";
 import { LogError, type LogErrorCode } from "../log-error.ts";
 import { BACKGROUND_CALLS, type BackgroundPlace, type BackgroundWork, backgroundWork } from "./background-work.ts";
 
@@ -12,7 +13,7 @@ export type Answer = { id: number; value: unknown } | { id: number; error: { cod
 
 type Waiting = { resolve(value: unknown): void; reject(error: LogError): void };
 
-const PROGRAM = new URL("./background-thread.js", import.meta.url);
+const PROGRAM = builtFile("log/sqlite/background-thread.js");
 /** Threads load JavaScript only. */
 const IN_A_THREAD = import.meta.url.endsWith(".js");
 
