@@ -14,7 +14,7 @@ import { Ledger } from "./ledger.ts";
 import { isLoop } from "./loop-signature.ts";
 import { ToolPerformer } from "./perform.ts";
 import type { RecordOf } from "./records.ts";
-import { requestBody } from "./request-body.ts";
+import { RequestWriter } from "./request-body.ts";
 import type { Settings } from "./settings.ts";
 import type { RuntimeState } from "./state.ts";
 import { type Answer, Stepper } from "./step.ts";
@@ -34,6 +34,7 @@ export class AgentLoop {
   readonly #stepper: Stepper;
   readonly #compactor: Compactor;
   readonly #onFrame: FrameListener;
+  readonly #writer = new RequestWriter();
   #abort = new AbortController();
   #running: Promise<TurnEnd> | null = null;
 
@@ -229,7 +230,7 @@ export class AgentLoop {
   async #ask(): Promise<Answer | null> {
     const { state } = this.#ledger;
     try {
-      return await this.#stepper.ask(requestBody(state), "step", this.#abort.signal);
+      return await this.#stepper.ask(this.#writer.body(state), "step", this.#abort.signal);
     } catch (error) {
       const overflow = error instanceof ResponsesError && error.code === "context_overflow";
       if (!overflow || (state.turn?.overflows ?? 0) > 1 || !(await this.#compact("overflow"))) throw error;

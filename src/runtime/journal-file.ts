@@ -91,7 +91,7 @@ export class FileJournal implements JournalStore {
       this.#pending = [];
       if (text === "") return;
       try {
-        await this.#file.appendFile(text);
+        await writeAll(this.#file, Buffer.from(text));
       } catch (error) {
         this.#failed = error;
         throw error;
@@ -104,6 +104,11 @@ export class FileJournal implements JournalStore {
     await this.#write();
     await this.#file.datasync();
   }
+}
+
+/** A write may take less than all of it. */
+async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }
 
 /** The records of a journal file. Throws when a line is damaged. */

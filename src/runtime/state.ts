@@ -79,6 +79,8 @@ export class RuntimeState {
   /** What the provider counted for everything up to its last answer; null before it. */
   #counted: number | null = null;
   #uncounted = 0;
+  /** Counted once for the same settings. */
+  #fixed: { settings: Settings; tokens: number } | null = null;
 
   static from(records: readonly JournalRecord[]): RuntimeState {
     const state = new RuntimeState();
@@ -100,9 +102,17 @@ export class RuntimeState {
 
   /** Tokens the next request will have: what was counted, and an estimate of what came since. */
   get contextTokens(): number {
-    const { instructions, tools } = this.settings;
-    const base = this.#counted ?? estimateTokens(instructions) + estimateTokens(JSON.stringify(tools));
-    return base + this.#uncounted;
+    return (this.#counted ?? this.#fixedTokens()) + this.#uncounted;
+  }
+
+  /** Instructions and tools. */
+  #fixedTokens(): number {
+    const { settings } = this;
+    if (this.#fixed?.settings !== settings) {
+      const tokens = estimateTokens(settings.instructions) + estimateTokens(JSON.stringify(settings.tools));
+      this.#fixed = { settings, tokens };
+    }
+    return this.#fixed.tokens;
   }
 
   get lastResponse(): Extract<Entry, { kind: "response" }> | null {

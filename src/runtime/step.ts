@@ -8,12 +8,12 @@ import { type JsonObject, objectOf, textOf } from "../openresponses/json.ts";
 import type { ReceivedEvent } from "../openresponses/provider-event.ts";
 import { DEFAULT_RETRY, type RetryPolicy, waitAfter, withRetry } from "../openresponses/retry.ts";
 import type { CallRunner } from "./call-runner.ts";
-import { sha256 } from "./digest.ts";
 import type { FrameListener } from "./frames.ts";
 import { CallNamer, callsOf, keptItems, type ModelCall } from "./input-items.ts";
 import type { Ledger } from "./ledger.ts";
 import { ReceivedBlocks } from "./received-blocks.ts";
 import type { RecordOf, TokenCount } from "./records.ts";
+import type { RequestBody } from "./request-body.ts";
 
 const PARALLEL_READS = 8;
 
@@ -51,7 +51,7 @@ export class Stepper {
   }
 
   /** Asks until there is an answer. Throws `ResponsesError` when there will be none. */
-  async ask(body: string, purpose: Purpose, signal: AbortSignal): Promise<Answer> {
+  async ask(body: RequestBody, purpose: Purpose, signal: AbortSignal): Promise<Answer> {
     const { ledger, onFrame, retry = DEFAULT_RETRY } = this.#ports;
     const { inFlight, requests, attempts } = ledger.state;
     // A request that a crash cut off is asked again under its number.
@@ -84,7 +84,7 @@ export class Stepper {
   }
 
   async #attempt(
-    body: string,
+    body: RequestBody,
     purpose: Purpose,
     n: number,
     attempt: number,
@@ -92,14 +92,13 @@ export class Stepper {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { ledger, transport } = this.#ports;
-    const body_bytes = Buffer.byteLength(body);
-    ledger.append({ type: "request.sent", n, attempt, purpose, body_sha256: sha256(body), body_bytes });
+    ledger.append({ type: "request.sent", n, attempt, purpose, body_sha256: body.sha256, body_bytes: body.bytes });
     await ledger.durable();
     const early = new EarlyCalls(this.#ports.calls, purpose === "step", n, attempt, signal);
     const kept = new ReceivedBlocks(ledger, { n, attempt });
     try {
       const streamed = await transport.stream(
-        body,
+        body.text,
         { n, attempt },
         {
           signal,

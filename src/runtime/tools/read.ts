@@ -1,5 +1,5 @@
 /** Reads a text file with line numbers, an image, or a kept output (`artifact:<digest>`). */
-import { readdir, stat } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import Type from "typebox";
 import { isObject, type JsonObject } from "../../openresponses/json.ts";
 import { readCurrent } from "../file-changes.ts";
@@ -31,8 +31,7 @@ export const readTool = defineTool({
     if (path.startsWith(ARTIFACT)) return { output: numbered(await artifact(path, blobs), path, offset, limit) };
     const file = realPath(directory, path);
     const shown = shownPath(directory, file);
-    await refuseDirectory(file, shown);
-    const current = await readCurrent(file);
+    const current = await readCurrent(file, " Use ls.");
     if (current === null) throw new ToolError(`${shown} does not exist.${await similar(directory, file)}`);
     const image = imageType(current.bytes);
     if (image !== null) return { output: imageParts(current.bytes, image, shown) };
@@ -47,11 +46,6 @@ async function artifact(path: string, blobs: BlobStore): Promise<string> {
   const bytes = await blobs.get(path.slice(ARTIFACT.length));
   if (bytes === null) throw new ToolError(`There is no ${path}.`);
   return bytes.toString("utf8");
-}
-
-async function refuseDirectory(file: string, shown: string): Promise<void> {
-  const found = await stat(file).catch(() => null);
-  if (found?.isDirectory()) throw new ToolError(`${shown} is a directory. Use ls.`);
 }
 
 function numbered(text: string, name: string, offset = 1, limit = MAX_LINES): string {

@@ -65,7 +65,7 @@ async function forked(host: AgentHost, origin: SessionData, at: number | null): 
     const blobs = join(origin.path, "blobs");
     if ((await stat(blobs).catch(() => null)) !== null) await cp(blobs, join(temporary, "blobs"), { recursive: true });
     const file = await open(join(temporary, "journal"), "wx", 0o600);
-    await file.writeFile(records.map(journalLine).join(""));
+    await file.writeFile(records.map((record) => journalLine(record)).join(""));
     await file.sync();
     await file.close();
     await rename(temporary, data.path);
