@@ -68,6 +68,7 @@ const EXCEPTIONS: Record<string, string> = {
   "server/problems.ts -> agents/contract.ts": "Only the class AgentError, whose codes are problem codes.",
   "cli/commands/doctor.ts -> log/sqlite/refusal.ts": "A log that the daemon refuses to open must be explained without a daemon.",
   "cli/commands/doctor.ts -> agents/responses": "An endpoint must be examined without a daemon.",
+  "cli/commands/replay-run.ts -> agents/responses": "A recorded run is played again without a daemon.",
   "cli/commands/serve.ts -> server/descriptors.ts": "Warns before the start when the system allows too few open files.",
   "cli/commands/mcp.ts -> transports/index.ts": "Finds out which agent a caller of the MCP server belongs to.",
 };

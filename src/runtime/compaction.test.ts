@@ -45,7 +45,7 @@ describe("compaction", () => {
       if (!isSummary(body)) expect(input.some((item) => item.role === "user")).toBe(true);
     }
     const report = await replay(test.journal.records, { registry: test.registry, directory: "/nowhere" });
-    expect(report).toEqual({ requests: seen.length, differentRequests: [], firstDifference: null });
+    expect(report).toMatchObject({ requests: seen.length, differentRequests: [], firstDifference: null });
   });
 
   it("an overflow is answered with one compaction, then with an error", async () => {

@@ -34,6 +34,8 @@ export interface ReplayReport {
   readonly differentRequests: readonly { readonly n: number; readonly attempt: number }[];
   /** The first outcome that is not the recorded one. */
   readonly firstDifference: { readonly recorded: unknown; readonly replayed: unknown } | null;
+  /** The journal that was made. */
+  readonly records: readonly JournalRecord[];
 }
 
 /** What must come out the same. Times, durations and the bytes themselves are inputs. */
@@ -66,6 +68,8 @@ class Replay {
     this.#duringCalls = records.filter(
       (record) =>
         record.type === "plan.updated" ||
+        record.type === "call.started" ||
+        record.type === "call.output" ||
         record.type === "call.file" ||
         record.type === "child.ended" ||
         (record.type === "skill.used" && record.by === "model"),
@@ -105,7 +109,8 @@ class Replay {
       if (!this.#loop.busy) void this.#loop.prompt(turn.items).catch(() => {});
       await this.#loop.idle();
     }
-    return { requests: this.#requests, differentRequests: this.#different, firstDifference: this.#difference() };
+    const { records } = this.#journal;
+    return { requests: this.#requests, differentRequests: this.#different, firstDifference: this.#difference(), records };
   }
 
   #of<T extends RecordType>(type: T): RecordOf<T>[] {

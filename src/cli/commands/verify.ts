@@ -45,14 +45,29 @@ export const verify: Command = {
 
 export const replay: Command = {
   name: "replay",
-  usage: "replay <agent> <file>…",
+  usage: "replay <agent> <file>… | replay --run <session>",
   about: "translate recorded traces offline: events on stdout, the ledger on stderr",
   help: `  Takes the traces of \`verify --record\` and of the flight recorder (GET /v1/sessions/{id}/native).
   <agent> is claude, claude-sdk, codex, opencode, gemini, acp (any agent that speaks it), amp or mock.
-  Exit code: 0 all understood, 1 something is unparsed or breaks a rule.`,
-  options: { raw: { type: "boolean", about: "each event with the native message it came from" } },
+  --run plays a session of the agent \`responses\` again, or a file of \`dragoman native\`: its loop runs with the recorded answers and results, without a
+  model, and every request must have the same bytes. With --until and --live it goes on from a request with a living model; tools are real then.
+  Exit code: 0 all understood and the same, 1 something is unparsed, breaks a rule or differs.`,
+  options: {
+    raw: { type: "boolean", about: "each event with the native message it came from" },
+    run: { type: "boolean", about: "play a session of our own agent again, and compare" },
+    until: { type: "string", value: "<n>", about: "with --live: the first request that is asked anew" },
+    live: { type: "boolean", about: "go on from there with a living model" },
+    endpoint: { type: "string", value: "<url>", about: "with --live: the base URL of the model" },
+    model: { type: "string", short: "m", value: "<model>", about: "with --live: another model than the recorded one" },
+    directory: { type: "string", short: "C", value: "<dir>", about: "with --live: where tools work (default: here)" },
+  },
   completes: ["agents", "files"],
-  async run({ words, values, terminal }) {
+  async run(call) {
+    const { words, values, terminal } = call;
+    if (flag(values, "run")) {
+      const { replayRunCommand } = await import("./replay-run.ts");
+      return replayRunCommand(call);
+    }
     const { replayCommand } = await import("../../verify/replay-command.ts");
     const agent = need(words, 0, "the agent");
     need(words, 1, "the file");
