@@ -2,6 +2,7 @@
  * Plays a recorded session of our own agent again, from its ledger: the loop runs with the recorded bytes of the provider and the recorded results of tools. Every
  * request must have the recorded bytes, and everything told must come out the same. Nothing is asked and nothing is run.
  */
+import { type SseBlock, SseReader } from "../../../openresponses/sse-reader.ts";
 import { canonicalJson } from "../../../runtime/digest.ts";
 import { recordedTools } from "../../../runtime/recorded-tools.ts";
 import { type JournalRecord, recordFault } from "../../../runtime/records.ts";
@@ -60,18 +61,25 @@ export async function replayRun(records: readonly JournalRecord[], directory: st
 function tellings(records: readonly JournalRecord[]): Map<string, string[]> {
   const translator = new ResponsesTranslator();
   const told = new Map<string, string[]>();
-  for (const record of records) {
-    const message: NativeMessage =
-      record.type === "received"
-        ? { dir: "sse", data: record.bytes.startsWith("{") ? JSON.parse(record.bytes) : record.bytes }
-        : { dir: "out", data: record };
+  for (const message of records.flatMap(messagesOf))
     for (const { drafts } of translator.translate(message))
       for (const draft of drafts) {
         const key = keyOf(draft);
         told.set(key, [...(told.get(key) ?? []), canonicalJson(untimed(draft))]);
       }
-  }
   return told;
+}
+
+/** A record of received bytes may hold several blocks of the stream. */
+function messagesOf(record: JournalRecord): NativeMessage[] {
+  if (record.type !== "received") return [{ dir: "out", data: record }];
+  if (record.bytes.startsWith("{")) return [{ dir: "sse", data: JSON.parse(record.bytes) }];
+  const blocks: NativeMessage[] = [];
+  const onBlock = ({ bytes }: SseBlock): void => void blocks.push({ dir: "sse", data: bytes.toString("utf8") });
+  const reader = new SseReader({ maxBlockBytes: Number.MAX_SAFE_INTEGER, onBlock });
+  reader.push(Buffer.from(record.bytes, record.encoding));
+  const rest = reader.end();
+  return rest.length === 0 ? blocks : [...blocks, { dir: "sse", data: rest.toString("utf8") }];
 }
 
 /** Items by their key, other things by what they are. */
