@@ -11,6 +11,7 @@ import { EventPrinter } from "./event-printer.ts";
 import { LiveArea } from "./live-area.ts";
 import { exact, exactLine } from "./output.ts";
 import { PASTE_MARKS_OFF, PASTE_MARKS_ON, PastedLines } from "./pasted-lines.ts";
+import { pathCompleter } from "./path-completer.ts";
 import { type Paint, paintFor } from "./style.ts";
 
 const PROMPT = "> ";
@@ -46,7 +47,13 @@ export class AttachView {
     this.#session = session;
     this.#steer = options.steer;
     this.#keyboard = new PastedLines(terminal.stdin);
-    this.#readline = createInterface({ input: this.#keyboard, output: terminal.stdout.device, terminal: true, prompt: PROMPT });
+    this.#readline = createInterface({
+      input: this.#keyboard,
+      output: terminal.stdout.device,
+      terminal: true,
+      prompt: PROMPT,
+      completer: pathCompleter((typed) => session.files.complete(typed, { limit: 30 })),
+    });
     this.#area = new LiveArea(this.#readline, terminal.stdout.device);
     this.#paint = paintFor(terminal.stdout, terminal.env);
     this.#printer = new EventPrinter(

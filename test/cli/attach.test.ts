@@ -42,6 +42,20 @@ describe("dragoman attach", { timeout: 60_000 }, () => {
     expect((await session.get()).status).toBe("idle");
   });
 
+  it("completes @path with the files of the directory", async () => {
+    const session = await newSession();
+    await session.prompt("say ready");
+    await session.files.write("unmistakable-name.txt", "x");
+    const screen = new Screen(session);
+    await screen.sees("Ctrl-D");
+    screen.type("say @unmis\t");
+    await screen.sees("say @unmistakable-name.txt ");
+    screen.type("is there\r");
+    await screen.sees("@unmistakable-name.txt is there");
+    screen.type(LEAVE);
+    expect(await screen.exit).toBe(0);
+  });
+
   it("asks permissions and questions, and keeps the half-typed message", async () => {
     const session = await newSession();
     await session.prompt("say ready");

@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { at, choose, hasBrowser, openDrawer, World } from "./world.ts";
 
+/** Where pictures of the pages are put, for a person to look at; nowhere unless asked for. */
+const PICTURES = process.env.DRAGOMAN_PICTURES;
 const AGENT = fileURLToPath(new URL("../shell-agent.mjs", import.meta.url));
 const agents = { acp: { shell: { command: process.execPath, args: [AGENT], restricted: {} } } };
 
@@ -43,6 +45,12 @@ describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, (
 
     await panel.getByRole("button", { name: "Undo the last rewind" }).click();
     await expect.poll(() => readFileSync(file, "utf8")).toBe("two\n");
+    if (PICTURES) await page.screenshot({ path: join(PICTURES, "changes.png") });
+
+    await panel.getByRole("list", { name: "Checkpoints" }).getByRole("button", { name: "Rewind…" }).last().click();
+    await preview.getByRole("button", { name: "Rewind, and go on in a new session" }).click();
+    await page.waitForURL((url) => !url.pathname.includes(session.id));
+    expect(readFileSync(file, "utf8")).toBe("one\n");
     expect(world.faults).toEqual([]);
   });
 
@@ -86,6 +94,7 @@ describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, (
     await card.getByText("Greets somebody.").waitFor();
     await card.getByText("claude: injected").waitFor();
     await card.getByText("codex: native").waitFor();
+    if (PICTURES) await page.screenshot({ path: join(PICTURES, "skills.png") });
     expect(world.faults).toEqual([]);
   });
 });

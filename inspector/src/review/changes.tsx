@@ -5,6 +5,8 @@ import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { useCalm } from "../debug/coverage.tsx";
 import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
+import { go } from "../state/route.ts";
+import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
 import type { TranscriptView } from "../transcript/context.ts";
 import { Choice } from "../ui/choice.tsx";
@@ -65,6 +67,14 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
     setAsked(null);
     session.rewind(checkpoint.checkpoint_id, { force }).then(({ files }) => setDone(told(files?.files.length ?? 0)), failed);
   };
+  const branch = ({ checkpoint, force, preview }: Asked): void => {
+    setAsked(null);
+    const mode = (preview.files?.changes.length ?? 0) > 0 ? "both" : "conversation";
+    session
+      .rewind(checkpoint.checkpoint_id, { mode, force })
+      .then(({ session_id }) => (session_id === null ? undefined : openSession(session_id)))
+      .catch(failed);
+  };
   const undo = (): void => {
     setAsked(null);
     session.undoRewind().then(({ files }) => setDone(told(files?.files.length ?? 0)), failed);
@@ -99,7 +109,13 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
         )}
       </div>
       {asked && (
-        <Preview asked={asked} onForce={(force) => ask(asked.checkpoint, force)} onGo={rewind} onLeave={() => setAsked(null)} />
+        <Preview
+          asked={asked}
+          onForce={(force) => ask(asked.checkpoint, force)}
+          onGo={rewind}
+          onBranch={branch}
+          onLeave={() => setAsked(null)}
+        />
       )}
       <ChangedFiles session={session_id} data={data} canSend={operate && row.status !== "ended"} />
       <h3>Checkpoints</h3>
@@ -131,11 +147,13 @@ function Preview({
   asked,
   onForce,
   onGo,
+  onBranch,
   onLeave,
 }: {
   asked: Asked;
   onForce(force: boolean): void;
   onGo(asked: Asked): void;
+  onBranch(asked: Asked): void;
   onLeave(): void;
 }) {
   const { checkpoint, preview, force } = asked;
@@ -167,6 +185,13 @@ function Preview({
         <Button look="primary" disabled={changes.length === 0} onClick={() => onGo(asked)}>
           Rewind {changes.length} files
         </Button>
+        <Button
+          icon="branch"
+          title="A new session that knows what was said up to here. This one stays as it is."
+          onClick={() => onBranch(asked)}
+        >
+          {changes.length > 0 ? "Rewind, and go on in a new session" : "Go on from here in a new session"}
+        </Button>
         <Button onClick={onLeave}>Cancel</Button>
       </div>
     </section>
@@ -192,3 +217,8 @@ const turnsOf = (checkpoints: readonly Checkpoint[]): string[] => [
 
 const told = (files: number): string =>
   files === 0 ? "The files were as they are: nothing was changed." : `${files} files were changed.`;
+
+async function openSession(id: string): Promise<void> {
+  sessions.accept(await daemon.session(id).get());
+  go({ page: "session", id });
+}
