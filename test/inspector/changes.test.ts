@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, (
 
     await panel.getByRole("list", { name: "Checkpoints" }).getByRole("button", { name: "Rewind…" }).last().click();
     await preview.getByRole("button", { name: "Rewind, and go on in a new session" }).click();
-    await page.waitForURL((url) => !url.pathname.includes(session.id));
+    await page.waitForURL((url) => url.href.includes("sessions/") && !url.href.includes(session.id));
     expect(readFileSync(file, "utf8")).toBe("one\n");
     expect(world.faults).toEqual([]);
   });

@@ -99,7 +99,7 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
           onChange={setShown}
         />
         <span className="dim">
-          {data.changes.length} files, <span className="added">+{data.added}</span>{" "}
+          {filesText(data.changes.length)}, <span className="added">+{data.added}</span>{" "}
           <span className="removed">−{data.removed}</span>
         </span>
         {operate && rewound && (
@@ -124,10 +124,9 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
           <li key={`${each.checkpoint_id} ${each.sequence}`}>
             <span className="dim">{clock(each.created_at)}</span>
             <span>
-              {visibleLine(each.label)}
-              {each.tool_name !== null && <code>{visibleLine(each.tool_name)}</code>}
+              {visibleLine(each.label)} {each.tool_name !== null && <code>{visibleLine(each.tool_name)}</code>}
             </span>
-            <span className="dim">{each.files === 0 ? "" : `${each.files} files`}</span>
+            <span className="dim">{each.files === 0 ? "" : filesText(each.files)}</span>
             <Button look="quiet" className="small" onClick={() => setShown(`since ${each.checkpoint_id}`)}>
               Changes since
             </Button>
@@ -183,7 +182,7 @@ function Preview({
       )}
       <div className="changes-head">
         <Button look="primary" disabled={changes.length === 0} onClick={() => onGo(asked)}>
-          Rewind {changes.length} files
+          Rewind {filesText(changes.length)}
         </Button>
         <Button
           icon="branch"
@@ -216,7 +215,11 @@ const turnsOf = (checkpoints: readonly Checkpoint[]): string[] => [
 ];
 
 const told = (files: number): string =>
-  files === 0 ? "The files were as they are: nothing was changed." : `${files} files were changed.`;
+  files === 0
+    ? "The files were as they are: nothing was changed."
+    : `${filesText(files)} ${files === 1 ? "was" : "were"} changed.`;
+
+const filesText = (count: number): string => (count === 1 ? "1 file" : `${count} files`);
 
 async function openSession(id: string): Promise<void> {
   sessions.accept(await daemon.session(id).get());
