@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, AgentSkills, McpServer, ReadSkill } from "../agents/contract.ts";
+import { builtFile } from "../package-root.ts";
 import type { SkillList } from "../schema/skill.ts";
 import type { HandedSkills, SkillPlace, SkillSource, UsedSkill } from "../session/skill-source.ts";
 import {
@@ -26,11 +27,7 @@ const MAX_BYTES = 10 * 1024 ** 2;
 
 /** Part of the tool's name in the agent's calls, by which a use is recognised. */
 const SERVER_NAME = "dragoman_skills";
-const SERVER_PROGRAM = fileURLToPath(
-  import.meta.url.endsWith(".ts")
-    ? new URL("../../dist/mcp/skill-server.js", import.meta.url)
-    : new URL("../mcp/skill-server.js", import.meta.url),
-);
+const SERVER_PROGRAM = fileURLToPath(builtFile("mcp/skill-server.js"));
 
 export type DaemonSkillsOptions = {
   /** Where folders for agents are made. */

@@ -2,7 +2,7 @@
  * Agent Skills for agents that have no other door: a program that speaks MCP on stdin and stdout and has one tool, whose description is the catalog. The daemon
  * writes the catalog; a skill is read when it is used. It needs no daemon, no token and no package, so that it starts fast: one runs beside each such agent.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
@@ -105,4 +105,5 @@ function serve(catalog: string): void {
 }
 
 const [, program, catalog] = process.argv;
-if (program !== undefined && catalog !== undefined && import.meta.url === pathToFileURL(program).href) serve(catalog);
+if (program !== undefined && catalog !== undefined && import.meta.url === pathToFileURL(realpathSync(program)).href)
+  serve(catalog);
