@@ -20,5 +20,9 @@ describe("the place of a fork in a session of OpenCode", () => {
       await forkPlace(ledger(asked, message("msg_1"), message("msg_2"), message("msg_9", "ses_2"), idle("ses_2"), idle())),
     ).toBe("msg_2");
     expect(await forkPlace(ledger(asked, message("msg_1"), idle(), asked, message("msg_3")))).toBe("msg_1");
+    const answer = (finish: string) =>
+      event("message.updated", { info: { id: "msg_4", sessionID: "ses_1", role: "assistant", time: { completed: 2 }, finish } });
+    expect(await forkPlace(ledger(asked, message("msg_1"), answer("stop"), asked, message("msg_5")))).toBe("msg_4");
+    expect(await forkPlace(ledger(asked, message("msg_1"), answer("tool-calls")))).toBeNull();
   });
 });

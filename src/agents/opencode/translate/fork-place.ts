@@ -1,6 +1,6 @@
 /** The last message of the last whole turn of a ledger: a fork of the session has everything up to it. */
 import type { NativeMessage } from "../../contract.ts";
-import { rec, str } from "../../json.ts";
+import { type JsonRecord, rec, str } from "../../json.ts";
 import { readFrame } from "./frame.ts";
 
 /** Sub-agents are sessions of their own: the one that our requests name is ours. */
@@ -18,7 +18,12 @@ export async function forkPlace(ledger: AsyncIterable<NativeMessage>): Promise<s
     const session = str(data.sessionID) ?? str(info.sessionID) ?? "";
     if (type === "message.updated") last.set(session, str(info.id) ?? last.get(session) ?? "");
     const idle = type === "session.idle" || (type === "session.status" && rec(data.status).type === "idle");
-    if (idle && session === own) place = last.get(session) ?? place;
+    // The last answer may be told before the session is idle, and the next turn begin between the two.
+    const answered = type === "message.updated" && info.role === "assistant" && isFinal(info);
+    if ((idle || answered) && session === own) place = last.get(session) ?? place;
   }
   return place;
 }
+
+const isFinal = ({ time, finish }: JsonRecord): boolean =>
+  rec(time).completed !== undefined && typeof finish === "string" && finish !== "tool-calls";
