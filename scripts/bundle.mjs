@@ -15,6 +15,7 @@ const ENTRIES = [
   "index",
   "agents/kit/index",
   "agents/mock/program",
+  "mcp/skill-server",
   "verify/scenario/mcp-echo-server",
   "log/sqlite/background-thread",
 ];
