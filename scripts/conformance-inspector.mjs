@@ -8,7 +8,7 @@ import { setStage } from "../build/verify/stage.js";
 import { launchBrowser } from "./browser.mjs";
 
 /** Those the inspector is tried with. */
-export const BROWSED = ["claude", "codex", "opencode"];
+export const BROWSED = [...verifyProfiles.values()].filter(({ shown }) => shown).map(({ agent }) => agent);
 const STEP_MS = 40_000;
 /** Slow enough that a person sees it grow. */
 const growing = {

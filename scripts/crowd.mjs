@@ -12,7 +12,7 @@ import { verifyProfiles } from "../build/verify/profiles.js";
 import { promptFor } from "../build/verify/scenario/index.js";
 import { startDaemon, stopped } from "./daemon.mjs";
 
-const [agent = "claude"] = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const [agent = pinnedAgents[0].agent] = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const count = Number(/--sessions=(\d+)/.exec(process.argv.join(" "))?.[1] ?? 20);
 const pinned = pinnedAgents.find((each) => each.agent === agent);
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "dragoman-conformance");

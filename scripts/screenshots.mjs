@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { mockAgent } from "../build/agents/mock/agent.js";
 import { verifyCommand } from "../build/verify/verify-command.js";
 import { Dragoman } from "../dist/client/index.js";
 import { launchBrowser } from "./browser.mjs";
@@ -100,7 +101,7 @@ async function work(api) {
   const made = async (name, title, acts) => {
     const directory = join(home, name);
     mkdirSync(directory, { recursive: true });
-    const session = await api.createSession({ agent: "mock", directory, ...(title ? { title } : {}) });
+    const session = await api.createSession({ agent: mockAgent.id, directory, ...(title ? { title } : {}) });
     for (const act of acts) await session.prompt(act);
     if (title) await session.update({ title });
     return session;
@@ -196,7 +197,10 @@ try {
   mkdirSync(folder, { recursive: true });
   // The agents page shows what verify found out.
   const quiet = { write: () => {} };
-  await verifyCommand({ agents: ["mock"], dataDir: join(home, "data") }, { stdout: quiet, stderr: quiet, env: process.env });
+  await verifyCommand(
+    { agents: [mockAgent.id], dataDir: join(home, "data") },
+    { stdout: quiet, stderr: quiet, env: process.env },
+  );
   for (const view of viewsOf(shown)) {
     if (!all) {
       if (view.docs) await shoot(view.docs[0], view, view.docs[1], view.docs[2]);

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { mockAgent } from "../build/agents/mock/agent.js";
 import { lingering } from "../build/verify/leftovers.js";
 import { Dragoman } from "../dist/client/index.js";
 import { startDaemon, stopped } from "./daemon.mjs";
@@ -113,7 +114,7 @@ const descriptors = () => readdirSync(`/proc/${daemon.pid}/fd`).length;
 
 const handles = [];
 for (let i = 0; i < sessionCount; i++) {
-  const handle = await client.createSession({ agent: "mock", directory: root });
+  const handle = await client.createSession({ agent: mockAgent.id, directory: root });
   handle.on("permission", (permission) => void permission.allow().catch(() => {}));
   handles.push(handle);
 }

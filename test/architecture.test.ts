@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { builtInAgents } from "../src/agents/registry.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
@@ -255,7 +256,59 @@ describe("translators", () => {
   });
 });
 
+describe("words", () => {
+  /** Unions that have one home in schema/: to type one again is to let the two drift. */
+  const UNIONS: Record<string, readonly string[]> = {
+    PlainReply: ["once", "always", "reject"],
+    Disposition: ["mapped", "noted", "heartbeat", "unparsed"],
+    NativeDirection: ["in", "out", "err", "exit", "http", "sse"],
+    PermissionMode: ["default", "plan", "accept_edits", "bypass"],
+    RoleName: ["observe", "approve", "operate", "admin"],
+    ItemRole: ["user", "assistant", "system", "tool"],
+    ItemStatus: ["in_progress", "completed", "failed"],
+  };
+
+  it("of a union are typed in schema/ alone", () => {
+    const again = [...graph.keys()]
+      .filter((file) => !file.startsWith("src/schema/"))
+      .flatMap((file) =>
+        Array.from(sourceOf(file).matchAll(/"\w+"(?:\s*\|\s*"\w+"){2,}/g), ([text]) => {
+          const words = text.match(/\w+/g) ?? [];
+          const home = Object.entries(UNIONS).find(([, all]) => words.every((word) => all.includes(word)));
+          return home ? [`${file}: ${text} is of ${home[0]}`] : [];
+        }).flat(),
+      );
+    expect(again).toEqual([]);
+  });
+});
+
 describe("agents", () => {
+  /** Files outside the agents' folders that are about one agent, and why. */
+  const ABOUT_ONE: Record<string, string> = {
+    "src/cli/commands/doctor.ts": "`doctor responses` examines the endpoint of our own agent.",
+    "scripts/codex-schema.mjs": "Makes the data that an agent's folder holds.",
+    "scripts/opencode-events.mjs": "Makes the data that an agent's folder holds.",
+    "scripts/docs/agent-pages.mjs": "The page that several agents share has the name of their protocol.",
+  };
+  /** Wire protocols of the scripted model server, two of which have the name of an agent. */
+  const isProtocol = (file: string): boolean => file.startsWith("src/verify/model-server/");
+
+  it("are named nowhere but in their own folders", () => {
+    const ids = [...builtInAgents.map(({ id }) => id), "acp"];
+    const quoted = new RegExp(`(["'])(?:${ids.join("|")})\\1`, "g");
+    const scripts = readdirSync(join(ROOT, "scripts"), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".mjs"))
+      .map((name) => `scripts/${name}`);
+    const rooms = ["verify", "session", "server", "daemon", "cli", "mcp"].map((room) => `src/${room}/`);
+    const files = [...graph.keys()].filter((file) => [...rooms, "inspector/src/"].some((room) => file.startsWith(room)));
+    const found = [...files, ...scripts]
+      .filter((file) => !isProtocol(file))
+      .flatMap((file) => Array.from(sourceOf(file).matchAll(quoted), ([name]) => `${file}: ${name}`));
+    expect(found.filter((each) => !(each.replace(/: .*/, "") in ABOUT_ONE))).toEqual([]);
+    const named = new Set(found.map((each) => each.replace(/: .*/, "")));
+    expect(Object.keys(ABOUT_ONE).filter((file) => !named.has(file))).toEqual([]);
+  });
+
   it("keep nothing in a module: two daemons in one process share no state", () => {
     const state = /^(?:export )?(?:let \w+|const \w+(?::[^=\n]+)? = new (?:Map|Set|WeakMap)(?:<[^\n]*>)?\(\))/gm;
     const allowed = new Set([

@@ -1,4 +1,5 @@
 // The table of abilities in docs/agents/<id>.md: made from the agent's own capabilities, between two marks. What stands around it is written by hand.
+import { existsSync } from "node:fs";
 import { builtInAgents } from "../../build/agents/registry.js";
 
 const BEGIN = "<!-- abilities: made by scripts/docs.mjs -->";
@@ -21,12 +22,12 @@ const WORDS = {
   subagents: "shows the work of sub-agents",
 };
 
-/** Agents that have a page of their own; the other built-in ones speak ACP and share docs/agents/acp.md. */
-export const PAGES = ["claude", "claude-sdk", "codex", "opencode", "amp", "gemini", "responses", "mock"];
+/** Agents without a page of their own speak ACP and share docs/agents/acp.md. */
+const hasPage = ({ id }) => existsSync(new URL(`../../docs/agents/${id}.md`, import.meta.url));
 
 export function agentPages(read) {
-  const own = builtInAgents.filter(({ id }) => PAGES.includes(id));
-  const acp = builtInAgents.filter(({ id }) => !PAGES.includes(id));
+  const own = builtInAgents.filter(hasPage);
+  const acp = builtInAgents.filter((agent) => !hasPage(agent));
   return {
     ...Object.fromEntries(
       own.map((agent) => [`agents/${agent.id}.md`, fill(read(`agents/${agent.id}.md`), abilities(agent), agent.id)]),

@@ -19,12 +19,14 @@ const GONE = { timeout: 15_000 };
 export type AgentPeer = {
   agent: Agent;
   /** `agents.<id>` of the configuration, for a program that plays the agent; files it needs are written into the directory. */
-  settings(directory: string): Record<string, unknown>;
+  settings(directory: string): Record<string, unknown> | Promise<Record<string, unknown>>;
+  /** Ends what `settings` started. */
+  close?(): Promise<void>;
   /** Where the agent keeps its sessions and settings. */
   env?(directory: string): Record<string, string>;
   permissionMode?: PermissionMode;
-  /** Its process leaves by itself when a turn is over. */
-  leavesAfterTurn?: true;
+  /** `one_turn`: it leaves by itself when a turn is over. `none`: the agent runs in the daemon. */
+  process?: "one_turn" | "none";
   /** What to say so that the program does it. */
   prompts: {
     /** Answers and ends the turn. */
@@ -54,7 +56,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
     const open = async (data: string): Promise<Core> => {
       const core = await openCore({
         dataDir: join(directory, data),
-        config: { agents: { [agent.id]: peer.settings(directory) }, times: { interrupt_ms: INTERRUPT_MS } },
+        config: { agents: { [agent.id]: await peer.settings(directory) }, times: { interrupt_ms: INTERRUPT_MS } },
         agents: [agent],
         env: { PATH: process.env.PATH, HOME: directory, ...peer.env?.(directory) },
         defaultDirectory: join(directory, "work"),
@@ -73,6 +75,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
     afterEach(async () => {
       await Promise.all(cores.map((core) => core.close()));
       await expect.poll(() => pids("data").filter(lives), GONE).toEqual([]);
+      await peer.close?.();
       rmSync(directory, { recursive: true, force: true });
     });
 
@@ -85,7 +88,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
     const pids = (data: string): number[] =>
       readdirSync(join(directory, data, "processes"))
         .filter((file) => file.endsWith(".json"))
-        .map((file) => JSON.parse(readFileSync(join(directory, data, "processes", file), "utf8")).pid);
+        .map((file): number => JSON.parse(readFileSync(join(directory, data, "processes", file), "utf8")).pid);
 
     const clean = async (session: Session): Promise<void> => expect(checkGrammar(await eventsOf(session))).toEqual([]);
     const stopReason = (event: Awaited<ReturnType<typeof play>>): string =>
@@ -109,7 +112,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
       await session.send(prompts.hang, [], "queue");
       await worksAt(session);
       const running = pids("data");
-      expect(running.filter(lives)).not.toEqual([]);
+      if (peer.process !== "none") expect(running.filter(lives)).not.toEqual([]);
       await session.terminate();
       await clean(session);
       await core.close();
@@ -122,6 +125,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
       const asked = await until(session, ({ type }) => type === "permission.requested");
       const id = asked.type === "permission.requested" ? asked.data.permission_id : "";
       for (const pid of pids("data")) process.kill(pid, "SIGKILL");
+      if (peer.process === "none") await session.rest();
       await turnEnd(session, turn_id);
       await expect(session.replyPermission(id, { reply: "once" })).rejects.toMatchObject({ code: expect.any(String) });
       expect(stopReason(await play(session, prompts.answer))).toBe("end_turn");
@@ -167,7 +171,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
       await clean(one);
       const others = pids("other");
       await first.close();
-      if (!peer.leavesAfterTurn) expect(others.filter(lives)).toEqual(others);
+      if (peer.process !== "one_turn") expect(others.filter(lives)).toEqual(others);
       expect(stopReason(await play(two, prompts.answer))).toBe("end_turn");
       await clean(two);
     });

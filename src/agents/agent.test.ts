@@ -2,16 +2,20 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { configuredAcpAgent } from "./acp/agent.ts";
+import { acpAgents, configuredAcpAgent } from "./acp/agent.ts";
 import { testAgent } from "./acp/connect/test-agent.ts";
 import { agentContract } from "./agent.suite.ts";
 import { ampAgent } from "./amp/agent.ts";
 import { ampProgram } from "./amp/connect/test-program.ts";
 import { claudeAgent } from "./claude/agent.ts";
 import { claudeProgram } from "./claude/connect/test-program.ts";
+import { claudeSdkAgent } from "./claude-sdk/agent.ts";
+import { sdkPackage } from "./claude-sdk/connect/test-sdk.ts";
 import { codexAgent } from "./codex/agent.ts";
 import { mockAgent } from "./mock/agent.ts";
 import { opencodeAgent } from "./opencode/agent.ts";
+import { responsesAgent } from "./responses/agent.ts";
+import { startModel } from "./responses/connect/test-model.ts";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -35,6 +39,13 @@ agentContract("claude", {
   prompts: { answer: "hello", hang: "hang", garbage: "garbage", flood, ask: "ask" },
 });
 
+agentContract("claude-sdk", {
+  agent: claudeSdkAgent,
+  settings: sdkPackage,
+  // The SDK reads the CLI's lines: what is none never reaches us.
+  prompts: { answer: "hello", hang: "hang", garbage: null, flood, ask: "ask" },
+});
+
 agentContract("codex", {
   agent: codexAgent,
   settings: (directory) => ({
@@ -51,6 +62,29 @@ agentContract("acp", {
   prompts: { answer: "hello", hang: "work", garbage: "garbage", flood, ask: "ask" },
 });
 
+for (const agent of acpAgents.filter(({ id }) => id === "gemini" || id === "qwen"))
+  agentContract(agent.id, {
+    agent,
+    settings: testAgent,
+    prompts: { answer: "hello", hang: "work", garbage: "garbage", flood, ask: "ask" },
+  });
+
+let model: Awaited<ReturnType<typeof startModel>> | null = null;
+
+agentContract("responses", {
+  agent: responsesAgent,
+  process: "none",
+  settings: async () => {
+    model ??= await startModel();
+    return { endpoint: model.baseUrl, model: "m", retries: 0 };
+  },
+  close: async () => {
+    await model?.close();
+    model = null;
+  },
+  prompts: { answer: "hello", hang: "hang", garbage: "garbage", flood, ask: "ask" },
+});
+
 agentContract("opencode", {
   agent: opencodeAgent,
   settings: () => ({ command: process.execPath, args: [here("./opencode/connect/test-server.mjs")], linger_ms: 0 }),
@@ -61,6 +95,6 @@ agentContract("amp", {
   agent: ampAgent,
   settings: (directory) => script(directory, "amp.cjs", ampProgram),
   permissionMode: "bypass",
-  leavesAfterTurn: true,
+  process: "one_turn",
   prompts: { answer: "hello", hang: "hang", garbage: "garbage", flood: null, ask: null },
 });

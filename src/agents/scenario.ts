@@ -353,10 +353,10 @@ export const Scenario = Type.Object({
   ),
   session: Type.Optional(SessionSettings),
   expect: Type.Optional(Expectation),
-  /** Expectations of one agent that differ, merged over `expect` field by field. */
-  expect_for: Type.Optional(Type.Record(Type.String(), Expectation)),
+  /** What it needs of an agent that cannot be told from the rest of it. A skill door: the agent is handed skills that way. `fork_place`: it can branch off at an earlier point. */
+  needs: Type.Optional(Type.Array(Type.Enum(["plugin_directory", "mcp_server", "fork_place"]))),
+  /** Of an agent's own scenarios: those of its family that play it. Absent: all. */
   only: Type.Optional(Type.Array(Text)),
-  skip: Type.Optional(Type.Array(Text)),
 });
 export type Scenario = Type.Static<typeof Scenario>;
 
@@ -367,12 +367,4 @@ export function scenarioErrors(value: unknown): string[] {
 }
 
 /** Whether the scenario is meant for this agent. */
-export function runsOn(scenario: Scenario, agent: string): boolean {
-  if (scenario.only) return scenario.only.includes(agent);
-  return !(scenario.skip ?? []).includes(agent);
-}
-
-/** The expectations for one agent. */
-export function expectationFor(scenario: Scenario, agent: string): Expectation {
-  return { ...scenario.expect, ...scenario.expect_for?.[agent] };
-}
+export const runsOn = ({ only }: Scenario, agent: string): boolean => only?.includes(agent) ?? true;

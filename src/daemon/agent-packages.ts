@@ -10,9 +10,10 @@ import { isRecord, rec, str } from "../agents/json.ts";
 import { type Config, ConfigError } from "./config.ts";
 
 export async function packagedAgents(config: Config, dataDir: string): Promise<Agent[]> {
-  const entries = Object.entries(config.agents ?? {}).flatMap(([id, settings]) => {
+  const { acp: _, ...agents } = config.agents ?? {};
+  const entries = Object.entries(agents).flatMap(([id, settings]) => {
     const name = str(rec(settings).package);
-    return id === "acp" || name === undefined ? [] : [{ id, name }];
+    return name === undefined ? [] : [{ id, name }];
   });
   return Promise.all(entries.map(({ id, name }) => load(id, name, dataDir)));
 }

@@ -216,8 +216,10 @@ function agentVariables(
 }
 /** Beside the known shapes: what this daemon and its configured agents have in their environment under the name of a key or token. */
 const redactionOf = (config: Config, env: NodeJS.ProcessEnv): RedactionOptions => {
-  const ids = Object.keys(config.agents ?? {}).filter((id) => id !== "acp");
-  const configured = [...ids, ...Object.keys(acpEntries(config))].map((id) => agentSettings(config, id).env ?? {});
+  const { acp: _, ...agents } = config.agents ?? {};
+  const configured = [...Object.keys(agents), ...Object.keys(acpEntries(config))].map(
+    (id) => agentSettings(config, id).env ?? {},
+  );
   return {
     mode: config.redaction ?? "known",
     patterns: config.redact_patterns ?? [],

@@ -1,5 +1,6 @@
 // The messages dialect's shapes: for user interfaces that think in messages instead of events.
 import type { ErrorCode, ErrorDetails } from "../schema/event-data.ts";
+import type { ItemRole } from "../schema/item.ts";
 
 /** All types there are. A page that handles these handles every agent. */
 export const unifiedMessageTypes = [
@@ -68,7 +69,7 @@ export type UnifiedMessage = {
   type: UnifiedMessageType;
   /** What kind of its type; the universal event type where there is no better word. */
   subtype: string;
-  role: "user" | "assistant" | "system" | "tool";
+  role: NonNullable<ItemRole>;
   content: UnifiedContent[];
   /** The message or tool call this belongs under: a sub-agent's work. */
   parent_id: string | null;

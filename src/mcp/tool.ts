@@ -1,13 +1,14 @@
 // What a tool of the MCP server is, and what it may reach.
 import type Type from "typebox";
 import type { Dragoman } from "../client/dragoman.ts";
+import type { PermissionMode } from "../schema/event-data.ts";
 import type { Ownership } from "./ownership.ts";
 
 export type ToolContext = {
   daemon: Dragoman;
   ownership: Ownership;
   /** The mode new sessions work in; a person chose it, the agent cannot. */
-  permissionMode: "default" | "plan" | "accept_edits" | "bypass";
+  permissionMode: PermissionMode;
   /** Aborted when the client takes the call back. */
   signal: AbortSignal;
 };

@@ -8,6 +8,9 @@ export type ItemKind = Type.Static<typeof ItemKind>;
 export const ItemRole = Type.Union([Type.Enum(["user", "assistant", "system", "tool"]), Type.Null()]);
 export type ItemRole = Type.Static<typeof ItemRole>;
 
+/** Who can say a message. */
+export type SpeakerRole = Extract<ItemRole, "user" | "assistant">;
+
 export const ItemStatus = Type.Enum(["in_progress", "completed", "failed"]);
 export type ItemStatus = Type.Static<typeof ItemStatus>;
 

@@ -14,8 +14,11 @@ const able = { ...mockAgent.capabilities, mcp_servers: true };
 describe("what a scenario needs", () => {
   it("is nothing for an agent that can do everything", () => {
     const profile = { ...mockProfile, compact: "/compact", permissive: async () => ({}) };
-    const full = { ...able, system_prompt: true };
-    expect(commonScenarios.map((scenario) => unmetNeed(scenario, full, profile)).filter((need) => need !== null)).toEqual([]);
+    const skills = { project: [], user: [], upwards: false, door: "plugin_directory" as const };
+    const full = { capabilities: { ...able, system_prompt: true }, skills, forkPlace: async () => null };
+    const unmet = commonScenarios.map((scenario) => [scenario.name, unmetNeed(scenario, full, profile)] as const);
+    // There are two ways to hand over skills, and an agent has one.
+    expect(unmet.filter(([, need]) => need !== null)).toEqual([["skill-by-tool", "is not handed skills that way"]]);
   });
 
   it.each([
@@ -25,14 +28,18 @@ describe("what a scenario needs", () => {
     ["resume", { resume: false }, "cannot resume"],
     ["interrupt-text", { interrupt: false }, "cannot be interrupted"],
     ["mcp-tool", { mcp_servers: false }, "takes no MCP servers"],
-    ["plan-approve", { permission_modes: ["default" as const] }, "no permission mode plan"],
+    ["mode-text-shell-plan", { permission_modes: ["default" as const] }, "no permission mode plan"],
   ])("%s is skipped when the agent cannot do it", (name, lacking, reason) => {
-    expect(unmetNeed(named(name), { ...able, ...lacking }, mockProfile)).toBe(reason);
+    expect(unmetNeed(named(name), { capabilities: { ...able, ...lacking } }, mockProfile)).toBe(reason);
+  });
+
+  it("is a way to hand over skills where one is handed over", () => {
+    expect(unmetNeed(named("skill-handed-over"), { capabilities: able }, mockProfile)).toBe("is not handed skills that way");
   });
 
   it("is skipped when the profile has no word for it", () => {
-    expect(unmetNeed(named("compact"), able, mockProfile)).toBe("cannot be told to compact");
-    expect(unmetNeed(named("set-model"), able, { ...mockProfile, models: {} })).toBe("has one model only");
+    expect(unmetNeed(named("compact"), { capabilities: able }, mockProfile)).toBe("cannot be told to compact");
+    expect(unmetNeed(named("set-model"), { capabilities: able }, { ...mockProfile, models: {} })).toBe("has one model only");
   });
 
   it("is a daemon of its own for those that restart it or kill the agent", () => {

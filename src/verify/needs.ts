@@ -1,17 +1,27 @@
 // What a scenario needs that an agent may not have. Such a scenario is skipped, and the reason is said.
-import type { AgentCapabilities } from "../agents/contract.ts";
+import type { Agent } from "../agents/contract.ts";
 import type { VerifyProfile } from "../agents/kit/verify/profile.ts";
 import type { PermissionMode } from "../schema/event-data.ts";
 import type { Action, Scenario, Turn } from "./scenario/index.ts";
 
 /** Why this agent cannot play it; null when it can. */
-export function unmetNeed(scenario: Scenario, able: AgentCapabilities, profile: VerifyProfile): string | null {
+export function unmetNeed(
+  scenario: Scenario,
+  agent: Pick<Agent, "capabilities" | "skills" | "forkPlace">,
+  profile: VerifyProfile,
+): string | null {
+  const { capabilities: able, skills } = agent;
   const { session = {}, turns } = scenario;
   const does = (what: Action["do"]) => turns.some((turn) => turn.actions?.some((action) => action.do === what));
   const mode = session.permission_mode;
   const modes = [mode, ...turns.flatMap(modesOf)].filter((one) => one !== undefined);
   const unknown = modes.find((one) => !able.permission_modes.includes(one));
   if (unknown !== undefined) return `no permission mode ${unknown}`;
+  for (const need of scenario.needs ?? []) {
+    if (need === "fork_place") {
+      if (!agent.forkPlace) return "cannot branch off at an earlier point";
+    } else if (skills?.door !== need) return "is not handed skills that way";
+  }
   if (session.permissive && !profile.permissive) return "has no permission rules of its own";
   if (session.mcp_servers?.length && !able.mcp_servers) return "takes no MCP servers";
   if (session.system_prompt !== undefined && !able.system_prompt) return "takes no system prompt";

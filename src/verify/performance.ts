@@ -7,7 +7,7 @@ import { Decider } from "./decider.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Lab } from "./lab.ts";
 import { hasCome } from "./moments.ts";
-import { type Action, expectationFor, promptFor, type Scenario, type Turn, type When } from "./scenario/index.ts";
+import { type Action, promptFor, type Scenario, type Turn, type When } from "./scenario/index.ts";
 import { attachmentsOf, type Stage } from "./stage.ts";
 
 /** A session the scenario used, with the handle for the daemon that runs now. */
@@ -64,7 +64,7 @@ export class Performance {
 
   /** Opens the session; true when it was refused as the scenario expects. */
   async #refused(): Promise<boolean> {
-    const expected = expectationFor(this.#scenario, this.#lab.profile.agent).refused === true;
+    const expected = this.#scenario.expect?.refused === true;
     try {
       await this.#open(this.#stage.request);
     } catch (error) {

@@ -13,7 +13,7 @@ import { lingering, unexplainedFiles } from "./leftovers.ts";
 import { Performance, type PlayedSession } from "./performance.ts";
 import { replayTrace } from "./replay.ts";
 import { eventLine } from "./report/event-line.ts";
-import { type Expectation, expectationFor, type Scenario } from "./scenario/index.ts";
+import type { Expectation, Scenario } from "./scenario/index.ts";
 import { emptyResult, type ScenarioResult } from "./scenario-result.ts";
 import { machineTraces, scrubTrace } from "./scrub.ts";
 import { type Stage, setStage } from "./stage.ts";
@@ -35,7 +35,7 @@ const TAIL = 15;
 export async function runScenario(lab: Lab, scenario: Scenario, options: RunOptions): Promise<ScenarioResult> {
   const began = performance.now();
   const result = emptyResult(lab.profile.agent, scenario);
-  const expected = expectationFor(scenario, lab.profile.agent);
+  const expected = scenario.expect ?? {};
   const limit = AbortSignal.timeout(options.timeLimitMs);
   try {
     const stage = await setStage(lab, scenario);

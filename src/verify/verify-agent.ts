@@ -69,7 +69,7 @@ function choose(scenarios: readonly Scenario[], agent: string, only: readonly st
 }
 
 async function one(lab: Lab, scenario: Scenario, options: VerifyAgentOptions, report: AgentReport): Promise<void> {
-  const missing = unmetNeed(scenario, options.agent.capabilities, options.profile);
+  const missing = unmetNeed(scenario, options.agent, options.profile);
   const result = missing
     ? { ...emptyResult(options.agent.id, scenario), verdict: "skipped" as const, failures: [missing] }
     : await run(lab, scenario, options);

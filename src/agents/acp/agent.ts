@@ -1,8 +1,10 @@
 // ACP agents: one implementation for all. The built-in ones, and `createAcpAgent` for those a configuration names.
 import type { PermissionMode } from "../../schema/event-data.ts";
-import { LATER, ProcessRegistry, runProgram } from "../../transports/index.ts";
+import { LATER } from "../../transports/index.ts";
 import type { Agent, AgentCapabilities, AgentHost, AgentInspection, ProbePlace } from "../contract.ts";
 import { rec, str } from "../json.ts";
+import { capabilities } from "../kit/capabilities.ts";
+import { inspectProgram } from "../kit/inspect.ts";
 import { perDaemon } from "../kit/per-daemon.ts";
 import { connectAcp } from "./connect/connection.ts";
 import { AcpLine } from "./connect/line.ts";
@@ -12,7 +14,7 @@ import { type AcpDefinition, acpDefinitions, geminiDefinition } from "./definiti
 import { PLAIN, type Quirks, quirksOf } from "./translate/quirks.ts";
 import { AcpTranslator } from "./translate/translator.ts";
 
-const VERSION_TIMEOUT_MS = 20_000;
+const PROBE_MS = 60_000;
 
 export const createAcpAgent = (definition: AcpDefinition): Agent => perDaemon(() => acpAgent(definition));
 
@@ -58,27 +60,13 @@ export const acpAgents: readonly Agent[] = acpDefinitions.map((definition) =>
 /** For traces of any ACP agent: it tells from the first answer which one it is. */
 export const createAcpTranslator = (): AcpTranslator => new AcpTranslator();
 
-function capabilitiesOf(definition: AcpDefinition): AgentCapabilities {
-  return {
-    permissions: true,
-    edit_input: false,
-    questions: true,
-    steer: false,
-    interrupt: true,
-    resume: true,
-    fork: false,
-    images: true,
-    mcp_servers: true,
-    system_prompt: false,
-    deltas: true,
-    reasoning: true,
-    plans: false,
-    subagents: false,
-    ...definition.able,
-    settings: { model: true, variant: true, agent_mode: true, ...definition.settings },
-    live: { model: true, variant: true, agent_mode: true, permission_mode: true, ...definition.live },
-    permission_modes: definition.modes ?? modesOf(quirksOf(definition.quirks)),
-  };
+function capabilitiesOf({ able, settings, live, modes, quirks }: AcpDefinition): AgentCapabilities {
+  return capabilities({
+    ...{ steer: false, fork: false, system_prompt: false, plans: false, subagents: false },
+    ...able,
+    ...{ settings, live },
+    permission_modes: modes ?? modesOf(quirksOf(quirks)),
+  });
 }
 
 /** Plan needs a mode of the agent's own; the others are kept by answering its requests. */
@@ -87,36 +75,16 @@ function modesOf({ permissionModes = {}, planOption }: Quirks): PermissionMode[]
   return plans ? ["default", "plan", "accept_edits", "bypass"] : ["default", "accept_edits", "bypass"];
 }
 
-async function inspect(definition: AcpDefinition, host: AgentHost): Promise<AgentInspection> {
-  let found: { command: string; args: string[] };
-  try {
-    found = await host.resolveCommand();
-  } catch (error) {
-    return {
-      installed: false,
-      path: null,
-      version: null,
-      signed_in: null,
-      advice: error instanceof Error ? error.message : String(error),
-    };
-  }
-  const env = host.environment({});
-  const { command, args } = found;
-  // A configured command may be an interpreter with a script: that is asked, without what makes it speak ACP.
-  const speaks = args.findIndex((arg) => arg.startsWith("-") || definition.args.includes(arg));
-  const script = speaks < 0 ? args : args.slice(0, speaks);
-  const version = await runProgram(command, {
-    args: [...script, "--version"],
-    cwd: host.stateDir,
-    env,
-    timeoutMs: VERSION_TIMEOUT_MS,
-    recorder: new ProcessRegistry(host.processDir),
-  })
-    .then((stdout) => /\d+\.\d+\.\d+(?:[-+.]\w+)*/.exec(stdout)?.[0] ?? null)
-    .catch(() => null);
-  const signedIn = definition.auth.some(({ variable }) => env[variable]) ? true : null;
-  return { installed: true, path: command, version, signed_in: signedIn, advice: null };
-}
+const inspect = (definition: AcpDefinition, host: AgentHost): Promise<AgentInspection> =>
+  inspectProgram(host, {
+    maySayNoVersion: true,
+    signedIn: (env) => (definition.auth.some(({ variable }) => env[variable]) ? true : null),
+    // A configured command may be an interpreter with a script: that is asked, without what makes it speak ACP.
+    versionArgs: (args) => {
+      const speaks = args.findIndex((arg) => arg.startsWith("-") || definition.args.includes(arg));
+      return speaks < 0 ? args : args.slice(0, speaks);
+    },
+  });
 
 /** A short-lived session, to learn what it offers. */
 async function probe(definition: AcpDefinition, host: AgentHost, place: ProbePlace): Promise<LiveSettings> {
@@ -136,9 +104,7 @@ async function probe(definition: AcpDefinition, host: AgentHost, place: ProbePla
     },
   );
   try {
-    const result = rec(
-      await line.ask("session/new", { cwd: place.directory, mcpServers: [], _meta: line.meta }, VERSION_TIMEOUT_MS * 3),
-    );
+    const result = rec(await line.ask("session/new", { cwd: place.directory, mcpServers: [], _meta: line.meta }, PROBE_MS));
     const settings = new LiveSettings(str(result.sessionId) ?? "", abilities.version, (method, params) =>
       line.ask(method, params),
     );

@@ -1,37 +1,29 @@
 // Amp, driven by its command line in stream JSON. What it can do, how it is found and whether somebody is signed in; driving it is the connection's work.
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ProcessRegistry } from "../../transports/index.ts";
-import { type Agent, type AgentCapabilities, AgentError, type AgentHost, type AgentInspection } from "../contract.ts";
+import type { Agent } from "../contract.ts";
 import { rec } from "../json.ts";
-import { ampVersion } from "./connect/ask-amp.ts";
+import { capabilities } from "../kit/capabilities.ts";
+import { inspectProgram } from "../kit/inspect.ts";
+import { QUIET } from "./connect/ask-amp.ts";
 import { connectAmp } from "./connect/connection.ts";
 import { ampFiles } from "./connect/directory-files.ts";
 import { repositoryRefusal } from "./connect/launch.ts";
 import { LOGIN_ADVICE } from "./translate/plain-text.ts";
 import { AmpTranslator } from "./translate/translator.ts";
 
-const capabilities: AgentCapabilities = {
+const able = capabilities({
   permissions: false,
-  edit_input: false,
   questions: false,
-  steer: true,
-  interrupt: true,
-  resume: true,
   fork: false,
-  images: true,
-  mcp_servers: true,
   system_prompt: false,
   deltas: false,
-  reasoning: true,
-  plans: true,
   // Sub-agents run, but what they do inside is not on the wire.
   subagents: false,
   // Amp chooses its models itself.
-  settings: { model: false, variant: true, agent_mode: true },
-  live: { model: false, variant: false, agent_mode: true, permission_mode: true },
-  permission_modes: ["default", "plan", "accept_edits", "bypass"],
-};
+  settings: { model: false },
+  live: { model: false, variant: false },
+});
 
 /** Modes by build: local-loop builds first, then those of the newest. The installed one refuses what it does not know with a clear sentence. */
 const MODES = [
@@ -48,39 +40,16 @@ const MODES = [
 export const ampAgent: Agent = {
   id: "amp",
   name: "Amp",
-  capabilities,
+  capabilities: able,
   skills: { project: [".agents"], user: [], upwards: false, door: "mcp_server" },
   npmPackage: { name: "@ampcode/cli", version: "0.0.1790712063-gb89205", bin: "amp" },
   createTranslator: () => new AmpTranslator(),
-  inspect,
+  inspect: (host) => inspectProgram(host, { ...QUIET, signedIn, signInAdvice: { when: "signed_out", advice: LOGIN_ADVICE } }),
   refusal: (config, host) => repositoryRefusal(config, host.settings.trust_repository === true),
   modes: async () => MODES,
   directoryFiles: ampFiles,
   connect: connectAmp,
 };
-
-async function inspect(host: AgentHost): Promise<AgentInspection> {
-  try {
-    const { command, args } = await host.resolveCommand();
-    const env = host.environment({});
-    const [version, signed_in] = await Promise.all([
-      ampVersion(command, args, env, new ProcessRegistry(host.processDir)),
-      signedIn(env),
-    ]);
-    if (version === null)
-      return {
-        installed: true,
-        path: command,
-        version,
-        signed_in,
-        advice: `${command} --version does not answer: reinstall Amp.`,
-      };
-    return { installed: true, path: command, version, signed_in, advice: signed_in === false ? LOGIN_ADVICE : null };
-  } catch (error) {
-    if (!(error instanceof AgentError)) throw error;
-    return { installed: false, path: null, version: null, signed_in: null, advice: error.message };
-  }
-}
 
 /** Only whether there is a key for this server, never the key. Builds that keep it in the system's keyring cannot be told. */
 async function signedIn(env: Record<string, string>): Promise<boolean | null> {

@@ -3,7 +3,8 @@ import { claudeAgent } from "../claude/agent.ts";
 import { claudeFiles } from "../claude/connect/directory-files.ts";
 import { signedIn } from "../claude/connect/probe.ts";
 import { forkPlace } from "../claude/translate/fork-place.ts";
-import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
+import type { Agent } from "../contract.ts";
+import { inspectLoaded } from "../kit/inspect.ts";
 import { connectSdk } from "./connect/connection.ts";
 import { loadSdk, SDK_PACKAGE } from "./connect/sdk-module.ts";
 
@@ -15,32 +16,14 @@ export const claudeSdkAgent: Agent = {
   capabilities: claudeAgent.capabilities,
   skills: { project: [".claude"], user: [".claude"], upwards: false, door: "plugin_directory" },
   createTranslator: claudeAgent.createTranslator,
-  inspect,
+  inspect: (host) =>
+    inspectLoaded(host, loadSdk, {
+      signedIn,
+      signInAdvice: { when: "signed_out", advice: "Set ANTHROPIC_API_KEY, or sign in with `claude`." },
+    }),
   ...(claudeAgent.refusal ? { refusal: claudeAgent.refusal } : {}),
   inspectStarts: false,
   directoryFiles: claudeFiles,
   forkPlace,
   connect: connectSdk,
 };
-
-async function inspect(host: AgentHost): Promise<AgentInspection> {
-  try {
-    const { path, version } = await loadSdk(host);
-    const signed_in = signedIn(host.environment({}));
-    return {
-      installed: true,
-      path,
-      version,
-      signed_in,
-      advice: signed_in === false ? "Set ANTHROPIC_API_KEY, or sign in with `claude`." : null,
-    };
-  } catch (error) {
-    return {
-      installed: false,
-      path: null,
-      version: null,
-      signed_in: null,
-      advice: error instanceof Error ? error.message : String(error),
-    };
-  }
-}

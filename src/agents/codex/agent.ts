@@ -2,9 +2,10 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelInfo } from "../../schema/event-data.ts";
-import { ProcessRegistry, runProgram } from "../../transports/index.ts";
-import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
+import type { Agent, AgentHost } from "../contract.ts";
 import { str } from "../json.ts";
+import { capabilities } from "../kit/capabilities.ts";
+import { inspectProgram } from "../kit/inspect.ts";
 import { perDaemon } from "../kit/per-daemon.ts";
 import { connect } from "./connect/connection.ts";
 import { codexFiles } from "./connect/directory-files.ts";
@@ -16,7 +17,6 @@ import { CodexTranslator } from "./translate/translator.ts";
 
 /** Makes the process another one than that of the sessions; Codex does not know it. */
 const PROBE = { DRAGOMAN_PROBE: "models" };
-const VERSION_TIMEOUT_MS = 10_000;
 const MODEL_PAGES = 20;
 
 const codexWith = (pool: ServerPool): Agent => ({
@@ -25,28 +25,15 @@ const codexWith = (pool: ServerPool): Agent => ({
   sharesProcess: true,
   // One process serves sessions of many directories: further roots would reach all of them.
   skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: "mcp_server" },
-  capabilities: {
-    permissions: true,
-    edit_input: false,
-    questions: true,
-    steer: true,
-    interrupt: true,
-    resume: true,
-    fork: true,
-    images: true,
-    mcp_servers: true,
-    system_prompt: true,
-    deltas: true,
-    reasoning: true,
-    plans: true,
-    subagents: true,
-    settings: { model: true, variant: true, agent_mode: true },
-    live: { model: true, variant: true, agent_mode: true, permission_mode: true },
-    permission_modes: ["default", "plan", "accept_edits", "bypass"],
-  },
+  capabilities: capabilities(),
   npmPackage: { name: "@openai/codex", version: "0.166.0", bin: "codex" },
   createTranslator: () => new CodexTranslator(),
-  inspect,
+  inspect: (host) =>
+    inspectProgram(host, {
+      // Without a login of its own Codex may still use a provider of its configuration.
+      signedIn: async (env) => ((await hasLogin(host, env)) ? true : null),
+      signInAdvice: { when: "not_sure", advice: "Run `codex login`, or configure a model provider in config.toml." },
+    }),
   refusal: async (config, host) => rulesRefusal(config, codexHome(str(host.settings.home), host.environment(config.env))),
   models: (host) => models(pool, host),
   modes: async () => [
@@ -60,32 +47,6 @@ const codexWith = (pool: ServerPool): Agent => ({
 });
 
 export const codexAgent: Agent = perDaemon(() => codexWith(new ServerPool()));
-
-async function inspect(host: AgentHost): Promise<AgentInspection> {
-  try {
-    const { command, args } = await host.resolveCommand();
-    const env = host.environment({});
-    const stdout = await runProgram(command, {
-      args: [...args, "--version"],
-      cwd: host.stateDir,
-      env,
-      timeoutMs: VERSION_TIMEOUT_MS,
-      recorder: new ProcessRegistry(host.processDir),
-    });
-    const signedIn = await hasLogin(host, env);
-    return {
-      installed: true,
-      path: command,
-      version: stdout.trim().split(/\s+/).at(-1) ?? null,
-      // Without a login of its own Codex may still use a provider of its configuration.
-      signed_in: signedIn ? true : null,
-      advice: signedIn ? null : "Run `codex login`, or configure a model provider in config.toml.",
-    };
-  } catch (error) {
-    const advice = error instanceof Error ? error.message : String(error);
-    return { installed: false, path: null, version: null, signed_in: null, advice };
-  }
-}
 
 async function hasLogin(host: AgentHost, env: Record<string, string>): Promise<boolean> {
   if (env.OPENAI_API_KEY || env.CODEX_API_KEY) return true;

@@ -2,6 +2,7 @@
 import type { Agent } from "../contract.ts";
 import { findFiles } from "../directory-files.ts";
 import { settingsEffects } from "../file-effects.ts";
+import { capabilities } from "../kit/capabilities.ts";
 import { connectMock, PROGRAM } from "./connect/connection.ts";
 import { createMockTranslator } from "./translate/translator.ts";
 
@@ -9,25 +10,7 @@ export const mockAgent: Agent = {
   id: "mock",
   name: "Mock agent",
   npmPackage: null,
-  capabilities: {
-    permissions: true,
-    edit_input: true,
-    questions: true,
-    steer: true,
-    interrupt: true,
-    resume: true,
-    fork: true,
-    images: true,
-    mcp_servers: false,
-    system_prompt: false,
-    deltas: true,
-    reasoning: true,
-    plans: true,
-    subagents: true,
-    settings: { model: true, variant: true, agent_mode: true },
-    live: { model: true, variant: true, agent_mode: true, permission_mode: true },
-    permission_modes: ["default", "plan", "accept_edits", "bypass"],
-  },
+  capabilities: capabilities({ edit_input: true, mcp_servers: false, system_prompt: false }),
   createTranslator: createMockTranslator,
   inspectStarts: false,
   inspect: async (host) => ({ installed: true, path: PROGRAM, version: host.version, signed_in: true, advice: null }),

@@ -1,6 +1,7 @@
 /** Our own agent: any model behind an endpoint that speaks Open Responses. It runs in the daemon's process. */
 import type { Agent, AgentHost, AgentInspection } from "../contract.ts";
 import { AgentError } from "../contract.ts";
+import { capabilities } from "../kit/capabilities.ts";
 import { connect } from "./connect/connection.ts";
 import { responsesFiles, rulesOf } from "./connect/directory.ts";
 import { endpointOf } from "./connect/endpoint.ts";
@@ -14,25 +15,7 @@ export const responsesAgent: Agent = {
   id: "responses",
   name: "Open Responses",
   npmPackage: null,
-  capabilities: {
-    permissions: true,
-    edit_input: false,
-    questions: true,
-    steer: true,
-    interrupt: true,
-    resume: true,
-    fork: true,
-    images: true,
-    mcp_servers: true,
-    system_prompt: true,
-    deltas: true,
-    reasoning: true,
-    plans: true,
-    subagents: true,
-    settings: { model: true, variant: true, agent_mode: false },
-    live: { model: true, variant: true, agent_mode: false, permission_mode: true },
-    permission_modes: ["default", "plan", "accept_edits", "bypass"],
-  },
+  capabilities: capabilities({ settings: { agent_mode: false }, live: { agent_mode: false } }),
   createTranslator: () => new ResponsesTranslator(),
   createLedgerReader: () => new ResponsesLedger(),
   inspectStarts: false,

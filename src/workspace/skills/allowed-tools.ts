@@ -2,6 +2,7 @@
  * `allowed-tools` of a skill narrows asking and never denies: the tools it names need no question while it is active, as far as the session's mode allows.
  * Names of other agents are understood; what is not known is a warning.
  */
+import type { PermissionMode } from "../../schema/event-data.ts";
 import type { SkillWarning } from "./skill.ts";
 
 /** Other agents' names of tools that we have. */
@@ -37,7 +38,6 @@ export function splitTools(value: unknown): string[] {
   return value.match(/[^\s,()]+(?:\([^)]*\))?/g) ?? [];
 }
 
-export type PermissionMode = "default" | "plan" | "accept_edits" | "bypass";
 export type EffectiveTools = { tools: string[]; warnings: SkillWarning[] };
 
 /** `mode`: the session's. In `plan` only tools that read. */

@@ -2,8 +2,9 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { type JsonRecord, num, rec, str } from "../../json.ts";
+import { authRequired } from "../../kit/error-table.ts";
 import { mapped, noted } from "../../translation.ts";
-import { authNotice, authRequired } from "./auth.ts";
+import { authNotice } from "./auth.ts";
 import { modeChanged, modelChanged, optionsChanged, sessionSettings } from "./config.ts";
 import { openingFault } from "./errors.ts";
 import { detectQuirks, type Quirks } from "./quirks.ts";

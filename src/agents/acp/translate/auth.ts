@@ -22,9 +22,3 @@ export function authNotice(params: JsonRecord): Draft[] {
     },
   ];
 }
-
-export const authRequired = (message: string): Draft => ({
-  do: "event",
-  type: "auth.status",
-  data: { status: "required", message },
-});

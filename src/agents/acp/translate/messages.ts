@@ -1,6 +1,8 @@
 // Chunks of text, thoughts and other blocks as message items. A message ends where the next begins: ACP v1 has no end of a message.
 // Texts that are not the model's (mode changes, warnings, faults in disguise) are told apart here, by quirks.
+
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
+import type { SpeakerRole } from "../../../schema/item.ts";
 import { arr, isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
 import { blockPart, blockParts, textOfParts } from "./blocks.ts";
 import { modeChanged } from "./config.ts";
@@ -123,7 +125,7 @@ const addThought = (state: SessionState, id: string | null, text: string, child:
 
 function append(
   state: SessionState,
-  role: "assistant" | "user",
+  role: SpeakerRole,
   id: string | null,
   part: DraftPart & { type: "text" | "reasoning" },
   child: string | null,
@@ -143,13 +145,7 @@ function append(
   return drafts;
 }
 
-function addPart(
-  state: SessionState,
-  role: "assistant" | "user",
-  id: string | null,
-  part: DraftPart,
-  child: string | null,
-): Draft[] {
+function addPart(state: SessionState, role: SpeakerRole, id: string | null, part: DraftPart, child: string | null): Draft[] {
   const { message, drafts } = openMessage(state, role, id, child);
   message.parts.push(part);
   drafts.push({ do: "item.update", key: message.key, content: message.parts.map((each) => ({ ...each })) });
@@ -158,7 +154,7 @@ function addPart(
 
 function openMessage(
   state: SessionState,
-  role: "assistant" | "user",
+  role: SpeakerRole,
   id: string | null,
   child: string | null,
 ): { message: OpenMessage; drafts: Draft[] } {
@@ -184,7 +180,7 @@ export function closeMessage(state: SessionState, cut = false): Draft[] {
 }
 
 /** An agent that announced no echo, or sends none: the user's message is what we sent. */
-export function settleEcho(state: SessionState, next: "assistant" | "user"): Draft[] {
+export function settleEcho(state: SessionState, next: SpeakerRole): Draft[] {
   const waiting = state.awaitingEcho;
   if (waiting === null || next === "user") return [];
   state.awaitingEcho = null;

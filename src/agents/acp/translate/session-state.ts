@@ -1,14 +1,16 @@
 // What the translator remembers of one native session: the open message, the calls, the turn, the settings last said.
 // Only state and the smallest moves on it; what messages mean is decided in the files named after the concept.
+
 import type { DraftPart } from "../../../schema/draft.ts";
 import type { Usage } from "../../../schema/event-data.ts";
+import type { SpeakerRole } from "../../../schema/item.ts";
 import type { JsonRecord } from "../../json.ts";
 import type { DisguisedError, Quirks } from "./quirks.ts";
 
 export type OpenMessage = {
   key: string;
   native: string | null;
-  role: "assistant" | "user";
+  role: SpeakerRole;
   /** Everything said so far; the last part takes the next fragment of its kind. */
   parts: DraftPart[];
   child: string | null;

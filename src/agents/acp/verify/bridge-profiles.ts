@@ -1,14 +1,22 @@
 // Agents that others speak for over ACP: the same programs as elsewhere, behind a bridge.
 import { join } from "node:path";
+import { claudeLoads } from "../../claude/verify/hostile-settings.ts";
 import { anthropicEnv, permissiveClaude } from "../../claude/verify/profile.ts";
+import { codexLoads } from "../../codex/verify/hostile-settings.ts";
 import { codexHome } from "../../codex/verify/scenarios.ts";
+import { NOT_RESTRICTABLE, skips } from "../../kit/verify/adjustments.ts";
 import { writeText } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { opencodeLoads, pluginScenario } from "../../opencode/verify/hostile-settings.ts";
 import { permissiveOpencode, setUpOpencode } from "../../opencode/verify/profile.ts";
+import { ownRules } from "./adjustments.ts";
 import { acpScenarios } from "./scenarios.ts";
+
+const behindBridge = skips("the program behind the bridge plays it itself", "skill-by-tool");
 
 export const claudeAgentAcpProfile: VerifyProfile = {
   agent: "claude-agent-acp",
+  adjustments: [claudeLoads, behindBridge],
   scenarios: acpScenarios,
   marks: true,
   models: {},
@@ -21,6 +29,7 @@ export const claudeAgentAcpProfile: VerifyProfile = {
 
 export const codexAcpProfile: VerifyProfile = {
   agent: "codex-acp",
+  adjustments: [...NOT_RESTRICTABLE, codexLoads, behindBridge],
   mode: "bypass",
   scenarios: acpScenarios,
   marks: true,
@@ -38,7 +47,8 @@ export const codexAcpProfile: VerifyProfile = {
 
 export const opencodeAcpProfile: VerifyProfile = {
   agent: "opencode-acp",
-  scenarios: acpScenarios,
+  scenarios: [...acpScenarios, pluginScenario],
+  adjustments: [...ownRules, opencodeLoads, behindBridge],
   marks: true,
   models: {},
   compact: "/compact",

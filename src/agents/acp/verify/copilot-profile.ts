@@ -1,11 +1,14 @@
 // GitHub Copilot CLI against the scripted model server, with a provider of one's own and no sign-in.
 
+import { NOT_RESTRICTABLE } from "../../kit/verify/adjustments.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { copilotLoads } from "./hostile-settings.ts";
 import { acpScenarios } from "./scenarios.ts";
 
 export const copilotProfile: VerifyProfile = {
   agent: "copilot",
   scenarios: acpScenarios,
+  adjustments: [...NOT_RESTRICTABLE, copilotLoads],
   marks: true,
   models: {},
   compact: "/compact",

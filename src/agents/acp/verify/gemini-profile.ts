@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeJson, writeText } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { geminiAdjustments } from "./adjustments.ts";
 import { geminiDifferences } from "./gemini-differences.ts";
 import { acpScenarios } from "./scenarios.ts";
 
@@ -16,6 +17,7 @@ const SETTINGS = {
 export const geminiProfile: VerifyProfile = {
   agent: "gemini",
   scenarios: acpScenarios,
+  adjustments: geminiAdjustments,
   marks: true,
   models: { first: "gemini-2.5-pro", other: "gemini-2.5-flash" },
   compact: "/compress",

@@ -1,7 +1,10 @@
 // Qwen Code against the scripted model server, as an OpenAI-compatible provider.
 import { join } from "node:path";
 import { writeJson } from "../../kit/verify/config-file.ts";
+import { planScenarios } from "../../kit/verify/plan-scenarios.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { ownRules } from "./adjustments.ts";
+import { qwenLoads } from "./hostile-settings.ts";
 import { acpScenarios } from "./scenarios.ts";
 
 const SETTINGS = {
@@ -15,7 +18,8 @@ const SETTINGS = {
 
 export const qwenProfile: VerifyProfile = {
   agent: "qwen",
-  scenarios: acpScenarios,
+  scenarios: [...acpScenarios, ...planScenarios],
+  adjustments: [...ownRules, qwenLoads],
   marks: true,
   models: {},
   compact: "/compress",

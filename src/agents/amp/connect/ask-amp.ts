@@ -1,8 +1,12 @@
 // Asks the installed Amp small questions on its command line, without starting a session.
 import { type ProcessRecorder, runProgram } from "../../../transports/index.ts";
+import { versionIn } from "../../kit/inspect.ts";
 
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** Amp loads settings of the directory it runs in: one that only root can write has none. */
+export const QUIET = { cwd: "/", env: { AMP_SKIP_UPDATE_CHECK: "1" } };
 
 /** What it prints; null when it fails or does not answer. */
 export function askAmp(
@@ -13,9 +17,8 @@ export function askAmp(
 ): Promise<string | null> {
   return runProgram(command, {
     args,
-    // Amp loads settings of the directory it runs in: one that only root can write has none.
-    cwd: "/",
-    env: { ...env, AMP_SKIP_UPDATE_CHECK: "1" },
+    cwd: QUIET.cwd,
+    env: { ...env, ...QUIET.env },
     timeoutMs: TIMEOUT_MS,
     maxOutputBytes: MAX_OUTPUT_BYTES,
     ...(recorder === undefined ? {} : { recorder }),
@@ -29,7 +32,7 @@ export async function ampVersion(
   env: Record<string, string>,
   recorder?: ProcessRecorder,
 ): Promise<string | null> {
-  return /\d+\.\d+\.\d+\S*/.exec((await askAmp(command, [...args, "--version"], env, recorder)) ?? "")?.[0] ?? null;
+  return versionIn((await askAmp(command, [...args, "--version"], env, recorder)) ?? "");
 }
 
 /** Whether Amp has this thread, with this in it. jan: a process that was killed leaves a thread without its messages. */

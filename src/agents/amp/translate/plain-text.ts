@@ -1,5 +1,6 @@
 // Lines on stdout that are not JSON: Amp prints its login dialogue there, and its answer when it was not asked for stream JSON.
 import type { Draft } from "../../../schema/draft.ts";
+import { authRequired } from "../../kit/error-table.ts";
 
 export type PlainLine = { kind: "login"; drafts: Draft[] } | { kind: "text" };
 
@@ -13,13 +14,8 @@ export const LOGIN_ADVICE =
 
 export function readPlainLine(line: string): PlainLine {
   const [url] = LOGIN_URL.exec(line) ?? [];
-  if (url !== undefined)
-    return {
-      kind: "login",
-      drafts: [{ do: "event", type: "auth.status", data: { status: "required", message: LOGIN_ADVICE, url } }],
-    };
-  if (NO_KEY.test(line))
-    return { kind: "login", drafts: [{ do: "event", type: "auth.status", data: { status: "required", message: LOGIN_ADVICE } }] };
+  if (url !== undefined) return { kind: "login", drafts: [authRequired(LOGIN_ADVICE, url)] };
+  if (NO_KEY.test(line)) return { kind: "login", drafts: [authRequired(LOGIN_ADVICE)] };
   if (LOGIN_TALK.test(line)) return { kind: "login", drafts: [] };
   return { kind: "text" };
 }

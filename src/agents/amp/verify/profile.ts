@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { writeJson } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
+import { ampAdjustments } from "./adjustments.ts";
 import { ampDifferences } from "./differences.ts";
 import { ampScenarios } from "./scenarios.ts";
 import { startAmpServer } from "./server/amp-server.ts";
@@ -9,6 +10,7 @@ import { startAmpServer } from "./server/amp-server.ts";
 export const ampProfile: VerifyProfile = {
   agent: "amp",
   scenarios: ampScenarios,
+  adjustments: ampAdjustments,
   differences: ampDifferences,
   marks: true,
   models: {},

@@ -1,5 +1,5 @@
 // Callbacks of the SDK that wait for a person: recorded like the control requests they stand for, settled by the session or by the SDK's signal.
-import type { Channel } from "../../contract.ts";
+import type { Channel, NativeDirection } from "../../contract.ts";
 import { type JsonRecord, toJson } from "../../json.ts";
 import type { CallbackOptions } from "./sdk-module.ts";
 
@@ -50,6 +50,6 @@ export class Callbacks {
   }
 }
 
-export function record(channel: Channel, dir: "in" | "out" | "exit", row: JsonRecord): void {
+export function record(channel: Channel, dir: NativeDirection, row: JsonRecord): void {
   channel.record(dir, toJson(row), row);
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { replayTrace, type TraceRow } from "../../../verify/replay.ts";
+import { permissionChoices } from "../../claude/translate/permissions.ts";
 import { ClaudeTranslator } from "../../claude/translate/translator.ts";
 import type { AgentHost, Launch, NativeDirection } from "../../contract.ts";
 import { claudeSdkAgent } from "../agent.ts";
@@ -134,7 +135,13 @@ describe("the Agent SDK", () => {
     const connection = await connectSdk(launch);
     await connection.prompt(prompt("ask"));
     await until(() => seen("canUseTool"));
-    const native = { kind: "permission", request_id: "r1", tool_use_id: "t", input: { command: "x" }, suggestions: [] };
+    const native = {
+      kind: "permission",
+      request_id: "r1",
+      tool_use_id: "t",
+      input: { command: "x" },
+      choices: permissionChoices([]),
+    };
     await connection.replyPermission(native, { reply: "once", option_id: null, message: null, updated_input: undefined });
     await until(() => seen("said ask") && seen('"result"'));
     await connection.configure({ model: "other", permission_mode: "accept_edits" });

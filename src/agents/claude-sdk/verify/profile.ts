@@ -2,4 +2,6 @@
 import { claudeProfile } from "../../claude/verify/profile.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
 
-export const claudeSdkProfile: VerifyProfile = { ...claudeProfile, agent: "claude-sdk", environment: [/^DRAGOMAN_CLAUDE_SDK_/] };
+const { shown: _, ...shared } = claudeProfile;
+
+export const claudeSdkProfile: VerifyProfile = { ...shared, agent: "claude-sdk", environment: [/^DRAGOMAN_CLAUDE_SDK_/] };

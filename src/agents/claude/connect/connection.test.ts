@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentHost, ExitInfo, Launch, NativeDirection } from "../../contract.ts";
+import { permissionChoices } from "../translate/permissions.ts";
 import { connectClaude } from "./connection.ts";
 
 /** A stand-in for the CLI: speaks just enough of the protocol, over real pipes. */
@@ -156,7 +157,13 @@ describe("the connection", () => {
     const connection = await connectClaude(launch);
     await connection.prompt(prompt("ask"));
     await until(() => outs(rows).some((row) => row.includes("can_use_tool")));
-    const native = { kind: "permission", request_id: "r1", tool_use_id: "t", input: { command: "x" }, suggestions: [] };
+    const native = {
+      kind: "permission",
+      request_id: "r1",
+      tool_use_id: "t",
+      input: { command: "x" },
+      choices: permissionChoices([]),
+    };
     await connection.replyPermission(native, { reply: "once", option_id: null, message: null, updated_input: undefined });
     await until(() => outs(rows).some((row) => row.includes("informational") && row.includes("allow")));
     await connection.close();

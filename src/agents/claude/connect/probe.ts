@@ -1,42 +1,14 @@
-// What can be learned about Claude Code without a session: whether it is there, its version, its models and sub-agents.
+// What can be learned about Claude Code without a session: whether somebody is signed in, its models and sub-agents.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { ProcessRegistry, runProgram } from "../../../transports/index.ts";
-import type { AgentHost, AgentInspection, ProbePlace } from "../../contract.ts";
+import type { AgentHost, ProbePlace } from "../../contract.ts";
 import type { JsonRecord } from "../../json.ts";
 import { RecordedProcess } from "../../kit/recorded-process.ts";
 import { ControlClient } from "./control-client.ts";
 import { RESTRICTED_ARGS } from "./directory-files.ts";
 
 const PROBE_MS = 30_000;
-
-export async function inspectClaude(host: AgentHost): Promise<AgentInspection> {
-  try {
-    const { command, args } = await host.resolveCommand();
-    const env = host.environment({});
-    const recorder = new ProcessRegistry(host.processDir);
-    const stdout = await runProgram(command, {
-      args: [...args, "--version"],
-      cwd: host.stateDir,
-      env,
-      timeoutMs: PROBE_MS,
-      recorder,
-    });
-    const version = /\d+\.\d+\.\d+\S*/.exec(stdout)?.[0] ?? null;
-    const signed_in = signedIn(env);
-    const advice = signed_in === false ? "Run `claude` once and sign in, or set ANTHROPIC_API_KEY." : null;
-    return { installed: true, path: command, version, signed_in, advice };
-  } catch (error) {
-    return {
-      installed: false,
-      path: null,
-      version: null,
-      signed_in: null,
-      advice: error instanceof Error ? error.message : String(error),
-    };
-  }
-}
 
 /** Null: only the provider (or a key chain) could tell. */
 export function signedIn(env: Record<string, string>): boolean | null {

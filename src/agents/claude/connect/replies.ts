@@ -1,6 +1,7 @@
 // Our answers to the CLI's requests, in its words. Pure: given what was asked and what the person said.
 import type { PermissionReply } from "../../contract.ts";
 import { type JsonRecord, records, str } from "../../json.ts";
+import { answerFor } from "../../kit/choices.ts";
 import { formResult } from "../../kit/forms.ts";
 import { elicitationForm } from "../translate/elicitation.ts";
 import {
@@ -14,28 +15,12 @@ import {
 
 const REJECTED = "The user rejected this tool call.";
 
-/** Rules stay in the session's memory: the CLI's own suggestion would write them into the user's repository. */
-const inSession = (update: JsonRecord): JsonRecord => ({ ...update, destination: "session" });
-
-export function permissionResponse(native: NativeRequest, reply: PermissionReply): JsonRecord {
-  const id = native.tool_use_id === null ? {} : { toolUseID: native.tool_use_id };
-  if (reply.reply === "reject")
-    return {
-      behavior: "deny",
-      // 2.1.325 takes a denial without a message for a malformed answer.
-      message: reply.message || REJECTED,
-      ...(reply.option_id === "reject_and_stop" ? { interrupt: true } : {}),
-      ...id,
-    };
-  const updatedInput = reply.updated_input === null || reply.updated_input === undefined ? native.input : reply.updated_input;
-  const updates = reply.reply === "always" ? alwaysUpdates(native.suggestions) : [];
-  return { behavior: "allow", updatedInput, ...(updates.length > 0 ? { updatedPermissions: updates } : {}), ...id };
-}
-
-/** The suggested rule, and only it: a suggestion to change the mode counts only when there is no rule. */
-function alwaysUpdates(suggestions: JsonRecord[]): JsonRecord[] {
-  const narrow = suggestions.filter((update) => update.type === "addRules" || update.type === "addDirectories");
-  return (narrow.length > 0 ? narrow : suggestions).map(inSession);
+export function permissionResponse({ choices, input, tool_use_id }: NativeRequest, reply: PermissionReply): JsonRecord {
+  const id = tool_use_id === null ? {} : { toolUseID: tool_use_id };
+  const answer = answerFor(choices, reply) ?? { behavior: "deny" };
+  if (answer.behavior === "allow") return { ...answer, updatedInput: reply.updated_input ?? input, ...id };
+  // 2.1.325 takes a denial without a message for a malformed answer.
+  return { ...answer, message: reply.message || REJECTED, ...id };
 }
 
 /** `answers` null: rejected. */

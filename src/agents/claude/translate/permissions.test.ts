@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { permissionResponse, questionResponse } from "../connect/replies.ts";
-import { type NativeRequest, PLAN_KEPT, PLAN_REJECTED } from "./permissions.ts";
+import { type NativeRequest, PLAN_KEPT, PLAN_REJECTED, permissionChoices } from "./permissions.ts";
 import { ask, assistant, call, init, of, out, play, reply, result, sent, system, toolResult, user } from "./test-frames.ts";
 
 const rule = {
@@ -25,7 +25,7 @@ const native: NativeRequest = {
   request_id: "r",
   tool_use_id: "t",
   input: { command: "touch a" },
-  suggestions: [rule, mode],
+  choices: permissionChoices([rule, mode]),
 };
 const question = {
   question: "Which?",
@@ -106,7 +106,7 @@ describe("permissions", () => {
       behavior: "allow",
       updatedPermissions: [{ type: "addRules", destination: "session" }],
     });
-    expect(permissionResponse({ ...native, suggestions: [mode] }, answer({ reply: "always" }))).toMatchObject({
+    expect(permissionResponse({ ...native, choices: permissionChoices([mode]) }, answer({ reply: "always" }))).toMatchObject({
       updatedPermissions: [mode],
     });
   });

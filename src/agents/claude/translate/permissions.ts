@@ -1,8 +1,8 @@
 // What the CLI asks its host: permission for a tool, answers to questions, approval of a plan, MCP elicitation. Asking and settling;
 // the wording of our answers is in replies.ts.
 import type { Draft } from "../../../schema/draft.ts";
-import type { PermissionOption } from "../../../schema/event-data.ts";
 import { arr, asText, type JsonRecord, own, rec, records, str } from "../../json.ts";
+import { type ChoiceTable, choice, choiceTable } from "../../kit/choices.ts";
 import { formAnswers } from "../../kit/forms.ts";
 import { elicitationForm } from "./elicitation.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
@@ -22,8 +22,11 @@ export type NativeRequest = {
   request_id: string;
   tool_use_id: string | null;
   input: JsonRecord;
-  suggestions: JsonRecord[];
+  /** What each option of a permission says; empty for questions. */
+  choices: ChoiceTable<JsonRecord>;
 };
+
+const NO_CHOICES = choiceTable<JsonRecord>([]);
 
 /** `can_use_tool`. Two tools are questions in disguise. */
 export function askTool(state: ClaudeState, requestId: string, request: JsonRecord, drafts: Draft[]): void {
@@ -38,7 +41,7 @@ export function askTool(state: ClaudeState, requestId: string, request: JsonReco
     request_id: requestId,
     tool_use_id: call,
     input,
-    suggestions: records(request.permission_suggestions),
+    choices: kind === "permission" ? choicesOf(request) : NO_CHOICES,
   };
   const about = { key, call_id: call, item: call === null ? null : toolKey(call), native };
   if (kind === "question") drafts.push({ do: "question.request", ...about, questions: userQuestions(input) });
@@ -60,11 +63,15 @@ function permission(request: JsonRecord, name: string, input: JsonRecord, native
     input,
     ...(reason ? { reason } : {}),
     ...(paths.length > 0 ? { paths } : {}),
-    options: permissionOptions(native.suggestions, request.suppress_always_allow_rule === true),
+    options: native.choices.offered,
   };
 }
 
-export function permissionOptions(suggestions: JsonRecord[], noAlways: boolean): PermissionOption[] {
+const choicesOf = (request: JsonRecord): ChoiceTable<JsonRecord> =>
+  permissionChoices(request.suppress_always_allow_rule === true ? [] : records(request.permission_suggestions));
+
+/** The input that may run, or why not, is added when one is chosen. */
+export function permissionChoices(suggestions: JsonRecord[]): ChoiceTable<JsonRecord> {
   const folders = suggestions.flatMap((suggestion) => arr(suggestion.directories)).map((path) => `access to ${String(path)}`);
   const rules = [...suggestions.flatMap((suggestion) => records(suggestion.rules)).map(ruleText), ...folders];
   const mode = suggestions.find((suggestion) => suggestion.type === "setMode");
@@ -74,12 +81,22 @@ export function permissionOptions(suggestions: JsonRecord[], noAlways: boolean):
       : mode
         ? `Allow all of this kind (${str(mode.mode)})`
         : "Always allow";
-  return [
-    { id: "once", label: "Allow once", kind: "allow_once" },
-    ...(suggestions.length > 0 && !noAlways ? [{ id: "always", label: always, kind: "allow_always" as const }] : []),
-    { id: "reject", label: "Reject", kind: "reject_once" },
-    { id: "reject_and_stop", label: "Reject and stop the turn", kind: "reject_once" },
-  ];
+  const updatedPermissions = alwaysUpdates(suggestions);
+  return choiceTable([
+    choice("once", "Allow once", "allow_once", { behavior: "allow" }),
+    ...(suggestions.length > 0 ? [choice("always", always, "allow_always", { behavior: "allow", updatedPermissions })] : []),
+    choice("reject", "Reject", "reject_once", { behavior: "deny" }),
+    choice("reject_and_stop", "Reject and stop the turn", "reject_once", { behavior: "deny", interrupt: true }),
+  ]);
+}
+
+/**
+ * The suggested rule, and only it: a suggestion to change the mode counts only when there is no rule. It stays in the session's memory: the CLI's own
+ * suggestion would write it into the user's repository.
+ */
+function alwaysUpdates(suggestions: JsonRecord[]): JsonRecord[] {
+  const narrow = suggestions.filter((update) => update.type === "addRules" || update.type === "addDirectories");
+  return (narrow.length > 0 ? narrow : suggestions).map((update) => ({ ...update, destination: "session" }));
 }
 
 const ruleText = (rule: JsonRecord): string => {
@@ -135,7 +152,7 @@ export function askElicitation(state: ClaudeState, requestId: string, request: J
     request_id: requestId,
     tool_use_id: null,
     input: request,
-    suggestions: [],
+    choices: NO_CHOICES,
   };
   const url = str(request.url);
   drafts.push({

@@ -7,7 +7,7 @@ import { refusalItem, retract, systemItem } from "./assistant.ts";
 import { commandsChanged, initDrafts, modeChanged, modelChanged } from "./config.ts";
 import { HEARTBEAT_SYSTEM, NOTED_SYSTEM } from "./internal-frames.ts";
 import { closeMessages } from "./messages.ts";
-import { permissionOptions } from "./permissions.ts";
+import { permissionChoices } from "./permissions.ts";
 import { ADDRESS, type ClaudeState, toolKey } from "./state.ts";
 import { rest, taskNotification, taskProgress, taskStarted, taskUpdated } from "./tasks.ts";
 import { toolAction } from "./tool-kinds.ts";
@@ -139,7 +139,7 @@ function denied(state: ClaudeState, frame: JsonRecord): Draft[] {
       call_id: call,
       item: toolKey(call),
       ...(reason ? { reason } : {}),
-      options: permissionOptions([], true),
+      options: permissionChoices([]).offered,
       native: null,
     },
     { do: "permission.resolve", key, status: "denied", resolved_by: "policy", reply: "reject", ...(message ? { message } : {}) },

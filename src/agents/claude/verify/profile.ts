@@ -1,8 +1,10 @@
 // Claude Code against the scripted model server: a key, an address, and no traffic beside.
 import { join } from "node:path";
+import { skips } from "../../kit/verify/adjustments.ts";
 import { writeJson } from "../../kit/verify/config-file.ts";
 import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../../kit/verify/profile.ts";
 import { claudeDifferences } from "./differences.ts";
+import { claudeLoads } from "./hostile-settings.ts";
 import { claudeScenarios } from "./scenarios.ts";
 
 export const anthropicEnv = ({ modelUrl }: LabPlace): Record<string, string> => ({
@@ -32,6 +34,8 @@ async function setUp(place: LabPlace): Promise<LabSetUp> {
 export const claudeProfile: VerifyProfile = {
   agent: "claude",
   scenarios: claudeScenarios,
+  adjustments: [skips("it takes any name for an agent", "mode-refused-change"), claudeLoads],
+  shown: true,
   marks: true,
   models: { first: "claude-sonnet-4-5", other: "claude-opus-4-5" },
   compact: "/compact",

@@ -1,4 +1,5 @@
 // Scenarios only Claude Code and its SDK need, for `dragoman verify`.
+import { planScenarios } from "../../kit/verify/plan-scenarios.ts";
 import type { Scenario } from "../../scenario.ts";
 import { backgroundScenarios } from "./scenarios-background.ts";
 import { commandScenarios } from "./scenarios-commands.ts";
@@ -12,4 +13,5 @@ export const claudeScenarios: readonly Scenario[] = [
   ...modelScenarios,
   ...toolScenarios,
   ...backgroundScenarios,
-].map((scenario) => ({ ...scenario, only: ["claude", "claude-sdk"] }));
+  ...planScenarios,
+];

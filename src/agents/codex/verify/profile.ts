@@ -1,8 +1,10 @@
 // Codex against the scripted model server: each scenario has a CODEX_HOME of its own with a provider that points there.
 import { join } from "node:path";
+import { expects, OWN_RULES, REFUSED } from "../../kit/verify/adjustments.ts";
 import { writeText } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
 import { codexDifferences } from "./differences.ts";
+import { codexLoads } from "./hostile-settings.ts";
 import { codexHome, codexScenarios } from "./scenarios.ts";
 
 /** Has the classic tools; newer models have one tool that runs scripts. */
@@ -11,6 +13,8 @@ const MODEL = "gpt-5.5";
 export const codexProfile: VerifyProfile = {
   agent: "codex",
   scenarios: codexScenarios,
+  adjustments: [expects(OWN_RULES, REFUSED, "mode-plan-own-rules", "mode-repository-rules"), codexLoads],
+  shown: true,
   marks: true,
   models: { first: MODEL, other: "gpt-5.5-other" },
   compact: "/compact",

@@ -1,6 +1,7 @@
 // What `verify` has to know of an agent beyond its contract: how to point it at the scripted model server, in a home of its own.
 import type { PermissionMode } from "../../../schema/event-data.ts";
 import type { Scenario } from "../../scenario.ts";
+import type { ScenarioAdjustment } from "./adjustments.ts";
 import type { AcceptedDifference } from "./differences.ts";
 
 /** Folders of one lab and the address of its model server. Everything lies under `root` and is removed at the end. */
@@ -31,6 +32,10 @@ export interface VerifyProfile {
   /** Its own scenarios. Those that all agents play are added to them, unless `commonScenarios` is false. */
   readonly scenarios: readonly Scenario[];
   readonly commonScenarios?: false;
+  /** Which of the common ones it plays otherwise than the others, or not. */
+  readonly adjustments?: readonly ScenarioAdjustment[];
+  /** `npm run conformance` also shows it in a browser. */
+  readonly shown?: true;
   /** Run only when somebody names it, because it shows the harness and not an agent. */
   readonly onlyByName?: true;
   /** Variables of the caller that it needs, beside those that name its command. */

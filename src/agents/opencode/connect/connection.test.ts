@@ -315,19 +315,6 @@ describe("the connection", { timeout: 60_000 }, () => {
     await other.desk.until(() => other.desk.scribe.requests.size === 1);
   });
 
-  it("an edited input is refused, and the original does not run", async () => {
-    const { desk, line } = await open();
-    await line.prompt(message("ask"));
-    await desk.until(() => desk.scribe.requests.size === 1);
-    const reply = { reply: "once", option_id: "once", message: null, updated_input: { command: "y" } } as const;
-    await expect(line.replyPermission(desk.scribe.requests.open()[0]?.side.native, reply)).rejects.toMatchObject({
-      code: "unsupported",
-    });
-    const sent = desk.rows.map(({ data }) => JSON.stringify(data)).filter((row) => row.includes("/permission/per_"));
-    expect(sent.some((row) => row.includes('"reply":"reject"'))).toBe(true);
-    expect(sent.some((row) => row.includes('"reply":"once"'))).toBe(false);
-  });
-
   it("model, mode and images go with the message", async () => {
     const { desk, line } = await open({ permission_mode: "plan", system_prompt: "Be brief." });
     await line.configure({ model: "test/two" });

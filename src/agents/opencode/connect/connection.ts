@@ -10,7 +10,8 @@ import {
   type Prompt,
   type SessionConfig,
 } from "../../contract.ts";
-import { arr, type JsonRecord, rec, records, str } from "../../json.ts";
+import { arr, isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
+import { answerFor } from "../../kit/choices.ts";
 import type { NativeRequest } from "../translate/requests.ts";
 import { mustHaveNoPlugins } from "./directory-files.ts";
 import {
@@ -32,8 +33,6 @@ import type { AskedPermission } from "./stream-listener.ts";
 const BLOCKING_MS = 24 * 3_600_000;
 /** Less than a daemon waits when it closes: the server is stopped after it. */
 const ABORT_MS = 3_000;
-
-const REJECTED = "The person rejected this. Do not try it again in another way; go on without it or say what you need.";
 
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
   if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
@@ -304,20 +303,16 @@ class OpencodeConnection implements Connection {
    * 1.18 keeps `always` for the whole directory, above the rules of every session in it, plan sessions too. So it is remembered here, for this session, and
    * the request is allowed once.
    */
-  async replyPermission(native: unknown, { reply: given, message, updated_input }: PermissionReply): Promise<void> {
-    const { request_id, session_id, version, permission, always } = readNative(native);
-    const edited = given !== "reject" && updated_input !== undefined && updated_input !== null;
-    const reply = edited ? "reject" : given === "always" ? "once" : given;
-    if (given === "always" && !edited) this.#always.push({ permission, patterns: always });
+  async replyPermission(native: unknown, reply: PermissionReply): Promise<void> {
+    const { request_id, session_id, version, choices } = nativeRequest(native);
+    const { remember, ...answer } = answerFor(choices, reply) ?? { reply: "reject" };
+    if (remember) this.#always.push(remember);
     const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
-    // 1.18: without a word the turn stops at a rejection; with one the model is told, and goes on.
-    const words = reply === "reject" ? message || REJECTED : message;
-    await this.#answer(path, { reply, ...(words ? { message: words } : {}) });
-    if (edited) throw new AgentError("unsupported", "OpenCode takes no edited input. The request was rejected.");
+    await this.#answer(path, { ...answer, ...(reply.message ? { message: reply.message } : {}) });
   }
 
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {
-    const { request_id, session_id, version } = readNative(native);
+    const { request_id, session_id, version } = nativeRequest(native);
     const path = version === 2 ? `/api/session/${session_id}/question/${request_id}` : `/question/${request_id}`;
     if (answers === null) await this.#answer(`${path}/reject`);
     else await this.#answer(`${path}/reply`, { answers });
@@ -358,13 +353,8 @@ class OpencodeConnection implements Connection {
   }
 }
 
-function readNative(native: unknown): NativeRequest {
-  const { request_id, session_id, version, permission, always } = rec(native);
-  return {
-    request_id: str(request_id) ?? "",
-    session_id: str(session_id) ?? "",
-    version: version === 2 ? 2 : 1,
-    permission: str(permission) ?? "",
-    always: arr(always).flatMap((pattern) => str(pattern) ?? []),
-  };
+/** The draft's own, handed back by the session. */
+function nativeRequest(native: unknown): NativeRequest {
+  if (isRecord(native) && typeof native.request_id === "string") return native as NativeRequest;
+  throw new AgentError("agent_refused", "This request is not one of OpenCode's.");
 }

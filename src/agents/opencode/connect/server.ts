@@ -5,7 +5,14 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { HttpError, httpJson, type SseConnection } from "../../../transports/index.ts";
-import { AgentError, type AgentHost, type Channel, type ExitInfo, type SessionPort } from "../../contract.ts";
+import {
+  AgentError,
+  type AgentHost,
+  type Channel,
+  type ExitInfo,
+  type NativeDirection,
+  type SessionPort,
+} from "../../contract.ts";
 import { rec, str } from "../../json.ts";
 import { RecordedProcess } from "../../kit/recorded-process.ts";
 import { OpencodeTranslator } from "../translate/translator.ts";
@@ -200,7 +207,7 @@ export class OpencodeServer {
     this.#record("err", { stream, text });
   }
 
-  #record(dir: "http" | "err" | "exit", data: unknown): void {
+  #record(dir: NativeDirection, data: unknown): void {
     this.channel.record(dir, JSON.stringify(data), data);
   }
 

@@ -1,7 +1,8 @@
 // Permissions and questions: asked by the agent, answered by us or by another client, on the classic and the v2 routes.
 import type { Draft } from "../../../schema/draft.ts";
-import type { PermissionOption, PlainReply, QuestionPrompt, ResolvedBy } from "../../../schema/event-data.ts";
+import type { PlainReply, QuestionPrompt, ResolvedBy } from "../../../schema/event-data.ts";
 import { arr, type JsonRecord, rec, records, str } from "../../json.ts";
+import { type ChoiceTable, choice, choiceTable } from "../../kit/choices.ts";
 import { plainDiff } from "./file-changes.ts";
 import type { Session, World } from "./state.ts";
 import { toolPaths } from "./tool-kinds.ts";
@@ -11,10 +12,12 @@ export type NativeRequest = {
   request_id: string;
   session_id: string;
   version: 1 | 2;
-  /** What `always` would allow: this permission for these patterns. Empty for questions. */
-  permission: string;
-  always: string[];
+  /** What each option of a permission says; empty for questions. */
+  choices: ChoiceTable<Answer>;
 };
+
+/** What is sent, and what the connection allows by itself from then on: this permission for these patterns. */
+export type Answer = { reply: PlainReply; message?: string; remember?: { permission: string; patterns: string[] } };
 
 export type Reply = PlainReply;
 const isReply = (reply: unknown): reply is Reply => reply === "once" || reply === "always" || reply === "reject";
@@ -34,7 +37,7 @@ export function permissionAsked(world: World, session: Session, native: JsonReco
   world.asked.add(id);
   world.pending.set(id, { kind: "permission", session: session.id, callId: callId ?? null });
   if (diff !== undefined && callId !== undefined) world.diffs.set(callId, plainDiff(diff));
-  const request: NativeRequest = { request_id: id, session_id: session.id, version, permission: kind, always };
+  const request: NativeRequest = { request_id: id, session_id: session.id, version, choices: choicesOf(kind, always) };
   return [
     {
       do: "permission.request",
@@ -47,7 +50,7 @@ export function permissionAsked(world: World, session: Session, native: JsonReco
       ...(kind === "doom_loop" ? { reason: "the same call was made three times" } : {}),
       ...(diff === undefined ? {} : { diff: plainDiff(diff) }),
       ...(paths.length > 0 ? { paths } : {}),
-      options: options(always),
+      options: request.choices.offered,
       native: request,
     },
   ];
@@ -80,13 +83,22 @@ function permissionPaths(kind: string, metadata: JsonRecord, patterns: string[])
   return kind === "read" || kind === "edit" ? patterns : toolPaths(kind, metadata, {});
 }
 
-const options = (always: string[]): PermissionOption[] => [
-  { id: "once", label: "Allow once", kind: "allow_once" },
-  ...(always.length > 0
-    ? [{ id: "always", label: `Allow ${always.join(", ")} for this session`, kind: "allow_always" } as const]
-    : []),
-  { id: "reject", label: "Reject", kind: "reject_once" },
-];
+/** 1.18: without a word the turn stops at a rejection; with one the model is told, and goes on. */
+const REJECTED = "The person rejected this. Do not try it again in another way; go on without it or say what you need.";
+
+const choicesOf = (permission: string, patterns: string[]): ChoiceTable<Answer> =>
+  choiceTable<Answer>([
+    choice("once", "Allow once", "allow_once", { reply: "once" }),
+    ...(patterns.length > 0
+      ? [
+          choice<Answer>("always", `Allow ${patterns.join(", ")} for this session`, "allow_always", {
+            reply: "once",
+            remember: { permission, patterns },
+          }),
+        ]
+      : []),
+    choice("reject", "Reject", "reject_once", { reply: "reject", message: REJECTED }),
+  ]);
 
 export function permissionReplied(world: World, id: string | undefined, reply: unknown): Draft[] {
   if (id === undefined || !isReply(reply)) return [];
@@ -122,7 +134,7 @@ export function questionAsked(world: World, session: Session, native: JsonRecord
   const call = world.findCall(session, callId);
   world.asked.add(id);
   world.pending.set(id, { kind: "question", session: session.id, callId: callId ?? null });
-  const request: NativeRequest = { request_id: id, session_id: session.id, version, permission: "", always: [] };
+  const request: NativeRequest = { request_id: id, session_id: session.id, version, choices: choiceTable([]) };
   return [
     {
       do: "question.request",

@@ -1,7 +1,9 @@
 // What the translator remembers: sessions, their messages and parts, and which session hangs under which tool call.
 // No drafts are made here.
+
 import type { DraftPart, ItemKey } from "../../../schema/draft.ts";
 import type { ErrorData, Usage } from "../../../schema/event-data.ts";
+import type { SpeakerRole } from "../../../schema/item.ts";
 import type { JsonRecord } from "../../json.ts";
 
 /** Old messages keep their ids (so that nothing is told twice) but not their content. */
@@ -48,7 +50,7 @@ export type Message = {
   id: string;
   key: ItemKey;
   generation: number;
-  role: "user" | "assistant";
+  role: SpeakerRole;
   /** Written by the agent itself: a summary, a continuation, the wrapper of a shell command. */
   system: boolean;
   /** The server told of the message itself, not only of a part of it. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { writeJson } from "../../kit/verify/config-file.ts";
 import type { LabPlace, LabSetUp, ScenarioPlace, VerifyProfile } from "../../kit/verify/profile.ts";
 import { opencodeDifferences } from "./differences.ts";
+import { opencodeLoads, pluginScenario } from "./hostile-settings.ts";
 import { opencodeScenarios } from "./scenarios.ts";
 
 const limit = { context: 200_000, output: 32_000 };
@@ -55,7 +56,9 @@ export async function setUpOpencode({ home, modelUrl }: LabPlace): Promise<LabSe
 
 export const opencodeProfile: VerifyProfile = {
   agent: "opencode",
-  scenarios: opencodeScenarios,
+  scenarios: [...opencodeScenarios, pluginScenario],
+  adjustments: [opencodeLoads],
+  shown: true,
   marks: true,
   models: { first: "scripted/first", other: "scripted/second" },
   compact: "/compact",

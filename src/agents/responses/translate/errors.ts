@@ -1,5 +1,4 @@
 /** Failures of an endpoint as canonical errors. */
-import type { Draft } from "../../../schema/draft.ts";
 import type { ErrorCode, ErrorData } from "../../../schema/event-data.ts";
 import { own } from "../../json.ts";
 
@@ -31,10 +30,3 @@ export function errorData(code: ErrorCode, message: string, failure: Failure | n
     details: { error_source, native_code: failure?.code ?? null, retryable: failure?.retryable ?? false },
   };
 }
-
-/** A key that was refused is said twice: as the state of the login, and as the error of the turn. */
-export const authRequired = (message: string): Draft => ({
-  do: "event",
-  type: "auth.status",
-  data: { status: "required", message },
-});

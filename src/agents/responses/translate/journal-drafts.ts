@@ -5,10 +5,11 @@ import type { PlanEntry } from "../../../schema/content.ts";
 import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { own, str, timeOf } from "../../json.ts";
+import { authRequired } from "../../kit/error-table.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { CallBook } from "./call-book.ts";
 import { childDrafts, childPermission, childQuestion, childResolved } from "./child-drafts.ts";
-import { authRequired, errorCode, errorData, type Failure } from "./errors.ts";
+import { errorCode, errorData, type Failure } from "./errors.ts";
 import { permissionDraft, questionDraft, withdrawn } from "./requests.ts";
 import type { Spoken } from "./wire.ts";
 

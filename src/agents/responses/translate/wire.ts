@@ -5,6 +5,7 @@
 import type { JsonObject } from "../../../openresponses/json.ts";
 import type { PermissionSubject } from "../../../runtime/permission-subject.ts";
 import type { JournalRecord } from "../../../runtime/records.ts";
+import type { PlainReply } from "../../../schema/event-data.ts";
 
 /** The one native session of a connection. */
 export const SESSION = "main";
@@ -18,7 +19,7 @@ export type Command =
   | { type: "command"; message_id: string; text: string; name: string }
   | { type: "interrupt" }
   | { type: "configure"; model?: string; mode?: string; reasoning_effort?: string | null }
-  | { type: "permission.reply"; id: string; reply: "once" | "always" | "reject"; message: string | null }
+  | { type: "permission.reply"; id: string; reply: PlainReply; message: string | null }
   | { type: "question.reply"; id: string; answers: string[][] | null };
 
 /** What the agent says beside its records. */

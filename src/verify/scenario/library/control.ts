@@ -39,7 +39,6 @@ export const controlScenarios: readonly Scenario[] = [
       },
     ],
     expect: { stop_reason: "interrupted" },
-    skip: ["amp"],
   },
   {
     name: "interrupt-tool",
@@ -65,8 +64,6 @@ export const controlScenarios: readonly Scenario[] = [
   },
   {
     name: "interrupt-stalled-stream",
-    // Amp shows whole messages only: there is no first word to interrupt at.
-    skip: ["amp"],
     title: "the stream stalls in mid-answer, until the person interrupts",
     turns: [
       {

@@ -1,6 +1,10 @@
 // Scenarios in which a person decides: permissions, questions, plans.
 
 import type { ModelStep, PermissionReply, QuestionReply, Scenario, SessionSettings } from "../../../agents/scenario.ts";
+import { profiles } from "../../../agents/verified.ts";
+
+/** An agent that every daemon has. */
+const HARNESS = profiles.find(({ onlyByName }) => onlyByName)?.agent ?? "";
 
 const ask: SessionSettings = { permission_mode: "default" };
 const say = (text: string): ModelStep => ({ blocks: [{ type: "text", text }] });
@@ -21,7 +25,6 @@ function permission(name: string, title: string, replies: PermissionReply[], mad
       ...(made ? { stop_reason: "end_turn", final_text: [last] } : {}),
     },
     // amp has no dialogue about permissions.
-    skip: ["amp"],
   };
 }
 
@@ -32,7 +35,7 @@ const CALL_THE_DAEMON = [
   `call() { curl -s -X POST -H "authorization: Bearer $(of token)" -H "content-type: application/json" -d "$2" "$(of url)$1"; }`,
   `call /v1/sessions/any/permissions/any/reply '{"reply":"once"}'`,
   `call /v1/auth/tokens '{"role":"admin"}'`,
-  `call /v1/sessions '{"agent":"mock","permission_mode":"bypass"}' | sed 's/agent_forbidden/no-session-either/'`,
+  `call /v1/sessions '{"agent":"${HARNESS}","permission_mode":"bypass"}' | sed 's/agent_forbidden/no-session-either/'`,
 ].join("\n");
 
 interface Asked {
@@ -74,7 +77,6 @@ function question(name: string, title: string, asked: Asked[], replies: Question
     ],
     replies: { questions: replies },
     expect: { events: ["question.requested", "question.resolved"], ...(seen.length > 0 ? { model_saw: seen } : {}) },
-    skip: ["amp", "copilot"],
   };
 }
 
@@ -91,7 +93,6 @@ export const decisionScenarios: readonly Scenario[] = [
     ],
     expect: { stop_reason: "end_turn", seen_text: ["own_request", "agent_forbidden", "no-session-either"] },
     // amp has no dialogue about permissions.
-    skip: ["amp"],
   },
   permission("permission-allow", "a command is allowed once", [{ reply: "once" }], true, "Made it."),
   permission("permission-deny", "a command is denied", [{ reply: "reject" }], false, "I was not allowed."),
@@ -117,7 +118,6 @@ export const decisionScenarios: readonly Scenario[] = [
       files: { "made.txt": "" },
       final_text: ["Made it again."],
     },
-    skip: ["amp"],
   },
   {
     name: "permission-parallel",
@@ -144,7 +144,6 @@ export const decisionScenarios: readonly Scenario[] = [
       ],
     },
     expect: { events: ["permission.requested", "permission.resolved"], files: { "two.txt": null } },
-    skip: ["amp"],
   },
   {
     name: "permission-write",
@@ -161,7 +160,6 @@ export const decisionScenarios: readonly Scenario[] = [
     ],
     replies: { permissions: [{ reply: "once" }] },
     expect: { stop_reason: "end_turn", files: { "asked.txt": "asked" }, final_text: ["Written."] },
-    skip: ["amp"],
   },
   {
     name: "permission-interrupt",
@@ -176,7 +174,6 @@ export const decisionScenarios: readonly Scenario[] = [
     ],
     replies: { permissions: [{ reply: "none" }] },
     expect: { stop_reason: "interrupted", events: ["permission.requested", "permission.resolved"], files: { "made.txt": null } },
-    skip: ["amp"],
   },
   question("question-single", "one question, one answer", [colour], [{ answers: [["Blue"]] }], ["Blue"]),
   question(
@@ -201,41 +198,4 @@ export const decisionScenarios: readonly Scenario[] = [
     ["Red", "Export"],
   ),
   question("question-reject", "the question is not answered", [colour], [{ reject: true, message: "Decide yourself." }], []),
-  {
-    name: "plan-approve",
-    title: "a plan is shown and approved",
-    session: { permission_mode: "plan" },
-    turns: [
-      {
-        prompt: "Plan it first.",
-        steps: [
-          { blocks: [{ type: "tool", name: "plan", input: { text: "# Plan\n1. Look\n2. Change" } }] },
-          say("The plan is approved."),
-        ],
-      },
-    ],
-    replies: { questions: [{ answers: [["approve"]] }], permissions: [{ reply: "once" }] },
-    only: ["claude", "claude-sdk", "qwen"],
-    expect: { stop_reason: "end_turn", final_text: ["The plan is approved."] },
-  },
-  {
-    name: "plan-reject",
-    title: "a plan is sent back with a remark",
-    session: { permission_mode: "plan" },
-    turns: [
-      {
-        prompt: "Plan it first.",
-        steps: [
-          { blocks: [{ type: "tool", name: "plan", input: { text: "# Plan\n1. Guess" } }] },
-          say("I will make a better plan."),
-        ],
-      },
-    ],
-    replies: {
-      questions: [{ reject: true, message: "Guessing is no plan." }],
-      permissions: [{ reply: "reject", message: "Guessing is no plan." }],
-    },
-    only: ["claude", "claude-sdk", "qwen"],
-    expect: { events: ["turn.ended"] },
-  },
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectationFor, runsOn, type Scenario, scenarioErrors } from "../../../agents/scenario.ts";
+import { scenarioErrors } from "../../../agents/scenario.ts";
 import { startModelServer } from "../../model-server/index.ts";
 import { bodies, paths, post } from "../../model-server/test-client.ts";
 import { promptFor } from "../marker.ts";
@@ -48,13 +48,5 @@ describe("the common library", () => {
     expect(scenarioErrors({ name: "Bad Name", title: "x", turns: [] })).toHaveLength(1);
     const turns = [{ prompt: "p", steps: [{ blocks: [{ type: "tool", name: "no-logical-tool", input: {} }] }] }];
     expect(scenarioErrors({ name: "x", title: "x", turns })).not.toEqual([]);
-  });
-
-  it("is filtered and adjusted per agent", () => {
-    const base: Scenario = { name: "x", title: "x", turns: [], expect: { stop_reason: "end_turn", final_text: ["a"] } };
-    expect(runsOn({ ...base, only: ["claude"] }, "codex")).toBe(false);
-    expect(runsOn({ ...base, skip: ["amp"] }, "codex")).toBe(true);
-    const adjusted = expectationFor({ ...base, expect_for: { amp: { stop_reason: "error" } } }, "amp");
-    expect(adjusted).toEqual({ stop_reason: "error", final_text: ["a"] });
   });
 });

@@ -71,7 +71,7 @@ export const toolScenarios: readonly Scenario[] = [
   {
     name: "conversation-rewind",
     title: "after a rewind of the conversation the model knows what was said before, and nothing since",
-    only: ["claude", "claude-sdk", "codex", "opencode", "responses"],
+    needs: ["fork_place"],
     session: free,
     turns: [
       { prompt: "The bird is a heron.", steps: [{ blocks: [{ type: "text", text: "A heron it is." }] }] },
@@ -109,7 +109,7 @@ export const toolScenarios: readonly Scenario[] = [
   {
     name: "skill-handed-over",
     title: "the model is told of a skill that lies where the agent does not look",
-    only: ["claude", "claude-sdk"],
+    needs: ["plugin_directory"],
     session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
     turns: [{ prompt: "Which skills are there?", steps: [{ blocks: [{ type: "text", text: "One about a heron." }] }] }],
     expect: { stop_reason: "end_turn", final_text: ["One about a heron."], model_saw: ["What herons do at dawn"] },
@@ -117,7 +117,7 @@ export const toolScenarios: readonly Scenario[] = [
   {
     name: "skill-by-tool",
     title: "a skill that lies where the agent does not look is used by the model, through the tool that offers it",
-    only: ["codex", "opencode", "gemini", "qwen", "copilot"],
+    needs: ["mcp_server"],
     session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
     turns: [
       {
