@@ -9,7 +9,7 @@ import {
   SessionState,
   UpdateSession,
 } from "../../schema/session.ts";
-import type { ListFilter } from "../../session/session-manager.ts";
+import type { ListFilter } from "../../session/session-list.ts";
 import { configure, createSession, forkSession, interrupt, removeSession, resume, terminate } from "../commands.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { callerOf } from "./auth.ts";

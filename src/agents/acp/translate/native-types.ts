@@ -1,29 +1,16 @@
 // Every ACP message type, what becomes of it, and whether a real agent was seen sending it or it is known from the schema only. The coverage
 // page is made from this table; a test holds it against the variants the translator understands.
 import type { EventType } from "../../../schema/event-data.ts";
-import type { Disposition } from "../../contract.ts";
+import { live, type NativeTypeTable, row, typed } from "../../kit/native-types.ts";
 
-export type NativeTypeRow = { disposition: Disposition; events: EventType[]; seen: "live" | "types"; note?: string };
-
-const row =
-  (disposition: Disposition, seen: "live" | "types") =>
-  (events: EventType[] = [], note?: string): NativeTypeRow => ({
-    disposition,
-    events,
-    seen,
-    ...(note === undefined ? {} : { note }),
-  });
-
-const live = row("mapped", "live");
-const typed = row("mapped", "types");
-const notedLive = row("noted", "live");
+const notedHere = row("noted", "live");
 
 const MESSAGE: EventType[] = ["item.started", "item.delta", "item.completed"];
 const TOOL: EventType[] = ["item.started", "item.updated", "item.delta", "item.completed"];
 const OPENED: EventType[] = ["config.changed"];
 
 /** session/update variants, v1 and v2. */
-export const UPDATE_TYPES: Record<string, NativeTypeRow> = {
+export const UPDATE_TYPES: NativeTypeTable = {
   agent_message_chunk: live(MESSAGE, "some texts are none of the model's: mode changes, warnings, faults in disguise"),
   agent_thought_chunk: live(MESSAGE),
   user_message_chunk: live(MESSAGE, "v2 echo; in v1 only on replay, which is not shown twice"),
@@ -43,7 +30,7 @@ export const UPDATE_TYPES: Record<string, NativeTypeRow> = {
   config_option_update: live(["config.changed"], "replaces the older list whole"),
   session_info_update: live(["session.updated", "session.status"], "codex-acp's retries ride on its _meta"),
   usage_update: live(["usage.updated"]),
-  notice: notedLive(["agent.notice"]),
+  notice: notedHere(["agent.notice"]),
   compaction_update: live(["session.status", "session.compacted"]),
   compaction_summary_chunk: typed(["session.compacted"]),
   state_update: live(["turn.started", "turn.ended", "error"], "v2"),
@@ -53,7 +40,7 @@ export const UPDATE_TYPES: Record<string, NativeTypeRow> = {
 };
 
 /** What an agent asks or tells a client. */
-export const AGENT_MESSAGE_TYPES: Record<string, NativeTypeRow> = {
+export const AGENT_MESSAGE_TYPES: NativeTypeTable = {
   "session/request_permission": live(
     ["permission.requested", "item.started", "question.requested"],
     "qwen asks its questions so",
@@ -71,13 +58,13 @@ export const AGENT_MESSAGE_TYPES: Record<string, NativeTypeRow> = {
   "$/cancel_request": live(["permission.resolved", "question.resolved"]),
   "auth/status_update": typed(["auth.status"]),
   "_auth/status_update": live(["auth.status"], "claude-agent-acp, codex-acp"),
-  "vendor:_*": notedLive(["agent.notice"], "extensions; requests are answered -32601"),
-  "vendor:craft/*": notedLive(["agent.notice"], "qwen"),
-  "vendor:qwen/*": notedLive(["agent.notice"], "qwen; mode and model updates are config.changed"),
+  "vendor:_*": notedHere(["agent.notice"], "extensions; requests are answered -32601"),
+  "vendor:craft/*": notedHere(["agent.notice"], "qwen"),
+  "vendor:qwen/*": notedHere(["agent.notice"], "qwen; mode and model updates are config.changed"),
 };
 
 /** Answers to what we ask: `:result` or `:error` behind the method. */
-export const ANSWER_TYPES: Record<string, NativeTypeRow> = {
+export const ANSWER_TYPES: NativeTypeTable = {
   initialize: live(["session.updated"]),
   authenticate: live(["auth.status"]),
   "auth/login": typed(["auth.status"], "v2"),

@@ -1,14 +1,12 @@
 // Every native message type of Amp's stream JSON, what becomes of it, and whether a real build was seen sending it. The coverage page is made from this
 // table; a test holds it against what the translator really says.
 import type { EventType } from "../../../schema/event-data.ts";
-import type { Disposition } from "../../contract.ts";
-
-export type NativeTypeRow = { disposition: Disposition; events: EventType[]; seen: "live" | "types"; note?: string };
+import type { NativeTypeTable } from "../../kit/native-types.ts";
 
 const ITEM: EventType[] = ["item.started", "item.delta", "item.completed"];
 const FAILURE: EventType[] = ["error", "turn.ended"];
 
-export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
+export const NATIVE_TYPES: NativeTypeTable = {
   "stdin/user": {
     disposition: "mapped",
     events: ["turn.started"],

@@ -2,19 +2,11 @@
 // The coverage page is made from this table; a test holds it against what the translator really says.
 import type { EventType } from "../../../schema/event-data.ts";
 import type { Disposition } from "../../contract.ts";
+import { live, type NativeTypeRow, type NativeTypeTable, typed } from "../../kit/native-types.ts";
 import { HEARTBEAT_FRAMES, HEARTBEAT_SYSTEM, NOTED_FRAMES, NOTED_SYSTEM, UNSERVED_REQUESTS } from "./internal-frames.ts";
-
-export type NativeTypeRow = { disposition: Disposition; events: EventType[]; seen: "live" | "types"; note?: string };
 
 const ITEM: EventType[] = ["item.started", "item.delta", "item.completed"];
 const WHOLE: EventType[] = ["item.started", "item.completed"];
-const live = (events: EventType[], note?: string): NativeTypeRow => ({
-  disposition: "mapped",
-  events,
-  seen: "live",
-  ...(note ? { note } : {}),
-});
-const known = (events: EventType[], note?: string): NativeTypeRow => ({ ...live(events, note), seen: "types" });
 
 /** Internal frames that were really seen on the wire; the others are known from the program's own schemas. */
 const SEEN = new Set([
@@ -36,12 +28,12 @@ const rows = (names: readonly string[], prefix: string, disposition: Disposition
     { disposition, events: disposition === "noted" ? ["agent.notice"] : [], seen: SEEN.has(name) ? "live" : "types" },
   ]);
 
-export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
+export const NATIVE_TYPES: NativeTypeTable = {
   "in/user": live(["turn.started", ...ITEM], "the CLI does not echo what it is sent"),
   "in/bad_user": { disposition: "noted", events: ["agent.notice"], seen: "live", note: "the CLI ends at it" },
   "in/control_request": live([]),
   "in/control_response": live(["permission.resolved", "question.resolved"]),
-  "in/control_cancel_request": known([]),
+  "in/control_cancel_request": typed([]),
   "in/keep_alive": live([]),
   "in/update_environment_variables": live([]),
   "in/action": live([], "end of input, a signal, a blank line"),
@@ -62,7 +54,7 @@ export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
   "system/init": live(["turn.started", "config.changed", "session.updated"], "with every turn; only changes are told"),
   "system/status": live(["session.status", "config.changed"]),
   "system/api_retry": live(["session.status"], "a retry is no error"),
-  "system/api_error": known(["session.status"]),
+  "system/api_error": typed(["session.status"]),
   "system/compact_boundary": live(["session.compacted"]),
   "system/session_state_changed": live([], "known from turns and requests"),
   "system/background_tasks_changed": live([], "known from task frames"),
@@ -70,14 +62,14 @@ export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
   "system/commands_changed": live(["config.changed"]),
   "system/permission_denied": live(["permission.requested", "permission.resolved"], "resolved by policy at once"),
   "system/informational": live(WHOLE),
-  "system/local_command_output": known(WHOLE),
+  "system/local_command_output": typed(WHOLE),
   "system/elicitation_complete": live([]),
   "system/task_started": live(["item.started", "item.updated", "team.state_changed"]),
   "system/task_progress": live(["item.updated"]),
   "system/task_updated": live(["item.updated"]),
   "system/task_notification": live(["item.completed", "team.state_changed"]),
   "system/model_fallback": live(["config.changed", ...WHOLE]),
-  "system/model_consent_fallback": known(["config.changed", ...WHOLE]),
+  "system/model_consent_fallback": typed(["config.changed", ...WHOLE]),
   "system/model_refusal_fallback": live(["item.removed", "config.changed", ...WHOLE]),
   "system/model_refusal_no_fallback": live(ITEM),
   "system/unknown": { disposition: "unparsed", events: ["agent.unparsed"], seen: "types" },
@@ -86,12 +78,12 @@ export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
   "assistant:redacted_thinking": live(ITEM, "a private reasoning part"),
   "assistant:tool_use": live(["item.started", "item.updated"]),
   "assistant:server_tool_use": live(["item.started", "item.updated"]),
-  "assistant:mcp_tool_use": known(["item.started", "item.updated"]),
+  "assistant:mcp_tool_use": typed(["item.started", "item.updated"]),
   "assistant:server_tool_result": live(WHOLE),
-  "assistant:image": known(["item.updated", "artifact.written"]),
-  "assistant:document": known(["item.updated", "artifact.written"]),
+  "assistant:image": typed(["item.updated", "artifact.written"]),
+  "assistant:document": typed(["item.updated", "artifact.written"]),
   "assistant:other": live(["item.updated"], "a block nobody knows yet is carried as JSON"),
-  "assistant:empty": known(WHOLE),
+  "assistant:empty": typed(WHOLE),
   "assistant:synthetic": live(WHOLE, "output of a local command, a system item"),
   "assistant:error": live(["error"], "told once, with the result"),
   "assistant:refusal": live(ITEM),
@@ -107,8 +99,8 @@ export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
   "user:synthetic": live(WHOLE, "words the CLI puts into the user's mouth: a system item"),
   "user:interrupted": live([]),
   "user:subagent_prompt": live(ITEM),
-  "user:text": known(ITEM),
-  "user:peer": known(["team.message"]),
+  "user:text": typed(ITEM),
+  "user:peer": typed(["team.message"]),
   "user:replay": live(ITEM, "an item only when it was not sent by us"),
   "user:local_command": live(WHOLE),
   "stream_event/message_start": live(["step.started", "item.started"]),
@@ -117,7 +109,7 @@ export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
   "stream_event/content_block_delta:thinking_delta": live(["item.delta"]),
   "stream_event/content_block_delta:input_json_delta": live(["item.delta"]),
   "stream_event/content_block_delta:signature_delta": live([]),
-  "stream_event/content_block_delta:citations_delta": known([]),
+  "stream_event/content_block_delta:citations_delta": typed([]),
   "stream_event/content_block_delta:unknown": {
     disposition: "noted",
     events: ["agent.notice"],
@@ -135,7 +127,7 @@ export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
   "result/error_max_turns": live(["turn.ended", "usage.updated", "error"]),
   "result/error_max_budget_usd": live(["turn.ended", "usage.updated", "error"]),
   "result/error_max_structured_output_retries": live(["turn.ended", "usage.updated", "error"]),
-  "result/other": known(["turn.ended", "error"]),
+  "result/other": typed(["turn.ended", "error"]),
   "control_request/can_use_tool": live(["permission.requested", "question.requested"]),
   "control_request/elicitation": live(["question.requested"]),
   "control_request/unknown": {
@@ -154,7 +146,7 @@ export const NATIVE_TYPES: Record<string, NativeTypeRow> = {
   tool_use_summary: live(WHOLE),
   conversation_reset: { disposition: "noted", events: ["agent.notice"], seen: "live" },
   transcript_mirror: { disposition: "noted", events: ["agent.notice"], seen: "live" },
-  tombstone: known(["item.removed"]),
+  tombstone: typed(["item.removed"]),
   text: live(ITEM, "--output-format text"),
   stderr: live([], "told with the error when the process ends in mid-turn"),
   exit: live(["error", "turn.ended"], "only for a turn without a result"),

@@ -1,113 +1,14 @@
 // Every native message type of the app-server, what becomes of it, and whether it was seen from the real binary or is known from its types only.
 // The coverage page is made from this table; a test compares it with what the binary says about itself.
 import type { EventType } from "../../../schema/event-data.ts";
-import type { Disposition } from "../../contract.ts";
-
-export type NativeTypeRow = { disposition: Disposition; events: EventType[]; seen: "live" | "types"; note?: string };
-
-const row =
-  (disposition: Disposition, seen: "live" | "types") =>
-  (events: EventType[] = [], note?: string): NativeTypeRow => ({ disposition, events, seen, ...(note ? { note } : {}) });
-
-const live = row("mapped", "live");
-const typed = row("mapped", "types");
-const notedLive = (note?: string) => row("noted", "live")(["agent.notice"], note);
-const notedTyped = (note?: string) => row("noted", "types")(["agent.notice"], note);
+import { live, type NativeTypeTable, notedTyped, row, typed } from "../../kit/native-types.ts";
 
 const ITEM: EventType[] = ["item.started", "item.completed"];
 const TOOL: EventType[] = ["item.started", "item.updated", "item.completed"];
 
-export const NOTIFICATION_TYPES: Record<string, NativeTypeRow> = {
-  error: live(["error", "session.status"], "willRetry is retrying; the final one is told once"),
-  "thread/started": live(["session.updated"]),
-  "thread/status/changed": live(["session.status"], "follows from turns and open requests"),
-  "thread/readState/changed": notedLive(),
-  "thread/archived": notedLive(),
-  "thread/deleted": notedLive(),
-  "thread/unarchived": notedLive(),
-  "thread/closed": notedLive(),
-  "thread/reverted": row("noted", "live")(["item.removed", "agent.notice"]),
-  "skills/changed": notedLive(),
-  "thread/name/updated": live(["session.updated"]),
-  "thread/attachment/updated": notedLive(),
-  "thread/goal/updated": notedLive(),
-  "thread/prediction/updated": notedTyped(),
-  "thread/goal/cleared": live(["agent.notice"], "sent after every resume: told only when there was a goal"),
-  "thread/queue/changed": notedLive(),
-  "project/changed": notedLive(),
-  "thread/project/updated": notedLive(),
-  "thread/environment/connected": notedTyped(),
-  "thread/environment/disconnected": notedTyped(),
-  "thread/settings/updated": live(["config.changed"]),
-  "thread/tokenUsage/updated": live(["usage.updated"]),
-  "turn/started": live(["turn.started"]),
-  "hook/started": notedLive(),
-  "turn/completed": live(["turn.ended", "error", "item.completed"]),
-  "hook/completed": notedLive(),
-  "turn/diff/updated": notedLive("the same diff again is not repeated"),
-  "turn/plan/updated": live(["item.started", "item.updated"]),
-  "item/started": live(["item.started"]),
-  "item/autoApprovalReview/started": notedLive(),
-  "item/autoApprovalReview/completed": live(["permission.requested", "permission.resolved"], "resolved by policy"),
-  "autoApprovalReview/strictReviewRequired": notedTyped(),
-  "item/completed": live(["item.completed"]),
-  "rawResponseItem/completed": live(ITEM, "tool calls for which there is no item"),
-  "rawResponse/completed": live([], "repeats thread/tokenUsage/updated"),
-  "item/agentMessage/delta": live(["item.delta"]),
-  "item/plan/delta": live(["item.delta"]),
-  "command/exec/outputDelta": notedLive("answers a request we never send"),
-  "process/outputDelta": notedLive("answers a request we never send"),
-  "process/exited": notedLive("answers a request we never send"),
-  "item/commandExecution/outputDelta": live(["item.started", "item.delta"]),
-  "item/commandExecution/terminalInteraction": notedLive(),
-  "item/fileChange/outputDelta": typed(["item.started", "item.delta"]),
-  "item/fileChange/patchUpdated": live(["item.started", "item.updated"]),
-  "serverRequest/resolved": live(["permission.resolved", "question.resolved"]),
-  "item/mcpToolCall/progress": notedTyped("declared, never sent by 0.166"),
-  "mcpServer/oauthLogin/completed": notedTyped(),
-  "mcpServer/startupStatus/updated": live(["config.changed"]),
-  "mcpServer/event/stream/notification": notedTyped(),
-  "account/updated": typed(["auth.status"]),
-  "account/gatewayOAuth/changed": typed(["auth.status"]),
-  "account/rateLimits/updated": live(["limits.updated"], "nothing when all its fields are null"),
-  "app/list/updated": notedTyped(),
-  "remoteControl/status/changed": notedLive(),
-  "externalAgentConfig/import/progress": notedTyped(),
-  "externalAgentConfig/import/completed": notedTyped(),
-  "fs/changed": notedLive(),
-  "item/reasoning/summaryTextDelta": live(["item.delta"]),
-  "item/reasoning/summaryPartAdded": live([], "its first delta says the same"),
-  "item/reasoning/textDelta": live(["item.delta"]),
-  "thread/compacted": typed(["session.compacted"], "legacy name"),
-  "model/rerouted": row("noted", "live")(["config.changed", "agent.notice"]),
-  "model/verification": notedLive(),
-  "modelProvider/authRecoveryStarted": typed(["auth.status"]),
-  "modelProvider/authRecoveryCompleted": typed(["auth.status"]),
-  "turn/moderationMetadata": notedLive(),
-  "model/safetyBuffering/updated": notedLive(),
-  warning: notedLive(),
-  guardianWarning: notedLive(),
-  deprecationNotice: notedLive(),
-  configWarning: notedLive(),
-  "fuzzyFileSearch/sessionUpdated": notedLive(),
-  "fuzzyFileSearch/sessionCompleted": notedLive(),
-  "thread/realtime/started": notedTyped(),
-  "thread/realtime/itemAdded": notedTyped(),
-  "thread/realtime/item/started": notedTyped(),
-  "thread/realtime/item/transcript/delta": notedTyped(),
-  "thread/realtime/item/completed": notedTyped(),
-  "thread/realtime/transcript/delta": notedTyped(),
-  "thread/realtime/transcript/done": notedTyped(),
-  "thread/realtime/outputAudio/delta": notedTyped(),
-  "thread/realtime/sdp": notedTyped(),
-  "thread/realtime/error": notedTyped(),
-  "thread/realtime/closed": notedTyped(),
-  "windows/worldWritableWarning": notedTyped(),
-  "windowsSandbox/setupCompleted": notedTyped(),
-  "account/login/completed": typed(["auth.status"]),
-};
+export { NOTIFICATION_TYPES } from "./notifications.ts";
 
-export const SERVER_REQUEST_TYPES: Record<string, NativeTypeRow> = {
+export const SERVER_REQUEST_TYPES: NativeTypeTable = {
   "item/commandExecution/requestApproval": live(["permission.requested"]),
   "item/fileChange/requestApproval": live(["permission.requested"]),
   "item/tool/requestUserInput": live(["question.requested"]),
@@ -121,7 +22,7 @@ export const SERVER_REQUEST_TYPES: Record<string, NativeTypeRow> = {
   execCommandApproval: typed(["permission.requested"], "legacy"),
 };
 
-export const ITEM_TYPES: Record<string, NativeTypeRow> = {
+export const ITEM_TYPES: NativeTypeTable = {
   userMessage: live(ITEM),
   hookPrompt: live(ITEM),
   agentMessage: live(["item.started", "item.delta", "item.completed"]),

@@ -1,6 +1,17 @@
-// Every notification the server can send, and what it means. `native-types.ts` states the same as a table for people; a test holds them together.
+/** Every notification the server can send: one row says what it means, which events it makes, and whether it was seen. */
 import type { Draft } from "../../../schema/draft.ts";
+import type { EventType } from "../../../schema/event-data.ts";
 import { type JsonRecord, rec, str } from "../../json.ts";
+import {
+  type HandledRow,
+  handled,
+  live,
+  type NativeTypeTable,
+  notedLive,
+  notedTyped,
+  row,
+  typed,
+} from "../../kit/native-types.ts";
 import { configChanged, limits, mcpStatus, settingsChanged } from "./config.ts";
 import { itemCompleted, itemStarted, outputDelta, patchUpdated, resultKey, textDelta } from "./items.ts";
 import { messageItem } from "./message-items.ts";
@@ -14,6 +25,8 @@ import { errorNotified, implicitTurn, leaveChild, planUpdated, tokenUsage, turnC
 /** `note`: understood, without universal meaning; shown as agent.notice. `unknown`: the method is known but not what is in it. */
 export type Meaning = { drafts?: Draft[]; note?: { name: string; detail?: unknown }; unknown?: string };
 type Handler = (params: JsonRecord, thread: Thread, threads: Threads) => Meaning;
+
+const ITEM: EventType[] = ["item.started", "item.completed"];
 
 const nothing: Handler = () => ({});
 const event = (draft: Extract<Draft, { do: "event" }>): Meaning => ({ drafts: [draft] });
@@ -167,104 +180,179 @@ const rawItem: Handler = (params, thread) => {
   return drafts ? { drafts } : { unknown: `raw item type ${str(rec(params.item).type) ?? "missing"}` };
 };
 
-export const NOTIFICATIONS: Record<string, Handler> = {
-  error,
-  "thread/started": (params, thread) => {
-    const { name, cwd } = rec(params.thread);
-    thread.cwd = str(cwd) ?? thread.cwd;
-    const title: Draft[] = str(name) ? [{ do: "event", type: "session.updated", data: { title: str(name) ?? "" } }] : [];
-    return { drafts: thread.child === null ? [{ do: "native_session", id: thread.id }, ...title] : [] };
-  },
-  "thread/status/changed": nothing,
-  "thread/readState/changed": note("read_state"),
-  "thread/archived": note("thread_archived"),
-  "thread/deleted": note("thread_deleted"),
-  "thread/unarchived": note("thread_unarchived"),
-  "thread/closed": note("thread_closed"),
-  "thread/reverted": reverted,
-  "skills/changed": note("skills_changed"),
-  "thread/name/updated": (params) =>
-    event({ do: "event", type: "session.updated", data: { title: str(params.threadName) ?? "" } }),
-  "thread/attachment/updated": note("attachment_updated"),
-  "thread/goal/updated": goalUpdated,
-  "thread/prediction/updated": note("prediction_updated"),
-  "thread/goal/cleared": goalCleared,
-  "thread/queue/changed": note("queue_changed"),
-  "project/changed": note("project_changed"),
-  "thread/project/updated": note("project_updated"),
-  "thread/environment/connected": note("environment_connected"),
-  "thread/environment/disconnected": note("environment_disconnected"),
-  "thread/settings/updated": (params, thread) => ({ drafts: settingsChanged(thread, rec(params.threadSettings)) }),
-  "thread/tokenUsage/updated": (params, thread) => ({ drafts: tokenUsage(thread, params) }),
-  "turn/started": (params, thread) => ({ drafts: turnStarted(thread, rec(params.turn)) }),
-  "hook/started": note("hook_started", (params) => params.run),
-  "turn/completed": completedTurn,
-  "hook/completed": note("hook_completed", (params) => params.run),
-  "turn/diff/updated": turnDiff,
-  "turn/plan/updated": inTurn(planUpdated),
-  "item/started": item("started"),
-  "item/autoApprovalReview/started": note("approval_review_started"),
-  "item/autoApprovalReview/completed": reviewed,
-  "autoApprovalReview/strictReviewRequired": note("strict_review_required"),
-  "item/completed": item("completed"),
-  "rawResponseItem/completed": rawItem,
-  "rawResponse/completed": nothing,
-  "item/agentMessage/delta": inTurn((thread, params) => textDelta(thread, params, "agentMessage")),
-  "item/plan/delta": inTurn((thread, params) => textDelta(thread, params, "plan")),
-  "command/exec/outputDelta": note("command_output", ({ processId, stream }) => ({ processId, stream })),
-  "process/outputDelta": note("process_output", ({ processHandle, stream }) => ({ processHandle, stream })),
-  "process/exited": note("process_exited", ({ processHandle, exitCode }) => ({ processHandle, exitCode })),
-  "item/commandExecution/outputDelta": inTurn((thread, params) => outputDelta(thread, params, "commandExecution")),
-  "item/commandExecution/terminalInteraction": note("terminal_interaction"),
-  "item/fileChange/outputDelta": inTurn((thread, params) => outputDelta(thread, params, "fileChange")),
-  "item/fileChange/patchUpdated": inTurn(patchUpdated),
-  "serverRequest/resolved": nothing, // The translator itself: requests are known per process, not per thread.
-  "item/mcpToolCall/progress": note("mcp_progress"),
-  "mcpServer/oauthLogin/completed": note("mcp_login"),
-  "mcpServer/startupStatus/updated": (params, thread) => ({ drafts: mcpStatus(thread, params) }),
-  "mcpServer/event/stream/notification": note("mcp_event"),
-  "account/updated": (params) =>
-    event({ do: "event", type: "auth.status", data: { status: params.authMode ? "ok" : "required" } }),
-  "account/gatewayOAuth/changed": authUrl,
-  "account/rateLimits/updated": (params) => ({ drafts: limits(params) }),
-  "app/list/updated": note("apps_updated", () => undefined),
-  "remoteControl/status/changed": note("remote_control"),
-  "externalAgentConfig/import/progress": note("import_progress"),
-  "externalAgentConfig/import/completed": note("import_completed"),
-  "fs/changed": note("files_changed"),
-  "item/reasoning/summaryTextDelta": inTurn((thread, params) => textDelta(thread, params, "reasoning")),
-  "item/reasoning/summaryPartAdded": nothing,
-  "item/reasoning/textDelta": inTurn((thread, params) => textDelta(thread, params, "reasoning")),
-  "thread/compacted": () => event({ do: "event", type: "session.compacted", data: { trigger: "unknown" } }),
-  "model/rerouted": (params, thread) => ({
-    drafts: configChanged(thread, { model: str(params.toModel) ?? null }),
-    note: { name: "model_rerouted", detail: detailOf(params) },
-  }),
-  "model/verification": note("model_verification"),
-  "modelProvider/authRecoveryStarted": (params) =>
-    event({ do: "event", type: "auth.status", data: { status: "in_progress", message: str(params.message) ?? "" } }),
-  "modelProvider/authRecoveryCompleted": (params) =>
-    event({ do: "event", type: "auth.status", data: { status: "ok", message: str(params.message) ?? "" } }),
-  "turn/moderationMetadata": note("moderation_metadata"),
-  "model/safetyBuffering/updated": note("safety_buffering"),
-  warning: note("warning"),
-  guardianWarning: note("guardian_warning"),
-  deprecationNotice: note("deprecation"),
-  configWarning: note("config_warning"),
-  "fuzzyFileSearch/sessionUpdated": note("file_search", ({ sessionId, query }) => ({ sessionId, query })),
-  "fuzzyFileSearch/sessionCompleted": note("file_search_completed"),
-  "thread/realtime/started": note("realtime_started"),
-  "thread/realtime/itemAdded": note("realtime_item_added"),
-  "thread/realtime/item/started": note("realtime_item_started"),
-  "thread/realtime/item/transcript/delta": note("realtime_item_transcript"),
-  "thread/realtime/item/completed": note("realtime_item_completed"),
-  "thread/realtime/transcript/delta": note("realtime_transcript"),
-  "thread/realtime/transcript/done": note("realtime_transcript_done"),
-  "thread/realtime/outputAudio/delta": note("realtime_audio", () => undefined),
-  "thread/realtime/sdp": note("realtime_sdp", () => undefined),
-  "thread/realtime/error": note("realtime_error"),
-  "thread/realtime/closed": note("realtime_closed"),
-  "windows/worldWritableWarning": note("world_writable_warning"),
-  "windowsSandbox/setupCompleted": note("windows_sandbox_setup"),
-  "account/login/completed": loginDone,
+export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
+  error: handled(error, live(["error", "session.status"], "willRetry is retrying; the final one is told once")),
+  "thread/started": handled(
+    (params, thread) => {
+      const { name, cwd } = rec(params.thread);
+      thread.cwd = str(cwd) ?? thread.cwd;
+      const title: Draft[] = str(name) ? [{ do: "event", type: "session.updated", data: { title: str(name) ?? "" } }] : [];
+      return { drafts: thread.child === null ? [{ do: "native_session", id: thread.id }, ...title] : [] };
+    },
+    live(["session.updated"]),
+  ),
+  "thread/status/changed": handled(nothing, live(["session.status"], "follows from turns and open requests")),
+  "thread/readState/changed": handled(note("read_state"), notedLive()),
+  "thread/archived": handled(note("thread_archived"), notedLive()),
+  "thread/deleted": handled(note("thread_deleted"), notedLive()),
+  "thread/unarchived": handled(note("thread_unarchived"), notedLive()),
+  "thread/closed": handled(note("thread_closed"), notedLive()),
+  "thread/reverted": handled(reverted, row("noted", "live")(["item.removed", "agent.notice"])),
+  "skills/changed": handled(note("skills_changed"), notedLive()),
+  "thread/name/updated": handled(
+    (params) => event({ do: "event", type: "session.updated", data: { title: str(params.threadName) ?? "" } }),
+    live(["session.updated"]),
+  ),
+  "thread/attachment/updated": handled(note("attachment_updated"), notedLive()),
+  "thread/goal/updated": handled(goalUpdated, notedLive()),
+  "thread/prediction/updated": handled(note("prediction_updated"), notedTyped()),
+  "thread/goal/cleared": handled(goalCleared, live(["agent.notice"], "sent after every resume: told only when there was a goal")),
+  "thread/queue/changed": handled(note("queue_changed"), notedLive()),
+  "project/changed": handled(note("project_changed"), notedLive()),
+  "thread/project/updated": handled(note("project_updated"), notedLive()),
+  "thread/environment/connected": handled(note("environment_connected"), notedTyped()),
+  "thread/environment/disconnected": handled(note("environment_disconnected"), notedTyped()),
+  "thread/settings/updated": handled(
+    (params, thread) => ({ drafts: settingsChanged(thread, rec(params.threadSettings)) }),
+    live(["config.changed"]),
+  ),
+  "thread/tokenUsage/updated": handled((params, thread) => ({ drafts: tokenUsage(thread, params) }), live(["usage.updated"])),
+  "turn/started": handled((params, thread) => ({ drafts: turnStarted(thread, rec(params.turn)) }), live(["turn.started"])),
+  "hook/started": handled(
+    note("hook_started", (params) => params.run),
+    notedLive(),
+  ),
+  "turn/completed": handled(completedTurn, live(["turn.ended", "error", "item.completed"])),
+  "hook/completed": handled(
+    note("hook_completed", (params) => params.run),
+    notedLive(),
+  ),
+  "turn/diff/updated": handled(turnDiff, notedLive("the same diff again is not repeated")),
+  "turn/plan/updated": handled(inTurn(planUpdated), live(["item.started", "item.updated"])),
+  "item/started": handled(item("started"), live(["item.started"])),
+  "item/autoApprovalReview/started": handled(note("approval_review_started"), notedLive()),
+  "item/autoApprovalReview/completed": handled(
+    reviewed,
+    live(["permission.requested", "permission.resolved"], "resolved by policy"),
+  ),
+  "autoApprovalReview/strictReviewRequired": handled(note("strict_review_required"), notedTyped()),
+  "item/completed": handled(item("completed"), live(["item.completed"])),
+  "rawResponseItem/completed": handled(rawItem, live(ITEM, "tool calls for which there is no item")),
+  "rawResponse/completed": handled(nothing, live([], "repeats thread/tokenUsage/updated")),
+  "item/agentMessage/delta": handled(
+    inTurn((thread, params) => textDelta(thread, params, "agentMessage")),
+    live(["item.delta"]),
+  ),
+  "item/plan/delta": handled(
+    inTurn((thread, params) => textDelta(thread, params, "plan")),
+    live(["item.delta"]),
+  ),
+  "command/exec/outputDelta": handled(
+    note("command_output", ({ processId, stream }) => ({ processId, stream })),
+    notedLive("answers a request we never send"),
+  ),
+  "process/outputDelta": handled(
+    note("process_output", ({ processHandle, stream }) => ({ processHandle, stream })),
+    notedLive("answers a request we never send"),
+  ),
+  "process/exited": handled(
+    note("process_exited", ({ processHandle, exitCode }) => ({ processHandle, exitCode })),
+    notedLive("answers a request we never send"),
+  ),
+  "item/commandExecution/outputDelta": handled(
+    inTurn((thread, params) => outputDelta(thread, params, "commandExecution")),
+    live(["item.started", "item.delta"]),
+  ),
+  "item/commandExecution/terminalInteraction": handled(note("terminal_interaction"), notedLive()),
+  "item/fileChange/outputDelta": handled(
+    inTurn((thread, params) => outputDelta(thread, params, "fileChange")),
+    typed(["item.started", "item.delta"]),
+  ),
+  "item/fileChange/patchUpdated": handled(inTurn(patchUpdated), live(["item.started", "item.updated"])),
+  // The translator itself: requests are known per process, not per thread.
+  "serverRequest/resolved": handled(nothing, live(["permission.resolved", "question.resolved"])),
+  "item/mcpToolCall/progress": handled(note("mcp_progress"), notedTyped("declared, never sent by 0.166")),
+  "mcpServer/oauthLogin/completed": handled(note("mcp_login"), notedTyped()),
+  "mcpServer/startupStatus/updated": handled(
+    (params, thread) => ({ drafts: mcpStatus(thread, params) }),
+    live(["config.changed"]),
+  ),
+  "mcpServer/event/stream/notification": handled(note("mcp_event"), notedTyped()),
+  "account/updated": handled(
+    (params) => event({ do: "event", type: "auth.status", data: { status: params.authMode ? "ok" : "required" } }),
+    typed(["auth.status"]),
+  ),
+  "account/gatewayOAuth/changed": handled(authUrl, typed(["auth.status"])),
+  "account/rateLimits/updated": handled(
+    (params) => ({ drafts: limits(params) }),
+    live(["limits.updated"], "nothing when all its fields are null"),
+  ),
+  "app/list/updated": handled(
+    note("apps_updated", () => undefined),
+    notedTyped(),
+  ),
+  "remoteControl/status/changed": handled(note("remote_control"), notedLive()),
+  "externalAgentConfig/import/progress": handled(note("import_progress"), notedTyped()),
+  "externalAgentConfig/import/completed": handled(note("import_completed"), notedTyped()),
+  "fs/changed": handled(note("files_changed"), notedLive()),
+  "item/reasoning/summaryTextDelta": handled(
+    inTurn((thread, params) => textDelta(thread, params, "reasoning")),
+    live(["item.delta"]),
+  ),
+  "item/reasoning/summaryPartAdded": handled(nothing, live([], "its first delta says the same")),
+  "item/reasoning/textDelta": handled(
+    inTurn((thread, params) => textDelta(thread, params, "reasoning")),
+    live(["item.delta"]),
+  ),
+  "thread/compacted": handled(
+    () => event({ do: "event", type: "session.compacted", data: { trigger: "unknown" } }),
+    typed(["session.compacted"], "legacy name"),
+  ),
+  "model/rerouted": handled(
+    (params, thread) => ({
+      drafts: configChanged(thread, { model: str(params.toModel) ?? null }),
+      note: { name: "model_rerouted", detail: detailOf(params) },
+    }),
+    row("noted", "live")(["config.changed", "agent.notice"]),
+  ),
+  "model/verification": handled(note("model_verification"), notedLive()),
+  "modelProvider/authRecoveryStarted": handled(
+    (params) => event({ do: "event", type: "auth.status", data: { status: "in_progress", message: str(params.message) ?? "" } }),
+    typed(["auth.status"]),
+  ),
+  "modelProvider/authRecoveryCompleted": handled(
+    (params) => event({ do: "event", type: "auth.status", data: { status: "ok", message: str(params.message) ?? "" } }),
+    typed(["auth.status"]),
+  ),
+  "turn/moderationMetadata": handled(note("moderation_metadata"), notedLive()),
+  "model/safetyBuffering/updated": handled(note("safety_buffering"), notedLive()),
+  warning: handled(note("warning"), notedLive()),
+  guardianWarning: handled(note("guardian_warning"), notedLive()),
+  deprecationNotice: handled(note("deprecation"), notedLive()),
+  configWarning: handled(note("config_warning"), notedLive()),
+  "fuzzyFileSearch/sessionUpdated": handled(
+    note("file_search", ({ sessionId, query }) => ({ sessionId, query })),
+    notedLive(),
+  ),
+  "fuzzyFileSearch/sessionCompleted": handled(note("file_search_completed"), notedLive()),
+  "thread/realtime/started": handled(note("realtime_started"), notedTyped()),
+  "thread/realtime/itemAdded": handled(note("realtime_item_added"), notedTyped()),
+  "thread/realtime/item/started": handled(note("realtime_item_started"), notedTyped()),
+  "thread/realtime/item/transcript/delta": handled(note("realtime_item_transcript"), notedTyped()),
+  "thread/realtime/item/completed": handled(note("realtime_item_completed"), notedTyped()),
+  "thread/realtime/transcript/delta": handled(note("realtime_transcript"), notedTyped()),
+  "thread/realtime/transcript/done": handled(note("realtime_transcript_done"), notedTyped()),
+  "thread/realtime/outputAudio/delta": handled(
+    note("realtime_audio", () => undefined),
+    notedTyped(),
+  ),
+  "thread/realtime/sdp": handled(
+    note("realtime_sdp", () => undefined),
+    notedTyped(),
+  ),
+  "thread/realtime/error": handled(note("realtime_error"), notedTyped()),
+  "thread/realtime/closed": handled(note("realtime_closed"), notedTyped()),
+  "windows/worldWritableWarning": handled(note("world_writable_warning"), notedTyped()),
+  "windowsSandbox/setupCompleted": handled(note("windows_sandbox_setup"), notedTyped()),
+  "account/login/completed": handled(loginDone, typed(["auth.status"])),
 };

@@ -2,11 +2,11 @@
 // Routes every message to its thread and its meaning; what things mean stands in the files beside.
 import type { Draft } from "../../../schema/draft.ts";
 import type { NativeMessage, Translation, Translator } from "../../contract.ts";
-import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
+import { isRecord, type JsonRecord, own, rec, str } from "../../json.ts";
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { rpcErrorData } from "./errors.ts";
 import { ExecEvents } from "./exec-events.ts";
-import { NOTIFICATIONS } from "./notifications.ts";
+import { NOTIFICATION_TYPES } from "./notifications.ts";
 import { OurRequests } from "./our-requests.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { SILENCE } from "./silence.ts";
@@ -83,7 +83,7 @@ export class CodexTranslator implements Translator {
     const type = typeOf(method, params);
     const threadId = str(params.threadId) ?? str(rec(params.thread).id);
     const thread = threadId === undefined ? this.#process : this.#threadOf(method, threadId, params);
-    const handler = Object.hasOwn(NOTIFICATIONS, method) ? NOTIFICATIONS[method] : undefined;
+    const handler = own(NOTIFICATION_TYPES, method)?.handle;
     if (method === "serverRequest/resolved") return this.#theirs.resolved(thread, params);
     // Handled before the address is asked for: an item may tell whose child this thread is.
     const meaning = handler?.(params, thread, this.#threads);

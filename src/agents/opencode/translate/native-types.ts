@@ -1,18 +1,7 @@
 // Every native message type of OpenCode's server, what becomes of it, and whether it was seen from the real binary or is known from its OpenAPI document
 // only. The coverage page is made from this table; a test compares it with what the server says about itself.
 import type { EventType } from "../../../schema/event-data.ts";
-import type { Disposition } from "../../contract.ts";
-
-export type NativeTypeRow = { disposition: Disposition; events: EventType[]; seen: "live" | "types"; note?: string };
-
-const row =
-  (disposition: Disposition, seen: "live" | "types") =>
-  (events: EventType[] = [], note?: string): NativeTypeRow => ({ disposition, events, seen, ...(note ? { note } : {}) });
-
-const live = row("mapped", "live");
-const typed = row("mapped", "types");
-const notedLive = (note?: string) => row("noted", "live")(["agent.notice"], note);
-const notedTyped = (note?: string) => row("noted", "types")(["agent.notice"], note);
+import { live, type NativeTypeTable, notedLive, notedTyped, row, typed } from "../../kit/native-types.ts";
 
 const ITEM: EventType[] = ["item.started", "item.delta", "item.updated", "item.completed"];
 const TOOL: EventType[] = ["item.started", "item.updated", "item.delta", "item.completed"];
@@ -21,7 +10,7 @@ const QUESTION: EventType[] = ["question.requested", "session.status"];
 const noise = "some fifty at the start of an instance: one notice a directory";
 
 /** Events of `/event` and `/global/event`. */
-export const EVENT_TYPES: Record<string, NativeTypeRow> = {
+export const EVENT_TYPES: NativeTypeTable = {
   "catalog.updated": notedLive(noise),
   "command.executed": notedLive("sent after the run"),
   "file.edited": notedLive("the change itself is a file_ref of its tool result"),
@@ -116,7 +105,7 @@ export const EVENT_TYPES: Record<string, NativeTypeRow> = {
 };
 
 /** Parts of a message. */
-export const PART_TYPES: Record<string, NativeTypeRow> = {
+export const PART_TYPES: NativeTypeTable = {
   agent: live(["item.updated"], "a mention, as a status part"),
   compaction: live(["session.status"], "on a user message that is no item"),
   file: live(["item.started", "item.updated"], "image, audio, resource or file_ref"),
@@ -131,14 +120,14 @@ export const PART_TYPES: Record<string, NativeTypeRow> = {
   tool: live(TOOL, "see the tool states"),
 };
 
-export const TOOL_STATES: Record<string, NativeTypeRow> = {
+export const TOOL_STATES: NativeTypeTable = {
   pending: live(["item.started"]),
   running: live(["item.updated", "item.delta"], "bash streams its output"),
   completed: live(["item.completed"], "tool_call and tool_result"),
   error: live(["item.completed"], "both failed"),
 };
 
-export const SESSION_STATUSES: Record<string, NativeTypeRow> = {
+export const SESSION_STATUSES: NativeTypeTable = {
   idle: live(["turn.ended"]),
   busy: live(["turn.started"]),
   retry: live(["session.status"]),
@@ -157,7 +146,7 @@ export const ERROR_CODES: Record<string, string> = {
 };
 
 /** Rows that are no events: what we asked, what was answered, what the process said. */
-export const OTHER_TYPES: Record<string, NativeTypeRow> = {
+export const OTHER_TYPES: NativeTypeTable = {
   "request of a session": live(["turn.started"], "prompts open a turn; everything else is only recorded"),
   answer: live(["permission.resolved", "question.resolved", "session.updated", "item.started", "error", "turn.ended"]),
   "transport-error": live(["error", "turn.ended"]),
