@@ -7,6 +7,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, AgentSkills, McpServer, ReadSkill } from "../agents/contract.ts";
 import { builtFile } from "../package-root.ts";
+import type { PermissionMode } from "../schema/event-data.ts";
 import type { SkillList } from "../schema/skill.ts";
 import type { HandedSkills, SkillPlace, SkillSource, UsedSkill } from "../session/skill-source.ts";
 import {
@@ -160,7 +161,7 @@ export class DaemonSkills implements SkillSource {
   }
 }
 
-const modeOf = (mode: string): "default" | "plan" | "accept_edits" | "bypass" =>
+const modeOf = (mode: string): PermissionMode =>
   mode === "plan" || mode === "accept_edits" || mode === "bypass" ? mode : "default";
 
 function readSkill(skill: Skill, args: string, allowed: string[]): ReadSkill {
