@@ -286,6 +286,10 @@ describe("agents", () => {
   /** Files outside the agents' folders that are about one agent, and why. */
   const ABOUT_ONE: Record<string, string> = {
     "src/cli/commands/doctor.ts": "`doctor responses` examines the endpoint of our own agent.",
+    "inspector/src/start/agents-found.tsx":
+      "The mock agent is no agent of a person: it is not counted among those that were found.",
+    "inspector/src/start/new-session-form.ts": "The mock agent is chosen last.",
+    "inspector/src/ui/agent-icon.tsx": "Pictures of agents are files of the inspector.",
     "scripts/codex-schema.mjs": "Makes the data that an agent's folder holds.",
     "scripts/opencode-events.mjs": "Makes the data that an agent's folder holds.",
     "scripts/docs/agent-pages.mjs": "The page that several agents share has the name of their protocol.",
