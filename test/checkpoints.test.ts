@@ -260,7 +260,7 @@ describe("checkpoints", { timeout: 120_000 }, () => {
     await again.rewind(start!.checkpoint_id);
     expect(tree(directory)).toEqual({ "a.txt": "one\n" });
     await again.remove();
-    await expect.poll(() => readdirSync(stores).length, { timeout: 30_000 }).toBe(kept - 1);
+    await expect.poll(() => readdirSync(stores).length).toBe(kept - 1);
     await daemon.kill("SIGTERM");
     configure({ checkpoints: { enabled: false } });
     daemon = await startDaemonProcess(dataDir);

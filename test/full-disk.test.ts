@@ -73,7 +73,7 @@ async function answerOf({ url, token }: DaemonProcess, method: string, path: str
     method,
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body ? { body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
   });
   const text = await response.text();
   const parsed: unknown = text.startsWith("{") ? JSON.parse(text) : text;

@@ -121,7 +121,7 @@ describe("retention in the configuration", () => {
 
     const now = await start({ retention: { ended: "90d", keep: 0 } });
     const client = new Dragoman({ url: now.url, token: now.token });
-    await vi.waitFor(async () => expect((await client.sessions()).sessions).toHaveLength(2), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await client.sessions()).sessions).toHaveLength(2), { timeout: 120_000 });
     expect((await client.sessions()).sessions.map(({ session_id }) => session_id).sort()).toEqual(["kept-open", "pinned"]);
     const { records } = await client.audit({ limit: 10 });
     expect(records.find(({ operation }) => operation === "session.pruned")).toMatchObject({

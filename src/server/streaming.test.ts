@@ -276,7 +276,7 @@ describe("a thousand subscribers", () => {
     const { session_id: id } = await server.createSession();
     const replies = Array.from({ length: 1_000 }, () => server.call("GET", `/v1/sessions/${id}/events/sse?after=0`));
     await expect
-      .poll(async () => (await server.call("GET", "/metrics")).text, { timeout: 20_000 })
+      .poll(async () => (await server.call("GET", "/metrics")).text)
       .toContain("dragoman_subscribers 1000\n");
     await server.play(id, "messages 20");
     await server.call("POST", `/v1/sessions/${id}/terminate`);

@@ -97,7 +97,7 @@ describe("the discovery file", { timeout: 120_000 }, () => {
       expect(found()).toMatchObject({ url: own.url, pid: own.pid, token: own.token });
       expect(found().started).toMatch(/\d/);
       writeFileSync(join(dir, "token"), "another-token-of-some-length\n");
-      await vi.waitFor(() => expect(found().token).toBe("another-token-of-some-length"), { timeout: 90_000 });
+      await vi.waitFor(() => expect(found().token).toBe("another-token-of-some-length"), { timeout: 120_000 });
       expect((await runProgram(["ls"], env({}, dir))).code).toBe(0);
       await expect(own.client.sessions()).rejects.toMatchObject({ code: "unauthorized" });
     } finally {
@@ -200,7 +200,7 @@ describe("without token files", { timeout: 120_000 }, () => {
       const keyring = await runProgram(["token", "show"], env({ PATH: `${bin}:${process.env.PATH}` }, dir));
       expect([keyring.code, keyring.out]).toEqual([0, expect.stringContaining("admin")]);
       const typed = inTerminal(["token", "show"], env({}, dir));
-      await vi.waitFor(() => expect(typed.text()).toContain("Token of the daemon:"), { timeout: 90_000 });
+      await vi.waitFor(() => expect(typed.text()).toContain("Token of the daemon:"), { timeout: 120_000 });
       typed.pty.write(`${secret}\r`);
       expect(await typed.exit).toBe(0);
       expect(typed.text()).toContain("admin");
@@ -225,7 +225,7 @@ describe.skipIf(!linux)("opening the browser", { timeout: 120_000 }, () => {
     );
     const data = join(dir, "data");
     const serve = inTerminal(["serve", "--port", "0", "--data-dir", data], env({ PATH: `${bin}:${process.env.PATH}` }, data));
-    await vi.waitFor(() => expect(existsSync(join(dir, "arguments"))).toBe(true), { timeout: 30_000 });
+    await vi.waitFor(() => expect(existsSync(join(dir, "arguments"))).toBe(true), { timeout: 120_000 });
     const opened = readFileSync(join(dir, "arguments"), "utf8").trim();
     expect(opened).toMatch(new RegExp(`^${data}/open-tok_\\w+\\.html$`));
     expect(statSync(opened).mode & 0o777).toBe(0o600);

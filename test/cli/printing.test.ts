@@ -48,7 +48,7 @@ describe("what the command line prints", { timeout: 60_000 }, () => {
     const before = new Set((await daemon.client.sessions()).sessions.map((each) => each.session_id));
     expect(await shell(`$D run mock "flood 200000" | head -c 10`)).toHaveLength(10);
     const mine = async () => (await daemon.client.sessions()).sessions.filter((each) => !before.has(each.session_id));
-    await expect.poll(async () => (await mine()).map((each) => each.status), { timeout: 20_000 }).toEqual(["ended"]);
+    await expect.poll(async () => (await mine()).map((each) => each.status)).toEqual(["ended"]);
   });
 
   it("says what each tool does, and how it ended", async () => {

@@ -139,7 +139,7 @@ it("interrupts a turn, and says when waiting was not long enough", { timeout: 60
   const { session_id } = await call("create_session", { agent: "mock", message: "hang" });
   expect(await call("wait_for_session", { session_id, timeout_s: 0 })).toMatchObject({ timed_out: true });
   await vi.waitFor(async () => expect(await call("read_session", { session_id })).toMatchObject({ status: "running" }), {
-    timeout: 20_000,
+    timeout: 120_000,
   });
   await call("interrupt", { session_id });
   expect(await call("wait_for_session", { session_id })).toMatchObject({ status: "idle", timed_out: false });
@@ -246,7 +246,7 @@ it("ends with its client, and so does its token", { timeout: 60_000 }, async () 
   for (const { role, expires_at } of own)
     expect([role, Date.parse(expires_at ?? "") - Date.now() <= 10 * 60_000]).toEqual(["operate", true]);
   await brief.close();
-  await vi.waitFor(() => expect(tokens()).toBe(before), { timeout: 20_000 });
+  await vi.waitFor(() => expect(tokens()).toBe(before), { timeout: 120_000 });
   const child = spawn(process.execPath, [CLI, "mcp"], { env: environment(), stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end();
   expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(0);

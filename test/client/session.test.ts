@@ -170,7 +170,7 @@ describe("on", () => {
   it("hands over permissions and questions that answer themselves, also those that wait already", async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     const { turn_id } = await session.send("ask rm -rf build");
-    await vi.waitFor(async () => expect((await session.pending()).permissions).toHaveLength(1), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await session.pending()).permissions).toHaveLength(1), { timeout: 120_000 });
     const asked: PermissionRequest[] = [];
     session.on("permission", async (request) => {
       asked.push(request);

@@ -34,7 +34,7 @@ it("keeps a directory it was given, lets connect() find the daemon, and stops wi
   expect(found.url).toBe(url);
   expect((await found.whoAmI()).role).toBe("admin");
   control.abort();
-  await vi.waitFor(() => expect(alive(pid)).toBe(false), { timeout: 30_000 });
+  await vi.waitFor(() => expect(alive(pid)).toBe(false), { timeout: 120_000 });
   expect(existsSync(dataDir)).toBe(true);
   await expect(connect({ dataDir })).rejects.toMatchObject({ code: "no_daemon" });
   removeDir(dataDir);
@@ -60,6 +60,6 @@ it("ends the daemon even when the program that started it is killed", { timeout:
   });
   expect(alive(pid)).toBe(true);
   child.kill("SIGKILL");
-  await vi.waitFor(() => expect(alive(pid)).toBe(false), { timeout: 30_000 });
+  await vi.waitFor(() => expect(alive(pid)).toBe(false), { timeout: 120_000 });
   removeDir(dataDir);
 });

@@ -38,7 +38,7 @@ async function storedEvents(from: DaemonProcess, id: string): Promise<UniversalE
 }
 
 const notReady = (): Promise<unknown> =>
-  expect.poll(() => daemon?.client.ready().catch((error) => error.code), { timeout: 20_000 }).toBe("not_ready");
+  expect.poll(() => daemon?.client.ready().catch((error) => error.code)).toBe("not_ready");
 
 describe.skipIf(library === "")("a full disk", () => {
   it("[D9] refuses commands, keeps reading, and goes on by itself; what was refused does not happen later", {
@@ -65,11 +65,11 @@ describe.skipIf(library === "")("a full disk", () => {
     expect((await client.sessions()).sessions.length).toBe(1);
     faults.disarm();
     await expect
-      .poll(() => client.ready().catch((error) => error.code), { timeout: 20_000 })
+      .poll(() => client.ready().catch((error) => error.code))
       .toEqual({ status: "ready", unreadable_sessions: [] });
     await session.interrupt();
     await session.send("say accepted", { idempotencyKey: "k" });
-    await expect.poll(async () => JSON.stringify(await storedEvents(daemon, "talks")), { timeout: 20_000 }).toContain("accepted");
+    await expect.poll(async () => JSON.stringify(await storedEvents(daemon, "talks"))).toContain("accepted");
     const events = await storedEvents(daemon, "talks");
     expect(checkGrammar(events)).toEqual([]);
     expect(JSON.stringify(events)).not.toContain("refused");

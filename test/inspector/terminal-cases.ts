@@ -19,7 +19,7 @@ export function terminalCases(world: World): void {
     const before = await world.api.task(task.task_id).get();
     // The drawer becomes narrower, and the program is told.
     await page.setViewportSize({ width: 1000, height: 600 });
-    await expect.poll(async () => (await world.api.task(task.task_id).get()).rows, { timeout: 30_000 }).not.toBe(before.rows);
+    await expect.poll(async () => (await world.api.task(task.task_id).get()).rows).not.toBe(before.rows);
     const { rows: height, cols } = await world.api.task(task.task_id).get();
     await page.keyboard.type("clear; stty size\n");
     await rows.getByText(`${height} ${cols}`).waitFor();

@@ -121,6 +121,7 @@ describe.skipIf(!hasBrowser)("the terminal component", () => {
   async function open(search = "", colorScheme: "light" | "dark" = "light"): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 900, height: 500 }, colorScheme });
     const opened = await context.newPage();
+    opened.setDefaultTimeout(120_000);
     opened.on("pageerror", (error) => faults.push(`page error: ${error.message}`));
     opened.on("console", (message) => {
       if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
@@ -129,7 +130,7 @@ describe.skipIf(!hasBrowser)("the terminal component", () => {
     return opened;
   }
 
-  const sees = (shown: Page, text: string) => shown.locator(".xterm-rows").getByText(text).first().waitFor({ timeout: 30_000 });
+  const sees = (shown: Page, text: string) => shown.locator(".xterm-rows").getByText(text).first().waitFor();
   const wrote = async (pattern: RegExp): Promise<void> => {
     const text = (): string => events.flatMap((event) => (event.type === "task.output" ? [event.data.chunk] : [])).join("");
     while (!pattern.test(text())) await new Promise((resolve) => setTimeout(resolve, 10));

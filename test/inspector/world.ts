@@ -94,7 +94,7 @@ export class World {
     });
     if (before) await context.addInitScript(before);
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(120_000);
     this.#watch(page);
     return page;
   }

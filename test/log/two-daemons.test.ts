@@ -41,7 +41,7 @@ it("[D8] two daemons on one data directory cannot both write", { timeout: 60_000
   const second = await start();
   const refused = { status: 503, code: "not_ready", message: expect.stringContaining("taken over") };
   // The turn that runs in the first one brings its next commit by itself.
-  await expect.poll(async () => (await first.client.health()).log, { timeout: 20_000, interval: 50 }).toBe("fenced");
+  await expect.poll(async () => (await first.client.health()).log, { interval: 50 }).toBe("fenced");
   await expect(first.client.ready()).rejects.toMatchObject(refused);
   await expect(session.send("say lost")).rejects.toMatchObject(refused);
   await expect(first.client.createSession({ agent: "mock" })).rejects.toMatchObject(refused);

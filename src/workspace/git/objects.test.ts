@@ -32,8 +32,8 @@ it("reads objects through one program, which ends when nothing is read any more,
     (await Promise.all([...oids, "0".repeat(40)].map((oid) => objects.read(oid)))).map((content) => content?.toString());
   expect(await read()).toEqual(["one", "two", undefined]);
   expect(running()).toBe(1);
-  await expect.poll(running, { timeout: 30_000 }).toBe(0);
+  await expect.poll(running).toBe(0);
   expect(await read()).toEqual(["one", "two", undefined]);
   objects.close();
-  await expect.poll(running, { timeout: 30_000 }).toBe(0);
+  await expect.poll(running).toBe(0);
 });
