@@ -22,8 +22,7 @@ const found = async (query: string, token?: string): Promise<SearchResult> => {
 };
 
 /** The index follows a moment later. */
-const settled = (query: string, count: number) =>
-  expect.poll(async () => (await found(query)).hits.length).toBe(count);
+const settled = (query: string, count: number) => expect.poll(async () => (await found(query)).hits.length).toBe(count);
 
 describe("search", () => {
   it("finds what was said and done, with its place, until the session is removed", async () => {

@@ -73,6 +73,13 @@ describe("a session's stream", () => {
     expect(reply.status).toBe(204);
     const again = await server.call("GET", `${path}?after=${last_sequence}`);
     expect([again.status, sseEvents(again.text)]).toEqual([200, []]);
+    // Who asked for some types only never gets the last event: nothing more of these types is the end.
+    const [turn] = sseEvents((await server.call("GET", `${path}?types=turn.ended`)).text);
+    const resumed = async (types: string, after = 0) =>
+      (await server.call("GET", `${path}?types=${types}`, undefined, { "last-event-id": String(after) })).status;
+    expect(await resumed("turn.ended", turn?.sequence)).toBe(204);
+    expect(await resumed("turn.ended", (turn?.sequence ?? 0) - 1)).toBe(200);
+    expect(await resumed("session.ended", turn?.sequence)).toBe(200);
   });
 
   it("ends when the session is removed", async () => {
@@ -275,9 +282,7 @@ describe("a thousand subscribers", () => {
   it("all get all events of a session", async () => {
     const { session_id: id } = await server.createSession();
     const replies = Array.from({ length: 1_000 }, () => server.call("GET", `/v1/sessions/${id}/events/sse?after=0`));
-    await expect
-      .poll(async () => (await server.call("GET", "/metrics")).text)
-      .toContain("dragoman_subscribers 1000\n");
+    await expect.poll(async () => (await server.call("GET", "/metrics")).text).toContain("dragoman_subscribers 1000\n");
     await server.play(id, "messages 20");
     await server.call("POST", `/v1/sessions/${id}/terminate`);
     const texts = new Set((await Promise.all(replies)).map(({ text }) => text.replaceAll(/^:.*\n\n/gm, "")));

@@ -115,6 +115,18 @@ it("numbers the frames that are left before any is left out, and says so", async
   await expect(framesOf({ types: ["output_delta"] })).rejects.toThrow('There is no type "output_delta"');
 });
 
+it("comes to its end when the end of the session is not among the types", async () => {
+  const all = await framesOf();
+  const some = await framesOf({ types: ["output_text_delta"] });
+  expect(some.length).toBeGreaterThan(0);
+  expect(some).toEqual(all.filter(({ type }) => type === "output_text_delta"));
+  expect(await framesOf({ types: ["output_text_delta"], after: events.at(-2)?.sequence ?? 0 })).toEqual([]);
+  const said = await collect(session.messages({ types: ["turn.ended"] }));
+  expect(new Set(said.map(({ sequence }) => sequence))).toEqual(
+    new Set(events.flatMap(({ type, sequence }) => (type === "turn.ended" ? [sequence] : []))),
+  );
+});
+
 it("reads the same frames page by page, and in both versions", async () => {
   const all = await framesOf();
   const paged: unknown[] = [];

@@ -37,8 +37,7 @@ async function storedEvents(from: DaemonProcess, id: string): Promise<UniversalE
   return events;
 }
 
-const notReady = (): Promise<unknown> =>
-  expect.poll(() => daemon?.client.ready().catch((error) => error.code)).toBe("not_ready");
+const notReady = (): Promise<unknown> => expect.poll(() => daemon?.client.ready().catch((error) => error.code)).toBe("not_ready");
 
 describe.skipIf(library === "")("a full disk", () => {
   it("[D9] refuses commands, keeps reading, and goes on by itself; what was refused does not happen later", {
@@ -64,9 +63,7 @@ describe.skipIf(library === "")("a full disk", () => {
     expect((await storedEvents(daemon, "talks")).length).toBeGreaterThan(5);
     expect((await client.sessions()).sessions.length).toBe(1);
     faults.disarm();
-    await expect
-      .poll(() => client.ready().catch((error) => error.code))
-      .toEqual({ status: "ready", unreadable_sessions: [] });
+    await expect.poll(() => client.ready().catch((error) => error.code)).toEqual({ status: "ready", unreadable_sessions: [] });
     await session.interrupt();
     await session.send("say accepted", { idempotencyKey: "k" });
     await expect.poll(async () => JSON.stringify(await storedEvents(daemon, "talks"))).toContain("accepted");

@@ -28,8 +28,7 @@ export function composerCases(world: World): void {
     const other = await world.otherWindow(at(session));
     const shown = (window: typeof page) => window.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
     const texts = async (window: typeof page) => (await shown(window).locator("span.grow").allTextContents()).join(", ");
-    const both = (text: string) =>
-      expect.poll(() => Promise.all([texts(page), texts(other)])).toEqual([text, text]);
+    const both = (text: string) => expect.poll(() => Promise.all([texts(page), texts(other)])).toEqual([text, text]);
     await both("say later, say never, left");
     await page.getByRole("button", { name: "Move up: left" }).click();
     await both("say later, left, say never");

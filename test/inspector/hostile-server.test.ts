@@ -147,9 +147,7 @@ describe.skipIf(!hasBrowser)("the inspector's credential", () => {
     await second.getByText("Watched").first().waitFor();
     second.on("request", (request) => void (request.url().includes("/events/sse") && streams.push(request.url())));
     const first = Date.parse((await held(second)).expires_at);
-    await expect
-      .poll(async () => Date.parse((await held(second)).expires_at))
-      .toBeGreaterThan(first + 2 * LIFETIME_MS);
+    await expect.poll(async () => Date.parse((await held(second)).expires_at)).toBeGreaterThan(first + 2 * LIFETIME_MS);
     await new Dragoman({ url: daemon.url, token: daemon.token }).session("watched").update({ title: "Watched still" });
     await second.getByText("Watched still").first().waitFor();
     await page.getByText("Watched still").first().waitFor();

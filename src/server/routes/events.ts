@@ -166,11 +166,24 @@ export async function openEvents(
   const after = Number(sequence);
   await mustReach(stream, after, epoch);
   // A browser's EventSource connects again after every end; only 204 tells it to stop.
-  if (resumed !== undefined && after === stream.lastCommitted && (await hasEnded(stream))) return reply.code(204).send();
+  if (resumed !== undefined && (await hasEnded(stream)) && !(await hasMore(stream, after, encoding)))
+    return reply.code(204).send();
   streams.mustHaveRoom();
   reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
   followStream(new SseStream(request, reply, streams, { id: String(after) }), stream, after, encoding);
   return undefined;
+}
+
+/** Whether anything behind `after` is for this client: one that asked for some types only never has the last event. */
+async function hasMore(stream: Stream, after: number, encoding: Encoding): Promise<boolean> {
+  if (encoding.types === null) return after < stream.lastCommitted;
+  const types = encoding.dialect ? {} : { types: [...encoding.types] };
+  for (let from = after; ; ) {
+    const page = await stream.read({ after: from, limit: 1_000, maxBytes: PAGE_BYTES, ...types });
+    if (page.events.length > 0 && (await encodedPage(page, encoding, stream, false)).length > 0) return true;
+    if (!page.has_more) return false;
+    from = page.next;
+  }
 }
 
 /** Asked for every batch; a session's directory does not change, so an answer stays. Null: it sees all. */
