@@ -4,9 +4,12 @@ import { answerStream } from "../openresponses/test-endpoint.ts";
 import { isTooLong, pruneOutputs, splitPoint } from "./compaction.ts";
 import { balanceFault } from "./input-items.ts";
 import { MemoryBlobs } from "./memory-stores.ts";
+import type { SkillReader } from "./ports.ts";
 import { recordsOf } from "./records.ts";
 import { replay } from "./replay.ts";
 import { bodyOf, echoTool, openLoop, startModel } from "./test-loop.ts";
+import { planTool } from "./tools/plan.ts";
+import { skillTool } from "./tools/skill.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -14,10 +17,17 @@ afterEach(async () => {
 });
 
 const isSummary = (body: JsonObject): boolean => body.tools === undefined;
+const STYLE: SkillReader = {
+  offered: [{ name: "style", description: "How to write", allowed: [], project: false }],
+  load: async (name) => ({
+    ...{ name, path: "/skills/style/SKILL.md", directory: "/skills/style", digest: "sha256:1", allowed: [] },
+    text: '<skill_content name="style">\nWrite plain sentences.\n</skill_content>',
+  }),
+};
 const GOAL = "Translate the whole library, and keep the name Aurelia.";
 
 describe("compaction", () => {
-  it("300 steps in a window of 20,000 tokens: goal and last message survive, always balanced, same prefix, replayable", async () => {
+  it("300 steps in a window of 20,000 tokens: goal, last message, plan and skill survive, always balanced, same prefix, replayable", async () => {
     let steps = 0;
     const seen: JsonObject[] = [];
     const model = await startModel((body) => {
@@ -26,12 +36,18 @@ describe("compaction", () => {
       steps += 1;
       // Real endpoints count: an estimate alone must not decide.
       const input = Math.ceil(JSON.stringify(body).length / 4);
+      if (steps === 1) return [{ call: "plan", args: { entries: [{ text: "translate chapter ten", status: "pending" }] } }];
+      if (steps === 2) return [{ call: "skill", args: { name: "style" } }];
       if (steps > 300) return answerStream([{ text: "all done" }], { input, output: 5 });
       return answerStream([{ call: "echo", args: { text: `${steps} ${"lorem ipsum ".repeat(40)}` } }], { input, output: 150 });
     });
     closers.push(model.close);
     const limits = { steps: 1000, tokens: null, cost_usd: null, time_ms: null };
-    const test = await openLoop({ baseUrl: model.baseUrl, settings: { context_window: 20_000, limits } });
+    const test = await openLoop({
+      baseUrl: model.baseUrl,
+      settings: { context_window: 20_000, limits },
+      tools: [echoTool, planTool, skillTool(STYLE)],
+    });
     expect(await test.loop.prompt(GOAL)).toMatchObject({ reason: "end_turn" });
     const compactions = recordsOf(test.journal.records, "compacted");
     expect(compactions.length).toBeGreaterThan(3);
@@ -44,6 +60,9 @@ describe("compaction", () => {
       expect(JSON.stringify(input)).toContain("Aurelia");
       if (!isSummary(body)) expect(input.some((item) => item.role === "user")).toBe(true);
     }
+    const last = JSON.stringify(seen.at(-1));
+    expect(last).toContain("translate chapter ten");
+    expect(last.split("Write plain sentences.")).toHaveLength(2);
     const report = await replay(test.journal.records, { registry: test.registry, directory: "/nowhere" });
     expect(report).toMatchObject({ requests: seen.length, differentRequests: [], firstDifference: null });
   });

@@ -1,14 +1,17 @@
 /** For tests only: a process that runs one turn with real files and commands, goes on after a crash, and kills itself at a point it is told. */
 import { randomUUID } from "node:crypto";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { ResponsesClient } from "../openresponses/client.ts";
 import { AgentLoop } from "./agent-loop.ts";
 import { FileBlobs } from "./blob-files.ts";
 import { FileJournal } from "./journal-file.ts";
-import type { BlobStore, JournalStore } from "./ports.ts";
+import type { BlobStore, JournalStore, SkillReader, SubAgent, SubAgents } from "./ports.ts";
 import { settingsFor } from "./settings.ts";
 import { ShellTasks } from "./shell-tasks.ts";
+import { agentTool } from "./tools/agent.ts";
 import { baseTools } from "./tools/index.ts";
 import { ToolRegistry } from "./tools/registry.ts";
+import { skillTool } from "./tools/skill.ts";
 
 export interface CrashOrder {
   readonly directory: string;
@@ -49,9 +52,38 @@ const watchedBlobs = (order: CrashOrder, inner: BlobStore): BlobStore => ({
   },
 });
 
+const SKILLS: SkillReader = {
+  offered: [{ name: "style", description: "How to write", allowed: [], project: false }],
+  load: async (name) => ({
+    ...{ name, path: "/skills/style/SKILL.md", directory: "/skills/style", digest: "sha256:1", allowed: [] },
+    text: "Write plain sentences.",
+  }),
+};
+
+/** Children that outlive this process: each is a file, and every start of one is a line. */
+function fileSubAgents(order: CrashOrder): SubAgents {
+  const path = (call: string): string => `${order.data}/child-${encodeURIComponent(call)}`;
+  const end = { text: "The child is done.", usage: null, fault: null };
+  const child = (call: string): SubAgent => ({
+    session_id: `child_${call}`,
+    run: async () => end,
+    goOn: async () => end,
+    end: async () => {},
+  });
+  return {
+    agents: ["child"],
+    open: async ({ call }) => {
+      writeFileSync(path(call), "");
+      appendFileSync(`${order.directory}/ran-3`, "run\n");
+      return child(call);
+    },
+    find: async (call) => (existsSync(path(call)) ? child(call) : null),
+  };
+}
+
 export async function runOrder(order: CrashOrder): Promise<void> {
   const journal = await FileJournal.open(`${order.data}/journal`);
-  const registry = new ToolRegistry(baseTools());
+  const registry = new ToolRegistry([...baseTools(), skillTool(SKILLS), agentTool(fileSubAgents(order))]);
   const client = new ResponsesClient({ baseUrl: order.baseUrl });
   const idsPort = { next: (kind: string) => `${kind}_${randomUUID()}` };
   const loop = await AgentLoop.open({

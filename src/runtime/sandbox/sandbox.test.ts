@@ -113,9 +113,9 @@ const ESCAPES: readonly (readonly [string, string])[] = [
   ["the root of our parent", "echo x > /proc/PID/root/OUT/file"],
   ["memory of our parent", "cat /proc/PID/environ"],
   ["signal to our parent", "kill -0 PID"],
-  // What would hurt the machine if it worked is tried in a way that does not.
-  ["kernel settings", 'v=$(cat /proc/sys/kernel/core_pattern); echo "$v" > /proc/sys/kernel/core_pattern'],
-  ["kernel settings of the network", 'v=$(cat /proc/sys/kernel/hostname); echo "$v" > /proc/sys/kernel/hostname'],
+  // What would hurt the machine if it worked is only looked at.
+  ["kernel settings", "test -w /proc/sys/kernel/core_pattern"],
+  ["the name of the machine", "test -w /proc/sys/kernel/hostname"],
   ["the key of the last resort", "test -w /proc/sysrq-trigger"],
   ["settings in /sys", "find /sys -maxdepth 3 -type f -writable | grep -q ."],
   ["other files in /proc", "find /proc -maxdepth 1 -type f -writable | grep -q ."],
@@ -124,6 +124,25 @@ const ESCAPES: readonly (readonly [string, string])[] = [
   ["system files", "echo x > /etc/dragoman-test"],
   ["a spool", "touch /var/spool/dragoman-test"],
   ["change root", "chroot OUT sh -c 'echo x > /file'"],
+  ["write by a chain of links", "ln -s OUT one && ln -s one two && echo x > two/file"],
+  ["write by an open directory", "cd OUT && echo x > file"],
+  ["copy outside", "cp a.txt OUT/file"],
+  ["move a file out", "mv a.txt OUT/file"],
+  ["link outside", "ln -s /etc/hostname OUT/file"],
+  ["a directory outside", "mkdir OUT/file"],
+  ["a pipe outside", "mkfifo OUT/file"],
+  ["shorten a file outside", "truncate -s 0 OUT/secret"],
+  ["times of a file outside", "touch -d @0 OUT/secret"],
+  ["owner of a file outside", "chown 65534 OUT/secret"],
+  ["append with dd", "dd if=a.txt of=OUT/secret oflag=append conv=notrunc"],
+  ["unpack outside", "tar cf - a.txt | tar xf - -C OUT"],
+  ["our own root of /proc", "echo x > /proc/self/root/OUT/file"],
+  ["our own directory of /proc", "echo x > /proc/self/cwd/link/file"],
+  ["a hook by another name", "ln -s .git/hooks h && echo x > h/pre-commit"],
+  ["another directory of hooks", "git config --local core.hooksPath evil"],
+  ["replace the settings of an agent", "rm -rf .claude"],
+  ["bind over it", "mount --bind OUT .git"],
+  ["a program after its end", "setsid -w sh -c 'echo x > OUT/file'"],
   ["another user", "su nobody -s /bin/sh -c true"],
 ];
 
@@ -168,6 +187,7 @@ describe("with bubblewrap", () => {
       expect(existsSync(join(outside, "file")), name).toBe(false);
       expect(await readFile(join(directory?.path ?? "", ".git/config"), "utf8"), name).toBe("[core]\n");
       expect(existsSync(join(directory?.path ?? "", ".git/hooks/pre-commit")), name).toBe(false);
+      expect(existsSync(join(directory?.path ?? "", ".claude/settings.json")), name).toBe(true);
       expect(existsSync("/etc/dragoman-test"), name).toBe(false);
     }
   });
