@@ -4,7 +4,10 @@ export type { ModeInfo, ModelInfo, PermissionMode, PermissionOption, QuestionPro
 export * from "../contract.ts";
 export { arr, asText, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../json.ts";
 export { heartbeat, mapped, noted, unparsed } from "../translation.ts";
+export { type CapabilityDifferences, capabilities } from "./capabilities.ts";
 export * from "./choices.ts";
+export { authRequired, byStatus, errorData, type Fault, type FaultRows, faultOf, ofAgent, ofProvider } from "./error-table.ts";
 export * from "./forms.ts";
+export { inspectLoaded, inspectProgram, type ProgramQuestions } from "./inspect.ts";
 export { perDaemon } from "./per-daemon.ts";
 export * from "./recorded-process.ts";

@@ -75,6 +75,14 @@ const errors = async (session: Session) =>
   (await eventsOf(session)).flatMap((event) => (event.type === "error" ? event.data : []));
 
 describe("Amp in a session", { timeout: 30_000 }, () => {
+  it("starts nothing any more when it is closed while a message is on its way", async () => {
+    const session = await start();
+    await session.send("hang", [], "queue");
+    await until(session, ({ type }) => type === "turn.started");
+    await core.close();
+    expect(readdirSync(join(dir, "data", "processes")).filter((name) => name.endsWith(".json"))).toEqual([]);
+  });
+
   it("is one conversation of one process a turn, over dormancy too", async () => {
     const session = await start();
     await play(session, "one");

@@ -64,7 +64,7 @@ class AmpConnection implements Connection {
   async prompt(prompt: Prompt): Promise<void> {
     // The turn before is over, but its process may need a moment to store the thread.
     await this.#run?.ended;
-    if (this.#closed) throw new AgentError("agent_gone", "The session was closed while the message waited.");
+    this.#mustBeOpen();
     const env = this.#launch.host.environment(this.#config.env);
     await this.#findThread(env);
     const { args } = await planRun(this.#config, this.#thread, env, {
@@ -75,6 +75,8 @@ class AmpConnection implements Connection {
     const inlineImages = await this.#images(prompt, env);
     const carried = this.#thread === null ? this.#unstored.texts : [];
     const message = await inputMessage(prompt, { dir: this.#dir, inlineImages, carried });
+    // Asked again: what is started after the end would stay.
+    this.#mustBeOpen();
     const run = new AmpRun({
       start: {
         name: "Amp",
@@ -97,6 +99,10 @@ class AmpConnection implements Connection {
     if (error) throw error;
     if (this.#thread === null || this.#unstored.isDoubtful(this.#thread)) this.#unstored.add(prompt.text);
     run.send(message);
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new AgentError("agent_gone", "The session was closed while the message waited.");
   }
 
   /** A thread nobody can continue is given up; what was said in it goes along with the next message. */
