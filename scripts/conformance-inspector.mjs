@@ -10,14 +10,14 @@ import { launchBrowser } from "./browser.mjs";
 /** Those the inspector is tried with. */
 export const BROWSED = [...verifyProfiles.values()].filter(({ shown }) => shown).map(({ agent }) => agent);
 const STEP_MS = 40_000;
-/** Slow enough that a person sees it grow. */
+/** Slow enough that a person sees it grow, and that a program which starts on a busy machine cannot gather it all into one piece. */
 const growing = {
   name: "in-browser",
   title: "an answer that comes bit by bit",
   turns: [
     {
       prompt: "Count slowly.",
-      steps: [{ blocks: [{ type: "text", text: "One, two, three, four, five. The end.", chunks: 10 }], chunk_delay_ms: 60 }],
+      steps: [{ blocks: [{ type: "text", text: "One, two, three, four, five. The end.", chunks: 10 }], chunk_delay_ms: 300 }],
     },
   ],
 };
@@ -70,7 +70,8 @@ async function asPerson(page, lab, failures) {
   await makeSession(page, request, promptFor(growing, 0, directory));
   await page.getByRole("article", { name: "Agent" }).getByText("The end.").waitFor();
   await page.locator(".turn-end").first().waitFor();
-  check((await page.evaluate(() => window.lengthsSeen.size)) > 2, "the answer did not come bit by bit");
+  const grown = await page.evaluate(() => [...window.lengthsSeen]);
+  check(grown.length > 2, `the answer did not come bit by bit: the page showed ${grown} letters, ${await arrivals(page, lab)}`);
   await say(page, promptFor(allowing, 0, directory));
   const card = page.locator(".request.permission");
   await card.getByText("touch made.txt").first().waitFor();
@@ -140,6 +141,15 @@ const countGrowth = (page) =>
       if (last) window.lengthsSeen.add(last.textContent.length);
     }).observe(document.body, { childList: true, subtree: true, characterData: true });
   });
+
+/** When the log got the pieces of the answer: whether it was the agent or the page that gathered them. */
+async function arrivals(page, lab) {
+  const { events } = await lab
+    .client()
+    .session(new URL(page.url()).hash.split("/")[2])
+    .page({ types: ["item.delta"] });
+  return `its pieces came at ${events.map(({ time }) => time.slice(17, 23))}`;
+}
 
 /** The native message beside an event, and that all of them were understood. */
 async function lookBehind(page, check) {

@@ -33,7 +33,7 @@ const CONVERSATION = [
   ["hello.txt", "src/parser.ts"],
   [
     "@@ -1,2 +1,2 @@\n-hello\n+hello world\n again\n",
-    '@@ -18,6 +18,8 @@ export class LineReader {\n   push(chunk: string): string[] {\n-    const lines = chunk.split("\\n");\n-    lines.pop();\n+    const lines = (this.#rest + chunk).split("\\n");\n+    this.#rest = lines.pop() ?? "";\n     return lines;\n   }\n',
+    '@@ -18,5 +18,5 @@ export class LineReader {\n   push(chunk: string): string[] {\n-    const lines = chunk.split("\\n");\n-    lines.pop();\n+    const lines = (this.#rest + chunk).split("\\n");\n+    this.#rest = lines.pop() ?? "";\n     return lines;\n   }\n',
   ],
 ];
 const USER_WORDS = [

@@ -61,6 +61,20 @@ export function layoutCases(world: World): void {
     expect(cell.right).toBeLessThanOrEqual(drawer.right);
   });
 
+  it("on a tablet: a list to choose from lies above the drawer, and what sends stays in the row of the chips", async () => {
+    const session = await world.session("Tablet");
+    await session.prompt("facts");
+    const page = await world.otherWindow(at(session));
+    await openDrawer(page);
+    const [chips, send] = [page.locator(".composer .settings"), page.getByRole("button", { name: "Send", exact: true })];
+    await send.waitFor();
+    await expect.poll(async () => (await boxOf(send)).left >= (await boxOf(chips)).right - 3).toBe(true);
+    await page.setViewportSize({ width: 1024, height: 800 });
+    await page.getByRole("button", { name: /^Event type:/ }).click();
+    await page.locator('[role=option][data-value="item.completed"]').click();
+    await page.getByRole("button", { name: "Event type: item.completed" }).waitFor();
+  });
+
   it("fits a phone", async () => {
     const session = await world.session("Narrow");
     await session.send("options");

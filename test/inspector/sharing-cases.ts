@@ -156,7 +156,7 @@ export function sharingCases(world: World): void {
     await page.getByRole("option", { name: "Dark" }).click();
     await expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe("dark");
     await page.getByLabel("Default directory").fill(world.directory);
-    await page.getByRole("link", { name: "dragoman" }).click();
+    await page.getByRole("link", { name: "dragoman", exact: true }).click();
     await page.getByRole("button", { name: new RegExp(`^Directory: ${world.directory.split("/").at(-1)}`) }).waitFor();
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();

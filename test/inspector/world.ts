@@ -17,14 +17,17 @@ export class World {
   readonly directory = mkdtempSync(join(tmpdir(), "dragoman-ui-"));
   readonly faults: string[] = [];
   readonly #config: Config;
+  readonly #env: NodeJS.ProcessEnv | undefined;
   #daemon: Daemon | undefined;
   #browser: Browser | undefined;
   #shared: Page | undefined;
   readonly #others: Page[] = [];
   #count = 0;
 
-  constructor(config: Config = {}) {
+  /** `env`: of the daemon, instead of that of the tests. */
+  constructor(config: Config = {}, env?: NodeJS.ProcessEnv) {
     this.#config = config;
+    this.#env = env;
   }
 
   get daemon(): Daemon {
@@ -43,7 +46,8 @@ export class World {
 
   async startDaemon(port: number): Promise<void> {
     const { directory } = this;
-    this.#daemon = await startDaemon({ port, dataDir: join(directory, "data"), directory, config: this.#config });
+    const env = this.#env ? { env: this.#env } : {};
+    this.#daemon = await startDaemon({ port, dataDir: join(directory, "data"), directory, config: this.#config, ...env });
   }
 
   async stop(): Promise<void> {

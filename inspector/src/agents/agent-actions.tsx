@@ -8,7 +8,7 @@ import { Button, Notice, Spinner } from "../ui/controls.tsx";
 
 const AgentTerminal = lazy(() => import("./agent-terminal.tsx").then((module) => ({ default: module.AgentTerminal })));
 
-/** How each program is asked to sign a person in; one that is not listed asks when it is started. */
+/** How each program is asked to sign a person in. What is not listed has no sign-in of its own: its advice says which key it needs. */
 const SIGN_IN: Record<string, readonly string[]> = {
   claude: ["auth", "login"],
   codex: ["login"],
@@ -16,6 +16,10 @@ const SIGN_IN: Record<string, readonly string[]> = {
   amp: ["login"],
   copilot: ["login"],
 };
+
+/** Nobody is signed in, or it cannot be told and the agent says what to do about it. */
+export const mayNeedSignIn = ({ installed, signed_in, advice }: AgentInfo): boolean =>
+  installed && (signed_in === false || (signed_in === null && advice !== null));
 
 /** Installs it, or its newest version; `progress` is the last line of the installer. */
 export function InstallButton({ info, label }: { info: AgentInfo; label: string }) {
@@ -50,7 +54,8 @@ export function InstallButton({ info, label }: { info: AgentInfo; label: string 
 export function SignInButton({ info }: { info: AgentInfo }) {
   const operate = canOperate(useStore(access));
   const [open, setOpen] = useState(false);
-  if (!info.path) return null;
+  const words = SIGN_IN[info.agent];
+  if (!info.path || !words || !mayNeedSignIn(info)) return null;
   return (
     <>
       <Button className="small" icon="key" disabled={!operate} onClick={() => setOpen(true)}>
@@ -61,7 +66,7 @@ export function SignInButton({ info }: { info: AgentInfo }) {
           <AgentTerminal
             title={`Sign in to ${info.name}`}
             about="The agent's own sign-in, on the daemon's machine. Close this when it is done."
-            argv={[info.path, ...(SIGN_IN[info.agent] ?? [])]}
+            argv={[info.path, ...words]}
             onClose={() => {
               setOpen(false);
               void readAgents();

@@ -79,7 +79,7 @@ function AgentLine({ info, look }: { info: AgentInfo; look: number }) {
             New session
           </Button>
         )}
-        {info.installed && info.signed_in === false && <SignInButton info={info} />}
+        <SignInButton info={info} />
         {info.installable && <InstallButton info={info} label={info.installed ? "Update" : "Install"} />}
         {info.installed && <VerifyButton info={info} />}
       </div>

@@ -162,6 +162,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
         {row.status === "dormant" && (
           <Button
             icon="play"
+            className="resume"
             title="Start the agent; the next message does that, too"
             onClick={() =>
               void handle.resume().then(

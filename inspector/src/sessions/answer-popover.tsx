@@ -13,7 +13,14 @@ export function AnswerPopover({ answering, onClose }: { answering: Answering; on
   return (
     <Popover.Root open={answering !== null && waits} onOpenChange={(open) => !open && onClose()}>
       <Popover.Portal>
-        <Popover.Positioner anchor={answering?.anchor ?? null} side="right" sideOffset={8} align="start" collisionPadding={12}>
+        <Popover.Positioner
+          className="positioner"
+          anchor={answering?.anchor ?? null}
+          side="right"
+          sideOffset={8}
+          align="start"
+          collisionPadding={12}
+        >
           <Popover.Popup className="popup answer-popover" aria-label={row ? `${titleOf(row)} waits for you` : "Waiting"}>
             {row && (
               <>

@@ -23,7 +23,7 @@ export function FilterMenu({ filter, agent, agents, grouping, onFilter, onAgent,
         <Icon name="filter" />
       </Menu.Trigger>
       <Menu.Portal>
-        <Menu.Positioner sideOffset={4} align="end" collisionPadding={12}>
+        <Menu.Positioner className="positioner" sideOffset={4} align="end" collisionPadding={12}>
           <Menu.Popup className="popup menu">
             <Group
               label="Show"

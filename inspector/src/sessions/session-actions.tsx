@@ -37,7 +37,7 @@ export function SessionActions({ row }: { row: Session }) {
           <Icon name="dots" />
         </Menu.Trigger>
         <Menu.Portal>
-          <Menu.Positioner sideOffset={4} align="end">
+          <Menu.Positioner className="positioner" sideOffset={4} align="end">
             <Menu.Popup className="popup menu">
               <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("rename")}>
                 <Icon name="edit" /> Rename

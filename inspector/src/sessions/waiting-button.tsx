@@ -25,7 +25,7 @@ export function WaitingButton() {
         {requests.length} waiting for you
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Positioner sideOffset={6} align="start" collisionPadding={12}>
+        <Popover.Positioner className="positioner" sideOffset={6} align="start" collisionPadding={12}>
           <Popover.Popup className="popup answer-popover" aria-label="Waiting for you">
             {ids.map((id) => (
               <WaitingSession key={id} id={id} onOpen={() => setOpen(false)} />

@@ -1,7 +1,7 @@
 /** Which agents this machine has, which are signed in, and what to do about the others: one click each. */
 import { useState } from "react";
 import type { AgentInfo } from "../../../src/schema/session.ts";
-import { InstallButton, SignInButton } from "../agents/agent-actions.tsx";
+import { InstallButton, mayNeedSignIn, SignInButton } from "../agents/agent-actions.tsx";
 import { agents } from "../state/agents.ts";
 import { hrefOf } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -21,7 +21,8 @@ export function AgentsFound({ first }: { first: boolean }) {
         <Spinner label="looking" /> Looking for agents on this machine
       </p>
     );
-  const here = known.agents.filter((each) => each.installed && each.agent !== "mock");
+  // What comes with dragoman and only lacks a key was not found: it is always there. The page of all agents says which key.
+  const here = known.agents.filter((each) => each.installed && each.agent !== "mock" && (each.installable || isReady(each)));
   const open = here.filter((each) => !isReady(each));
   const missing = known.agents.filter((each) => !each.installed && each.installable);
   const shown = first ? here : open;
@@ -67,11 +68,11 @@ function FoundAgent({ info }: { info: AgentInfo }) {
         <span className="dim">
           {state}
           {info.version && ` · ${info.version}`}
-          {info.installed && info.signed_in === false && info.advice && <> · {withCode(info.advice)}</>}
+          {mayNeedSignIn(info) && info.advice && <> · {withCode(info.advice)}</>}
         </span>
       </div>
       {!info.installed && <InstallButton info={info} label="Install" />}
-      {info.installed && info.signed_in === false && <SignInButton info={info} />}
+      <SignInButton info={info} />
       {isReady(info) && (
         <span className="mark good">
           <Icon name="check" size={16} />

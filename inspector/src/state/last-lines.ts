@@ -65,6 +65,6 @@ function lineOf(item: Item): LastLine | null {
 }
 
 const lastLineOf = (text: string): string =>
-  (text.trimEnd().split("\n").at(-1) ?? "").replace(/^[#>\-*\s]+|[`*_]/g, "").slice(-KEPT);
+  (text.trimEnd().split("\n").at(-1) ?? "").replace(/^[#>\-*\s]+|[`*]|(?<!\w)_|_(?!\w)/g, "").slice(-KEPT);
 
 export const lastLines = new LastLines();

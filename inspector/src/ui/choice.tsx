@@ -34,7 +34,7 @@ export function Choice({ label, value, options, onChange, icon, otherwise, disab
         <Icon name="open" size={12} />
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Positioner sideOffset={6} align="start" collisionPadding={12}>
+        <Popover.Positioner className="positioner" sideOffset={6} align="start" collisionPadding={12}>
           <Popover.Popup className="popup chooser" aria-label={label}>
             <Chooser
               label={label}
