@@ -7,6 +7,7 @@ import { LogError } from "../log/log-error.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { entriesOf, SEARCHED_TYPES } from "./entry-text.ts";
 
+const START_AFTER_MS = 500;
 /** Texts wait this long for others to go with. */
 const GATHER_MS = 100;
 /** Of one transaction: some milliseconds. */
@@ -33,6 +34,7 @@ export class Indexer {
   #changed = new Set<string>();
   #cursor: string | null = null;
   #stored = Date.now();
+  #starting: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | null = null;
   #closed = false;
@@ -45,12 +47,14 @@ export class Indexer {
     return this.#status;
   }
 
+  /** Begins a moment later: nothing is searched before the daemon answers, and its start is not slowed down. */
   start(): void {
-    this.#follow().catch((error: unknown) => this.#fail(error));
+    this.#starting = setTimeout(() => this.#follow().catch((error: unknown) => this.#fail(error)), START_AFTER_MS);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#starting);
     clearTimeout(this.#timer);
     this.#subscription?.close();
     await this.#write().catch(() => undefined);
