@@ -46,6 +46,8 @@ type Waiter = { promise: Promise<void>; resolve(): void; reject(error: LogError)
 const FLOOD_BYTES = 48 * 1024;
 const ENOUGH_BYTES = 1024 * 1024;
 const GATHER_TURNS = 4;
+/** So long after a commit the next one waits for more, unless somebody waits for it: a commit costs the same for one event and for ten. */
+const REST_MS = 2;
 
 export class Committer {
   readonly #db: Database;
@@ -59,6 +61,8 @@ export class Committer {
   #sync = false;
   #synchronous: "FULL" | "NORMAL" | undefined;
   #scheduled: NodeJS.Immediate | undefined;
+  #resting: NodeJS.Timeout | undefined;
+  #lastCommit = 0;
   #retry: NodeJS.Timeout | undefined;
   #failure: Failure | undefined;
   /** For callers that wait a bounded time, and for those that wait as long as it takes. */
@@ -119,10 +123,17 @@ export class Committer {
 
   /** A tick of the log: commit, then publish. */
   schedule(): void {
+    if (this.#resting !== undefined) {
+      if (!this.#urgent) return;
+      clearTimeout(this.#resting);
+      this.#resting = undefined;
+    }
     this.#scheduled ??= setImmediate(() => {
       this.#scheduled = undefined;
       if (this.#held) return;
       if (this.#mayGather()) return this.schedule();
+      // What a retry has committed is shown now.
+      if (this.#mayRest()) return this.#publish();
       this.#gathered = 0;
       if (this.#failure === undefined) this.#commit();
       this.#publish();
@@ -136,11 +147,27 @@ export class Committer {
     if (!held && !this.#closed) this.schedule();
   }
 
+  /** Somebody waits for what is pending, or it is to outlive a loss of power. */
+  get #urgent(): boolean {
+    return this.#sync || this.#waiter !== undefined || this.#longWaiter !== undefined || this.#failure !== undefined;
+  }
+
+  /** The first event after a pause is committed at once; of those that follow one another quickly, several are committed together. */
+  #mayRest(): boolean {
+    if (this.#urgent || this.#dirty.size === 0 || this.#pendingBytes > FLOOD_BYTES) return false;
+    const rest = this.#lastCommit + REST_MS - performance.now();
+    if (rest <= 0) return false;
+    this.#resting = setTimeout(() => {
+      this.#resting = undefined;
+      this.schedule();
+    }, Math.ceil(rest));
+    return true;
+  }
+
   /** In a flood a commit may wait a few turns of the event loop for more: one large transaction costs far less than several. Nobody waits for a trickle. */
   #mayGather(): boolean {
     const flood = this.#pendingBytes > FLOOD_BYTES && this.#pendingBytes < ENOUGH_BYTES;
-    const awaited = this.#waiter !== undefined || this.#longWaiter !== undefined;
-    if (!flood || this.#sync || awaited || this.#failure || this.#gathered >= GATHER_TURNS) return false;
+    if (!flood || this.#urgent || this.#gathered >= GATHER_TURNS) return false;
     this.#gathered++;
     return true;
   }
@@ -155,13 +182,11 @@ export class Committer {
     if (this.#failure?.final) return rejected(this.#failure.error);
     if (this.#dirty.size === 0) return Promise.resolve();
     if (this.#closed) return rejected(closedError());
-    if (!bounded) {
-      this.#longWaiter ??= waiter();
-      return this.#longWaiter.promise;
-    }
-    if (this.#failure?.outOfPatience) return rejected(notDurableYet(this.#failure.error));
-    this.#waiter ??= waiter();
-    return this.#waiter.promise;
+    if (bounded && this.#failure?.outOfPatience) return rejected(notDurableYet(this.#failure.error));
+    if (bounded) this.#waiter ??= waiter();
+    else this.#longWaiter ??= waiter();
+    if (this.#resting !== undefined) this.schedule();
+    return (bounded ? this.#waiter : this.#longWaiter)?.promise ?? Promise.resolve();
   }
 
   health(damage: DamageReport): LogHealth {
@@ -179,6 +204,7 @@ export class Committer {
     clearTimeout(this.#retry);
     clearTimeout(this.#failure?.patience);
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
+    clearTimeout(this.#resting);
     this.#reject(new LogError("log_closed", "The log was closed before this could be committed."), { all: true });
     return this.#failure?.error;
   }
@@ -220,6 +246,9 @@ export class Committer {
     this.#dirty = new Set();
     this.#pendingBytes = 0;
     this.#sync = false;
+    this.#lastCommit = performance.now();
+    clearTimeout(this.#resting);
+    this.#resting = undefined;
     this.#commits++;
     for (const writer of writers) writer.settle();
     this.#waiter?.resolve();
