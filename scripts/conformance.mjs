@@ -9,11 +9,8 @@
 //   npm run conformance -- --versions        older versions of the agents, the short set: a table of what passed
 //   npm run conformance -- --install-only    downloads and stops
 // A scenario that fails is played once more before it counts: real agents on a busy machine are late now and then. Both tries are printed.
-import { execFile } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
 import { commandVariable } from "../build/daemon/agent-host.js";
 import { comparisonText, unexplained } from "../build/verify/compare/compare.js";
 import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../build/verify/pinned.js";
@@ -21,10 +18,7 @@ import { agentSummary, summarize } from "../build/verify/report/table.js";
 import { compareAgents, comparisonSummary, verifyAgents } from "../build/verify/verify-command.js";
 import { crash } from "./conformance-crash.mjs";
 import { BROWSED, browse } from "./conformance-inspector.mjs";
-
-const run = promisify(execFile);
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "dragoman-conformance");
-const INSTALL_MS = 10 * 60_000;
+import { installPinned } from "./install-pinned.mjs";
 
 const argv = process.argv.slice(2);
 const flags = new Set(argv.filter((arg) => arg.startsWith("-")));
@@ -40,18 +34,6 @@ const olderOf = (pinned) => (pinned.older ?? []).map((version) => ({ ...pinned, 
 const offered = flags.has("--versions") ? pinnedAgents.flatMap(olderOf) : pinnedAgents;
 const chosen = offered.filter(({ agent }) => wanted.length === 0 || wanted.includes(agent));
 const isShort = flags.has("--short") || flags.has("--versions");
-
-/** `--force`: npm refuses packages that ask for a newer Node, although their programs are native or are run with another Node. */
-async function install(name, { npm, version }) {
-  const folder = join(CACHE, `${name}-${version}`);
-  const manifest = join(folder, "node_modules", npm, "package.json");
-  if (existsSync(manifest) && JSON.parse(readFileSync(manifest, "utf8")).version === version) return folder;
-  console.log(`installing ${npm}@${version}`);
-  mkdirSync(folder, { recursive: true });
-  const args = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--force", `${npm}@${version}`];
-  await run("npm", args, { timeout: INSTALL_MS, maxBuffer: 64 * 1024 * 1024 });
-  return folder;
-}
 
 /** The program itself, or a small script that starts it with the newer Node. */
 function startable(folder, { program, run: how }, node) {
@@ -69,13 +51,13 @@ const began = Date.now();
 const env = { ...process.env };
 const problems = [];
 const needsNode = chosen.some(({ run: how }) => how === "node");
-const node = needsNode && join(await install("node", PINNED_NODE), "node_modules", PINNED_NODE.program);
+const node = needsNode && join(await installPinned("node", PINNED_NODE), "node_modules", PINNED_NODE.program);
 const ready = [];
 for (const pinned of chosen) {
   for (const { program, advice } of pinned.needs ?? [])
     if (!onPath(program)) problems.push(`${pinned.agent} needs ${program}: ${advice}`);
   try {
-    ready.push({ ...pinned, command: startable(await install(pinned.agent, pinned), pinned, node) });
+    ready.push({ ...pinned, command: startable(await installPinned(pinned.agent, pinned), pinned, node) });
   } catch (error) {
     problems.push(`${pinned.agent} could not be installed: ${error.message}`);
   }
