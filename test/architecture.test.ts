@@ -285,6 +285,7 @@ describe("words", () => {
 describe("agents", () => {
   /** Files outside the agents' folders that are about one agent, and why. */
   const ABOUT_ONE: Record<string, string> = {
+    "scripts/foreign-endpoint.mjs": "It plays a tool loop of our own agent on an endpoint that somebody else wrote.",
     "src/cli/commands/doctor.ts": "`doctor responses` examines the endpoint of our own agent.",
     "inspector/src/start/agents-found.tsx":
       "The mock agent is no agent of a person: it is not counted among those that were found.",
