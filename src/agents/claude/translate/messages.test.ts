@@ -7,6 +7,7 @@ import {
   delta,
   init,
   of,
+  out,
   play,
   result,
   started,
@@ -182,6 +183,36 @@ describe("API messages", () => {
     expect(of(played, "item.removed").map((one) => one.native_item_id)).toEqual(["m1"]);
     expect(answers(played).map((item) => item.native_item_id)).toEqual(["m2"]);
     expect(of(played, "config.changed").at(-1)).toMatchObject({ model: "n" });
+  });
+
+  it.each([false, true])("a sub-agent's prompt, work and end stand in this order (in the background: %s)", (is_backgrounded) => {
+    const sub = { parent_tool_use_id: "t1", agent_id: "a1" };
+    const task = { task_id: "a1", run_id: "r", tool_use_id: "t1", task_type: "local_agent" };
+    const played = play(
+      user("hi"),
+      init(),
+      assistant("m1", call("t1", "Agent", { description: "work", prompt: "Do it." })),
+      system("task_started", { ...task, description: "work", is_backgrounded }),
+      out({ type: "user", message: { role: "user", content: [text("Do it.")] }, ...sub }),
+      system("task_progress", { ...task, description: "Looking" }),
+      assistant("s1", text("Found it."), sub),
+      system("task_updated", { ...task, patch: { status: "completed" } }),
+      system("task_notification", { ...task, status: "completed", summary: "It is done." }),
+      toolResult("t1", "Found it."),
+      result(),
+    );
+    expect(played.rules).toEqual([]);
+    const tool = played.items.find((item) => item.kind === "tool_call");
+    const begun = of(played, "item.started").flatMap(({ item: { item_id } }) =>
+      played.items.filter((one) => one.item_id === item_id),
+    );
+    const under = begun.filter((item) => item.parent_id === tool?.item_id && item.kind !== "tool_result");
+    const words = under.map(({ content: [part] }) => {
+      if (part?.type === "status") return `${part.label}: ${part.detail}`;
+      return part?.type === "text" ? part.text : part;
+    });
+    expect(words).toEqual(["Do it.", "work: Looking", "Found it.", "It is done.: completed"]);
+    expect(new Set(under.map(({ status }) => status))).toEqual(new Set(["completed"]));
   });
 
   it("[G5] a sub-agent's words stand under the call that started it, also after their turn", () => {

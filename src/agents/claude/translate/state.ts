@@ -54,6 +54,10 @@ export type TaskState = {
   background: boolean;
   /** The shell command that it runs; null: it is no command. */
   command: string | null;
+  /** A sub-agent of a call, which tells that it runs. */
+  agent: boolean;
+  /** It has a row in the transcript. */
+  shown: boolean;
   /** Name of a team member, when the agent was given one. */
   member: string | null;
 };

@@ -1,4 +1,5 @@
-// Tasks: sub-agents, long commands, monitors. Each run is one status item beside its tool call; background ones go on after the turn.
+// Tasks: sub-agents, long commands, monitors. Each run is one status item beside its tool call; background ones go on after the turn. A sub-agent has its
+// prompt and its work under the call too: its status stands where it was told, so what it does now among the work, and how it ended behind it.
 import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { bool, type JsonRecord, num, rec, str } from "../../json.ts";
@@ -19,6 +20,8 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
     label: str(frame.description) ?? id,
     background,
     command: str(frame.task_type) === "local_bash" ? (str(call?.input.command) ?? str(frame.description) ?? id) : null,
+    shown: false,
+    agent: str(frame.task_type) !== "local_bash" && tool !== null,
     member: (call?.name === "SendMessage" ? undefined : str(call?.input.name)) ?? state.roots.get(id)?.member ?? null,
   };
   const drafts: Draft[] = [];
@@ -28,21 +31,32 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
   if (str(frame.task_type) !== "local_bash") state.roots.set(id, root);
   if (background) toBackground(state, id, task, drafts);
   if (background && root.scope !== null) state.background.add(root.scope);
-  drafts.push({
-    do: "item.start",
-    item: {
-      key: task.key,
-      native_item_id: id,
-      parent: tool === null ? null : toolKey(tool),
-      kind: "status",
-      role: null,
-      content: [statusPart(task.label, "running")],
-      ...(background ? { outlives_turn: true } : {}),
-    },
-  });
+  // That a sub-agent runs is told by its call, and its prompt comes now.
+  if (!task.agent) show(id, task, "running", drafts);
   if (task.member) setMember(state, task.member, "running", str(frame.subagent_type) ?? null, drafts);
   return mapped(ADDRESS, type, drafts);
 }
+
+/** Its row, with what is to be told now: begun when there is none. */
+function show(id: string, task: TaskState, detail: string, drafts: Draft[]): void {
+  const content = [statusPart(task.label, detail)];
+  if (task.shown) {
+    drafts.push({ do: "item.update", key: task.key, content });
+    return;
+  }
+  task.shown = true;
+  drafts.push({ do: "item.start", item: statusItem(id, task, task.key, content) });
+}
+
+const statusItem = (id: string, task: TaskState, key: string, content: ReturnType<typeof statusPart>[]) => ({
+  key,
+  native_item_id: id,
+  parent: task.tool === null ? null : toolKey(task.tool),
+  kind: "status" as const,
+  role: null,
+  content,
+  ...(task.background ? { outlives_turn: true } : {}),
+});
 
 /** The key of the task that a background command is. Its output is told by the connection, which reads it from a file. */
 export const commandKey = (taskId: string): string => `command:${taskId}`;
@@ -63,13 +77,17 @@ function toBackground(state: ClaudeState, id: string, task: TaskState, drafts: D
   drafts.push({ do: "item.update", key: toolKey(task.tool), outlives_turn: true });
 }
 
+const ENDS = new Set(["completed", "failed", "stopped", "killed"]);
+
 const statusPart = (label: string, detail: string) => ({ type: "status" as const, label, detail });
 
 export function taskProgress(state: ClaudeState, frame: JsonRecord, type: string): Translation {
-  const task = state.tasks.get(str(frame.task_id) ?? "");
+  const id = str(frame.task_id) ?? "";
+  const task = state.tasks.get(id);
   if (!task) return noted(ADDRESS, type, "task_progress", rest(frame));
-  const detail = str(frame.summary) ?? str(frame.description) ?? "running";
-  return mapped(ADDRESS, type, [{ do: "item.update", key: task.key, content: [statusPart(task.label, detail)] }]);
+  const drafts: Draft[] = [];
+  show(id, task, str(frame.summary) ?? str(frame.description) ?? "running", drafts);
+  return mapped(ADDRESS, type, drafts);
 }
 
 export function taskUpdated(state: ClaudeState, frame: JsonRecord, type: string): Translation {
@@ -81,10 +99,12 @@ export function taskUpdated(state: ClaudeState, frame: JsonRecord, type: string)
   task.label = str(patch.description) ?? task.label;
   if (bool(patch.is_backgrounded) === true && !task.background) {
     toBackground(state, id, task, drafts);
-    drafts.push({ do: "item.update", key: task.key, outlives_turn: true });
+    if (task.shown) drafts.push({ do: "item.update", key: task.key, outlives_turn: true });
   }
-  const status = str(patch.error) ?? str(patch.status);
-  if (status) drafts.push({ do: "item.update", key: task.key, content: [statusPart(task.label, status)] });
+  // The end of a sub-agent is told by its notification, behind its work.
+  const told = task.agent && ENDS.has(str(patch.status) ?? "") ? undefined : str(patch.status);
+  const status = str(patch.error) ?? told;
+  if (status) show(id, task, status, drafts);
   return mapped(ADDRESS, type, drafts);
 }
 
@@ -102,7 +122,13 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   const last = scope === null ? undefined : state.messages.get(scope);
   if (last && !last.streamed) closeMessage(state, last, drafts);
   // Where its output lies is a temporary path, for Claude alone: it stands in the native message.
-  drafts.push({ do: "item.complete", key: task.key, status, content: [statusPart(label, outcome)] });
+  const content = [statusPart(label, outcome)];
+  if (!task.agent) drafts.push({ do: "item.complete", key: task.key, status, content });
+  else {
+    if (task.shown) drafts.push({ do: "item.complete", key: task.key, status });
+    const key = `${task.key}:end`;
+    drafts.push({ do: "item.start", item: statusItem(id, task, key, content) }, { do: "item.complete", key, status });
+  }
   if (task.background && task.command !== null) drafts.push(commandEnd(id, outcome, label));
   if (task.background && task.tool !== null) {
     state.background.delete(task.tool);
@@ -136,9 +162,12 @@ export function toolProgress(state: ClaudeState, frame: JsonRecord): Translation
     num(retry.attempt) === undefined
       ? `running for ${seconds} s`
       : `retry ${num(retry.attempt)} of ${num(retry.max_retries) ?? "?"}: ${str(retry.error_category) ?? "error"}`;
-  const task = [...state.tasks.values()].find((entry) => entry.tool === tool);
-  if (task)
-    return mapped(ADDRESS, "tool_progress", [{ do: "item.update", key: task.key, content: [statusPart(task.label, detail)] }]);
+  const [id, task] = [...state.tasks].find(([, entry]) => entry.tool === tool) ?? [];
+  if (id !== undefined && task) {
+    const drafts: Draft[] = [];
+    show(id, task, detail, drafts);
+    return mapped(ADDRESS, "tool_progress", drafts);
+  }
   if (!state.tools.has(tool)) return noted(ADDRESS, "tool_progress", "tool_progress", rest(frame));
   return mapped(ADDRESS, "tool_progress", [
     {
