@@ -43,7 +43,7 @@ export class Authenticator {
     this.#onRefused = onRefused;
   }
 
-  /** Throws `unauthorized`, `rate_limited`, `forbidden_origin`. */
+  /** Throws `unauthorized`, `rate_limited`, `forbidden_origin`, `not_ready`. */
   async authenticate(request: IncomingMessage, origin: RequestOrigin): Promise<Caller> {
     const secret = secretOf(request);
     if (secret === undefined) throw new ProblemError("unauthorized");
@@ -65,6 +65,11 @@ export class Authenticator {
 
   /** Only wrong tokens come here: they are counted, and over the limit answered late. */
   async #refuse(request: IncomingMessage, secret: string): Promise<ProblemError> {
+    if (this.#tokens.isLost)
+      return new ProblemError(
+        "not_ready",
+        "The data directory of this daemon was removed while it runs, and its tokens with it. Put it back, or stop the daemon and start it again.",
+      );
     this.#onRefused(request);
     const wait = this.#backOff.failed(request.socket.remoteAddress, secret);
     if (wait === 0)

@@ -2,7 +2,7 @@
  * Links to the inspector: a one-time token behind `#link=`, and a small page on the disk that leads a browser there. The page exists because a program's
  * arguments can be read by every user of the machine; it has mode 0600 and is removed when the link is used or over. Not here: who may have a link.
  */
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Role } from "../schema/actor.ts";
 import { pageRole, type Token } from "./token.ts";
@@ -39,7 +39,9 @@ export class LinkPages {
 
   /** At start and at stop: links do not outlive the daemon. */
   removeAll(): void {
-    for (const name of readdirSync(this.#dataDir)) if (FILE.test(name)) rmSync(join(this.#dataDir, name), { force: true });
+    // A directory that is gone has taken them along.
+    const names = existsSync(this.#dataDir) ? readdirSync(this.#dataDir) : [];
+    for (const name of names) if (FILE.test(name)) rmSync(join(this.#dataDir, name), { force: true });
   }
 
   #remove(id: string): void {

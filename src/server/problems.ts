@@ -58,6 +58,7 @@ const logCodes: Partial<Record<LogError["code"], ProblemCode>> = {
 /** What the log says itself is clearer than the code's own sentence. */
 const toldByLog: ReadonlySet<LogError["code"]> = new Set([
   "fenced",
+  "data_dir_unreadable",
   "corrupt_chunk",
   "corrupt_artifact",
   "log_changed",

@@ -3,7 +3,7 @@
  * their hash only. Files are looked at again on each lookup, so a rotated token is refused at once. It decides nothing about routes.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { type Role, reaches, type Surface } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { type MadeToken, MadeTokens } from "./made-tokens.ts";
@@ -51,10 +51,13 @@ export type MintSpec = {
   renewable?: boolean;
 };
 
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+
 export class TokenStore {
   readonly #options: TokenStoreOptions;
   readonly #now: () => number;
   readonly #made: MadeTokens;
+  readonly #directory: number | undefined;
   #roots: Root[] = [];
   #stamp = "";
   /** Called when a root token changed: its file was replaced, or is gone. */
@@ -66,6 +69,7 @@ export class TokenStore {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#made = new MadeTokens(options.dataDir);
+    this.#directory = inodeOf(options.dataDir);
     this.refresh();
   }
 
@@ -95,6 +99,11 @@ export class TokenStore {
     if (root) return { id: root.id, role: root.role, kind: root.kind, scope: null };
     const found = this.#made.byHash(hash);
     return found && this.#valid(found) ? tokenOf(found) : undefined;
+  }
+
+  /** The directory of the token files is gone, or another one: then a token that is not found may still be a good one. */
+  get isLost(): boolean {
+    return inodeOf(this.#options.dataDir) !== this.#directory;
   }
 
   /** True while the token with this id is valid. */

@@ -1,7 +1,7 @@
 /**
- * The data directory itself: made private, proven writable, and refused on file systems where SQLite's WAL loses data.
+ * The data directory itself: made private, proven writable, refused on file systems where SQLite's WAL loses data, and missed when it is gone.
  */
-import { accessSync, chmodSync, constants, mkdirSync, statfsSync } from "node:fs";
+import { accessSync, chmodSync, constants, mkdirSync, statfsSync, statSync } from "node:fs";
 import { LogError, toLogError } from "../log-error.ts";
 
 /**
@@ -54,4 +54,15 @@ export function prepareDataDir(
 
 function typeOf(path: string): number {
   return Number(statfsSync(path).type);
+}
+
+/** SQLite goes on writing into a file that was removed, and all of it is lost at the end. Throws when `file` is no longer the one that is there now. */
+export function presenceOf(file: string): () => void {
+  const inodeOf = (): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
+  const own = inodeOf();
+  return () => {
+    if (inodeOf() === own) return;
+    const message = `${file} was removed or replaced while the daemon runs: nothing can be stored. Put it back and the daemon goes on; or stop the daemon and start it again.`;
+    throw new LogError("data_dir_unreadable", message, { path: file });
+  };
 }

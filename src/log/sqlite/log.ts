@@ -2,6 +2,7 @@
  * The log: opens a data directory and gives out streams. All that is written in one tick commits at once, over all streams, and is published after that.
  * The only door to the database; other rooms see the types in `contract.ts`.
  */
+import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type {
   GlobalBatch,
@@ -27,7 +28,7 @@ import type { EventBatch } from "./batch.ts";
 import { BatchCache } from "./batch-cache.ts";
 import { Committer } from "./committer.ts";
 import { Damage } from "./damage.ts";
-import { prepareDataDir } from "./data-dir.ts";
+import { prepareDataDir, presenceOf } from "./data-dir.ts";
 import { closeLogDatabase, eraseFreed, openLogDatabase, wasUnclean } from "./database.ts";
 import { SqliteDocuments } from "./documents.ts";
 import type { Database } from "./driver.ts";
@@ -36,6 +37,7 @@ import { Erasing } from "./erasing.ts";
 import { EventStore } from "./event-store.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { NativeStore } from "./native-store.ts";
+import { DATABASE_FILE } from "./refusal.ts";
 import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
@@ -139,11 +141,15 @@ export class SqliteLog implements Log {
     this.#damage = damage;
     this.#epochs = epochs;
     this.#onError = (error) => options.onError?.(error);
+    const mustBePresent = presenceOf(join(options.dataDir, DATABASE_FILE));
     this.#committer = new Committer(db, {
       publish: () => this.#publish(),
       onError: this.#onError,
       maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
-      assertOwner: () => epochs.assertOwner(),
+      assertOwner: () => {
+        mustBePresent();
+        epochs.assertOwner();
+      },
       committed: (writers, bytes) => this.#wal?.committed(writers, bytes),
     });
     this.#context = this.#makeContext();
