@@ -7,10 +7,11 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { responsesAgent } from "../build/agents/responses/agent.js";
 import { openCore } from "../build/daemon/core.js";
+import { toolStarts } from "./runtime-tool-start.mjs";
 
 const short = process.argv.includes("--short");
 const json = process.argv.includes("--json");
-/** --only=starts,steps,events,sessions */
+/** --only=starts,steps,tools,events,sessions */
 const only = process.argv
   .find((word) => word.startsWith("--only="))
   ?.slice(7)
@@ -84,6 +85,7 @@ try {
 
   if (wants("starts")) await measureStarts();
   if (wants("steps")) await measureSteps();
+  if (wants("tools")) await measureToolStarts();
   if (wants("events")) await measureEvents();
   if (wants("sessions")) await measureSessions();
 } finally {
@@ -109,6 +111,13 @@ async function measureSteps() {
   const steps = await cpuOf(() => play(stepping, `steps=${STEPS} deltas=1`));
   figures.cpu_ms_a_step = steps.cpuMs / (STEPS + 1);
   figures.wall_ms_a_step = steps.wallMs / (STEPS + 1);
+}
+
+async function measureToolStarts() {
+  const data = join(dir, "tool-starts");
+  const waits = await toolStarts({ baseUrl: `http://127.0.0.1:${port}/v1`, directory: work, data, steps: STEPS });
+  figures.read_start_ms_p50 = at(waits, 0.5);
+  figures.read_start_ms_p99 = at(waits, 0.99);
 }
 
 async function measureEvents() {
@@ -137,6 +146,7 @@ async function measureSessions() {
 const GOALS = {
   start_ms_p50: 20,
   cpu_ms_a_step: 3,
+  read_start_ms_p50: 0.5,
   cpu_us_a_provider_event: 15,
   rss_mb: 400,
 };
