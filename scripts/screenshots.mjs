@@ -144,7 +144,7 @@ function viewsOf({ main, asking, question, running }) {
     { name: "charts", hash: session(main), wait: ".turn-end", act: tab("Charts") },
     { name: "palette", hash: session(main), wait: ".turn-end", act: (page) => page.keyboard.press("Control+k") },
     { name: "agents", hash: "/agents", wait: ".verify", docs: ["agents", "light", 1440] },
-    { name: "usage", hash: "/usage", wait: ".chart canvas", docs: ["usage-dark", "dark", 1440] },
+    { name: "usage", hash: "/usage", wait: ".chart canvas" },
     { name: "settings", hash: "/settings", wait: ".settings-group" },
     { name: "compare", hash: `/compare/${main.id}/${asking.id}`, wait: ".turn-end" },
     { name: "approve", hash: "/", role: "approve", wait: ".request" },
