@@ -2,6 +2,7 @@
 import { createRoot } from "react-dom/client";
 import { Terminal } from "../../inspector/src/terminal/terminal.tsx";
 import type { TerminalMessage, TerminalTransport } from "../../inspector/src/terminal/terminal-transport.ts";
+import "../../inspector/src/styles/tokens.css";
 import "../../inspector/src/styles/base.css";
 
 const socket = new WebSocket(`ws://${location.host}/socket`);
