@@ -53,6 +53,7 @@ describe("openSse", () => {
   it("stops reading while it is paused, so that the server waits, and goes on where it was", async () => {
     const block = `data: ${"x".repeat(100_000)}\n\n`;
     let sent = 0;
+    let got = 0;
     let blocked: () => void = () => {};
     const serverWaits = new Promise<void>((resolve) => {
       blocked = resolve;
@@ -64,9 +65,10 @@ describe("openSse", () => {
         while (sent < TOTAL) {
           sent++;
           if (response.write(block)) continue;
-          const waiting = setTimeout(blocked, 300);
+          // Longer than the time without a word that a connection is given: while it is paused, that does not count.
+          const waiting = setInterval(() => got > 0 && blocked(), 1_500);
           response.once("drain", () => {
-            clearTimeout(waiting);
+            clearInterval(waiting);
             write();
           });
           return;
@@ -75,11 +77,10 @@ describe("openSse", () => {
       };
       write();
     });
-    let got = 0;
     const done = new Promise<void>((resolve) => {
       connection = openSse({
         url,
-        idleTimeoutMs: 100,
+        idleTimeoutMs: 1_000,
         onEvent: ({ event }) => {
           got++;
           if (got === 1) connection?.setPaused(true);
