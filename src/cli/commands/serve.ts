@@ -1,10 +1,17 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
 import { DEFAULT_PORT } from "../../discovery/discovery-file.ts";
 import { escapedJson } from "../../schema/visible-text.ts";
-import { type Command, EXIT, flag, text, UsageError } from "../command.ts";
+import { type Command, EXIT, flag, type OptionSpec, text, UsageError } from "../command.ts";
 import { givenToken, typedToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
 import { paintFor } from "../style.ts";
+
+/** The same for the daemon in the background. */
+export const listenOptions: Record<string, OptionSpec> = {
+  host: { type: "string", value: "<address>", about: "address to bind (default 127.0.0.1; others need a token of your own)" },
+  port: { type: "string", value: "<port>", about: `port (default ${DEFAULT_PORT}; 0 takes a free one)` },
+  config: { type: "string", value: "<file>", about: "configuration file" },
+};
 
 export const serve: Command = {
   name: "serve",
@@ -16,9 +23,7 @@ export const serve: Command = {
   With --no-token-file the root token is not on the disk: give it with --token-file (a pipe will do), or type it when asked.
   Ctrl-C stops it; agents are ended, sessions stay and are resumed by their next message.`,
   options: {
-    host: { type: "string", value: "<address>", about: "address to bind (default 127.0.0.1; others need a token of your own)" },
-    port: { type: "string", value: "<port>", about: `port (default ${DEFAULT_PORT}; 0 takes a free one)` },
-    config: { type: "string", value: "<file>", about: "configuration file" },
+    ...listenOptions,
     "no-token-file": { type: "boolean", about: "keep no root token on the disk; it must be given or typed" },
     "accept-empty": { type: "boolean", about: "if the log is damaged, keep it aside and begin with an empty one" },
     "no-open": { type: "boolean", about: "do not open the browser" },

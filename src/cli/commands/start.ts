@@ -1,18 +1,12 @@
 /** `start`, and `dragoman` alone: the daemon in the background, and the inspector in the browser. */
 import { connect } from "../../client/dragoman.ts";
-import { DEFAULT_PORT, defaultDataDir } from "../../discovery/discovery-file.ts";
+import { defaultDataDir } from "../../discovery/discovery-file.ts";
 import { startInBackground } from "../background-daemon.ts";
-import { type Command, EXIT, flag, type Invocation, type OptionSpec, text, type Values } from "../command.ts";
+import { type Command, EXIT, flag, type Invocation, text, type Values } from "../command.ts";
 import { givenToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
 import { paintFor } from "../style.ts";
-import { serve } from "./serve.ts";
-
-const serveOptions: Record<string, OptionSpec> = {
-  host: { type: "string", value: "<address>", about: "address to bind (default 127.0.0.1; others need a token of your own)" },
-  port: { type: "string", value: "<port>", about: `port (default ${DEFAULT_PORT}; 0 takes a free one)` },
-  config: { type: "string", value: "<file>", about: "configuration file" },
-};
+import { listenOptions, serve } from "./serve.ts";
 
 export const start: Command = {
   name: "start",
@@ -20,7 +14,7 @@ export const start: Command = {
   about: "run the daemon in the background, unless it runs already",
   help: `  It outlives the terminal. \`dragoman stop\` ends it, \`dragoman status\` tells of it; its log is daemon.log in the data directory.
   With --foreground it is the same as \`dragoman serve\`.`,
-  options: { ...serveOptions, foreground: { type: "boolean", about: "stay in this terminal until Ctrl-C" } },
+  options: { ...listenOptions, foreground: { type: "boolean", about: "stay in this terminal until Ctrl-C" } },
   async run(call) {
     if (flag(call.values, "foreground")) return serve.run({ ...call, values: { "log-level": "warn", ...call.values } });
     const { url, pid, started } = await startInBackground(dataDirOf(call), environmentOf(call), passedOn(call.values));
@@ -39,7 +33,7 @@ export const everything: Command = {
   name: "",
   usage: "",
   about: "start the daemon in the background unless it runs, and open the inspector",
-  options: { ...serveOptions, "no-open": { type: "boolean", about: "only print the link" } },
+  options: { ...listenOptions, "no-open": { type: "boolean", about: "only print the link" } },
   async run(call) {
     const { values, terminal, print, json } = call;
     const dataDir = dataDirOf(call);
@@ -77,7 +71,7 @@ function environmentOf({ values, terminal }: Pick<Invocation, "values" | "termin
 }
 
 const passedOn = (values: Values): string[] =>
-  Object.keys(serveOptions).flatMap((name) => {
+  Object.keys(listenOptions).flatMap((name) => {
     const value = text(values, name);
     return value === undefined ? [] : [`--${name}`, value];
   });
