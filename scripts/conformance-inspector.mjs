@@ -118,6 +118,7 @@ async function makeSession(page, { agent, directory, model, permission_mode, env
 async function choose(page, button, value) {
   await button.click();
   await page.locator(`[role=option][data-value="${value}"]`).click();
+  await menuClosed(page);
 }
 
 /** What is not on offer can be typed. */
@@ -125,7 +126,11 @@ async function write(page, button, value) {
   await button.click();
   await page.getByRole("dialog").getByRole("combobox").fill(value);
   await page.locator(`[role=option][data-value="${value}"]`).first().click();
+  await menuClosed(page);
 }
+
+/** A menu fades for a moment after the choice; until then the page has two of the next one's fields. */
+const menuClosed = (page) => page.locator("[role=option][data-value]").first().waitFor({ state: "detached" });
 
 async function say(page, text) {
   await page.getByLabel("Message", { exact: true }).fill(text);
