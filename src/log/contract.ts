@@ -331,6 +331,12 @@ export interface SearchIndex {
 
 export type RemovedItem = { kind: StreamKind; stream_id: string; item_id: string };
 
+/**
+ * For a log that several processes share: the number under which the owner of a stream was chosen. It becomes the epoch of the writer, so that an owner of the
+ * past who wakes up late takes nothing from the one that came after it. The same owner may take its writer again. An engine of one process needs none.
+ */
+export type OwnerEpoch = { epoch: number };
+
 /** What was found damaged since the log was opened: in how many places, in which streams, and the first message about it. */
 export type DamageReport = { places: number; streams: string[]; message: string | null };
 
@@ -351,9 +357,12 @@ export interface Log {
   readonly search: SearchIndex;
 
   /** A new stream and its first writer. Rejects with `stream_exists`. */
-  create(kind: StreamKind, id: string, state: string): Promise<StreamWriter>;
-  /** Takes the writer of a stream; the one before is refused from now on. Nothing is written by that alone. Undefined when there is no such stream. */
-  writer(kind: StreamKind, id: string): Promise<StreamWriter | undefined>;
+  create(kind: StreamKind, id: string, state: string, owner?: OwnerEpoch): Promise<StreamWriter>;
+  /**
+   * Takes the writer of a stream; the one before is refused from now on. Nothing is written by that alone. Undefined when there is no such stream. With the
+   * epoch of an owner it rejects with `fenced` when the stream is written under a higher one.
+   */
+  writer(kind: StreamKind, id: string, owner?: OwnerEpoch): Promise<StreamWriter | undefined>;
   stream(kind: StreamKind, id: string): Promise<Stream | undefined>;
   /** What the list says about one stream, without opening it. */
   row(kind: StreamKind, id: string): Promise<StreamRow | undefined>;
