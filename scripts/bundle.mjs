@@ -21,7 +21,7 @@ const ENTRIES = [
 ];
 
 /** Native code, and what is loaded only where somebody installed it. */
-const EXTERNAL = [/^@lydell\//, /^@xterm\//, /^@photostructure\//, /^@anthropic-ai\//];
+const EXTERNAL = [/^@lydell\//, /^@xterm\//, /^@photostructure\//, /^@anthropic-ai\//, /^pg$/];
 
 export async function bundlePrograms() {
   const bundle = await rolldown({

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /**
  * Room → rooms it may import; types count as much as values. Reading it: a room is listed after the rooms it may import, so everything points upwards and a
  * cycle between rooms cannot be written. `agents` is the contract with what all agents share, `agents/kit` what their folders are built from, `agents/*` the folder of each one; `log` is the contract,
- * `log/sqlite` and `log/memory` are its engines.
+ * `log/sqlite`, `log/postgres` and `log/memory` are its engines.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   schema: [],
@@ -26,7 +26,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   dialects: ["schema"],
   log: ["schema"],
   "log/memory": ["log", "schema"],
-  "log/sqlite": ["log", "schema"],
+  "log/packing": ["log", "schema"],
+  "log/sqlite": ["log", "log/packing", "schema"],
+  "log/postgres": ["log", "log/packing", "schema"],
   agents: ["schema", "trust"],
   "agents/kit": ["agents", "schema", "transports", "trust"],
   "agents/*": ["agents", "agents/kit", "schema", "transports", "trust"],

@@ -6,8 +6,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { GlobalBatch, SubscribeOptions, Subscription } from "../contract.ts";
 import { LogError } from "../log-error.ts";
+import { type EventBatch, PlacedBatch, POSITION_STEP, parseCursor, splitCursor } from "../packing/batch.ts";
 import { type Pump, Tail } from "../tail.ts";
-import { type EventBatch, PlacedBatch, POSITION_STEP, parseCursor, splitCursor } from "./batch.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
 import type { StreamStore } from "./stream-store.ts";

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { ArtifactInfo, ArtifactListOptions, ArtifactOwner, ArtifactPage, Artifacts, StreamKind } from "../contract.ts";
 import { LogError, toLogError } from "../log-error.ts";
+import { checksumOf, matches } from "../packing/checksum.ts";
+import type { Damage } from "../packing/damage.ts";
+import { int, text, textOrNull } from "../packing/row-readers.ts";
 import { ArtifactFiles } from "./artifact-files.ts";
-import { checksumOf, matches } from "./checksum.ts";
 import type { Committer, Writer } from "./committer.ts";
-import type { Damage } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import { int, text, textOrNull } from "./row-readers.ts";
 
 const ARTIFACT_ID = /^art_([0-9a-f]{64})$/;
 const COLUMNS = "artifact_id, kind, mime, name, bytes, created_at";

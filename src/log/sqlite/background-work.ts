@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import type { SearchIndex, StreamKind } from "../contract.ts";
+import { int } from "../packing/row-readers.ts";
 import { type Database, openDatabase } from "./driver.ts";
 import { DATABASE_FILE } from "./refusal.ts";
-import { int } from "./row-readers.ts";
 import { SqliteSearch } from "./search.ts";
 
 /** The search index with what only the engine asks of it. */

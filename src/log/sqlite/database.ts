@@ -5,7 +5,7 @@
 import { chmodSync, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { LogError, toLogError } from "../log-error.ts";
-import type { Damage } from "./damage.ts";
+import type { Damage } from "../packing/damage.ts";
 import { type Database, openDatabase } from "./driver.ts";
 import { migrate, migrations, type Step } from "./migrations.ts";
 import { DATABASE_FILE, endRefusal, mustNotBeRefused, readRefusal, refuse, setAside } from "./refusal.ts";

@@ -3,11 +3,11 @@
  */
 
 import type { Documents } from "../contract.ts";
-import { checksumOf } from "./checksum.ts";
+import { checksumOf } from "../packing/checksum.ts";
+import type { Damage } from "../packing/damage.ts";
+import { intOrNull, text } from "../packing/row-readers.ts";
 import type { Committer, Writer } from "./committer.ts";
-import type { Damage } from "./damage.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import { intOrNull, text } from "./row-readers.ts";
 import { documentChecksum, isDocumentIntact } from "./verify-tables.ts";
 
 type Pending = { kind: string; id: string; body: string | null; expiresAt: number | null };

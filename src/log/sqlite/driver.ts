@@ -2,8 +2,9 @@
  * The one place that knows which SQLite binding runs: `node:sqlite` where the runtime has it without a flag (Node 22.13 and later), else
  * `@photostructure/sqlite`, which has the same API. Only the calls this room uses are typed.
  */
-export type SqlValue = null | number | bigint | string | Uint8Array;
-export type SqlRow = Record<string, SqlValue>;
+import type { SqlRow, SqlValue } from "../packing/row-readers.ts";
+
+export type { SqlRow, SqlValue } from "../packing/row-readers.ts";
 
 export interface Statement {
   run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };

@@ -5,10 +5,10 @@
  */
 import { randomBytes } from "node:crypto";
 import { LogError } from "../log-error.ts";
-import { checksumOf, matches } from "./checksum.ts";
+import { checksumOf, matches } from "../packing/checksum.ts";
+import { int, text } from "../packing/row-readers.ts";
 import type { Database, Statement } from "./driver.ts";
 import { rollback } from "./migrations.ts";
-import { int, text } from "./row-readers.ts";
 
 type Epoch = { epoch: string; first_position: number };
 

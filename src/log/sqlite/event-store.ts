@@ -5,14 +5,14 @@
 
 import type { ReadOptions, ReadPage, StreamKind } from "../contract.ts";
 import { LogError } from "../log-error.ts";
-import { EventBatch } from "./batch.ts";
-import { checksumBehind, checksumOf, sealed, unsealed } from "./checksum.ts";
-import type { Damage, StreamName } from "./damage.ts";
+import { EventBatch } from "../packing/batch.ts";
+import { checksumBehind, checksumOf, sealed, unsealed } from "../packing/checksum.ts";
+import type { Damage, StreamName } from "../packing/damage.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, checkedRow, ENVELOPE, merge, type PendingChunk } from "../packing/event-chunk.ts";
+import { PackedEvents } from "../packing/packed-events.ts";
+import { int, text, word } from "../packing/row-readers.ts";
+import { numbersOf, someWord, wordsOf } from "../packing/run-length.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, checkedRow, ENVELOPE, merge, type PendingChunk } from "./packing/event-chunk.ts";
-import { PackedEvents } from "./packing/packed-events.ts";
-import { numbersOf, someWord, wordsOf } from "./packing/run-length.ts";
-import { int, text, word } from "./row-readers.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows that one read with `types` looks at before it returns what it has. */

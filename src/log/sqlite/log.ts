@@ -19,15 +19,15 @@ import type {
   Subscription,
 } from "../contract.ts";
 import { atStart, LogError, toLogError } from "../log-error.ts";
+import type { EventBatch } from "../packing/batch.ts";
+import { BatchCache } from "../packing/batch-cache.ts";
+import { Damage } from "../packing/damage.ts";
 import { Pump } from "../tail.ts";
 import { AllStreams } from "./all-streams.ts";
 import { SqliteArtifacts } from "./artifacts.ts";
 import { type Background, openBackground } from "./background.ts";
 import type { SearchStore } from "./background-work.ts";
-import type { EventBatch } from "./batch.ts";
-import { BatchCache } from "./batch-cache.ts";
 import { Committer } from "./committer.ts";
-import { Damage } from "./damage.ts";
 import { prepareDataDir, presenceOf } from "./data-dir.ts";
 import { closeLogDatabase, eraseFreed, openLogDatabase, wasUnclean } from "./database.ts";
 import { SqliteDocuments } from "./documents.ts";

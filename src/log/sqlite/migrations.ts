@@ -4,9 +4,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { isIoError, LogError, toLogError } from "../log-error.ts";
-import { checksumOf } from "./checksum.ts";
+import { checksumOf } from "../packing/checksum.ts";
+import { blob, int } from "../packing/row-readers.ts";
 import type { Database } from "./driver.ts";
-import { blob, int } from "./row-readers.ts";
 import { LIST_INDEXES } from "./stream-list.ts";
 
 /**

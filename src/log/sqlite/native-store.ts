@@ -5,11 +5,11 @@
 
 import type { CoverageRow, Disposition, NativePage, NativeRow } from "../contract.ts";
 import type { LogError } from "../log-error.ts";
-import { checksumBehind, checksumOf, matches } from "./checksum.ts";
-import type { Damage, StreamName } from "./damage.ts";
+import { checksumBehind, checksumOf, matches } from "../packing/checksum.ts";
+import type { Damage, StreamName } from "../packing/damage.ts";
+import { type NativeChunk, readNativeChunk } from "../packing/native-chunk.ts";
+import { blob, int, text, word } from "../packing/row-readers.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import { type NativeChunk, readNativeChunk } from "./packing/native-chunk.ts";
-import { blob, int, text, word } from "./row-readers.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** An agent that invents types must not grow the table without bound. */

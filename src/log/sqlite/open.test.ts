@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { appendMany, codeOf, codeOfLater, readAll } from "../log.suite.ts";
-import { Damage } from "./damage.ts";
+import { Damage } from "../packing/damage.ts";
 import { networkFileSystem, prepareDataDir } from "./data-dir.ts";
 import { openLogDatabase } from "./database.ts";
 import { openDatabase } from "./driver.ts";

@@ -16,9 +16,9 @@ import type {
   StreamKind,
 } from "../contract.ts";
 import { LogError } from "../log-error.ts";
+import { int, text, textOrNull, word } from "../packing/row-readers.ts";
 import { fold, phrasesOf } from "../search-words.ts";
 import { type Database, openDatabase, type SqlRow, type SqlValue } from "./driver.ts";
-import { int, text, textOrNull, word } from "./row-readers.ts";
 
 /** Raise it when the tables or what is put in them change: the index is then built anew. */
 const VERSION = 1;

@@ -19,15 +19,15 @@ import type {
   Subscription,
 } from "../contract.ts";
 import { LogError } from "../log-error.ts";
+import { EventBatch } from "../packing/batch.ts";
+import type { BatchCache } from "../packing/batch-cache.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
+import { NativeChunk } from "../packing/native-chunk.ts";
 import { type Pump, Tail } from "../tail.ts";
-import { EventBatch } from "./batch.ts";
-import type { BatchCache } from "./batch-cache.ts";
 import type { Committer, Writer } from "./committer.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
 import type { NativeStore } from "./native-store.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "./packing/event-chunk.ts";
-import { NativeChunk } from "./packing/native-chunk.ts";
 import { type NumberedRow, type StreamStore, withoutNumber } from "./stream-store.ts";
 
 /** What all streams of a log share. */

@@ -3,8 +3,8 @@
  * rarest value leads; sorted by the last change, few are sorted and many are met on the way.
  */
 import { LIST_FIELDS, type ListField, type ListOptions, type StreamKind } from "../contract.ts";
+import { int } from "../packing/row-readers.ts";
 import type { Database, SqlRow, SqlValue, Statement } from "./driver.ts";
-import { int } from "./row-readers.ts";
 
 /** A value that fewer streams have is rare: they are looked at one by one. */
 const FEW = 2_000;

@@ -4,10 +4,10 @@
  */
 
 import type { ListOptions, StreamKind, StreamPage, StreamRow } from "../contract.ts";
-import { checksumOf, matches } from "./checksum.ts";
-import type { Damage } from "./damage.ts";
+import { checksumOf, matches } from "../packing/checksum.ts";
+import type { Damage } from "../packing/damage.ts";
+import { int, intOrNull, text, word } from "../packing/row-readers.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
-import { int, intOrNull, text, word } from "./row-readers.ts";
 import { StreamList } from "./stream-list.ts";
 
 export type NumberedRow = StreamRow & { no: number };

@@ -4,11 +4,11 @@
  */
 
 import { LogError } from "../log-error.ts";
-import { checksumOf, matches } from "./checksum.ts";
-import type { Damage } from "./damage.ts";
+import { checksumOf, matches } from "../packing/checksum.ts";
+import type { Damage } from "../packing/damage.ts";
+import { int, text } from "../packing/row-readers.ts";
 import { type Database, openDatabase, type SqlRow } from "./driver.ts";
 import { runSteps, type Step } from "./migrations.ts";
-import { int, text } from "./row-readers.ts";
 import { isIntact as isStreamIntact, keyChecksum as streamKey } from "./stream-store.ts";
 
 type SmallTable = {

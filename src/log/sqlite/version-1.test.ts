@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { appendMany, codeOfLater, numbers, readAll } from "../log.suite.ts";
+import { NativeChunk } from "../packing/native-chunk.ts";
+import { PackedEvents } from "../packing/packed-events.ts";
+import { NumberRuns, WordRuns } from "../packing/run-length.ts";
 import { openDatabase } from "./driver.ts";
 import { type Log, openSqliteLog, type StreamWriter } from "./log.ts";
 import { migrations, runSteps } from "./migrations.ts";
-import { NativeChunk } from "./packing/native-chunk.ts";
-import { PackedEvents } from "./packing/packed-events.ts";
-import { NumberRuns, WordRuns } from "./packing/run-length.ts";
 
 const dirs: string[] = [];
 const logs: Log[] = [];

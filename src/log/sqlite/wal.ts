@@ -2,9 +2,10 @@
  * Keeps the WAL short without making the log wait for the disk: has it written back in the background, and only when it has become long holds commits for
  * the moment that the rest takes, after which SQLite begins it anew. If the background does not keep up, SQLite does it by itself, in the log's thread.
  */
+
+import { int } from "../packing/row-readers.ts";
 import type { WrittenBack } from "./background-work.ts";
 import type { Database } from "./driver.ts";
-import { int } from "./row-readers.ts";
 
 /** Of WAL between two times that it is written back: that fsyncs, and what changed twice meanwhile is written once. */
 const PASS_BYTES = 32 * 1024 * 1024;

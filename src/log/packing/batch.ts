@@ -3,8 +3,8 @@
  * by all who receive the batch.
  */
 import type { Batch, GlobalBatch, StreamKind } from "../contract.ts";
-import type { PackedEvents } from "./packing/packed-events.ts";
-import { numbersOf, wordsOf } from "./packing/run-length.ts";
+import type { PackedEvents } from "./packed-events.ts";
+import { numbersOf, wordsOf } from "./run-length.ts";
 
 /** Parts of a chunk row, or of several in a row. See `run-length.ts` for the columns. */
 export type StoredEvents = {

@@ -3,7 +3,10 @@
  */
 
 import { LogError } from "../log-error.ts";
-import type { SqlRow } from "./driver.ts";
+
+/** A row as a binding of a database gives it. */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+export type SqlRow = Record<string, SqlValue>;
 
 export function int(row: SqlRow, column: string): number {
   const value = row[column];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seedOf } from "../../../test-seed.ts";
+import { seedOf } from "../../test-seed.ts";
 import { NumberRuns, numbersOf, someWord, WordRuns, wordsOf } from "./run-length.ts";
 
 const SEED = seedOf(20_261_117);

@@ -8,7 +8,7 @@
  * A head is JSON: `runs` of [direction, type, disposition, how many], `at` as runs of [milliseconds, how many], `inner` as [index, line ends]. The first
  * version wrote a list of [direction, milliseconds, type, disposition, length] and nothing between messages.
  */
-import type { Disposition, LedgerDirection, NativeEntry, NativeRow } from "../../contract.ts";
+import type { Disposition, LedgerDirection, NativeEntry, NativeRow } from "../contract.ts";
 import { type LineTemplate, middleOf, templateOf } from "./line-template.ts";
 import { TextBuffer } from "./text-buffer.ts";
 

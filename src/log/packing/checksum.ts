@@ -3,7 +3,7 @@
  * row that was written before checksums existed has none, and is not checked.
  */
 import { crc32 } from "node:zlib";
-import type { SqlRow } from "./driver.ts";
+import type { SqlRow } from "./row-readers.ts";
 
 /** Of the values of some columns, in their order. */
 export const checksumOf = (...values: (string | number | null)[]): number => crc32(values.join("\0"));

@@ -1,12 +1,11 @@
 /**
  * A chunk of events on its way into its row, and back: what is pending, what was written, and what is still what was written. It runs no statement.
  */
-import type { StoredEvents } from "../batch.ts";
-import { checksumBehind, checksumOf, unsealed } from "../checksum.ts";
-import type { Damage, StreamName } from "../damage.ts";
-import type { SqlRow } from "../driver.ts";
-import { blob, int, text } from "../row-readers.ts";
+import type { StoredEvents } from "./batch.ts";
+import { checksumBehind, checksumOf, unsealed } from "./checksum.ts";
+import type { Damage, StreamName } from "./damage.ts";
 import { PackedEvents } from "./packed-events.ts";
+import { blob, int, type SqlRow, text } from "./row-readers.ts";
 import { NumberRuns, numbersOf, WordRuns, wordsOf } from "./run-length.ts";
 
 export const CHUNK_EVENTS = 1000;

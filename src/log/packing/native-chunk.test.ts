@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { seedOf } from "../../../test-seed.ts";
-import type { NativeEntry } from "../../contract.ts";
+import { seedOf } from "../../test-seed.ts";
+import type { NativeEntry } from "../contract.ts";
 import { NativeChunk, readNativeChunk } from "./native-chunk.ts";
 
 const SEED = seedOf(20_261_118);

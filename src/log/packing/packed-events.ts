@@ -5,7 +5,7 @@
  * A body is lines. `*12 ["…","…"]` begins a run of 12 events of one shape, each a line `head⇥counter⇥time⇥value`; an empty head or time is that of the
  * event before. `*3` begins a run of 3 events in full. A body that begins with `{` has one event a line, as the first version wrote them.
  */
-import { ENVELOPE_CHARS, EnvelopeJoiner, type EventText, type Shape } from "../../../schema/envelope.ts";
+import { ENVELOPE_CHARS, EnvelopeJoiner, type EventText, type Shape } from "../../schema/envelope.ts";
 import { TextBuffer, type TextEncoding } from "./text-buffer.ts";
 
 /** The last piece of text is given room for three bytes a character. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EventText, eventJson, type Shape } from "../../../schema/envelope.ts";
-import { seedOf } from "../../../test-seed.ts";
+import { type EventText, eventJson, type Shape } from "../../schema/envelope.ts";
+import { seedOf } from "../../test-seed.ts";
 import { PackedEvents } from "./packed-events.ts";
 
 const SEED = seedOf(20_261_116);

