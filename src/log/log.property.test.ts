@@ -1,3 +1,4 @@
+// DRAGOMAN_LOG_FUZZ is how many times the usual number of runs is made, DRAGOMAN_SEED the seed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +11,7 @@ import { openMemoryLog } from "./memory/log.ts";
 import { openSqliteLog } from "./sqlite/log.ts";
 
 const SEED = seedOf(4_711);
+const FACTOR = Number(process.env.DRAGOMAN_LOG_FUZZ ?? 1);
 const TYPES = ["item.delta", "item.completed", "turn.started"];
 const IDS = ["a", "b"];
 
@@ -212,7 +214,7 @@ async function check(steps: Step[], log: Log, again: (log: Log) => Promise<Log>)
 }
 
 describe("the log against plain arrays", () => {
-  const runs = (numRuns: number) => ({ seed: SEED, numRuns });
+  const runs = (numRuns: number) => ({ seed: SEED, numRuns: numRuns * FACTOR });
   const steps = fc.array(step, { minLength: 5, maxLength: 40 });
 
   it(`agrees after any sequence of steps, in SQLite (seed ${SEED})`, async () => {
@@ -228,10 +230,10 @@ describe("the log against plain arrays", () => {
       }
     };
     await fc.assert(fc.asyncProperty(steps, onDisk), runs(60));
-  }, 120_000);
+  }, 120_000 * FACTOR);
 
   it(`agrees after any sequence of steps, in memory (seed ${SEED})`, async () => {
     const inMemory = async (some: Step[]): Promise<void> => check(some, await openMemoryLog(), async (log) => log);
     await fc.assert(fc.asyncProperty(steps, inMemory), runs(200));
-  }, 120_000);
+  }, 120_000 * FACTOR);
 });
