@@ -16,7 +16,7 @@ const files = readdirSync(ROOT, { recursive: true, encoding: "utf8" }).filter((n
 type AnyFrame = { seq: number; type: string; tool_id?: string; [field: string]: unknown };
 
 function sessionsOf(file: string): UniversalEvent[][] {
-  const translator = builtInAgents.find(({ id }) => id === file.split("/")[0])?.createTranslator();
+  const translator = builtInAgents.find(({ id }) => id === file.split("/")[0])?.createTranslator;
   if (!translator) throw new Error(`${file}: no such agent`);
   const rows = readFileSync(join(ROOT, file), "utf8")
     .split("\n")

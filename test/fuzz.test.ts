@@ -98,7 +98,7 @@ describe.each(folders)("mutated traces of %s", (agent) => {
     for (let run = 0; run < RUNS; run++) {
       const file = files[Math.floor(dice() * files.length)];
       if (!file || !create) continue;
-      const { sessions, unparsed } = replayTrace(create(), mutatedTrace(readRows(file), dice), { location: agent });
+      const { sessions, unparsed } = replayTrace(create, mutatedTrace(readRows(file), dice), { location: agent });
       const thrown = unparsed.filter(({ error }) => error.startsWith("the translator"));
       expect({ file, run, thrown }).toEqual({ file, run, thrown: [] });
       const broken = sessions.flatMap(({ violations }) => violations);

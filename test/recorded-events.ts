@@ -9,15 +9,13 @@ import { parseRow } from "../src/verify/trace-file.ts";
 
 const ROOT = fileURLToPath(new URL("../traces/", import.meta.url));
 
-const translatorOf = (agent: string) => translators.get(agent)?.();
-
 export type RecordedSession = { name: string; events: UniversalEvent[] };
 
 export function recordedSessions(): RecordedSession[] {
   const files = readdirSync(ROOT, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ndjson"));
   return files.sort().flatMap((file) => {
     const agent = file.split("/")[0] ?? "";
-    const translator = translatorOf(agent);
+    const translator = translators.get(agent);
     if (!translator) throw new Error(`traces/${agent} has the name of no agent.`);
     const lines = readFileSync(join(ROOT, file), "utf8").split("\n");
     const rows = lines

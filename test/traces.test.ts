@@ -19,8 +19,6 @@ const files = existsSync(ROOT)
 /** Scenarios in which the agent says what is no message, on purpose. */
 const GARBAGE = /mock-garbage/;
 
-const translatorOf = (agent: string) => translators.get(agent)?.();
-
 function rowsOf(file: string) {
   const lines = readFileSync(join(ROOT, file), "utf8").split("\n");
   return lines
@@ -37,7 +35,7 @@ describe("recorded traces", () => {
 
   it.each(files)("%s", (file) => {
     const agent = relative(ROOT, join(ROOT, file)).split("/")[0] ?? "";
-    const translator = translatorOf(agent);
+    const translator = translators.get(agent);
     if (!translator) throw new Error(`traces/${agent} has the name of no agent.`);
     const replay = replayTrace(translator, rowsOf(file), { location: agent });
     if (!GARBAGE.test(file)) expect(replay.unparsed).toEqual([]);

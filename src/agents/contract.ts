@@ -49,6 +49,13 @@ export type SilenceTable = readonly (readonly [type: string, reason: string])[];
  */
 export interface Translator {
   translate(message: NativeMessage): Translation[];
+  /**
+   * How long item keys hold. Absent: for one process, a later one may count from one again. `session`: they are the agent's own lasting ids, so that an
+   * item told again after a restart is recognised and not shown twice.
+   */
+  readonly keys?: "session";
+  /** The agent starts a process for each message, and this one reads them one after the other. Absent: each process has a translator of its own. */
+  readonly manyProcesses?: true;
   /** Why messages of some types make no event. A mapped message of another type makes one. */
   readonly silence?: SilenceTable;
   /** What was told of this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
@@ -286,12 +293,8 @@ export interface AgentHost {
   readonly settings: Record<string, unknown>;
   /** A directory of the daemon for this agent's files. */
   readonly stateDir: string;
-  /**
-   * Opens a channel with a fresh translator. Shared processes attach several sessions to it; a process of one session attaches one.
-   * `keys`: whether item keys hold for this process only (default: a later process may count from one again) or for the whole life of the session,
-   * because they are the agent's own lasting ids: then an item told again after a restart is recognised and not shown twice.
-   */
-  openChannel(translator: Translator, options?: { keys: "process" | "session" }): Channel;
+  /** Opens a channel with a fresh translator. Shared processes attach several sessions to it; a process of one session attaches one. */
+  openChannel(translator: Translator): Channel;
   /** Commands of an agent that its client runs: tasks of the session. Absent: the agent runs its commands itself. */
   openTerminals?(options: TerminalsOptions): AgentTerminals;
   /** Folder where running child processes are recorded, so that a crash of the daemon leaves no orphan. */

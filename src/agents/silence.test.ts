@@ -27,6 +27,6 @@ describe("a message that makes no event", () => {
       translate: ({ data }) => [data === "beat" ? heartbeat(null, "beat") : mapped(null, String(data))],
     };
     const rows = ["exact", "beat", "other"].map((data, t_ms) => ({ t_ms, dir: "out" as const, data }));
-    expect(replayTrace(translator, rows, { location: "test" }).unexplained).toEqual([{ row: 3, type: "other" }]);
+    expect(replayTrace(() => translator, rows, { location: "test" }).unexplained).toEqual([{ row: 3, type: "other" }]);
   });
 });

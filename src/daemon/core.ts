@@ -132,7 +132,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     onRemoved: (id) => tasks.service.removeOf(id),
     searchReady: () => indexer?.status().state === "ready",
   });
-  const openChannel: AgentHost["openChannel"] = (translator, keys) => manager.openChannel(translator, keys);
+  const openChannel: AgentHost["openChannel"] = (translator) => manager.openChannel(translator);
   const openTerminals: NonNullable<AgentHost["openTerminals"]> = (asked) =>
     new AcpTerminals({ ...asked, tasks: tasks.service.tasks });
   const children = childSessions(manager, () => options.agents.map(({ id }) => id));

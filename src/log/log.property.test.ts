@@ -217,23 +217,31 @@ describe("the log against plain arrays", () => {
   const runs = (numRuns: number) => ({ seed: SEED, numRuns: numRuns * FACTOR });
   const steps = fc.array(step, { minLength: 5, maxLength: 40 });
 
-  it(`agrees after any sequence of steps, in SQLite (seed ${SEED})`, async () => {
-    const onDisk = async (some: Step[]): Promise<void> => {
-      const dataDir = mkdtempSync(join(tmpdir(), "dragoman-property-"));
-      try {
-        await check(some, await openSqliteLog({ dataDir }), async (log) => {
-          await log.close();
-          return openSqliteLog({ dataDir });
-        });
-      } finally {
-        rmSync(dataDir, { recursive: true, force: true });
-      }
-    };
-    await fc.assert(fc.asyncProperty(steps, onDisk), runs(60));
-  }, 120_000 * FACTOR);
+  it(
+    `agrees after any sequence of steps, in SQLite (seed ${SEED})`,
+    async () => {
+      const onDisk = async (some: Step[]): Promise<void> => {
+        const dataDir = mkdtempSync(join(tmpdir(), "dragoman-property-"));
+        try {
+          await check(some, await openSqliteLog({ dataDir }), async (log) => {
+            await log.close();
+            return openSqliteLog({ dataDir });
+          });
+        } finally {
+          rmSync(dataDir, { recursive: true, force: true });
+        }
+      };
+      await fc.assert(fc.asyncProperty(steps, onDisk), runs(60));
+    },
+    120_000 * FACTOR,
+  );
 
-  it(`agrees after any sequence of steps, in memory (seed ${SEED})`, async () => {
-    const inMemory = async (some: Step[]): Promise<void> => check(some, await openMemoryLog(), async (log) => log);
-    await fc.assert(fc.asyncProperty(steps, inMemory), runs(200));
-  }, 120_000 * FACTOR);
+  it(
+    `agrees after any sequence of steps, in memory (seed ${SEED})`,
+    async () => {
+      const inMemory = async (some: Step[]): Promise<void> => check(some, await openMemoryLog(), async (log) => log);
+      await fc.assert(fc.asyncProperty(steps, inMemory), runs(200));
+    },
+    120_000 * FACTOR,
+  );
 });

@@ -50,12 +50,8 @@ export class NativeChannel implements Channel {
   #held = 0;
   #heldBytes = 0;
 
-  constructor(
-    translator: Translator,
-    intakeOf: (port: SessionPort) => Intake,
-    options: { keys: "process" | "session" } = { keys: "process" },
-  ) {
-    this.#freshKeys = options.keys === "process";
+  constructor(translator: Translator, intakeOf: (port: SessionPort) => Intake) {
+    this.#freshKeys = translator.keys !== "session";
     this.#translator = translator;
     this.#intakeOf = intakeOf;
   }

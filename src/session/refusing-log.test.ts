@@ -104,7 +104,7 @@ beforeEach(async () => {
     settings: {},
     dataDir,
     env: process.env,
-    openChannel: (translator, options) => manager.openChannel(translator, options),
+    openChannel: (translator) => manager.openChannel(translator),
     log: () => {},
   });
   manager = new SessionManager({

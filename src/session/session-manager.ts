@@ -203,8 +203,8 @@ export class SessionManager {
   }
 
   /** A channel that hands native messages to sessions of this manager. */
-  openChannel(translator: Translator, options?: { keys: "process" | "session" }): NativeChannel {
-    return new NativeChannel(translator, intakeOf, options);
+  openChannel(translator: Translator): NativeChannel {
+    return new NativeChannel(translator, intakeOf);
   }
 
   /** Every agent is stopped, every session stays resumable. */

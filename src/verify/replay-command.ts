@@ -67,7 +67,7 @@ export async function replayFile(
     if ("fault" in line) faults.push(line);
     else {
       rows++;
-      survey.add(line.row, first.translate(line.row));
+      survey.add(first.translate(line.row));
     }
   }
   if (rows === 0) throw new Error('holds no row of a trace. A row is {"t_ms":0,"dir":"out","data":…}, one a line');
@@ -77,7 +77,7 @@ export async function replayFile(
     onEvent: (event) => out.write(`${printableJson(options.raw ? event : { ...event, raw: null })}\n`),
   });
   const second = new TraceTranslator(create);
-  for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(line.row, second.translate(line.row));
+  for await (const line of readTrace(file)) if (!("fault" in line)) replayer.add(second.translate(line.row));
   return { file, rows, faults, ...replayer.result() };
 }
 

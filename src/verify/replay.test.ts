@@ -12,7 +12,7 @@ describe("replay", () => {
       row({ type: "turn", id: "1", by: "client" }, "out", 1500),
       row({ type: "done", reason: "end_turn" }, "out", 2500),
     ];
-    const [session] = replayTrace(mockAgent.createTranslator(), rows, { location: "mock" }).sessions;
+    const [session] = replayTrace(mockAgent.createTranslator, rows, { location: "mock" }).sessions;
     const ended = session?.events.find((event) => event.type === "turn.ended");
     expect(ended).toMatchObject({ time: "2026-01-01T00:00:02.500Z", session_id: "sess_1", raw: { type: "done" } });
     expect(session?.violations).toEqual([]);
@@ -29,7 +29,7 @@ describe("replay", () => {
       turn,
       row({ code: 143, signal: null }, "exit"),
     ];
-    const [session] = replayTrace(mockAgent.createTranslator(), rows, { location: "mock" }).sessions;
+    const [session] = replayTrace(mockAgent.createTranslator, rows, { location: "mock" }).sessions;
     const told = session?.events.flatMap((event) =>
       event.type === "turn.ended" || event.type === "session.ended" || event.type === "session.status" ? [event.data] : [],
     );
@@ -51,12 +51,48 @@ describe("replay", () => {
       row({ type: "message_end", m: "m" }),
       row({ type: "done", reason: "end_turn" }),
     ];
-    const [session] = replayTrace(mockAgent.createTranslator(), rows, { location: "mock" }).sessions;
+    const [session] = replayTrace(mockAgent.createTranslator, rows, { location: "mock" }).sessions;
     const ends = session?.events.flatMap((event) => (event.type === "turn.ended" ? [event.data.stop_reason] : []));
     expect(ends).toEqual(["interrupted", "end_turn"]);
     expect(JSON.stringify(session?.events)).toContain("second life");
     expect(session?.events.some((event) => event.type === "session.ended")).toBe(false);
     expect(session?.violations).toEqual([]);
+  });
+
+  it("[L3] a recording of two processes gives each a translator of its own, and the keys of the second are its own", () => {
+    const life = (word: string): TraceRow[] => [
+      row({ type: "hello", session: "s", resumed: true, remembered: 0 }),
+      row({ type: "turn", id: word, by: "client" }),
+      row({ type: "text", m: "m", d: word }),
+    ];
+    const rows = [
+      ...life("first"),
+      row({ code: null, signal: "SIGKILL" }, "exit"),
+      row("last words", "err"),
+      ...life("second"),
+      row({ type: "message_end", m: "m" }),
+      row({ type: "done", reason: "end_turn" }),
+    ];
+    const madeBy: string[] = [];
+    let made = 0;
+    const make = (): Translator => {
+      const number = ++made;
+      const translator = mockAgent.createTranslator();
+      return {
+        translate: (message) => {
+          madeBy.push(`${number} ${message.dir}`);
+          return translator.translate(message);
+        },
+      };
+    };
+    const { sessions } = replayTrace(make, rows, { location: "mock" });
+    // One more to begin with.
+    expect(madeBy).toEqual([...Array(3).fill("2 out"), "2 exit", "2 err", ...Array(5).fill("3 out")]);
+    const texts = sessions[0]?.events.flatMap((event) =>
+      event.type === "item.completed" && event.data.item.role === "assistant" ? [event.data.item.content] : [],
+    );
+    expect(texts).toMatchObject([[{ text: "first" }], [{ text: "second" }]]);
+    expect(sessions[0]?.violations).toEqual([]);
   });
 
   it("[L3] tells what the daemon decided between the messages, and gives each process a translator of its own", () => {
@@ -112,7 +148,7 @@ describe("replay", () => {
     };
     const translator: Translator = { translate: ({ data }) => [script[String(data)] ?? say(null, "?")] };
     const { sessions } = replayTrace(
-      translator,
+      () => translator,
       ["early", "bound", "all", "a"].map((data) => row(data)),
       { location: "x" },
     );
@@ -134,7 +170,7 @@ describe("replay", () => {
         return [];
       },
     };
-    const replay = replayTrace(translator, [row(1), row(2)], { location: "x" });
+    const replay = replayTrace(() => translator, [row(1), row(2)], { location: "x" });
     expect(replay.totals.unparsed).toBe(2);
     expect(replay.unparsed.map(({ row: number, type }) => [number, type])).toEqual([
       [1, "fault"],

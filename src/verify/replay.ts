@@ -39,28 +39,61 @@ export type ReplayOptions = {
 const NOBODY = "none";
 const EPOCH = Date.UTC(2026, 0, 1);
 
-/** A translator for each process of the agent, as live: the ledger says where one begins. */
+/**
+ * Where the next process of the agent begins. A ledger says it. In other traces it is what follows an exit, but for stderr of the dead process, which may
+ * still arrive, and for agents that start a process for each message.
+ */
+class Lives {
+  readonly #manyProcesses: boolean;
+  #gone = true;
+  #decided = false;
+
+  constructor({ manyProcesses }: Translator) {
+    this.#manyProcesses = manyProcesses === true;
+  }
+
+  /** Asked for each row, in order. */
+  nextBegins({ dir, data }: TraceRow): boolean {
+    if (dir === "daemon") {
+      this.#decided = true;
+      return decisionOf(data)?.do === "process";
+    }
+    const begins = this.#gone && dir !== "exit" && dir !== "err";
+    this.#gone = (dir === "exit" && !this.#manyProcesses) || (this.#gone && !begins);
+    return begins && !this.#decided;
+  }
+}
+
+/** `freshKeys`: with it a process begins whose keys of items are its own, and no decision in the trace says so. */
+export type TranslatedRow = { row: TraceRow; translations: Translation[]; freshKeys: boolean };
+
+/** A translator for each process of the agent, as live. */
 export class TraceTranslator {
   readonly #make: () => Translator;
+  readonly #lives: Lives;
   #translator: Translator;
 
   constructor(make: () => Translator) {
     this.#make = make;
     this.#translator = make();
+    this.#lives = new Lives(this.#translator);
   }
 
-  translate({ dir, data }: TraceRow): Translation[] {
-    if (dir !== "daemon") return translateSafely(this.#translator, { dir, data });
-    if (decisionOf(data)?.do === "process") this.#translator = this.#make();
-    return [];
+  translate(row: TraceRow): TranslatedRow {
+    const begins = this.#lives.nextBegins(row);
+    if (begins) this.#translator = this.#make();
+    const { dir, data } = row;
+    if (dir === "daemon") return { row, translations: [], freshKeys: false };
+    const freshKeys = begins && this.#translator.keys !== "session";
+    return { row, translations: translateSafely(this.#translator, { dir, data }), freshKeys };
   }
 }
 
-export function replayTrace(make: Translator | (() => Translator), rows: TraceRow[], options: ReplayOptions): Replay {
-  const translator = new TraceTranslator(typeof make === "function" ? make : () => make);
-  const translated = rows.map((row) => ({ row, translations: translator.translate(row) }));
+export function replayTrace(make: () => Translator, rows: TraceRow[], options: ReplayOptions): Replay {
+  const translator = new TraceTranslator(make);
+  const translated = rows.map((row) => translator.translate(row));
   const survey = new Survey();
-  for (const { row, translations } of translated) survey.add(row, translations);
+  for (const row of translated) survey.add(row);
   const events = new Map<string, UniversalEvent[]>();
   const replayer = new Replayer(survey, {
     ...options,
@@ -71,7 +104,7 @@ export function replayTrace(make: Translator | (() => Translator), rows: TraceRo
       else events.set(event.session_id, [event]);
     },
   });
-  for (const { row, translations } of translated) replayer.add(row, translations);
+  for (const row of translated) replayer.add(row);
   const { sessions, ...ledger } = replayer.result();
   return { ...ledger, sessions: sessions.map((session) => ({ ...session, events: events.get(session.session_id) ?? [] })) };
 }
@@ -92,7 +125,7 @@ export class Survey {
     return this.#decided;
   }
 
-  add(row: TraceRow, translations: readonly Translation[]): void {
+  add({ row, translations }: TranslatedRow): void {
     this.#rows++;
     if (row.dir === "daemon") {
       this.#decided = true;
@@ -144,9 +177,10 @@ export class Replayer {
     }
   }
 
-  add(row: TraceRow, translations: readonly Translation[]): void {
+  add({ row, translations, freshKeys }: TranslatedRow): void {
     this.#row++;
     this.#now = EPOCH + Math.max(0, Math.round(row.t_ms));
+    if (freshKeys) for (const session of this.#sessions.values()) session.newKeys();
     if (row.dir === "daemon") {
       for (const session of this.#sessions.values()) session.decide(row.data);
       return;
@@ -231,6 +265,10 @@ class ReplayedStream {
         ? { location: this.#options.location, raw_hash: sha256(JSON.stringify(row.data) ?? "") }
         : null;
     this.#scribe.translation(translation, native, row.dir !== "in", unparsed);
+  }
+
+  newKeys(): void {
+    this.#scribe.items.newScope();
   }
 
   decide(data: unknown): void {

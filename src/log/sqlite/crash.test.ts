@@ -60,24 +60,28 @@ async function verify(log: Log, id: string, told: number): Promise<void> {
 }
 
 describe("kill -9", () => {
-  it(`loses nothing that was told, repeats nothing, leaves no gap (${ROUNDS} rounds, seed ${SEED})`, async () => {
-    const next = random(SEED);
-    let dir = "";
-    for (let round = 0; round < ROUNDS; round++) {
-      if (round % ROUNDS_OF_ONE_LOG === 0) {
-        if (dir !== "") rmSync(dir, { recursive: true, force: true });
-        dir = mkdtempSync(join(tmpdir(), "dragoman-crash-"));
-        dirs.push(dir);
+  it(
+    `loses nothing that was told, repeats nothing, leaves no gap (${ROUNDS} rounds, seed ${SEED})`,
+    async () => {
+      const next = random(SEED);
+      let dir = "";
+      for (let round = 0; round < ROUNDS; round++) {
+        if (round % ROUNDS_OF_ONE_LOG === 0) {
+          if (dir !== "") rmSync(dir, { recursive: true, force: true });
+          dir = mkdtempSync(join(tmpdir(), "dragoman-crash-"));
+          dirs.push(dir);
+        }
+        const told = await crash(dir, Math.floor(next() * 2 ** 31), 1 + Math.floor(next() * 150));
+        const log = await openSqliteLog({ dataDir: dir });
+        let events = 0;
+        for (const id of ["a", "b", "c"]) {
+          await verify(log, id, told.get(id) ?? 0);
+          events += (await log.stream("session", id))?.lastCommitted ?? 0;
+        }
+        expect((await readAll(log)).length).toBe(events);
+        await log.close();
       }
-      const told = await crash(dir, Math.floor(next() * 2 ** 31), 1 + Math.floor(next() * 150));
-      const log = await openSqliteLog({ dataDir: dir });
-      let events = 0;
-      for (const id of ["a", "b", "c"]) {
-        await verify(log, id, told.get(id) ?? 0);
-        events += (await log.stream("session", id))?.lastCommitted ?? 0;
-      }
-      expect((await readAll(log)).length).toBe(events);
-      await log.close();
-    }
-  }, 120_000 + ROUNDS * 10_000);
+    },
+    120_000 + ROUNDS * 10_000,
+  );
 });

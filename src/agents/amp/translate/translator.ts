@@ -21,6 +21,7 @@ type Run = { json: boolean; result: boolean; login: boolean; text: string[]; std
 const newRun = (): Run => ({ json: false, result: false, login: false, text: [], stderr: [] });
 
 export class AmpTranslator implements Translator {
+  readonly manyProcesses = true;
   readonly silence = SILENCE;
   readonly #talk = new Conversation();
   #run = newRun();

@@ -146,7 +146,7 @@ describe("the Agent SDK", () => {
     await until(() => seen("said ask") && seen('"result"'));
     await connection.configure({ model: "other", permission_mode: "accept_edits" });
     await connection.close();
-    const replay = replayTrace(new ClaudeTranslator(), rows, { location: "claude-sdk" });
+    const replay = replayTrace(() => new ClaudeTranslator(), rows, { location: "claude-sdk" });
     const types = replay.sessions[0]?.events.map((event) => event.type) ?? [];
     expect(replay.unparsed).toEqual([]);
     expect(replay.sessions.flatMap((session) => session.violations)).toEqual([]);

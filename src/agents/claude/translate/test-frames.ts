@@ -85,7 +85,7 @@ export type Played = Replay & { events: UniversalEvent[]; items: Item[]; rules: 
 
 /** The rows through translator, scribe and grammar. `items` are the final ones, in the order in which they were completed. */
 export function play(...rows: TraceRow[]): Played {
-  const replay = replayTrace(new ClaudeTranslator(), rows, { location: "claude" });
+  const replay = replayTrace(() => new ClaudeTranslator(), rows, { location: "claude" });
   const events = replay.sessions[0]?.events ?? [];
   const items = events.flatMap((event) => (event.type === "item.completed" ? [event.data.item] : []));
   const rules = replay.sessions.flatMap((session) => session.violations.map(({ rule, message }) => `${rule} ${message}`));

@@ -49,7 +49,7 @@ export class AppServer {
   private constructor(host: AgentHost, launch: ServerLaunch, onGone: () => void) {
     this.#onGone = onGone;
     // Keys are made of turn ids, which are unique for ever: a thread that is resumed in another process goes on with them.
-    this.channel = host.openChannel(new CodexTranslator(), { keys: "session" });
+    this.channel = host.openChannel(new CodexTranslator());
     this.#rpc = new RpcProcess(
       // It serves many directories, and none of them is its own.
       { name: "The Codex app-server", ...launch, cwd: host.stateDir, host },

@@ -19,6 +19,7 @@ import { classify, typeName } from "./wire.ts";
 const OF_THE_SESSION = new Set(["config.changed", "session.updated", "session.compacted"]);
 
 export class CodexTranslator implements Translator {
+  readonly keys = "session";
   readonly silence = SILENCE;
   readonly #threads = new Threads();
   /** State of what concerns no thread: MCP servers of the process. */

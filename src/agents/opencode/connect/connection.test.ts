@@ -93,7 +93,7 @@ describe("the connection", { timeout: 60_000 }, () => {
       stateDir: join(folder, "state"),
       processDir: join(folder, "processes"),
       version: "test",
-      openChannel: (translator, options) => new NativeChannel(translator, (port) => port as Desk, options),
+      openChannel: (translator) => new NativeChannel(translator, (port) => port as Desk),
       log: () => {},
     };
   });

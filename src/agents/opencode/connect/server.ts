@@ -65,7 +65,7 @@ export class OpencodeServer {
   constructor(host: AgentHost, env: Record<string, string>) {
     this.#host = host;
     this.#env = env;
-    this.channel = host.openChannel(new OpencodeTranslator(), { keys: "session" });
+    this.channel = host.openChannel(new OpencodeTranslator());
     this.#listener = new StreamListener(this.channel, (root, asked) => this.#attached.get(root)?.onAsked(asked));
   }
 

@@ -94,7 +94,7 @@ export class Wire {
   }
 
   replay(): Told {
-    return new Told(replayTrace(new OpencodeTranslator(), this.rows, { location: "test" }));
+    return new Told(replayTrace(() => new OpencodeTranslator(), this.rows, { location: "test" }));
   }
 }
 

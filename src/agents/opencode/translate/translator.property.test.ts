@@ -93,7 +93,7 @@ describe("any traffic", () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 60 }), (list) => {
         const rows: TraceRow[] = list.map((one, t_ms) => ({ ...one, t_ms }));
-        const replay = replayTrace(new OpencodeTranslator(), rows, { location: "fuzz" });
+        const replay = replayTrace(() => new OpencodeTranslator(), rows, { location: "fuzz" });
         expect(replay.unparsed.filter(({ type }) => type === "fault" || type === "silent")).toEqual([]);
         expect(replay.sessions.flatMap(({ violations }) => violations)).toEqual([]);
       }),

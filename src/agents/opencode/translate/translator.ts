@@ -53,6 +53,7 @@ const NOTICES = new Set([
 const SAID_ONCE = new Set(["plugin.added", "catalog.updated", "reference.updated", "integration.updated", "project.updated"]);
 
 export class OpencodeTranslator implements Translator {
+  readonly keys = "session";
   readonly silence = SILENCE;
   readonly #world = new World();
 
