@@ -1,6 +1,7 @@
 // Items as messages: whole ones when they are complete, their growth before.
 import type { EventOf } from "../schema/event.ts";
 import type { Item } from "../schema/item.ts";
+import { speakerOf } from "../schema/speaker.ts";
 import type { MessageContext } from "./message-context.ts";
 import { unifiedContent } from "./unified-content.ts";
 import type { Said, UnifiedContent } from "./unified-message.ts";
@@ -29,7 +30,7 @@ export function itemMessage(
 function whole(item: Item): Pick<Said, "type" | "subtype"> {
   switch (item.kind) {
     case "message":
-      if (item.role === "user") return { type: "user_message", subtype: "message" };
+      if (item.role === "user") return { type: "user_message", subtype: speakerOf(item) === "task" ? "task" : "message" };
       return item.role === "assistant"
         ? { type: "assistant", subtype: "message" }
         : { type: "status_change", subtype: "system_message" };

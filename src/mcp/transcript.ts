@@ -1,13 +1,14 @@
 // Items as a model can read them: short, in order, nothing that takes its context for nothing.
 import type { ContentPart } from "../schema/content.ts";
 import type { Item } from "../schema/item.ts";
+import { speakerOf } from "../schema/speaker.ts";
 
 export type Line = { item_id: string; kind: string; role: string | null; status: string; text: string; parent_id?: string };
 
 export const lineOf = (item: Item, longest: number): Line => ({
   item_id: item.item_id,
   kind: item.kind,
-  role: item.role,
+  role: speakerOf(item),
   status: item.status,
   text: cut(item.content.map(partText).join("\n"), longest),
   ...(item.parent_id === null ? {} : { parent_id: item.parent_id }),

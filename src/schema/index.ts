@@ -16,6 +16,7 @@ export * from "./prune.ts";
 export * from "./session.ts";
 export * from "./skill.ts";
 export * from "./snapshot.ts";
+export * from "./speaker.ts";
 export * from "./task.ts";
 export * from "./task-grammar.ts";
 export * from "./trust-tool.ts";

@@ -4,6 +4,7 @@ import type { ContentPart } from "../schema/content.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { Item } from "../schema/item.ts";
 import type { SearchSort } from "../schema/search.ts";
+import { speakerOf } from "../schema/speaker.ts";
 
 /** Of one item. Longer ones are found by their beginning and their end. */
 const MAX_CHARS = 32_000;
@@ -44,8 +45,10 @@ function textsOf(event: UniversalEvent): Found[] {
 }
 
 /** Thoughts are apart from what was said: one can look for either. */
-function itemTexts({ item_id, kind, role, content }: Item): Found[] {
-  const sort: SearchSort = kind === "tool_call" || kind === "tool_result" ? "tool" : role === "user" ? "user" : "assistant";
+function itemTexts(item: Item): Found[] {
+  const { item_id, kind, content } = item;
+  const said_by = speakerOf(item) === "user" ? "user" : "assistant";
+  const sort: SearchSort = kind === "tool_call" || kind === "tool_result" ? "tool" : said_by;
   const thought = content.filter((part) => part.type === "reasoning");
   const said = content.filter((part) => part.type !== "reasoning");
   return [

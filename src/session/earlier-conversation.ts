@@ -4,6 +4,7 @@
  */
 import type { Log } from "../log/contract.ts";
 import type { Item } from "../schema/item.ts";
+import { speakerOf } from "../schema/speaker.ts";
 import { readItemPage } from "./item-pages.ts";
 import type { Snapshots } from "./snapshots.ts";
 import { StateReader } from "./state-reader.ts";
@@ -36,7 +37,10 @@ export async function earlierConversation(log: Log, snapshots: Snapshots, id: st
   return [head, ...(left ? ["(The beginning is left out.)"] : []), ...lines].join("\n\n");
 }
 
-function lineOf({ kind, role, content }: Item): string | null {
+const SPEAKERS = { user: "User", task: "Task of a sub-agent" } as const;
+
+export function lineOf(item: Item): string | null {
+  const { kind, content } = item;
   const texts = content.flatMap((part) => {
     switch (part.type) {
       case "text":
@@ -53,7 +57,9 @@ function lineOf({ kind, role, content }: Item): string | null {
   });
   const text = texts.join("\n").trim();
   if (text === "") return null;
-  const who = { message: role === "user" ? "User" : "Assistant", tool_call: "Tool call", tool_result: "Tool result" };
+  const speaker = speakerOf(item);
+  const message = speaker === "user" || speaker === "task" ? SPEAKERS[speaker] : "Assistant";
+  const who = { message, tool_call: "Tool call", tool_result: "Tool result" };
   return kind in who ? `${who[kind as keyof typeof who]}: ${text}` : null;
 }
 

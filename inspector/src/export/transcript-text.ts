@@ -2,6 +2,7 @@
 import type { ContentPart } from "../../../src/schema/content.ts";
 import type { Item } from "../../../src/schema/item.ts";
 import type { Session } from "../../../src/schema/session.ts";
+import { speakerOf } from "../../../src/schema/speaker.ts";
 import { daemon } from "../state/daemon.ts";
 import { describe } from "../transcript/tools/describe.ts";
 
@@ -20,13 +21,14 @@ export async function markdownOf(row: Session): Promise<string> {
   return `${parts.join("\n\n")}\n`;
 }
 
-function itemText(item: Item, directory: string): string {
+export function itemText(item: Item, directory: string): string {
   const body = item.content
     .map((part) => partText(part, directory))
     .filter((text) => text !== "")
     .join("\n\n");
   if (body === "" || item.kind !== "message") return body;
-  return item.role === "user" ? `## You\n\n${body}` : `## Agent\n\n${body}`;
+  const speaker = speakerOf(item);
+  return `## ${speaker === "user" ? "You" : speaker === "task" ? "Task of a sub-agent" : "Agent"}\n\n${body}`;
 }
 
 function partText(part: ContentPart, directory: string): string {

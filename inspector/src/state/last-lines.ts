@@ -1,6 +1,7 @@
 /** The last thing said or done in each session, in one line: live from the stream of all sessions, and read once for a session that is quiet. */
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { Item } from "../../../src/schema/item.ts";
+import { speakerOf } from "../../../src/schema/speaker.ts";
 import { daemon } from "./daemon.ts";
 import { Signal } from "./store.ts";
 
@@ -54,10 +55,10 @@ class LastLines {
   }
 }
 
-function lineOf(item: Item): LastLine | null {
+export function lineOf(item: Item): LastLine | null {
   for (const part of item.content.toReversed()) {
     if (part.type === "text" && part.text.trim() !== "")
-      return { text: lastLineOf(part.text), by: item.role === "user" ? "user" : "agent" };
+      return { text: lastLineOf(part.text), by: speakerOf(item) === "user" ? "user" : "agent" };
     if (part.type === "tool_call")
       return { text: (part.title ?? part.paths?.join(", ") ?? part.name).slice(0, KEPT), by: "tool" };
   }

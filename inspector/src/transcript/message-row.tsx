@@ -1,18 +1,18 @@
 /** A message of a person, the agent or the system, and any other item that is no tool call. */
 import { memo } from "react";
+import { speakerOf } from "../../../src/schema/speaker.ts";
 import { useItem } from "./context.ts";
 import { MessageActions } from "./message-actions.tsx";
 import { Part } from "./parts.tsx";
 
 const NAMES: Record<string, string> = { user: "You", assistant: "Agent", task: "Task of the sub-agent" };
 
-/** `nested`: in a sub-agent's work, where what looks like a person's message is the task the agent gave it. */
-export const MessageRow = memo(function MessageRow({ id, nested }: { id: string; nested: boolean }) {
+export const MessageRow = memo(function MessageRow({ id }: { id: string }) {
   const item = useItem(id);
   if (!item) return null;
   const streaming = item.status === "in_progress";
   if (item.content.length === 0 && !streaming) return null;
-  const who = nested && item.role === "user" ? "task" : (item.role ?? item.kind);
+  const who = speakerOf(item) ?? item.kind;
   return (
     <article className={`message ${who} ${item.status}`} aria-label={NAMES[who] ?? who}>
       {who === "task" && <span className="tag">Task</span>}

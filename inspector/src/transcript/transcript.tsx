@@ -121,7 +121,7 @@ const RowView = memo(
       <div className={`indent-${Math.min(row.depth, 4)}`}>
         <Boundary what="This part of the transcript">
           {row.kind === "message" ? (
-            <MessageRow id={row.item_id} nested={row.depth > 0} />
+            <MessageRow id={row.item_id} />
           ) : row.kind === "tool" ? (
             <ToolRow row={row} />
           ) : row.kind === "outcome" ? (

@@ -1,0 +1,44 @@
+// The task that an agent gives to its sub-agent has the role `user`, and no person wrote it. A recorded session of Claude Code, seen by everything that says
+// who spoke.
+import { describe, expect, it, vi } from "vitest";
+import { itemText } from "../inspector/src/export/transcript-text.ts";
+import { lineOf as lastLine } from "../inspector/src/state/last-lines.ts";
+import { itemMessage } from "../src/dialects/item-messages.ts";
+import { lineOf as mcpLine } from "../src/mcp/transcript.ts";
+import { speakerOf } from "../src/schema/speaker.ts";
+import { entriesOf } from "../src/search/entry-text.ts";
+import { lineOf as earlierLine } from "../src/session/earlier-conversation.ts";
+import { recordedSessions } from "./recorded-events.ts";
+
+// Needs a browser; nothing here asks a daemon.
+vi.mock("../inspector/src/state/daemon.ts", () => ({ daemon: {} }));
+
+const events = recordedSessions().find(({ name }) => name.startsWith("claude/2.1.325/subagent.ndjson"))?.events ?? [];
+const messages = events.flatMap((event) =>
+  event.type === "item.completed" && event.data.item.role === "user" ? [{ event, item: event.data.item }] : [],
+);
+
+describe("the task of a sub-agent", () => {
+  it("[U2] is told apart from what a person wrote, wherever it is said who spoke", () => {
+    const context = { roleOf: () => "user", visibilityOf: () => "public" } as const;
+    const seen = messages.map(({ event, item }) => ({
+      speaker: speakerOf(item),
+      message: itemMessage(event, context).subtype,
+      found: entriesOf(event).map(({ sort }) => sort),
+      model: mcpLine(item, 100).role,
+      earlier: earlierLine(item)?.split(":")[0],
+      overview: lastLine(item)?.by,
+      page: itemText(item, "/workspace").split("\n")[0],
+    }));
+    expect(seen).toEqual([
+      {
+        ...{ speaker: "user", message: "message", found: ["user"], model: "user" },
+        ...{ earlier: "User", overview: "user", page: "## You" },
+      },
+      {
+        ...{ speaker: "task", message: "task", found: ["assistant"], model: "task" },
+        ...{ earlier: "Task of a sub-agent", overview: "agent", page: "## Task of a sub-agent" },
+      },
+    ]);
+  });
+});
