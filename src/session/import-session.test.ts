@@ -137,6 +137,7 @@ describe("an import", () => {
     [{ agent: 1 }, /Line 1 .*row\.agent/],
     [{ session_id: "../x" }, /Line 1 .*row\.session_id/],
     [{ metadata: [] }, /Line 1 .*row\.metadata/],
+    [{ metadata: { a: "x".repeat(70_000) } }, /Line 1 .*row\.metadata may have 65536 characters as JSON, and has 70008/],
     [{ usage: { input_tokens: "many" } }, /Line 1 .*row\.usage/],
     [{ forked_from: {} }, /Line 1 .*row\.forked_from/],
   ])("refuses the row %j and says where", async (change, sentence) => {

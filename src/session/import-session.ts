@@ -11,7 +11,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import { eventIn, ImportCheck } from "./import-check.ts";
 import { ImportMark } from "./import-mark.ts";
 import { type ImportSource, textSource } from "./import-source.ts";
-import { boundedMetadata } from "./metadata-size.ts";
+import { metadataFault } from "./metadata-size.ts";
 import type { SessionRow } from "./session-row.ts";
 import { type ArtifactLine, type BodyLine, bytesOf, type ImportedRow, LineError, readSessionLine } from "./transfer-lines.ts";
 
@@ -138,6 +138,8 @@ async function check(file: ImportSource, options: ImportOptions): Promise<Checke
 
 function begin(text: string, { session_id, resume }: ImportOptions): { row: ImportedRow; body: ImportCheck } {
   const { row } = readSessionLine(text);
+  const fault = metadataFault(metadataOf(row));
+  if (fault !== null) throw new LineError(`has a wrong value: row.metadata ${fault}`);
   if (resume && LOOKS_LIKE_PATH.test(row.native_session_id ?? ""))
     throw new ProblemError("not_resumable", "The file names a path as its native session. Import it without resume.");
   return { row, body: new ImportCheck(session_id ?? row.session_id) };
@@ -155,6 +157,9 @@ function atLine<T>(number: number, read: () => T): T {
 
 const faultOf = (number: number, what: string): ProblemError =>
   new ProblemError("invalid_request", `Line ${number} ${what}. The file was changed or cut, or another version wrote it.`);
+
+const metadataOf = ({ metadata = {} }: ImportedRow): NonNullable<ImportedRow["metadata"]> =>
+  Object.fromEntries(Object.entries(metadata).filter(([name]) => !RESERVED_METADATA.includes(name)));
 
 /** The row with everything left out that would start or widen something. */
 const rowOf = (
@@ -176,9 +181,7 @@ const rowOf = (
   agent_mode: row.agent_mode ?? null,
   permission_mode: "default",
   title: row.title ?? null,
-  metadata: boundedMetadata(
-    Object.fromEntries(Object.entries(row.metadata ?? {}).filter(([name]) => !RESERVED_METADATA.includes(name))),
-  ),
+  metadata: metadataOf(row),
   env: {},
   mcp_servers: [],
   system_prompt: null,
