@@ -29,6 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "log/packing": ["log", "schema"],
   "log/sqlite": ["log", "log/packing", "schema"],
   "log/postgres": ["log", "log/packing", "schema"],
+  cluster: ["log", "log/postgres", "schema"],
   agents: ["schema", "trust"],
   "agents/kit": ["agents", "schema", "transports", "trust"],
   "agents/*": ["agents", "agents/kit", "schema", "transports", "trust"],

@@ -1,0 +1,222 @@
+/**
+ * The registry in Postgres: one statement or one short transaction for each method, by the database's clock. A claim skips rows that somebody else is claiming, so that nodes
+ * never wait for one another. `FLEET_TABLES` are its tables beside those of the log.
+ */
+import type { Postgres, Sql } from "../log/postgres/connection.ts";
+import type { MigrationRoom } from "../log/postgres/migrations.ts";
+import type {
+  Claim,
+  ClaimReason,
+  JoinOptions,
+  NodeProfile,
+  NodeRef,
+  NodeRow,
+  NodeState,
+  Ownership,
+  Registry,
+  SessionHome,
+} from "./registry.ts";
+
+export const FLEET_TABLES: MigrationRoom = {
+  room: "cluster",
+  steps: [
+    `CREATE TABLE dragoman.nodes (
+       node_id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', incarnation bigint NOT NULL, kind text NOT NULL, url text NOT NULL, version text NOT NULL,
+       labels jsonb NOT NULL, places jsonb NOT NULL, agents jsonb NOT NULL, capacity integer NOT NULL, load integer NOT NULL,
+       lease_until timestamptz NOT NULL, lease_since timestamptz NOT NULL, state text NOT NULL
+     ) WITH (fillfactor = 50);
+     CREATE TABLE dragoman.owners (
+       session_id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', agent text NOT NULL, home text NOT NULL, place text,
+       node_id text, incarnation bigint, epoch bigint NOT NULL, wanted text
+     ) WITH (fillfactor = 70);
+     CREATE INDEX owners_node ON dragoman.owners (node_id, incarnation);
+     CREATE FUNCTION dragoman.is_living(id text, life bigint) RETURNS boolean LANGUAGE sql STABLE AS
+       'SELECT EXISTS (SELECT 1 FROM dragoman.nodes n WHERE n.node_id = id AND n.incarnation = life AND n.state <> ''fenced'')';
+     CREATE FUNCTION dragoman.takes(id text, home text, place text, agent text) RETURNS boolean LANGUAGE sql STABLE AS
+       'SELECT EXISTS (SELECT 1 FROM dragoman.nodes n WHERE n.node_id = id AND n.kind = ''node'' AND n.state = ''up'' AND n.lease_until >= clock_timestamp()
+          AND (home = id OR (place IS NOT NULL AND n.places ? place)) AND n.agents ? agent)'`,
+  ],
+};
+
+const TERM = "make_interval(secs => $3::float8 / 1000)";
+
+export class PostgresRegistry implements Registry {
+  readonly #database: Postgres;
+
+  constructor(database: Postgres) {
+    this.#database = database;
+  }
+
+  join({ node_id, ...profile }: NodeProfile, { term_ms, before }: JoinOptions): Promise<NodeRef> {
+    return this.#database.transaction(async (sql) => {
+      const { rows } = await sql.query(
+        `INSERT INTO dragoman.nodes AS n (node_id, incarnation, kind, url, version, labels, places, agents, capacity, load, lease_until, lease_since, state)
+         VALUES ($1, 1, $2, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')
+         ON CONFLICT (node_id) DO UPDATE SET incarnation = n.incarnation + 1, kind = excluded.kind, url = excluded.url, version = excluded.version,
+           labels = excluded.labels, places = excluded.places, agents = excluded.agents, capacity = excluded.capacity, load = 0,
+           lease_until = excluded.lease_until, lease_since = excluded.lease_since, state = 'up'
+         RETURNING incarnation`,
+        [
+          node_id,
+          profile.kind,
+          term_ms,
+          profile.url,
+          profile.version,
+          JSON.stringify(profile.labels),
+          JSON.stringify(profile.places),
+          JSON.stringify(profile.agents),
+          profile.capacity,
+        ],
+      );
+      const incarnation = Number(rows[0]?.incarnation);
+      if (before !== undefined)
+        await sql.query("UPDATE dragoman.owners SET incarnation = $3 WHERE node_id = $1 AND incarnation = $2", [
+          node_id,
+          before,
+          incarnation,
+        ]);
+      return { node_id, incarnation };
+    });
+  }
+
+  async renew({ node_id, incarnation }: NodeRef, { term_ms, load }: { term_ms: number; load: number }): Promise<NodeState> {
+    const { rows } = await this.#database.query(
+      `UPDATE dragoman.nodes SET lease_until = clock_timestamp() + ${TERM}, load = $4,
+         lease_since = CASE WHEN lease_until < clock_timestamp() THEN clock_timestamp() ELSE lease_since END
+       WHERE node_id = $1 AND incarnation = $2 AND state <> 'fenced' RETURNING state`,
+      [node_id, incarnation, term_ms, load],
+    );
+    return stateOf(rows[0]?.state);
+  }
+
+  async leave({ node_id, incarnation }: NodeRef): Promise<void> {
+    await this.#database.query("UPDATE dragoman.nodes SET state = 'fenced' WHERE node_id = $1 AND incarnation = $2", [
+      node_id,
+      incarnation,
+    ]);
+  }
+
+  async fenceDead({ node_id, incarnation }: NodeRef, { term_ms }: { term_ms: number }): Promise<string[]> {
+    const { rows } = await this.#database.query(
+      `UPDATE dragoman.nodes SET state = 'fenced'
+       WHERE state <> 'fenced' AND lease_until < clock_timestamp() AND EXISTS (
+         SELECT 1 FROM dragoman.nodes m WHERE m.node_id = $1 AND m.incarnation = $2 AND m.state <> 'fenced'
+           AND m.lease_until >= clock_timestamp() AND m.lease_since <= clock_timestamp() - ${TERM})
+       RETURNING node_id`,
+      [node_id, incarnation, term_ms],
+    );
+    return rows.map((row) => String(row.node_id));
+  }
+
+  async claim({ node_id, incarnation }: NodeRef, { limit }: { limit: number }): Promise<Claim[]> {
+    const { rows } = await this.#database.query(
+      `WITH free AS (
+         SELECT o.session_id, o.node_id AS from_node, o.incarnation AS from_life FROM dragoman.owners o
+         WHERE (o.node_id IS NULL OR NOT dragoman.is_living(o.node_id, o.incarnation))
+           AND dragoman.is_living($1, $2) AND dragoman.takes($1, o.home, o.place, o.agent)
+           AND (o.wanted IS NULL OR o.wanted = $1 OR NOT dragoman.takes(o.wanted, o.home, o.place, o.agent))
+         ORDER BY o.session_id LIMIT $3 FOR UPDATE OF o SKIP LOCKED)
+       UPDATE dragoman.owners o SET node_id = $1, incarnation = $2, epoch = o.epoch + 1, wanted = NULL
+       FROM free WHERE o.session_id = free.session_id
+       RETURNING o.session_id, o.epoch, free.from_node, free.from_life`,
+      [node_id, incarnation, limit],
+    );
+    return rows.map((row) => {
+      const from = refOf(row.from_node, row.from_life);
+      const reason: ClaimReason = from === null ? "move" : from.node_id === node_id ? "restart" : "takeover";
+      return { session_id: String(row.session_id), epoch: Number(row.epoch), from, reason };
+    });
+  }
+
+  async own({ node_id, incarnation }: NodeRef, { session_id, agent, place }: SessionHome): Promise<number | undefined> {
+    const { rows } = await this.#database.query(
+      `INSERT INTO dragoman.owners (session_id, agent, home, place, node_id, incarnation, epoch)
+       SELECT $3, $4, $1, $5, $1, $2, 1 WHERE dragoman.is_living($1, $2)
+       ON CONFLICT (session_id) DO NOTHING RETURNING epoch`,
+      [node_id, incarnation, session_id, agent, place],
+    );
+    return rows[0] === undefined ? undefined : Number(rows[0].epoch);
+  }
+
+  async release({ node_id, incarnation }: NodeRef, sessionId: string, { to }: { to?: string } = {}): Promise<boolean> {
+    const { count } = await this.#database.query(
+      `UPDATE dragoman.owners SET node_id = NULL, incarnation = NULL, wanted = $4
+       WHERE session_id = $3 AND node_id = $1 AND incarnation = $2`,
+      [node_id, incarnation, sessionId, to ?? null],
+    );
+    return count === 1;
+  }
+
+  async forget(sessionId: string): Promise<void> {
+    await this.#database.query("DELETE FROM dragoman.owners WHERE session_id = $1", [sessionId]);
+  }
+
+  async owned({ node_id, incarnation }: NodeRef): Promise<{ session_id: string; epoch: number }[]> {
+    const { rows } = await this.#database.query(
+      "SELECT session_id, epoch FROM dragoman.owners WHERE node_id = $1 AND incarnation = $2",
+      [node_id, incarnation],
+    );
+    return rows.map((row) => ({ session_id: String(row.session_id), epoch: Number(row.epoch) }));
+  }
+
+  async find(sessionIds: readonly string[]): Promise<Ownership[]> {
+    const { rows } = await this.#database.query(
+      `SELECT o.*, (o.node_id IS NOT NULL AND dragoman.is_living(o.node_id, o.incarnation)) AS owned FROM dragoman.owners o
+       WHERE o.session_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
+      [JSON.stringify(sessionIds)],
+    );
+    return rows.map((row) => ({
+      session_id: String(row.session_id),
+      agent: String(row.agent),
+      home: String(row.home),
+      place: row.place === null ? null : String(row.place),
+      owner: refOf(row.node_id, row.incarnation),
+      owned: row.owned === 1,
+      epoch: Number(row.epoch),
+    }));
+  }
+
+  async nodes(): Promise<NodeRow[]> {
+    const { rows } = await this.#database.query(
+      `SELECT n.*, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms,
+         (SELECT count(*) FROM dragoman.owners o WHERE o.node_id = n.node_id AND o.incarnation = n.incarnation) AS sessions
+       FROM dragoman.nodes n ORDER BY n.node_id`,
+    );
+    return rows.map((row) => ({
+      node_id: String(row.node_id),
+      kind: row.kind === "gateway" ? "gateway" : "node",
+      url: String(row.url),
+      version: String(row.version),
+      labels: JSON.parse(String(row.labels)),
+      places: JSON.parse(String(row.places)),
+      agents: JSON.parse(String(row.agents)),
+      capacity: Number(row.capacity),
+      incarnation: Number(row.incarnation),
+      state: stateOf(row.state),
+      load: Number(row.load),
+      sessions: Number(row.sessions),
+      lease_ms: Number(row.lease_ms),
+    }));
+  }
+
+  async mark(nodeId: string, state: NodeState): Promise<boolean> {
+    const { count } = await this.#database.query(
+      "UPDATE dragoman.nodes SET state = $2 WHERE node_id = $1 AND state <> 'fenced'",
+      [nodeId, state],
+    );
+    return count === 1;
+  }
+
+  /** After a restore of the database: nodes that lived on are refused, by their leases and by every epoch. How many sessions there are. */
+  async afterRestore(): Promise<number> {
+    return this.#database.transaction(async (sql: Sql) => {
+      await sql.query("UPDATE dragoman.nodes SET state = 'fenced'");
+      return (await sql.query("UPDATE dragoman.owners SET epoch = epoch + 1000000")).count;
+    });
+  }
+}
+
+const stateOf = (state: unknown): NodeState => (state === "up" || state === "draining" ? state : "fenced");
+
+const refOf = (nodeId: unknown, incarnation: unknown): NodeRef | null =>
+  nodeId === null || nodeId === undefined ? null : { node_id: String(nodeId), incarnation: Number(incarnation) };

@@ -1,0 +1,152 @@
+/** The contract of a registry as tests: each engine passes them. */
+import { beforeEach, describe, expect, it } from "vitest";
+import type { NodeProfile, Registry } from "./registry.ts";
+
+export type RegistryLab = {
+  registry: Registry;
+  /** A lease that a test can see running out. */
+  term_ms: number;
+  /** So much time passes for the registry. */
+  pass(ms: number): Promise<void>;
+};
+
+export function registrySuite(name: string, open: () => Promise<RegistryLab>): void {
+  describe(`registry: ${name}`, () => {
+    let lab: RegistryLab;
+    let registry: Registry;
+
+    beforeEach(async () => {
+      lab = await open();
+      registry = lab.registry;
+    });
+
+    const profile = (node_id: string, more: Partial<NodeProfile> = {}): NodeProfile => ({
+      node_id,
+      kind: "node",
+      url: `http://${node_id}:2468`,
+      version: "1.0.0",
+      labels: { zone: "a" },
+      places: ["shared"],
+      agents: ["mock"],
+      capacity: 10,
+      ...more,
+    });
+    const join = (node_id: string, more?: Partial<NodeProfile>) => registry.join(profile(node_id, more), { term_ms: 60_000 });
+    const session = (session_id: string, place: string | null = "shared") => ({ session_id, agent: "mock", place });
+    const ids = (claims: readonly { session_id: string }[]): string[] => claims.map(({ session_id }) => session_id).sort();
+
+    it("[O1] a node that joins again fences its earlier life, and takes its sessions up under a higher epoch", async () => {
+      const first = await join("a");
+      expect(await registry.own(first, session("s1", null))).toBe(1);
+      const second = await join("a");
+      expect(second.incarnation).toBeGreaterThan(first.incarnation);
+      expect(await registry.renew(first, { term_ms: 60_000, load: 0 })).toBe("fenced");
+      expect(await registry.own(first, session("s2"))).toBeUndefined();
+      expect(await registry.claim(first, { limit: 10 })).toEqual([]);
+      expect(await registry.claim(second, { limit: 10 })).toEqual([
+        { session_id: "s1", epoch: 2, from: first, reason: "restart" },
+      ]);
+    });
+
+    it("[O8] the same process that joins again keeps what nobody took, under the same epoch", async () => {
+      const [a, b] = [await join("a"), await join("b")];
+      await registry.own(a, session("kept"));
+      await registry.own(a, session("taken"));
+      await registry.mark("a", "fenced");
+      const [taken] = await registry.claim(b, { limit: 1 });
+      const again = await registry.join(profile("a"), { term_ms: 60_000, before: a.incarnation });
+      const left = taken?.session_id === "kept" ? "taken" : "kept";
+      expect(await registry.owned(again)).toEqual([{ session_id: left, epoch: 1 }]);
+      expect(await registry.claim(b, { limit: 10 })).toEqual([]);
+    });
+
+    it("[O5] who is dead is fenced by a node whose own lease has been unbroken for a whole term, and by no other", async () => {
+      const { term_ms } = lab;
+      const dead = await registry.join(profile("dead"), { term_ms });
+      const old = await registry.join(profile("old"), { term_ms: term_ms * 100 });
+      await lab.pass(term_ms * 1.5);
+      const young = await registry.join(profile("young"), { term_ms: term_ms * 100 });
+      expect(await registry.fenceDead(young, { term_ms: term_ms * 100 })).toEqual([]);
+      expect(await registry.fenceDead(dead, { term_ms })).toEqual([]);
+      expect(await registry.fenceDead(old, { term_ms })).toEqual(["dead"]);
+      expect(await registry.renew(dead, { term_ms, load: 0 })).toBe("fenced");
+      expect(await registry.fenceDead(old, { term_ms })).toEqual([]);
+    });
+
+    it("[O2] a lease that ran out and was renewed before anybody fenced it holds on, and its term begins anew", async () => {
+      const { term_ms } = lab;
+      const late = await registry.join(profile("late"), { term_ms });
+      const dead = await registry.join(profile("dead"), { term_ms });
+      await lab.pass(term_ms * 1.5);
+      expect(await registry.renew(late, { term_ms: term_ms * 100, load: 3 })).toBe("up");
+      expect(await registry.fenceDead(late, { term_ms })).toEqual([]);
+      const row = (await registry.nodes()).find(({ node_id }) => node_id === "late");
+      expect(row).toMatchObject({ load: 3, state: "up" });
+      expect(row?.lease_ms).toBeGreaterThan(0);
+      expect(dead.incarnation).toBe(1);
+    });
+
+    it("[O6] many claim at once: each session has one new owner", async () => {
+      const gone = await join("gone");
+      const all = Array.from({ length: 40 }, (_, no) => `s${String(no).padStart(2, "0")}`);
+      for (const id of all) await registry.own(gone, session(id));
+      const takers = await Promise.all(["a", "b", "c", "d"].map((id) => join(id)));
+      expect(await registry.claim(takers[0] ?? gone, { limit: 50 })).toEqual([]);
+      await registry.leave(gone);
+      const claims = (
+        await Promise.all(Array.from({ length: 12 }, (_, no) => registry.claim(takers[no % 4] ?? gone, { limit: 7 })))
+      ).flat();
+      for (const taker of takers) claims.push(...(await registry.claim(taker, { limit: 50 })));
+      expect(ids(claims)).toEqual(all);
+      expect(claims.every(({ epoch, reason, from }) => epoch === 2 && reason === "takeover" && from?.node_id === "gone")).toBe(
+        true,
+      );
+      const owned = await Promise.all(takers.map((taker) => registry.owned(taker)));
+      expect(ids(owned.flat())).toEqual(all);
+    });
+
+    it("[O9] a session goes only where its directory and its agent are", async () => {
+      const gone = await join("gone");
+      await registry.own(gone, session("shared"));
+      await registry.own(gone, session("local", null));
+      await registry.own(gone, { session_id: "other-agent", agent: "codex", place: "shared" });
+      const elsewhere = await join("elsewhere", { places: ["other"] });
+      const gateway = await join("gateway", { kind: "gateway" });
+      const draining = await join("draining");
+      await registry.mark("draining", "draining");
+      await registry.leave(gone);
+      for (const node of [elsewhere, gateway, draining]) expect(await registry.claim(node, { limit: 10 })).toEqual([]);
+      expect(ids(await registry.claim(await join("fits"), { limit: 10 }))).toEqual(["shared"]);
+      expect(ids(await registry.claim(await join("gone"), { limit: 10 }))).toEqual(["local"]);
+    });
+
+    it("[O10] a released session is for the node it was promised to, unless that cannot take it", async () => {
+      const [a, b, c] = [await join("a"), await join("b"), await join("c")];
+      for (const id of ["one", "two", "three"]) await registry.own(a, session(id, id === "three" ? null : "shared"));
+      expect(await registry.release(b, "one")).toBe(false);
+      expect(await registry.release(a, "one", { to: "c" })).toBe(true);
+      expect(await registry.claim(b, { limit: 10 })).toEqual([]);
+      expect(await registry.claim(c, { limit: 10 })).toEqual([{ session_id: "one", epoch: 2, from: null, reason: "move" }]);
+      await registry.release(a, "two", { to: "c" });
+      await registry.mark("c", "draining");
+      expect(ids(await registry.claim(b, { limit: 10 }))).toEqual(["two"]);
+      await registry.release(a, "three", { to: "b" });
+      expect(ids(await registry.claim(a, { limit: 10 }))).toEqual(["three"]);
+    });
+
+    it("says who owns what, and forgets what was removed", async () => {
+      const a = await join("a");
+      expect(await registry.own(a, session("s1"))).toBe(1);
+      expect(await registry.own(a, session("s1"))).toBeUndefined();
+      expect(await registry.find(["s1", "none"])).toEqual([
+        { session_id: "s1", agent: "mock", place: "shared", home: "a", owner: a, owned: true, epoch: 1 },
+      ]);
+      expect((await registry.nodes())[0]).toMatchObject({ node_id: "a", sessions: 1, labels: { zone: "a" }, places: ["shared"] });
+      await registry.leave(a);
+      expect((await registry.find(["s1"]))[0]).toMatchObject({ owned: false });
+      expect(await registry.mark("a", "up")).toBe(false);
+      await registry.forget("s1");
+      expect(await registry.find(["s1"])).toEqual([]);
+    });
+  });
+}
