@@ -263,7 +263,7 @@ export type ArtifactListOptions = {
 
 export type ArtifactPage = { artifacts: (ArtifactInfo & { owners: ArtifactOwner[] })[]; next: string | null };
 
-/** Content-addressed: the same bytes have the same id. The first description (mime, kind, name) of some bytes stays. */
+/** Content-addressed: the same bytes have the same id. The first description (mime, kind, name) of some bytes stays; who puts them again may not know it yet. */
 export interface Artifacts {
   /** Rejects with `invalid_artifact_id`. */
   stat(artifactId: string): Promise<ArtifactInfo | undefined>;

@@ -1,4 +1,5 @@
 // DRAGOMAN_LOG_FUZZ is how many times the usual number of runs is made, DRAGOMAN_SEED the seed.
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,8 @@ import { seedOf } from "../test-seed.ts";
 import type { Log, StreamWriter, Subscription } from "./contract.ts";
 import { readAll } from "./log.suite.ts";
 import { openMemoryLog } from "./memory/log.ts";
+import { openPostgresLog } from "./postgres/log.ts";
+import { startPostgres, withoutPostgres } from "./postgres/test-postgres.ts";
 import { openSqliteLog } from "./sqlite/log.ts";
 
 const SEED = seedOf(4_711);
@@ -243,5 +246,23 @@ describe("the log against plain arrays", () => {
       await fc.assert(fc.asyncProperty(steps, inMemory), runs(200));
     },
     120_000 * FACTOR,
+  );
+
+  it.skipIf(withoutPostgres())(
+    `agrees after any sequence of steps, in Postgres (seed ${SEED})`,
+    async () => {
+      const server = await startPostgres({ fsync: "off" });
+      const open = (tenant: string) => openPostgresLog({ url: server.url, tenant, as: { holder: "test" } });
+      const inPostgres = async (some: Step[]): Promise<void> => {
+        const tenant = randomUUID();
+        await check(some, await open(tenant), async (log) => {
+          await log.close();
+          return open(tenant);
+        });
+      };
+      await fc.assert(fc.asyncProperty(steps, inPostgres), runs(40));
+      await server.stop();
+    },
+    240_000 * FACTOR,
   );
 });

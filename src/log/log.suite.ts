@@ -263,8 +263,12 @@ function readsContract(open: () => Promise<OpenedLog>): void {
     stream.subscribe(seen);
     appendMany(stream, 5);
     expect([stream.last, stream.lastCommitted]).toEqual([5, 0]);
-    const [page, page2] = [stream.read(), log.row("session", "ses_1")];
-    expect([seen.got, await stream.committed(), (await page).events, await page2]).toEqual([[], undefined, [], undefined]);
+    const [page, row] = [stream.read(), log.row("session", "ses_1")];
+    expect(seen.got).toEqual([]);
+    await stream.committed();
+    expect((await page).events).toEqual([]);
+    // A question that is on its way while the commit is answers with none of it or all of it.
+    expect([undefined, 5]).toContain((await row)?.last_sequence);
     expect((await stream.read()).sequences).toEqual([1, 2, 3, 4, 5]);
     expect(await log.row("session", "ses_1")).toMatchObject({ last_sequence: 5, state: "{}" });
     await seen.reached(5);

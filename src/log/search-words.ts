@@ -26,3 +26,14 @@ export function phrasesOf(query: string): Phrase[] {
   }
   return phrases;
 }
+
+/** True when these folded words hold the phrase. */
+export function holds(words: readonly string[], phrase: Phrase): boolean {
+  const wanted = phrase.words.map(fold);
+  return words.some((_, at) =>
+    wanted.every((word, index) => {
+      const found = words[at + index];
+      return phrase.prefix && index === wanted.length - 1 ? found?.startsWith(word) === true : found === word;
+    }),
+  );
+}

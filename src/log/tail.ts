@@ -1,29 +1,31 @@
 /**
  * Live tail: subscribers that have everything get each new batch; the others read the log, one page a turn, until they have caught up. Nothing is ever
- * buffered for a subscriber. Positions are plain numbers that grow; what they mean is the source's business.
+ * buffered for a subscriber. Positions are numbers that grow (`bigint` where an engine needs more digits); what they mean is the source's business.
  */
 import type { SubscribeOptions, Subscription } from "./contract.ts";
 
+export type Position = number | bigint;
+
 /** Where a tail reads from. `from` and `to` number the first and the last event of a batch. */
-export interface Source<B> {
+export interface Source<B, P extends Position = number> {
   /** The last position that is committed. */
-  end(): number;
+  end(): P;
   /** The next batch behind a position, undefined when there is none. A promise where reading takes time: the others go on meanwhile. */
-  next(after: number): B | undefined | Promise<B | undefined>;
-  from(batch: B): number;
-  to(batch: B): number;
+  next(after: P): B | undefined | Promise<B | undefined>;
+  from(batch: B): P;
+  to(batch: B): P;
 }
 
 type State = Subscription["state"];
 
-export class Tail<B> {
-  readonly #source: Source<B>;
+export class Tail<B, P extends Position = number> {
+  readonly #source: Source<B, P>;
   readonly #pump: Pump;
   readonly #onThrow: (error: unknown) => void;
-  #live: Subscriber<B>[] = [];
-  readonly #all = new Set<Subscriber<B>>();
+  #live: Subscriber<B, P>[] = [];
+  readonly #all = new Set<Subscriber<B, P>>();
 
-  constructor(source: Source<B>, pump: Pump, onThrow: (error: unknown) => void) {
+  constructor(source: Source<B, P>, pump: Pump, onThrow: (error: unknown) => void) {
     this.#source = source;
     this.#pump = pump;
     this.#onThrow = onThrow;
@@ -37,7 +39,7 @@ export class Tail<B> {
     return this.#live.length > 0;
   }
 
-  subscribe(after: number, options: SubscribeOptions<B>): Subscription {
+  subscribe(after: P, options: SubscribeOptions<B>): Subscription {
     const subscriber = new Subscriber(this, after, options);
     this.#all.add(subscriber);
     this.#pump.add(subscriber);
@@ -58,13 +60,20 @@ export class Tail<B> {
     }
   }
 
-  catchUp(subscriber: Subscriber<B>): void {
+  /** There is more than was published here: those who follow live read the log. */
+  wake(): void {
+    const live = this.#live;
+    this.#live = [];
+    for (const subscriber of live) if (subscriber.state === "live") this.catchUp(subscriber);
+  }
+
+  catchUp(subscriber: Subscriber<B, P>): void {
     subscriber.state = "catching_up";
     this.#pump.add(subscriber);
   }
 
   /** One page from the log. True when it wants another turn. */
-  step(subscriber: Subscriber<B>): boolean {
+  step(subscriber: Subscriber<B, P>): boolean {
     if (subscriber.state !== "catching_up") return false;
     if (subscriber.position < this.#source.end()) {
       const batch = this.#read(subscriber);
@@ -81,19 +90,19 @@ export class Tail<B> {
   }
 
   /** True when it wants another turn. */
-  #took(subscriber: Subscriber<B>, batch: B | undefined): boolean {
+  #took(subscriber: Subscriber<B, P>, batch: B | undefined): boolean {
     if (batch !== undefined) return this.#deliver(subscriber, batch);
     if (subscriber.state === "catching_up") this.#follow(subscriber);
     return false;
   }
 
-  #follow(subscriber: Subscriber<B>): void {
+  #follow(subscriber: Subscriber<B, P>): void {
     subscriber.state = "live";
     this.#live.push(subscriber);
     this.#guard(subscriber, () => subscriber.options.onLive?.());
   }
 
-  remove(subscriber: Subscriber<B>): void {
+  remove(subscriber: Subscriber<B, P>): void {
     this.#all.delete(subscriber);
     if (this.#live.includes(subscriber)) this.#live = this.#live.filter((other) => other !== subscriber);
   }
@@ -102,7 +111,7 @@ export class Tail<B> {
     for (const subscriber of [...this.#all]) this.#finish(subscriber, reason);
   }
 
-  #read(subscriber: Subscriber<B>): B | undefined | Promise<B | undefined> {
+  #read(subscriber: Subscriber<B, P>): B | undefined | Promise<B | undefined> {
     const failed = (error: unknown): undefined => {
       this.#onThrow(error);
       this.#finish(subscriber, "failed", error);
@@ -115,13 +124,13 @@ export class Tail<B> {
     }
   }
 
-  #finish(subscriber: Subscriber<B>, reason: "deleted" | "closed" | "failed", error?: unknown): void {
+  #finish(subscriber: Subscriber<B, P>, reason: "deleted" | "closed" | "failed", error?: unknown): void {
     subscriber.close();
     this.#guard(subscriber, () => subscriber.options.onEnd?.(reason, error));
   }
 
   /** True when it goes on as it is. */
-  #deliver(subscriber: Subscriber<B>, batch: B): boolean {
+  #deliver(subscriber: Subscriber<B, P>, batch: B): boolean {
     const state = subscriber.state;
     subscriber.position = this.#source.to(batch);
     let answer: unknown;
@@ -132,7 +141,7 @@ export class Tail<B> {
     return subscriber.state === state;
   }
 
-  #guard(subscriber: Subscriber<B>, call: () => void): void {
+  #guard(subscriber: Subscriber<B, P>, call: () => void): void {
     try {
       call();
     } catch (error) {
@@ -142,14 +151,14 @@ export class Tail<B> {
   }
 }
 
-class Subscriber<B> implements Subscription {
+class Subscriber<B, P extends Position> implements Subscription {
   readonly options: SubscribeOptions<B>;
   /** The last event it was given. */
-  position: number;
+  position: P;
   state: State = "catching_up";
-  readonly #tail: Tail<B>;
+  readonly #tail: Tail<B, P>;
 
-  constructor(tail: Tail<B>, after: number, options: SubscribeOptions<B>) {
+  constructor(tail: Tail<B, P>, after: P, options: SubscribeOptions<B>) {
     this.#tail = tail;
     this.position = after;
     this.options = options;

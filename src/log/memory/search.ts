@@ -9,7 +9,7 @@ import type {
   SearchStream,
   StreamKind,
 } from "../contract.ts";
-import { fold, type Phrase, phrasesOf, wordsIn } from "../search-words.ts";
+import { fold, holds, phrasesOf, wordsIn } from "../search-words.ts";
 
 type Entry = SearchEntry & { no: number; words: string[] };
 type Named = SearchStream & { no: number };
@@ -92,16 +92,6 @@ export class MemorySearch implements SearchIndex {
     const stream = this.#streams.get(keyOf(entry));
     return stream ? [{ ...entry, agent: stream.agent, directory: stream.directory, title: stream.title }] : [];
   }
-}
-
-function holds(words: readonly string[], phrase: Phrase): boolean {
-  const wanted = phrase.words.map(fold);
-  return words.some((_, at) =>
-    wanted.every((word, index) => {
-      const found = words[at + index];
-      return phrase.prefix && index === wanted.length - 1 ? found?.startsWith(word) === true : found === word;
-    }),
-  );
 }
 
 const keyOf = ({ kind, stream_id }: { kind: StreamKind; stream_id: string }): string => `${kind}/${stream_id}`;

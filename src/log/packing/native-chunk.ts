@@ -96,12 +96,7 @@ export class NativeChunk {
 
   /** How many there are of each type and disposition. */
   counts(): Map<string, Map<Disposition, number>> {
-    const counts = new Map<string, Map<Disposition, number>>();
-    for (const [, type, disposition, count] of this.#runs) {
-      const ofType = counts.get(type) ?? new Map<Disposition, number>();
-      counts.set(type, ofType.set(disposition, (ofType.get(disposition) ?? 0) + count));
-    }
-    return counts;
+    return countsOf(this.#runs);
   }
 
   head(): string {
@@ -120,6 +115,21 @@ export class NativeChunk {
     this.#parts.push(this.#text.bytes());
     this.#text = new TextBuffer("utf8");
   }
+}
+
+/** The same, of a chunk that was stored. */
+export function countsOfHead(headJson: string): Map<string, Map<Disposition, number>> {
+  const head: Head | OldHead = JSON.parse(headJson);
+  return countsOf(Array.isArray(head) ? head.map(([dir, , type, disposition]) => [dir, type, disposition, 1]) : head.runs);
+}
+
+function countsOf(runs: readonly MessageRun[]): Map<string, Map<Disposition, number>> {
+  const counts = new Map<string, Map<Disposition, number>>();
+  for (const [, type, disposition, count] of runs) {
+    const ofType = counts.get(type) ?? new Map<Disposition, number>();
+    counts.set(type, ofType.set(disposition, (ofType.get(disposition) ?? 0) + count));
+  }
+  return counts;
 }
 
 const covered = ({ before, after }: LineTemplate): number => before.length + after.length;

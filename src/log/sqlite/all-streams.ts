@@ -6,10 +6,11 @@
 import { setImmediate } from "node:timers/promises";
 import type { GlobalBatch, SubscribeOptions, Subscription } from "../contract.ts";
 import { LogError } from "../log-error.ts";
-import { type EventBatch, PlacedBatch, POSITION_STEP, parseCursor, splitCursor } from "../packing/batch.ts";
+import type { EventBatch } from "../packing/batch.ts";
 import { type Pump, Tail } from "../tail.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
+import { PlacedBatch, POSITION_STEP, parseCursor, splitCursor } from "./placed-batch.ts";
 import type { StreamStore } from "./stream-store.ts";
 
 /** Streams looked at in one turn of the event loop: a millisecond. */

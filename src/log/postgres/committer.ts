@@ -1,0 +1,330 @@
+/**
+ * Group commit with one commit in flight: what is enqueued meanwhile is the next one. A commit is one statement; when its answer is lost, the log is asked
+ * whether it was done before it is sent again. Nothing is shown before its commit was answered. It knows writers and sets, not what is in them.
+ */
+import type { LogHealth } from "../contract.ts";
+import { LogError, notDurableYet } from "../log-error.ts";
+import { type Attempt, Outcome } from "./attempt.ts";
+import { closedError } from "./errors.ts";
+import { WriteSet } from "./write-set.ts";
+
+export interface Enlisted {
+  /** Moves what waits into the set. From now on it is in flight, and what comes is the next. */
+  take(set: WriteSet): void;
+  /** What was taken is committed, in the transaction with this number. */
+  settle(xid: bigint): void;
+  /** How many follow what it writes. */
+  readonly followers: number;
+}
+
+type CommitterOptions = {
+  attempt: Attempt;
+  /** After each commit: hands on what was settled. */
+  publish(): void;
+  onError(error: LogError | null): void;
+  maxPendingBytes: number;
+};
+
+const RETRY_MIN_MS = 50;
+const RETRY_MAX_MS = 1000;
+/** How long a bounded `committed()` waits for a log that cannot write. Commands are answered within about a second. */
+const PATIENCE_MS = 800;
+/** Agents are paused when more than this part of what may wait does. */
+const PRESSURE_PART = 1 / 4;
+/** More than the usual limit may wait for a database that is slow but works: its answer is on the way. */
+const SLOW_FACTOR = 4;
+
+/** With more streams than this, a commit waits for more, unless somebody waits for it; longer when nobody follows. */
+const MANY_STREAMS = 50;
+const LINGER_MS = 50;
+const UNWATCHED_LINGER_MS = 250;
+const ENOUGH_BYTES = 1024 * 1024;
+
+type Failure = {
+  error: LogError;
+  since: number;
+  retryMs: number;
+  patience: NodeJS.Timeout;
+  outOfPatience: boolean;
+  final: boolean;
+};
+type Waiter = { promise: Promise<void>; resolve(): void; reject(error: LogError): void };
+/** Callers that wait a bounded time, and those that wait as long as it takes. */
+type Waiters = { bounded: Waiter | undefined; long: Waiter | undefined };
+
+export class Committer {
+  readonly #options: CommitterOptions;
+  #dirty = new Set<Enlisted>();
+  #sync = false;
+  #pendingBytes = 0;
+  #inFlightBytes = 0;
+  #waiting: Waiters = { bounded: undefined, long: undefined };
+  #inFlight: Waiters | undefined;
+  #running: Promise<void> | undefined;
+  #scheduled: NodeJS.Immediate | undefined;
+  #lingering: NodeJS.Timeout | undefined;
+  /** Ends the pause before the next attempt. */
+  #wake: (() => void) | undefined;
+  #failure: Failure | undefined;
+  readonly #pressureListeners = new Set<(paused: boolean) => void>();
+  #pressed = false;
+  #closed = false;
+  #commits = 0;
+  #failedCommits = 0;
+
+  constructor(options: CommitterOptions) {
+    this.#options = options;
+  }
+
+  get commits(): number {
+    return this.#commits;
+  }
+
+  get counts(): { commits: number; failed_commits: number; pending_bytes: number } {
+    return { commits: this.#commits, failed_commits: this.#failedCommits, pending_bytes: this.#bytes };
+  }
+
+  get #bytes(): number {
+    return this.#pendingBytes + this.#inFlightBytes;
+  }
+
+  /** Call before anything is changed: throws when nothing can be taken. */
+  admit(): void {
+    if (this.#closed) throw closedError();
+    if (this.#failure?.final) throw this.#failure.error;
+    const most = this.#options.maxPendingBytes;
+    if (this.#bytes <= most) return;
+    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#bytes <= most * SLOW_FACTOR) return;
+    throw new LogError("disk_full", "The database takes less than agents write, and too much waits for it. Try again later.");
+  }
+
+  enlist(writer: Enlisted, bytes: number, sync: boolean | undefined): void {
+    this.#pendingBytes += bytes;
+    if (sync === true) this.#sync = true;
+    this.#dirty.add(writer);
+    if (!this.#pressed) this.#reportPressure();
+    this.#schedule();
+  }
+
+  onPressure(listener: (paused: boolean) => void): () => void {
+    this.#pressureListeners.add(listener);
+    if (this.#pressed) listener(true);
+    return () => void this.#pressureListeners.delete(listener);
+  }
+
+  assertWritable(): void {
+    if (this.#closed) throw closedError();
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Everything enqueued so far. */
+  committed(bounded: boolean): Promise<void> {
+    if (this.#failure?.final) return rejected(this.#failure.error);
+    const waiters = this.#dirty.size > 0 ? this.#waiting : this.#inFlight;
+    if (waiters === undefined) return Promise.resolve();
+    if (this.#closed) return rejected(closedError());
+    if (bounded && this.#failure?.outOfPatience) return rejected(notDurableYet(this.#failure.error));
+    const name = bounded ? "bounded" : "long";
+    waiters[name] ??= waiter();
+    if (this.#dirty.size > 0) this.#schedule();
+    return waiters[name]?.promise ?? Promise.resolve();
+  }
+
+  /** Somebody else found out that the log is another's. */
+  fence(error: LogError): void {
+    if (this.#closed || this.#failure?.final) return;
+    this.#fail(error);
+    this.#wake?.();
+  }
+
+  health(): Omit<Extract<LogHealth, { state: "ok" }>, "damage"> | Omit<Extract<LogHealth, { state: "failing" }>, "damage"> {
+    const pending_bytes = this.#bytes;
+    if (this.#failure === undefined) return { state: "ok", pending_bytes };
+    const { error, since } = this.#failure;
+    return { state: "failing", code: error.code, message: error.message, since, pending_bytes };
+  }
+
+  /** After the last `committed()`. Returns the error when something is left that could not be written. */
+  async close(): Promise<LogError | undefined> {
+    this.#closed = true;
+    if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
+    clearTimeout(this.#lingering);
+    clearTimeout(this.#failure?.patience);
+    this.#wake?.();
+    await this.#running;
+    const error = new LogError("log_closed", "The log was closed before this could be committed.");
+    this.#reject(this.#waiting, error, true);
+    return this.#failure?.error;
+  }
+
+  #schedule(): void {
+    if (this.#running !== undefined || this.#closed || this.#failure?.final) return;
+    if (this.#lingering !== undefined) {
+      if (!this.#urgent) return;
+      clearTimeout(this.#lingering);
+      this.#lingering = undefined;
+    }
+    this.#scheduled ??= setImmediate(() => {
+      this.#scheduled = undefined;
+      if (!this.#mayLinger()) this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#running !== undefined || this.#dirty.size === 0 || this.#closed) return;
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#dirty.size > 0) this.#schedule();
+    });
+  }
+
+  /** Somebody waits for what is pending, or it is a command. */
+  get #urgent(): boolean {
+    return (
+      this.#sync || this.#waiting.bounded !== undefined || this.#waiting.long !== undefined || this.#pendingBytes > ENOUGH_BYTES
+    );
+  }
+
+  /** A commit costs the same for one stream and for many: with many that write, fewer commits carry more. */
+  #mayLinger(): boolean {
+    if (this.#urgent || this.#dirty.size <= MANY_STREAMS) return false;
+    const watched = [...this.#dirty].some(({ followers }) => followers > 0);
+    this.#lingering = setTimeout(
+      () => {
+        this.#lingering = undefined;
+        this.#start();
+      },
+      watched ? LINGER_MS : UNWATCHED_LINGER_MS,
+    );
+    return true;
+  }
+
+  async #run(): Promise<void> {
+    const [writers, waiters, set] = [this.#dirty, this.#waiting, new WriteSet()];
+    this.#dirty = new Set();
+    this.#waiting = { bounded: undefined, long: undefined };
+    this.#inFlight = waiters;
+    this.#inFlightBytes = this.#pendingBytes;
+    this.#pendingBytes = 0;
+    this.#sync = false;
+    for (const writer of writers) writer.take(set);
+    const xid = await this.#commit(set);
+    this.#inFlight = undefined;
+    this.#inFlightBytes = 0;
+    if (xid === undefined) {
+      this.#reject(waiters, this.#failure?.final ? this.#failure.error : closedError(), true);
+      return;
+    }
+    this.#commits++;
+    for (const writer of writers) writer.settle(xid);
+    waiters.bounded?.resolve();
+    waiters.long?.resolve();
+    if (this.#failure !== undefined) this.#recover();
+    if (this.#pressed) this.#reportPressure();
+    this.#options.publish();
+  }
+
+  /** Tries until it is done. Undefined: it will never be, because the log was closed or belongs to another. */
+  async #commit(set: WriteSet): Promise<bigint | undefined> {
+    const outcome = new Outcome(set);
+    for (;;) {
+      try {
+        return await this.#options.attempt.run(outcome);
+      } catch (error) {
+        this.#fail(error instanceof LogError ? error : new LogError("write_failed", String(error), {}, error));
+      }
+      if (this.#closed || this.#failure?.final) return undefined;
+      await this.#pause(this.#failure?.retryMs ?? RETRY_MIN_MS);
+      if (this.#closed) return undefined;
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #fail(error: LogError): void {
+    const before = this.#failure;
+    this.#failedCommits++;
+    this.#failure = {
+      error,
+      since: before?.since ?? Date.now(),
+      retryMs: before === undefined ? RETRY_MIN_MS : Math.min(before.retryMs * 2, RETRY_MAX_MS),
+      patience: before?.patience ?? setTimeout(() => this.#losePatience(), PATIENCE_MS),
+      outOfPatience: before?.outOfPatience ?? false,
+      final: error.code === "fenced",
+    };
+    this.#reportPressure();
+    if (this.#failure.final) this.#giveUp(error);
+    if (before?.error.code !== error.code) this.#options.onError(error);
+  }
+
+  /** What was not committed is dropped: it belongs to a history that ended before it. */
+  #giveUp(error: LogError): void {
+    clearTimeout(this.#failure?.patience);
+    this.#dirty = new Set();
+    this.#pendingBytes = 0;
+    this.#reject(this.#waiting, error, true);
+  }
+
+  #losePatience(): void {
+    if (this.#failure === undefined) return;
+    this.#failure.outOfPatience = true;
+    const error = notDurableYet(this.#failure.error);
+    this.#reject(this.#waiting, error, false);
+    if (this.#inFlight !== undefined) this.#reject(this.#inFlight, error, false);
+  }
+
+  #recover(): void {
+    clearTimeout(this.#failure?.patience);
+    this.#failure = undefined;
+    this.#reportPressure();
+    this.#options.onError(null);
+  }
+
+  #reject(waiters: Waiters, error: LogError, all: boolean): void {
+    waiters.bounded?.reject(error);
+    waiters.bounded = undefined;
+    if (!all) return;
+    waiters.long?.reject(error);
+    waiters.long = undefined;
+  }
+
+  #reportPressure(): void {
+    const pressed = this.#failure !== undefined || this.#bytes > this.#options.maxPendingBytes * PRESSURE_PART;
+    if (pressed === this.#pressed) return;
+    this.#pressed = pressed;
+    for (const listener of this.#pressureListeners) {
+      try {
+        listener(pressed);
+      } catch (error) {
+        this.#options.onError(new LogError("write_failed", `Reporting pressure: ${String(error)}`, {}, error));
+      }
+    }
+  }
+}
+
+/** Handled or not: a caller that went away must not bring the process down. */
+function rejected(error: LogError): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => undefined);
+  return promise;
+}
+
+function waiter(): Waiter {
+  let resolve: () => void = () => undefined;
+  let reject: (error: LogError) => void = () => undefined;
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

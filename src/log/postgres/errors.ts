@@ -1,0 +1,49 @@
+/** Errors of the database as errors of the log. */
+import type { StreamKind } from "../contract.ts";
+import { LogError } from "../log-error.ts";
+import { LOG_FENCED, PostgresError } from "./connection.ts";
+
+const DISK_FULL = "53100";
+export const UNIQUE_VIOLATION = "23505";
+
+export function toLogError(error: unknown, doing: string): LogError {
+  if (error instanceof LogError) return error;
+  if (!(error instanceof PostgresError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return new LogError("write_failed", `${doing}: ${message}. See the cause; it is tried again.`, {}, error);
+  }
+  if (error.code === LOG_FENCED) {
+    const message =
+      "Another dragoman has taken over this log in Postgres. This one writes nothing any more: stop it, and use the other.";
+    return new LogError("fenced", message, {}, error);
+  }
+  if (error.reason === "fenced") return new LogError("fenced", `${doing}: ${error.message}.`, {}, error);
+  if (error.code === DISK_FULL)
+    return new LogError(
+      "disk_full",
+      `${doing}: ${error.message} Free some space on its disk; writing goes on by itself.`,
+      {},
+      error,
+    );
+  const next = error.reason === "lost" ? "It goes on by itself when the database is back." : "See the cause; it is tried again.";
+  return new LogError("write_failed", `${doing}: ${error.message} ${next}`, {}, error);
+}
+
+type Named = { kind: StreamKind; id: string };
+
+export const fenced = ({ kind, id }: Named): LogError =>
+  new LogError("fenced", `${kind} ${id} has another writer now. Take the writer again to go on.`, { kind, id });
+
+export const deleted = ({ kind, id }: Named): LogError =>
+  new LogError("stream_deleted", `${kind} ${id} was deleted. Create a new one.`, { kind, id });
+
+export const exists = ({ kind, id }: Named): LogError =>
+  new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
+
+export const closedError = (): LogError => new LogError("log_closed", "The log is closed: dragoman is stopping.");
+
+/** Texts in Postgres have no NUL: one that came in would be refused for ever, and everything behind it. */
+export function mustBeText(text: string, what: string): void {
+  if (text.includes("\0"))
+    throw new LogError("invalid_entry", `${what} contains a NUL character. Serialize it with JSON.stringify.`);
+}

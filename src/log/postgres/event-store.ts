@@ -1,0 +1,203 @@
+/**
+ * Reads ranges of a stream's events in bounded pages. A row that does not match its checksums, and a row that is missing, are refused: what is returned is what
+ * was written, without a gap.
+ */
+import type { ReadOptions, ReadPage } from "../contract.ts";
+import type { LogError } from "../log-error.ts";
+import { EventBatch } from "../packing/batch.ts";
+import { unsealed } from "../packing/checksum.ts";
+import type { Damage, StreamName } from "../packing/damage.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, type CheckedRow, checkedRow, ENVELOPE, merge } from "../packing/event-chunk.ts";
+import { PackedEvents } from "../packing/packed-events.ts";
+import { int, type SqlRow, text } from "../packing/row-readers.ts";
+import { numbersOf, someWord, wordsOf } from "../packing/run-length.ts";
+import { textArray } from "./attempt.ts";
+import type { Postgres } from "./connection.ts";
+import { toLogError } from "./errors.ts";
+
+const PAGE_BYTES = 8 * 1024 * 1024;
+/** Rows of one question, and how many questions a read with `types` asks before it returns what it has. */
+const ROWS = 1000;
+const SCANS = 20;
+
+type Range = { after: number; before: number; limit: number; maxBytes: number };
+
+export class EventStore {
+  readonly #database: Postgres;
+  readonly #damage: Damage;
+
+  constructor(database: Postgres, damage: Damage) {
+    this.#database = database;
+    this.#damage = damage;
+  }
+
+  /** The next run of whole chunks behind `after`, merged into one batch of about a chunk's size. Call it only when there is more. */
+  async nextBatch(stream: StreamName, after: number, last: number): Promise<EventBatch> {
+    const range = { after, before: last + 1, limit: CHUNK_EVENTS, maxBytes: CHUNK_CHARS };
+    const rows = (await this.#rows(stream, range, false, null)).map((row) => checkedRow(row, stream, this.#damage));
+    let end = after;
+    const taken: CheckedRow[] = [];
+    for (const row of rows) {
+      if (row.first > end + 1) throw this.#missing(stream, end + 1);
+      // All of a batch is one object for who gets it: not much more than a chunk's worth.
+      if (taken.length > 0 && row.last - after > CHUNK_EVENTS) break;
+      taken.push(row);
+      end = row.last;
+    }
+    const [one] = taken;
+    if (one === undefined) throw this.#missing(stream, after + 1);
+    return new EventBatch(stream, one.first, end, merge(taken)).tail(after);
+  }
+
+  /** Of the transaction that wrote this event. */
+  async xidOf(stream: StreamName, sequence: number): Promise<bigint> {
+    const { rows } = await this.#query(
+      "SELECT xid::text AS xid FROM dragoman.event_chunks WHERE stream = $1 AND last >= $2 ORDER BY last LIMIT 1",
+      [stream.no, sequence],
+    );
+    if (rows[0] === undefined) throw this.#missing(stream, sequence);
+    return BigInt(text(rows[0], "xid"));
+  }
+
+  async read(stream: StreamName, last: number, options: ReadOptions): Promise<ReadPage> {
+    const range: Range = {
+      after: Math.max(0, options.after ?? 0),
+      before: Math.min(options.before ?? Number.POSITIVE_INFINITY, last + 1),
+      limit: Math.max(1, options.limit ?? 1000),
+      maxBytes: options.maxBytes ?? PAGE_BYTES,
+    };
+    const reverse = options.reverse === true;
+    const next = reverse ? range.before : range.after;
+    const page: ReadPage = { events: [], sequences: [], types: [], natives: [], next, last, has_more: false };
+    if (range.after + 1 >= range.before) return page;
+    if (options.types === undefined) await this.#readAll(stream, range, reverse, page);
+    else await this.#readTypes(stream, range, reverse, options.types, page);
+    page.has_more = reverse ? page.next > range.after + 1 : page.next < range.before - 1;
+    return page;
+  }
+
+  /** Rows of few events come in several questions; each goes on where the page stands. */
+  async #readAll(stream: StreamName, range: Range, reverse: boolean, page: ReadPage): Promise<void> {
+    let bytes = 0;
+    for (;;) {
+      const left = { ...range, limit: range.limit - page.events.length, maxBytes: range.maxBytes - bytes };
+      const rows = await this.#rows(
+        stream,
+        reverse ? { ...left, before: page.next } : { ...left, after: page.next },
+        reverse,
+        null,
+      );
+      if (rows.length === 0) throw this.#missing(stream, wanted(page, reverse));
+      for (const row of rows) {
+        bytes += sizeOf(row);
+        if (!this.#take(page, row, stream, range, reverse, undefined)) return;
+      }
+      const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
+      if (all || rows.length < ROWS) return;
+    }
+  }
+
+  async #readTypes(stream: StreamName, range: Range, reverse: boolean, types: readonly string[], page: ReadPage): Promise<void> {
+    const words = new Set(types);
+    let bytes = 0;
+    for (let scans = 0; scans < SCANS; scans++) {
+      const left = { ...range, limit: Number.MAX_SAFE_INTEGER, maxBytes: range.maxBytes - bytes };
+      const rows = await this.#rows(
+        stream,
+        reverse ? { ...left, before: page.next } : { ...left, after: page.next },
+        reverse,
+        types,
+      );
+      if (rows.length === 0) throw this.#missing(stream, wanted(page, reverse));
+      for (const row of rows) {
+        this.#mustFollow(page, { first: int(row, "first"), last: int(row, "last") }, stream, reverse);
+        if (row.body === null || !someWord(unsealed(text(row, "types")).text, words)) {
+          page.next = reverse ? Math.max(int(row, "first"), range.after + 1) : Math.min(int(row, "last"), range.before - 1);
+          continue;
+        }
+        bytes += sizeOf(row);
+        if (!this.#take(page, row, stream, range, reverse, words)) return;
+      }
+      const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
+      if (all || rows.length < ROWS) return;
+    }
+  }
+
+  /** Adds what is wanted of one row to the page; false when the page is full. */
+  #take(
+    page: ReadPage,
+    row: SqlRow,
+    stream: StreamName,
+    range: Range,
+    reverse: boolean,
+    types: ReadonlySet<string> | undefined,
+  ): boolean {
+    const checked = checkedRow(row, stream, this.#damage);
+    this.#mustFollow(page, checked, stream, reverse);
+    const { first } = checked;
+    const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
+    const to = Math.min(checked.last, reverse ? page.next - 1 : range.before - 1);
+    const events = PackedEvents.read(checked.body, first).events();
+    const kinds = wordsOf(checked.types);
+    const natives = numbersOf(checked.natives);
+    for (let sequence = reverse ? to : from; reverse ? sequence >= from : sequence <= to; sequence += reverse ? -1 : 1) {
+      if (page.events.length >= range.limit) return false;
+      const index = sequence - first;
+      const [event, type] = [events[index], kinds[index]];
+      if (event === undefined || type === undefined) throw this.#missing(stream, sequence);
+      page.next = sequence;
+      if (types?.has(type) === false) continue;
+      page.events.push(event);
+      page.sequences.push(sequence);
+      page.types.push(type);
+      page.natives.push(natives[index] ?? null);
+    }
+    return page.events.length < range.limit;
+  }
+
+  /**
+   * Rows of a range, as many as its limits allow and at least one, in the order that is asked for. With `types`, rows that have none of them come without
+   * their bodies: they are only passed over.
+   */
+  async #rows(stream: StreamName, range: Range, reverse: boolean, types: readonly string[] | null): Promise<SqlRow[]> {
+    const { after, before, limit, maxBytes } = range;
+    // A chunk holds at most so many events: one that reaches beyond the range ends soon behind it.
+    const [low, high] = reverse ? [Math.max(after, before - 1 - limit), before + CHUNK_EVENTS] : [after, before + CHUNK_EVENTS];
+    const most = reverse ? before : Math.min(before, after + 1 + limit);
+    const hit = types === null ? "true" : "EXISTS (SELECT 1 FROM unnest($6::text[]) w WHERE position(w IN types) > 0)";
+    const order = reverse ? "last DESC" : "last";
+    const { rows } = await this.#query(
+      `SELECT stream, first, last, types, natives, CASE WHEN hit THEN body END AS body, checksum FROM (
+         SELECT *, sum(size) OVER (ORDER BY ${order}) - size AS so_far FROM (
+           SELECT *, CASE WHEN hit THEN octet_length(body) + ${ENVELOPE} * (last - first + 1) ELSE 0 END AS size FROM (
+             SELECT *, ${hit} AS hit FROM dragoman.event_chunks
+             WHERE stream = $1 AND last > $2 AND last < $3 AND first < $4 ORDER BY ${order} LIMIT ${ROWS}) chosen) sized) summed
+       WHERE so_far = 0 OR so_far + size <= $5 ORDER BY ${order}`,
+      [stream.no, low, high, most, maxBytes, ...(types === null ? [] : [textArray(types)])],
+    );
+    return rows;
+  }
+
+  async #query(sql: string, values: readonly (string | number)[]): Promise<{ rows: SqlRow[] }> {
+    try {
+      return await this.#database.query(sql, values);
+    } catch (error) {
+      throw toLogError(error, "Reading the log");
+    }
+  }
+
+  #mustFollow(page: ReadPage, row: { first: number; last: number }, stream: StreamName, reverse: boolean): void {
+    const next = wanted(page, reverse);
+    if (row.first > next || row.last < next) throw this.#missing(stream, next);
+  }
+
+  #missing(stream: StreamName, sequence: number): LogError {
+    return this.#damage.found(`Event ${sequence}`, stream);
+  }
+}
+
+const sizeOf = (row: SqlRow): number =>
+  (row.body instanceof Uint8Array ? row.body.length : 0) + ENVELOPE * (int(row, "last") - int(row, "first") + 1);
+
+/** The sequence that a page needs next. */
+const wanted = (page: ReadPage, reverse: boolean): number => (reverse ? page.next - 1 : page.next + 1);

@@ -1,0 +1,326 @@
+/**
+ * The log in Postgres, put together. One commit in flight over a connection of its own; reading over a small pool. A daemon has a log to itself, or nodes
+ * share it: then every stream has its own owner, and what others commit is read from the database.
+ */
+import type {
+  GlobalBatch,
+  ListOptions,
+  Log,
+  LogHealth,
+  LogStats,
+  Stream,
+  StreamKind,
+  StreamPage,
+  StreamRow,
+  StreamWriter,
+  SubscribeOptions,
+  Subscription,
+} from "../contract.ts";
+import type { LogError } from "../log-error.ts";
+import type { EventBatch } from "../packing/batch.ts";
+import { BatchCache } from "../packing/batch-cache.ts";
+import { Damage } from "../packing/damage.ts";
+import { Pump } from "../tail.ts";
+import { AllStreams, BEGINNING } from "./all-streams.ts";
+import { PostgresArtifacts } from "./artifacts.ts";
+import { Attempt } from "./attempt.ts";
+import { Committer } from "./committer.ts";
+import { Postgres } from "./connection.ts";
+import { PostgresDocuments } from "./documents.ts";
+import { Epochs } from "./epochs.ts";
+import { deleted, exists, toLogError } from "./errors.ts";
+import { EventStore } from "./event-store.ts";
+import { Followed } from "./followed.ts";
+import { Housekeeping } from "./housekeeping.ts";
+import { type MigrationRoom, migrate } from "./migrations.ts";
+import { NativeStore } from "./native-store.ts";
+import { Removals } from "./removal.ts";
+import { logTables } from "./schema.ts";
+import { PostgresSearch } from "./search.ts";
+import { PostgresStream, type StreamContext } from "./stream.ts";
+import { StreamStore, withoutNumber } from "./stream-store.ts";
+import { PostgresWriter, type WriterContext } from "./writer.ts";
+
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+/** A commit without an answer for so long is asked about. */
+const COMMIT_TIMEOUT_MS = 10_000;
+
+export type OpenPostgresOptions = {
+  url: string;
+  /** Several logs share a database under different names. */
+  tenant?: string;
+  /**
+   * Who opens it. `holder`: one daemon has the log to itself; the name is that of its data directory, so that the next start need not wait for the end of the
+   * last. `node`: nodes share the log, and this is the name in the column `owner` of the streams that are this node's.
+   */
+  as: { holder: string } | { node: string };
+  /** Tables of other rooms beside the log's. */
+  rooms?: readonly MigrationRoom[];
+  /** Failed commits, and subscribers that threw. Called once per change of the failing code, and with null when it works again. */
+  onError?(error: LogError | null): void;
+  /** Appends are refused once this much waits for a database that does not take it. Default 64 MB. */
+  maxPendingBytes?: number;
+};
+
+export async function openPostgresLog(options: OpenPostgresOptions): Promise<PostgresLog> {
+  const database = await Postgres.open({ url: options.url });
+  const commits = await Postgres.open({ url: options.url, connections: 1, timeoutMs: COMMIT_TIMEOUT_MS });
+  try {
+    await migrate(database, [logTables, ...(options.rooms ?? [])]);
+    const holder = "holder" in options.as ? options.as.holder : null;
+    const epochs = await Epochs.begin(database, { tenant: options.tenant ?? DEFAULT_TENANT, holder });
+    const log = new PostgresLog(options, { database, commits, epochs });
+    await log.begin();
+    return log;
+  } catch (error) {
+    await Promise.all([database.close(), commits.close()]);
+    throw toLogError(error, `Opening the log in ${database.place}`);
+  }
+}
+
+export const DEFAULT_TENANT = "default";
+
+type Opened = { database: Postgres; commits: Postgres; epochs: Epochs };
+type Published = { stream: PostgresStream; batch: EventBatch; placed: Parameters<AllStreams["publish"]>[0] };
+
+export class PostgresLog implements Log {
+  readonly beginning = BEGINNING;
+  readonly id: string;
+  readonly epoch: string;
+  readonly documents: PostgresDocuments;
+  readonly artifacts: PostgresArtifacts;
+  readonly search: PostgresSearch;
+  /** For rooms that keep tables beside the log's. */
+  readonly database: Postgres;
+  readonly #commits: Postgres;
+  readonly #committer: Committer;
+  readonly #context: StreamContext;
+  readonly #writerContext: WriterContext;
+  readonly #damage: Damage;
+  readonly #onError: (error: LogError | null) => void;
+  /** Those that somebody holds. A stream that nobody holds any more is let go. */
+  readonly #streams = new Map<string, WeakRef<PostgresStream>>();
+  readonly #letGo = new FinalizationRegistry(({ name, no }: { name: string; no: number }) => {
+    this.documents.unload(no);
+    if (this.#streams.get(name)?.deref() === undefined) this.#streams.delete(name);
+  });
+  readonly #all: AllStreams;
+  readonly #pump = new Pump();
+  readonly #followed: Followed;
+  readonly #removals: Removals;
+  readonly #housekeeping: Housekeeping;
+  #queue: Published[] = [];
+  #events = 0;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: OpenPostgresOptions, { database, commits, epochs }: Opened) {
+    const tenant = options.tenant ?? DEFAULT_TENANT;
+    const shared = "node" in options.as;
+    const node = "node" in options.as ? options.as.node : null;
+    this.id = epochs.logId;
+    this.epoch = epochs.current;
+    this.database = database;
+    this.#commits = commits;
+    this.#onError = (error) => options.onError?.(error);
+    this.#damage = new Damage(this.#onError);
+    this.#committer = new Committer({
+      attempt: new Attempt(commits, { tenant, owner: shared ? null : epochs.current, node }),
+      publish: () => this.#publish(),
+      onError: this.#onError,
+      maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
+    });
+    const [committer, damage, pump] = [this.#committer, this.#damage, this.#pump];
+    const onThrow = (error: unknown): void => this.#onError(toLogError(error, "Passing events on"));
+    this.documents = new PostgresDocuments(database, tenant, committer);
+    this.artifacts = new PostgresArtifacts(database, tenant, { committer, damage });
+    this.search = new PostgresSearch(database, tenant);
+    const streams = new StreamStore(database, tenant, node);
+    this.#followed = new Followed(streams, onThrow);
+    this.#all = new AllStreams({ database, tenant, shared, epochs, damage, pump, onThrow });
+    this.#context = {
+      ...{ committer, streams, epochs, pump, shared, onThrow },
+      events: new EventStore(database, damage),
+      natives: new NativeStore(database, damage),
+      published: new BatchCache(),
+      reread: new BatchCache(),
+      committed: (stream, batch, xid) => {
+        this.#queue.push({ stream, batch, placed: this.#all.committed(batch, xid) });
+        this.#events += batch.last - batch.first + 1;
+      },
+      followed: (stream) => {
+        if (shared) this.#followed.add(stream);
+      },
+      refused: ({ no }) => {
+        this.documents.drop(no);
+        this.artifacts.drop(no);
+      },
+    };
+    this.#writerContext = { committer, documents: this.documents, artifacts: this.artifacts };
+    this.#removals = new Removals(database, tenant, this.#onError);
+    this.#housekeeping = new Housekeeping(database, {
+      tenant,
+      owner: shared ? null : epochs.current,
+      onFenced: (error) => this.#committer.fence(error),
+    });
+  }
+
+  async begin(): Promise<void> {
+    await this.#removals.resume();
+    this.#housekeeping.start();
+  }
+
+  async create(kind: StreamKind, id: string, state: string): Promise<StreamWriter> {
+    this.#committer.admit();
+    const no = this.#held(kind, id) === undefined ? await this.#context.streams.reserve(kind, id) : undefined;
+    // Another may have created it here while the database was asked.
+    if (no === undefined || this.#held(kind, id) !== undefined) throw exists({ kind, id });
+    this.#committer.admit();
+    const now = Date.now();
+    const row = { no, kind, id, created_at: now, updated_at: now, last_sequence: 0, last_native: 0, open_since: null, state };
+    const stream = new PostgresStream(this.#context, row, true);
+    this.#hold(stream);
+    this.documents.loadNothing(no);
+    this.#committer.enlist(stream, state.length, false);
+    return new PostgresWriter(stream, 1, this.#writerContext);
+  }
+
+  async writer(kind: StreamKind, id: string): Promise<StreamWriter | undefined> {
+    const held = this.#held(kind, id);
+    if (held?.isWritten) {
+      // What the writer before has enqueued here is its last.
+      held.suspend();
+      await this.#committer.committed(false);
+    }
+    const taken = await this.#context.streams.takeWriter(kind, id);
+    if (taken === undefined) return undefined;
+    await this.documents.load(taken.row.no);
+    const stream = this.#held(kind, id) ?? new PostgresStream(this.#context, taken.row, false);
+    this.#hold(stream);
+    stream.takeWriter(taken.row, taken.epoch);
+    return new PostgresWriter(stream, taken.epoch, this.#writerContext);
+  }
+
+  async stream(kind: StreamKind, id: string): Promise<Stream | undefined> {
+    const held = this.#held(kind, id);
+    if (held !== undefined && (!this.#context.shared || held.isWritten)) return held;
+    const row = await this.#context.streams.find(kind, id);
+    if (row === undefined) return undefined;
+    const known = this.#held(kind, id);
+    if (known?.no === row.no) {
+      known.advance(row);
+      return known;
+    }
+    const stream = new PostgresStream(this.#context, row, false);
+    this.#hold(stream);
+    return stream;
+  }
+
+  async row(kind: StreamKind, id: string): Promise<StreamRow | undefined> {
+    const row = await this.#context.streams.find(kind, id);
+    return row && withoutNumber(row);
+  }
+
+  async list(kind: StreamKind, options: ListOptions = {}): Promise<StreamPage> {
+    return this.#context.streams.list(kind, options);
+  }
+
+  async delete(kind: StreamKind, id: string, options: { documents?: readonly string[] } = {}): Promise<boolean> {
+    this.#committer.admit();
+    // What is enqueued may name it, or create it.
+    await this.#committer.committed(true);
+    const no = await this.#removals.hide({ kind, id }, options.documents ?? []);
+    const held = this.#held(kind, id);
+    if (no === undefined && held === undefined) return false;
+    held?.refuse(deleted({ kind, id }));
+    this.#streams.delete(key(kind, id));
+    this.#all.forget();
+    this.artifacts.forgetAll();
+    if (no !== undefined) this.#removals.remove(no);
+    return no !== undefined;
+  }
+
+  async erased(): Promise<void> {
+    await this.#removals.done();
+  }
+
+  async end(): Promise<string> {
+    return this.#all.cursor();
+  }
+
+  async assertCursor(cursor: string): Promise<void> {
+    await this.#all.assertCursor(cursor);
+  }
+
+  subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription {
+    return this.#all.subscribe(options);
+  }
+
+  assertWritable(): void {
+    this.#committer.assertWritable();
+  }
+
+  onPressure(listener: (paused: boolean) => void): () => void {
+    return this.#committer.onPressure(listener);
+  }
+
+  health(): LogHealth {
+    return { ...this.#committer.health(), damage: this.#damage.report() };
+  }
+
+  stats(): LogStats {
+    let subscribers = this.#all.tail.size;
+    for (const stream of this.#allHeld()) subscribers += stream.tail.size;
+    return { ...this.#committer.counts, events: this.#events, subscribers };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // While the database does not take it, for about a second.
+    await this.#committer.committed(true).catch(() => undefined);
+    const failure = await this.#committer.close();
+    for (const stream of this.#allHeld()) stream.tail.end("closed");
+    this.#all.stop();
+    this.#pump.stop();
+    this.#followed.stop();
+    await this.#removals.close();
+    await this.#housekeeping.stop();
+    await Promise.all([this.#commits.close(), this.database.close()]);
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Walks by index: what a subscriber does while it is told something may append behind. */
+  #publish(): void {
+    const queue = this.#queue;
+    for (let index = 0; index < queue.length; index++) {
+      const { stream, batch, placed } = queue[index]!;
+      stream.publish(batch);
+      this.#all.publish(placed);
+      batch.settle();
+    }
+    this.#queue = [];
+  }
+
+  #held(kind: StreamKind, id: string): PostgresStream | undefined {
+    return this.#streams.get(key(kind, id))?.deref();
+  }
+
+  #hold(stream: PostgresStream): void {
+    const name = key(stream.kind, stream.id);
+    if (this.#streams.get(name)?.deref() === stream) return;
+    this.#streams.set(name, new WeakRef(stream));
+    this.#letGo.register(stream, { name, no: stream.no });
+  }
+
+  *#allHeld(): Generator<PostgresStream> {
+    for (const reference of this.#streams.values()) {
+      const stream = reference.deref();
+      if (stream) yield stream;
+    }
+  }
+}
+
+const key = (kind: StreamKind, id: string): string => `${kind}/${id}`;

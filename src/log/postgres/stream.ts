@@ -1,0 +1,373 @@
+/**
+ * One stream: takes entries into memory, gives them to the commit, and hands committed batches on. What waits and what is in flight are kept apart. Readers
+ * have it as it is; whoever writes has a `PostgresWriter` in front of it.
+ */
+import { charsOf } from "../../schema/envelope.ts";
+import type {
+  Batch,
+  CoverageRow,
+  EventEntry,
+  NativeEntry,
+  NativePage,
+  NativeRow,
+  ReadOptions,
+  ReadPage,
+  Stream,
+  StreamKind,
+  StreamRow,
+  SubscribeOptions,
+  Subscription,
+} from "../contract.ts";
+import { LogError } from "../log-error.ts";
+import { EventBatch } from "../packing/batch.ts";
+import type { BatchCache } from "../packing/batch-cache.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
+import { NativeChunk } from "../packing/native-chunk.ts";
+import { type Pump, Tail } from "../tail.ts";
+import type { Committer, Enlisted } from "./committer.ts";
+import type { Epochs } from "./epochs.ts";
+import { deleted, fenced, mustBeText } from "./errors.ts";
+import type { EventStore } from "./event-store.ts";
+import type { NativeStore } from "./native-store.ts";
+import { type NumberedRow, type StreamStore, withoutNumber } from "./stream-store.ts";
+import type { WriteSet } from "./write-set.ts";
+
+/** What all streams of a log share. */
+export type StreamContext = {
+  committer: Committer;
+  streams: StreamStore;
+  events: EventStore;
+  natives: NativeStore;
+  epochs: Epochs;
+  published: BatchCache;
+  reread: BatchCache;
+  pump: Pump;
+  /** Others may write too: what is committed is looked up, unless the writer is here. */
+  shared: boolean;
+  /** A committed batch, in order of commit. */
+  committed(stream: PostgresStream, batch: EventBatch, xid: bigint): void;
+  /** Somebody follows a stream whose writer may be elsewhere. */
+  followed(stream: PostgresStream): void;
+  /** Its documents that were not committed are not to be. */
+  refused(stream: PostgresStream): void;
+  onThrow(error: unknown): void;
+};
+
+const ENTRY_OVERHEAD = 64;
+const WORD = /^[^\s*\0]+$/;
+/** What the database can never take must not get into a commit: it would be tried for ever. */
+const MAX_ENTRY = 128 * 1024 * 1024;
+
+type InFlight = { chunks: PendingChunk[]; last: number; lastNative: number; at: number; natives: number };
+
+export class PostgresStream implements Stream, Enlisted {
+  readonly kind: StreamKind;
+  readonly id: string;
+  readonly no: number;
+  readonly created_at: number;
+  readonly tail: Tail<Batch>;
+  readonly #context: StreamContext;
+  #last: number;
+  #lastCommitted: number;
+  #updatedAt: number;
+  #lastNative: number;
+  #lastNativeCommitted: number;
+  #chunks: PendingChunk[] = [];
+  #natives: NativeChunk[] = [];
+  /** Waiting to be taken; undefined when nothing is. */
+  #pendingState: string | undefined;
+  #state: string;
+  #openSince: number | null;
+  #isNew: boolean;
+  #inFlight: InFlight | undefined;
+  /** In the database; 0 while this process has no writer. */
+  #epoch = 0;
+  /** Of the writer that was taken last; the others are refused. */
+  #writerEpoch = 0;
+  /** Why nothing of it will ever be committed any more. */
+  #refusal: LogError | undefined;
+  #uncounted = 0;
+
+  constructor(context: StreamContext, row: NumberedRow, isNew: boolean) {
+    this.#context = context;
+    this.kind = row.kind;
+    this.id = row.id;
+    this.no = row.no;
+    this.created_at = row.created_at;
+    this.#last = row.last_sequence;
+    this.#lastCommitted = row.last_sequence;
+    this.#updatedAt = row.updated_at;
+    this.#lastNative = row.last_native;
+    this.#lastNativeCommitted = row.last_native;
+    this.#openSince = row.open_since;
+    this.#state = row.state;
+    this.#isNew = isNew;
+    if (isNew) {
+      this.#epoch = 1;
+      this.#writerEpoch = 1;
+      this.#pendingState = row.state;
+    }
+    const source = {
+      end: () => this.#lastCommitted,
+      next: (after: number) => this.#next(after),
+      from: (batch: Batch) => batch.first,
+      to: (batch: Batch) => batch.last,
+    };
+    this.tail = new Tail<Batch>(source, context.pump, context.onThrow);
+  }
+
+  get last(): number {
+    return this.#last;
+  }
+  get lastCommitted(): number {
+    return this.#lastCommitted;
+  }
+  get updatedAt(): number {
+    return this.#updatedAt;
+  }
+  get lastNative(): number {
+    return this.#lastNative;
+  }
+  get followers(): number {
+    return this.tail.size;
+  }
+  /** True while this process has a writer that was not refused. */
+  get isWritten(): boolean {
+    return this.#epoch !== 0 && this.#refusal === undefined;
+  }
+  get refusal(): LogError | undefined {
+    return this.#refusal;
+  }
+
+  /** No writer of this process may enqueue anything from here on. */
+  suspend(): void {
+    this.#writerEpoch = 0;
+  }
+
+  /** The writer was taken in the database: this is how the stream stands there. */
+  takeWriter(row: NumberedRow, epoch: number): void {
+    this.#epoch = epoch;
+    this.#writerEpoch = epoch;
+    this.#refusal = undefined;
+    this.#chunks = [];
+    this.#natives = [];
+    this.#pendingState = undefined;
+    this.#state = row.state;
+    this.#openSince = row.open_since;
+    this.#last = row.last_sequence;
+    this.#lastNative = row.last_native;
+    this.advance(row);
+  }
+
+  /** What another process has committed. */
+  advance({ last_sequence, last_native, updated_at }: Pick<NumberedRow, "last_sequence" | "last_native" | "updated_at">): void {
+    if (last_native > this.#lastNativeCommitted) this.#lastNativeCommitted = last_native;
+    if (last_sequence <= this.#lastCommitted) return;
+    this.#lastCommitted = last_sequence;
+    this.#updatedAt = updated_at;
+    this.tail.wake();
+  }
+
+  /** Throws `fenced` unless this writer was taken last, and whatever else keeps it from writing. */
+  admit(writerEpoch: number): void {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    if (writerEpoch !== this.#writerEpoch) throw fenced(this);
+    this.#context.committer.admit();
+  }
+
+  append(entry: EventEntry): void {
+    const { text, sequence, type } = entry;
+    const size = charsOf(text);
+    if (sequence !== this.#last + 1) throw gap(this, sequence);
+    if (size > MAX_ENTRY) throw tooLarge(this, size);
+    let chunk = this.#chunks.at(-1);
+    const malformedType = !chunk?.types.continues(type) && !WORD.test(type);
+    if (malformedType || (typeof text === "string" && text.includes("\n"))) throw malformed(this, sequence);
+    if (chunk === undefined || chunk.events.count >= CHUNK_EVENTS || chunk.events.chars + size > CHUNK_CHARS) {
+      chunk = pendingChunk(sequence);
+      this.#chunks.push(chunk);
+    }
+    chunk.events.add(text);
+    chunk.types.add(type);
+    chunk.natives.add(entry.native);
+    this.#last = sequence;
+    this.#context.committer.enlist(this, size + ENTRY_OVERHEAD, entry.sync);
+  }
+
+  appendNative(entry: NativeEntry): number {
+    if (entry.raw.length > MAX_ENTRY) throw tooLarge(this, entry.raw.length);
+    this.#lastNative++;
+    let chunk = this.#natives.at(-1);
+    if (chunk === undefined || chunk.full) {
+      chunk = new NativeChunk(this.#lastNative);
+      this.#natives.push(chunk);
+    }
+    chunk.add(entry);
+    this.#context.committer.enlist(this, entry.raw.length + ENTRY_OVERHEAD, false);
+    return this.#lastNative;
+  }
+
+  state(): string {
+    return this.#state;
+  }
+
+  setState(json: string, options?: { sync?: boolean }): void {
+    mustBeText(json, "The state");
+    this.#state = json;
+    this.#pendingState = json;
+    this.#context.committer.enlist(this, json.length, options?.sync);
+  }
+
+  openSince(): number | null {
+    return this.#openSince;
+  }
+
+  setOpenSince(sequence: number | null): void {
+    if (sequence === this.#openSince) return;
+    this.#openSince = sequence;
+    this.#context.committer.enlist(this, 0, false);
+  }
+
+  /** Its row is in the next commit, changed or not. */
+  touch(): void {
+    this.#context.committer.enlist(this, 0, false);
+  }
+
+  /** What is committed. */
+  async row(): Promise<StreamRow> {
+    const row = isDeleted(this.#refusal) ? undefined : await this.#context.streams.find(this.kind, this.id);
+    if (row === undefined || row.no !== this.no) throw deleted(this);
+    return withoutNumber(row);
+  }
+
+  async read(options: ReadOptions = {}): Promise<ReadPage> {
+    // What is committed when it is asked for, not when the answer comes.
+    const last = this.#lastCommitted;
+    return this.#context.events.read(this, (await this.#refresh()) ?? last, options);
+  }
+
+  async readRaw(nativeSeqs: Iterable<number>): Promise<Map<number, NativeRow>> {
+    await this.#refresh();
+    return this.#context.natives.pick(this, this.#lastNativeCommitted, nativeSeqs);
+  }
+
+  async readNative(options: { after?: number; limit?: number; maxBytes?: number } = {}): Promise<NativePage> {
+    await this.#refresh();
+    const limit = Math.max(1, options.limit ?? 1000);
+    return this.#context.natives.read(this, this.#lastNativeCommitted, options.after ?? 0, limit, options.maxBytes);
+  }
+
+  async assertCursor({ sequence, epoch }: { sequence: number; epoch: string }): Promise<void> {
+    await this.#refresh();
+    const { epochs, events } = this.#context;
+    epochs.assertKnown(sequence <= this.#lastCommitted);
+    if (epoch !== epochs.current) epochs.assertWritten(epoch, sequence === 0 ? 0n : await events.xidOf(this, sequence));
+  }
+
+  async coverage(): Promise<CoverageRow[]> {
+    await this.#refresh();
+    return this.#context.natives.coverage(this, this.#lastNativeCommitted);
+  }
+
+  subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription {
+    if (isDeleted(this.#refusal)) throw deleted(this);
+    const subscription = this.tail.subscribe(Math.max(0, options.after ?? 0), options);
+    if (!this.isWritten) this.#context.followed(this);
+    return subscription;
+  }
+
+  take(set: WriteSet): void {
+    if (!this.isWritten) return;
+    const { no, kind, id, created_at } = this;
+    const chunks = this.#chunks;
+    const at = chunks.length > 0 ? Date.now() : this.#updatedAt;
+    set.streams.push({
+      ...{ no, kind, id, epoch: this.#epoch, expected: this.#lastCommitted, last: this.#last, lastNative: this.#lastNative },
+      ...{ openSince: this.#openSince, at, created: this.#isNew ? created_at : null, state: this.#pendingState ?? null },
+      ...{ chunks, natives: this.#natives },
+      refuse: (error) => this.refuse(error),
+    });
+    this.#inFlight = { chunks, at, last: this.#last, lastNative: this.#lastNative, natives: this.#natives.length };
+    this.#chunks = [];
+    this.#natives = [];
+    this.#pendingState = undefined;
+  }
+
+  settle(xid: bigint): void {
+    const done = this.#inFlight;
+    this.#inFlight = undefined;
+    if (done === undefined) return;
+    this.#isNew = false;
+    this.#lastCommitted = done.last;
+    this.#lastNativeCommitted = done.lastNative;
+    this.#updatedAt = done.at;
+    for (const chunk of done.chunks) {
+      const batch = new EventBatch(this, chunk.first, chunk.first + chunk.events.count - 1, writtenOf(chunk));
+      this.#context.committed(this, batch, xid);
+    }
+    this.#uncounted += done.natives;
+    if (!this.#context.natives.isManyUncounted(this.#uncounted)) return;
+    this.#uncounted = 0;
+    void this.#context.natives.coverage(this, this.#lastNativeCommitted).catch(this.#context.onThrow);
+  }
+
+  /** Nothing of it is committed any more: another has it, or it is gone. What waits is dropped. */
+  refuse(error: LogError): void {
+    this.#refusal = error;
+    this.#inFlight = undefined;
+    this.#chunks = [];
+    this.#natives = [];
+    this.#last = this.#lastCommitted;
+    this.#lastNative = this.#lastNativeCommitted;
+    this.#context.refused(this);
+    if (isDeleted(error)) this.tail.end("deleted");
+    else if (this.tail.size > 0) this.#context.followed(this);
+  }
+
+  /** Called after the commit, for each batch. */
+  publish(batch: EventBatch): void {
+    if (this.tail.size === 0) return;
+    this.#context.published.put(this.no, batch, this.tail.size);
+    this.tail.publish(batch);
+  }
+
+  async #next(after: number): Promise<Batch> {
+    const { published, reread, events } = this.#context;
+    const known = published.get(this.no, after) ?? reread.get(this.no, after);
+    if (known !== undefined) return known;
+    const batch = await events.nextBatch(this, after, this.#lastCommitted);
+    // A single reader will not read this batch again, so it is not cached.
+    if (this.tail.size > 1) reread.put(this.no, batch, this.tail.size);
+    return batch;
+  }
+
+  /** Where another process may write: how far it came. Undefined where only this one does. */
+  async #refresh(): Promise<number | undefined> {
+    if (!this.#context.shared || this.isWritten) return undefined;
+    const row = await this.#context.streams.find(this.kind, this.id);
+    if (row?.no === this.no) this.advance(row);
+    return this.#lastCommitted;
+  }
+}
+
+const isDeleted = (error: LogError | undefined): boolean => error?.code === "stream_deleted";
+
+function gap(stream: PostgresStream, sequence: number): LogError {
+  const message = `Event ${sequence} of ${stream.id} does not follow ${stream.last}: the next sequence is ${stream.last + 1}.`;
+  return new LogError("sequence_gap", message, { expected: stream.last + 1, got: sequence });
+}
+
+function malformed(stream: Stream, sequence: number): LogError {
+  return new LogError(
+    "invalid_entry",
+    `Event ${sequence} of ${stream.id}: an event is one line of JSON, and its type one word. Serialize it with JSON.stringify.`,
+  );
+}
+
+function tooLarge(stream: Stream, size: number): LogError {
+  return new LogError(
+    "invalid_entry",
+    `An entry of ${stream.id} has ${size} bytes, more than the log can take. Store it as an artifact.`,
+    { size },
+  );
+}
