@@ -72,3 +72,23 @@ it("runs nothing that a hostile repository names", async () => {
   stores.remove();
   expect(existsSync(marker)).toBe(false);
 });
+
+it("shows nothing of another directory that a hostile repository names as its work tree", async () => {
+  const other = temporary("other");
+  writeFileSync(join(other.path, "key"), "not yours\n");
+  writeFileSync(join(other.path, "more"), "not yours either\n");
+  bash(
+    place.path,
+    `git init -q; touch key; git add key; git commit -qm x; git config core.worktree ${other.path}; echo mine > own`,
+  );
+  const refusal = { code: "not_a_repository" };
+  await expect(gitStatus(place.path)).rejects.toMatchObject(refusal);
+  for (const options of [{}, { staged: true }, { base: "HEAD" }])
+    await expect(gitDiff(place.path, options)).rejects.toMatchObject(refusal);
+  const files = await Files.open(place.path);
+  expect((await files.search("yours")).matches).toEqual([]);
+  expect((await files.search("mine")).matches).toMatchObject([{ path: "own" }]);
+  expect((await files.complete("more")).map(({ path }) => path)).toEqual([]);
+  other.remove();
+  await expect(gitDiff(place.path)).rejects.toMatchObject(refusal);
+});

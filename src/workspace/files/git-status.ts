@@ -1,6 +1,7 @@
 /** What git says of a directory: status and diff. Nothing that the repository's configuration names is run (command.ts). */
 import type { GitStatus } from "../../schema/files.ts";
 import { git, withoutFilters, zeroSeparated } from "../git/command.ts";
+import { workTreeOf } from "../git/work-tree.ts";
 import { textOf } from "../raw-path.ts";
 import { FilesError } from "./errors.ts";
 
@@ -17,9 +18,9 @@ export async function gitStatus(directory: string): Promise<GitStatus> {
     "--ignore-submodules=dirty",
     "--find-renames",
   ];
-  const { status, stdout, stderr } = await git(directory, args, { config: await filters(directory) });
+  const { prefix, config } = await workingIn(directory);
+  const { status, stdout, stderr } = await git(directory, args, { config });
   if (status !== 0) throw failed(directory, stderr);
-  const prefix = await prefixOf(directory);
   const fields = zeroSeparated(stdout);
   const result: GitStatus = { branch: null, commit: null, upstream: null, ahead: 0, behind: 0, entries: [], truncated: false };
   for (let at = 0; at < fields.length; at++) {
@@ -101,7 +102,7 @@ export async function gitDiff(
   if (staged) args.push("--cached");
   if (base !== undefined) args.push("--end-of-options", base);
   const { status, stdout, stderr } = await git(directory, [...args, "--", ...(paths.length > 0 ? paths : ["."])], {
-    config: await filters(directory),
+    config: (await workingIn(directory)).config,
     limit: DIFF_BYTES,
   });
   // Git was stopped because it said too much.
@@ -112,14 +113,10 @@ export async function gitDiff(
   return { diff: stdout.toString("utf8"), truncated: false };
 }
 
-async function filters(directory: string): Promise<[string, string][]> {
-  const { status, stderr } = await git(directory, ["rev-parse", "--is-inside-work-tree"]);
-  if (status !== 0) throw failed(directory, stderr);
-  return withoutFilters(directory);
-}
-
-async function prefixOf(directory: string): Promise<string> {
-  return (await git(directory, ["rev-parse", "--show-prefix"])).stdout.toString("latin1").replace(/\n$/, "");
+async function workingIn(directory: string): Promise<{ prefix: string; config: [string, string][] }> {
+  const tree = await workTreeOf(directory);
+  if ("reason" in tree) throw failed(directory, tree.reason);
+  return { prefix: tree.prefix, config: await withoutFilters(directory) };
 }
 
 function failed(directory: string, stderr: string): FilesError {

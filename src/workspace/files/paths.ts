@@ -5,6 +5,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { git, zeroSeparated } from "../git/command.ts";
+import { workTreeOf } from "../git/work-tree.ts";
 import { textOf } from "../raw-path.ts";
 
 const PATHS = 200_000;
@@ -60,15 +61,7 @@ export class Paths {
   }
 
   async #list(): Promise<Listed> {
-    const { status, stdout } = await git(this.#root, [
-      "ls-files",
-      "-z",
-      "--cached",
-      "--others",
-      "--exclude-standard",
-      "--deduplicate",
-    ]);
-    const files = status === 0 ? zeroSeparated(stdout).slice(0, PATHS).map(textOf) : await walk(this.#root);
+    const files = (await known(this.#root)) ?? (await walk(this.#root));
     const directories = new Set<string>();
     for (const file of files)
       for (let slash = file.lastIndexOf("/"); slash > 0; slash = file.lastIndexOf("/", slash - 1)) {
@@ -79,6 +72,13 @@ export class Paths {
     const paths = [...directories, ...files];
     return { paths, lower: paths.map((path) => path.toLowerCase()), at: Date.now() };
   }
+}
+
+/** What git knows and does not ignore; null outside of a repository. */
+async function known(root: string): Promise<string[] | null> {
+  if ("reason" in (await workTreeOf(root))) return null;
+  const { status, stdout } = await git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]);
+  return status === 0 ? zeroSeparated(stdout).slice(0, PATHS).map(textOf) : null;
 }
 
 /** Breadth first, links not followed. */

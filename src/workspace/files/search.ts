@@ -3,6 +3,7 @@
  * honours ignore rules, follows no links and runs nothing that the repository names. Binary files are left out.
  */
 import { startLimitedGit } from "../git/command.ts";
+import { workTreeOf } from "../git/work-tree.ts";
 import { textOf } from "../raw-path.ts";
 import { FilesError } from "./errors.ts";
 
@@ -37,7 +38,7 @@ export async function searchText(
 ): Promise<SearchResult> {
   if (query === "" || query.includes("\0") || query.includes("\n"))
     throw new FilesError("invalid_pattern", query, "Search for a text of one line.");
-  const inRepository = await search(root, within, query, options, ["--untracked"]);
+  const inRepository = "reason" in (await workTreeOf(root)) ? null : await search(root, within, query, options, ["--untracked"]);
   const result = inRepository ?? (await search(root, within, query, options, ["--no-index", "--exclude-standard"]));
   if (!result) throw new FilesError("git_failed", root, "git is needed for searching, and could not be started.");
   return result;

@@ -2,12 +2,13 @@
  * One git repository as a workspace sees it: which paths it ignores, which files are proved to be what git has stored, where HEAD is. It only reads, and starts
  * nothing that the repository's configuration names.
  */
-import { readFileSync, realpathSync, type Stats, statSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isBelow, joinRaw, nameOf, parentOf, toFs } from "../raw-path.ts";
+import { isBelow, joinRaw, nameOf, parentOf } from "../raw-path.ts";
 import { git, zeroSeparated } from "./command.ts";
 import { type Index, readIndex } from "./index-file.ts";
 import { GitObjects } from "./objects.ts";
+import { workTreeOf } from "./work-tree.ts";
 
 /** A change of these in a file's attributes makes git store other bytes than the file has. */
 const CONVERTING = ["text", "eol", "crlf", "ident", "filter", "working-tree-encoding"];
@@ -40,16 +41,12 @@ export class Repository {
 
   /** null: the directory lies in no repository that git would work with. */
   static async at(directory: string): Promise<Repository | null> {
-    const args = ["rev-parse", "--show-object-format", "--absolute-git-dir", "--show-toplevel", "--show-prefix"];
-    const [facts, ignored] = await Promise.all([git(directory, args), git(directory, ["check-ignore", "-q", "."])]);
-    if (facts.status !== 0) return null;
-    const [format = "sha1", gitDir = "", top = "", prefix = ""] = facts.stdout.toString("latin1").split("\n");
-    // `core.worktree` can name any directory; only one that holds ours counts.
-    if (realpathSync(toFs(join(top, prefix)), "latin1") !== realpathSync(directory, "latin1")) return null;
+    const [tree, ignored] = await Promise.all([workTreeOf(directory), git(directory, ["check-ignore", "-q", "."])]);
+    if ("reason" in tree) return null;
     return new Repository(directory, {
-      gitDir: Buffer.from(gitDir, "latin1").toString("utf8"),
-      prefix,
-      format,
+      gitDir: Buffer.from(tree.gitDir, "latin1").toString("utf8"),
+      prefix: tree.prefix,
+      format: tree.format,
       ignoresAll: ignored.status === 0,
     });
   }
