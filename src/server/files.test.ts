@@ -1,7 +1,7 @@
 /** Files of a session's directory over HTTP, with the SDK: ranges, etags, whole writes, and every way out of the directory that is closed. */
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Dragoman } from "../client/dragoman.ts";
@@ -35,6 +35,15 @@ const as = (role: Role): Dragoman => {
   if (!admin) throw new Error("the root token must be known");
   return client.with({ token: server.tokens.mint(admin, { role, scope: null, lifetimeMs: 600_000 }).secret });
 };
+/** Processes with this word in their arguments. */
+const processesWith = (word: string): string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes(word);
+    } catch {
+      return false;
+    }
+  });
 const textOf = async (response: Promise<Response>): Promise<string> => (await response).text();
 
 describe("files of a session", { timeout: 60_000 }, () => {
@@ -54,6 +63,22 @@ describe("files of a session", { timeout: 60_000 }, () => {
     expect(again.status).toBe(304);
     writeFileSync(join(directory, "empty"), "");
     expect(await textOf(files.read("empty"))).toBe("");
+  });
+
+  it.runIf(existsSync("/proc/self/cmdline"))("are searched no longer than somebody waits for the answer", async () => {
+    writeFileSync(join(directory, "long.txt"), `${"a".repeat(5_000_000)}\n`);
+    const searching = (): string[] => processesWith(`(.*)(.*)(.*)(.*)(.*)${id}`);
+    const caller = new AbortController();
+    const query = new URLSearchParams({ q: `(.*)(.*)(.*)(.*)(.*)${id}`, regex: "true" });
+    const answer = fetch(`${server.url}/v1/sessions/${id}/fs/search?${query}`, {
+      headers: { authorization: `Bearer ${server.token}` },
+      signal: caller.signal,
+    });
+    answer.catch(() => {});
+    await expect.poll(searching).not.toEqual([]);
+    caller.abort();
+    // Less than the longest time of a search.
+    await expect.poll(searching, { timeout: 15_000 }).toEqual([]);
   });
 
   it("are written whole, and only over what the writer knows", async () => {

@@ -120,7 +120,12 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
         problems: [...common, "git_failed"],
       },
     },
-    async ({ params, query: { q, ...options } }) => (await files.open(params.id)).search(q, options),
+    async ({ params, query: { q, ...options } }, reply) => {
+      // Nobody waits for a search whose caller has gone.
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      return (await files.open(params.id)).search(q, { ...options, signal: gone.signal });
+    },
   );
 
   app.get(

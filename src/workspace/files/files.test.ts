@@ -269,6 +269,17 @@ describe("finding", () => {
     },
   );
 
+  it("shows the beginning of a line of any length, and refuses an expression that git cannot hold", async () => {
+    writeFileSync(at("long.txt"), `needle ${"x".repeat(20 * 1024 ** 2)}\nneedle\n`);
+    const { matches, truncated } = await files.search("needle");
+    expect(matches).toEqual([
+      { path: "long.txt", line: 1, column: 1, text: `needle ${"x".repeat(493)}` },
+      { path: "long.txt", line: 2, column: 1, text: "needle" },
+    ]);
+    expect(truncated).toBe(false);
+    await expect(files.search("((a{1,100}){1,100}){1,100}", { regex: true })).rejects.toMatchObject({ code: "invalid_pattern" });
+  });
+
   it("searches text with ignore rules, in a repository and without one", async () => {
     bash(
       place.path,

@@ -10,7 +10,8 @@ import { FilesError } from "./errors.ts";
 const LINE_CHARACTERS = 500;
 const MOST = 5_000;
 const TIME_MS = 20_000;
-const PENDING_BYTES = 8 * 1024 ** 2;
+/** More than a path and what is shown of a line. The rest of a line, however long, is not kept. */
+const ROW_BYTES = 16 * 1024;
 /** Far more than files that people search, far less than a file that fills the machine's memory. */
 const MEMORY_KB = 2 * 1024 ** 2;
 
@@ -29,6 +30,8 @@ export type SearchOptions = {
 export type SearchMatch = { path: string; line: number; column: number; text: string };
 export type SearchResult = { matches: SearchMatch[] /** There was more, or it took too long. */; truncated: boolean };
 
+type Found = SearchResult | "out of memory" | null;
+
 /** `within`: a checked path inside the root, "" for all. */
 export async function searchText(
   root: string,
@@ -45,13 +48,27 @@ export async function searchText(
 }
 
 /** null: not in this way. */
-function search(
+async function search(
   root: string,
   within: string,
   query: string,
   options: SearchOptions,
   way: string[],
 ): Promise<SearchResult | null> {
+  const found = await searchWith(2, root, within, query, options, way);
+  // A file was too large for the memory it may have. One thread reads the files in their order, so all before that one are in the answer.
+  const again = found === "out of memory" ? await searchWith(1, root, within, query, options, way) : found;
+  return again === "out of memory" ? null : again;
+}
+
+function searchWith(
+  threads: 1 | 2,
+  root: string,
+  within: string,
+  query: string,
+  options: SearchOptions,
+  way: string[],
+): Promise<Found> {
   const most = Math.max(1, Math.min(options.limit ?? 200, MOST));
   const args = [
     "grep",
@@ -62,7 +79,7 @@ function search(
     "-I",
     "--no-color",
     "--no-textconv",
-    "--threads=2",
+    `--threads=${threads}`,
     options.regex ? "-E" : "-F",
   ];
   if (options.ignore_case) args.push("-i");
@@ -71,8 +88,11 @@ function search(
   return new Promise((resolve, reject) => {
     const matches: SearchMatch[] = [];
     let truncated = false;
-    let held = "";
+    let row = "";
     let stderr = "";
+    const add = (piece: string) => {
+      if (row.length < ROW_BYTES) row += piece.slice(0, ROW_BYTES - row.length);
+    };
     const stop = () => {
       truncated = true;
       child.kill("SIGKILL");
@@ -81,15 +101,16 @@ function search(
     options.signal?.addEventListener("abort", stop, { once: true });
     child.stdout.setEncoding("latin1");
     child.stdout.on("data", (chunk: string) => {
-      held += chunk;
-      const lines = held.split("\n");
-      held = lines.pop() ?? "";
-      for (const line of lines) {
-        const match = matchOf(line);
+      let from = 0;
+      for (let end = chunk.indexOf("\n"); end >= 0; end = chunk.indexOf("\n", from)) {
+        add(chunk.slice(from, end));
+        from = end + 1;
+        const match = matchOf(row);
+        row = "";
         if (match && matches.length < most) matches.push(match);
         else if (match) return stop();
       }
-      if (held.length > PENDING_BYTES) stop();
+      add(chunk.slice(from));
     });
     child.stderr.on("data", (chunk: Buffer) => {
       if (stderr.length < 4_096) stderr += chunk.toString("utf8");
@@ -97,12 +118,17 @@ function search(
     child.stdin.on("error", () => {});
     child.stdin.end();
     child.on("error", () => resolve(null));
-    child.on("close", (status) => {
+    child.on("close", (status, signal) => {
       clearTimeout(timer);
       options.signal?.removeEventListener("abort", stop);
       if (truncated || status === 0 || status === 1) resolve({ matches, truncated });
-      // A file was too large for its memory: what it found before counts.
-      else if (/out of memory/i.test(stderr)) resolve({ matches, truncated: true });
+      else if (/out of memory/i.test(stderr)) resolve(threads === 1 ? { matches, truncated: true } : "out of memory");
+      else if (signal !== null && !options.regex) resolve({ matches, truncated: true });
+      // The library that git uses for expressions runs out of stack or memory on some of them.
+      else if (signal !== null)
+        reject(
+          new FilesError("invalid_pattern", query, "This regular expression is too complex to search with. Make it simpler."),
+        );
       else if (/invalid|unmatched|trailing backslash|regular expression/i.test(stderr) && !/not a git repository/.test(stderr))
         reject(new FilesError("invalid_pattern", query, `This is not a regular expression: ${stderr.split("\n")[0]}`));
       else resolve(null);
