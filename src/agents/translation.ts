@@ -2,6 +2,9 @@
 import type { Draft } from "../schema/draft.ts";
 import type { Translation } from "./contract.ts";
 
+/** Why an answer is removed that the agent gives up to ask the model again (U17). */
+export const ASKED_AGAIN = "the answer failed and is asked for again";
+
 export const mapped = (session: string | null, type: string, drafts: Draft[] = []): Translation => ({
   session,
   type,

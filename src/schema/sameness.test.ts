@@ -90,8 +90,8 @@ describe("the sameness rules", () => {
     expect(broken(...answered, done("k", { ...CALL, status: "failed" }), done("r", failed))).toEqual([]);
   });
 
-  it("[U4] an exit code of 0 beside an error", () => {
-    const content = [result({ is_error: true, exit_code: 0 })];
+  it.each([0, -1])("[U4] an exit code of %i beside an error", (exit_code) => {
+    const content = [result({ is_error: true, exit_code })];
     expect(
       broken(
         ...MESSAGE,

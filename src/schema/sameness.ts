@@ -137,6 +137,7 @@ export class Sameness {
     for (const part of item.content) {
       if (part.type === "tool_call") this.#callDone(item, part, blame);
       if (part.type !== "tool_result") continue;
+      if ((part.exit_code ?? 0) < 0) blame("U4", `result ${part.call_id} has exit code ${part.exit_code}, which is none`);
       if (part.is_error === true && part.exit_code === 0) blame("U4", `result ${part.call_id} failed with exit code 0`);
       if ((part.is_error === true) !== (item.status === "failed"))
         blame("U3", `result ${part.call_id} is ${item.status} and is_error is ${part.is_error === true}`);

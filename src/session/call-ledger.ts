@@ -95,13 +95,14 @@ export class CallLedger {
     return counted ? { ...result, duration_ms: Math.max(0, told - call.waited) } : result;
   }
 
-  /** U3, U4: a result that failed says so in all three places, and has no exit code that says otherwise. */
+  /** U3, U4: a result that failed says so in all three places, and has no exit code that says otherwise; one below 0 stands for none. */
   resultEnd(parts: readonly ContentPart[], status: ResultStatus, now: string): { content: ContentPart[]; status: ResultStatus } {
     const failed = status === "failed" || parts.some((part) => part.type === "tool_result" && part.is_error === true);
     const content = parts.map((part): ContentPart => {
       if (part.type !== "tool_result") return part;
       const { exit_code, ...rest } = this.timed(part, now);
-      const exit = exit_code === undefined || (failed && exit_code === 0) ? {} : { exit_code };
+      const isNone = exit_code === undefined || (exit_code ?? 0) < 0 || (failed && exit_code === 0);
+      const exit = isNone ? {} : { exit_code };
       return { ...rest, ...exit, ...(failed ? { is_error: true } : {}) };
     });
     return { content, status: failed ? "failed" : "completed" };

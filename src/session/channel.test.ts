@@ -49,4 +49,23 @@ describe("messages for sessions that nobody has claimed", () => {
     expect(bytes()).toBeGreaterThan(MB / 2);
     expect(bytes()).toBeLessThanOrEqual(MB);
   });
+
+  it("keep the order they came in when an answer says whose they are", () => {
+    const told: string[] = [];
+    const intake: Intake = { attached: () => {}, ingest: ({ raw }) => void told.push(String(raw)) };
+    const binding: Translator = {
+      translate: ({ data }) => {
+        const session = data as string;
+        const bound = session === "a" && told.length === 0 ? { bind: { from: "request" } } : {};
+        return [{ session, type: "said", disposition: "mapped", drafts: [], ...bound }];
+      },
+    };
+    const channel = new NativeChannel(binding, () => intake);
+    channel.record("in", "make one", "request");
+    channel.record("out", "it is made", "b");
+    channel.record("out", "it is yours", "a");
+    channel.record("out", "it speaks", "a");
+    channel.attach("a", { opened: () => {}, closed: () => {}, say: () => {} } as unknown as SessionPort);
+    expect(told).toEqual(["make one", "it is yours", "it speaks"]);
+  });
 });

@@ -36,7 +36,8 @@ export interface Intake {
 const UNCLAIMED_LIMIT = 20_000;
 const UNCLAIMED_BYTES = 1024 * 1024;
 
-type Parcel = { record: NativeRecord; translations: Translation[] };
+/** `at`: how many came before it. */
+type Parcel = { record: NativeRecord; translations: Translation[]; at: number };
 
 export class NativeChannel implements Channel {
   readonly #translator: Translator;
@@ -48,6 +49,7 @@ export class NativeChannel implements Channel {
   readonly #early: Parcel[] = [];
   #earlyBytes = 0;
   #held = 0;
+  #delivered = 0;
   #heldBytes = 0;
 
   constructor(translator: Translator, intakeOf: (port: SessionPort) => Intake) {
@@ -92,7 +94,7 @@ export class NativeChannel implements Channel {
     }
     for (const { session, bind } of translations) if (bind && session !== null) this.#bind(bind.from, session);
     for (const [session, group] of bySession(translations)) {
-      const parcel: Parcel = { record, translations: group };
+      const parcel: Parcel = { record, translations: group, at: this.#delivered++ };
       if (session === null) this.#broadcast(parcel);
       else {
         const intake = this.#attached.get(session);
@@ -144,7 +146,9 @@ export class NativeChannel implements Channel {
     const parcels = this.#unclaimed.get(from);
     if (!parcels || from === to) return;
     this.#unclaimed.delete(from);
-    this.#unclaimed.set(to, [...(this.#unclaimed.get(to) ?? []), ...parcels]);
+    // A session may speak before the answer that names it: what asked for it still came first.
+    const merged = [...(this.#unclaimed.get(to) ?? []), ...parcels].sort((one, other) => one.at - other.at);
+    this.#unclaimed.set(to, merged);
   }
 
   #claim(session: string, intake: Intake): void {

@@ -195,11 +195,11 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.of("item.completed").map(({ item }) => item.status)).toEqual(["failed"]);
   });
 
-  it("[U4] an error has no exit code of 0, and a duration no wait for a person", () => {
+  it.each([0, -1])("[U4] an error has no exit code of %i, and a duration no wait for a person", (exit_code) => {
     const answer = { status: "approved", resolved_by: "client" } as const;
     const told = new Told().agent(START, call("a")).at(1_000).agent(ask("a")).at(6_000);
     told.client(({ requests }) => requests.resolvePermission("ask:a", answer, { source: "daemon", native: null }));
-    told.at(6_250).agent(result("a", { is_error: true, exit_code: 0 }));
+    told.at(6_250).agent(result("a", { is_error: true, exit_code }));
     expect(told.of("item.completed").at(-1)?.item.content).toEqual([
       { type: "tool_result", call_id: "a", output: "out", is_error: true, duration_ms: 1_250 },
     ]);

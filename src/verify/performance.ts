@@ -11,7 +11,7 @@ import { type Action, promptFor, type Scenario, type Turn, type When } from "./s
 import { attachmentsOf, type Stage } from "./stage.ts";
 
 /** A session the scenario used, with the handle for the daemon that runs now. */
-export type PlayedSession = { handle: SessionHandle; watch: EventWatch; fork: boolean };
+export type PlayedSession = { handle: SessionHandle; watch: EventWatch };
 
 type PendingAction = { action: Action; cancel: AbortController; done: Promise<void>; state: "waiting" | "acting" | "done" };
 
@@ -85,9 +85,9 @@ export class Performance {
     this.#follow(await this.#client.createSession(request, this.#signal));
   }
 
-  #follow(handle: SessionHandle, fork = false): void {
+  #follow(handle: SessionHandle): void {
     const watch = new EventWatch((event) => this.#onEvent(event));
-    this.sessions.push({ handle, watch, fork });
+    this.sessions.push({ handle, watch });
     this.#accepted = new Set();
     watch.follow(handle);
   }
@@ -122,7 +122,7 @@ export class Performance {
         return this.#inNewDaemon(() => this.#lab.crash());
       case "fork":
         await this.idle();
-        return this.#follow(await this.#now.handle.fork({}, this.#signal), true);
+        return this.#follow(await this.#now.handle.fork({}, this.#signal));
       case "rewind":
         await this.idle();
         return this.#rewindConversation(delivery.before_turn);
@@ -268,7 +268,7 @@ export class Performance {
     const request = { mode: "conversation", turn: start.turn } as const;
     const { session_id } = await this.#now.handle.rewind(start.checkpoint, request, this.#signal);
     if (session_id === null) throw new Error("the rewind of the conversation made no session");
-    this.#follow(this.#client.session(session_id), true);
+    this.#follow(this.#client.session(session_id));
   }
 
   /** A turn of the session, 1 is its first, and the checkpoint it began with. */

@@ -44,8 +44,7 @@ export async function runScenario(lab: Lab, scenario: Scenario, options: RunOpti
     result.failures.push(...play.failures);
     for (const session of play.sessions) {
       await judge(session, expected, result);
-      const { agent, forksElsewhere } = lab.profile;
-      if (!(session.fork && forksElsewhere)) result.failures.push(...(await retold(session, agent)));
+      result.failures.push(...(await retold(session, lab.profile.agent)));
       if (options.keepTraces) await keepTrace(lab, stage, session.handle, result);
     }
     result.failures.push(...(await leftBehind(stage, scenario)));

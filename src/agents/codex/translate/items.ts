@@ -2,6 +2,7 @@
 // `message-items.ts`, `tool-items.ts` and `subagents.ts`.
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import { type JsonRecord, num, rec, records, str } from "../../json.ts";
+import { ASKED_AGAIN } from "../../translation.ts";
 import { messageItem } from "./message-items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
 import { isTool, toolCall, toolOutcome } from "./tool-items.ts";
@@ -67,6 +68,14 @@ function supersede(thread: Thread, next: NativeItem): Draft[] {
     .flatMap((native) => closeCut(thread, native));
 }
 
+/** U17: what the model was writing when its stream was lost is void; codex 0.166 never completes it. */
+export function askedAgain(thread: Thread): Draft[] {
+  const cut = [...thread.open.values()].filter(({ type }) => isAnswer(type));
+  for (const native of cut) thread.close(native);
+  if (cut.length > 0) Object.assign(thread, { answer: null, message: null });
+  return [...new Set(cut.map(({ item }) => item))].map((key) => ({ do: "item.remove", key, reason: ASKED_AGAIN }));
+}
+
 /** Ends an item that the server will not end any more. */
 export function closeCut(thread: Thread, native: NativeItem): Draft[] {
   thread.close(native);
@@ -87,6 +96,7 @@ export function announce(thread: Thread, native: NativeItem, item: JsonRecord): 
       ...(first ? endAnswer(thread) : []),
       { do: "item.start", item: { ...base, kind: "tool_call", role: "assistant", content: [toolCall(item, native)] } },
     ];
+  if (native.type === "contextCompaction") return first ? [{ do: "status", status: { status: "compacting" } }] : [];
   const message = messageItem(native.type);
   if (!message || !first) return [];
   if (isAnswer(native.type) && thread.answer)
@@ -95,8 +105,7 @@ export function announce(thread: Thread, native: NativeItem, item: JsonRecord): 
     thread.message = native.key;
     thread.answer = { key: native.key, parts: [] };
   }
-  const start: Draft = { do: "item.start", item: { ...base, ...message.start(item, native, thread) } };
-  return native.type === "contextCompaction" ? [start, { do: "status", status: { status: "compacting" } }] : [start];
+  return [{ do: "item.start", item: { ...base, ...message.start(item, native, thread) } }];
 }
 
 /** Text that follows reasoning is of the same message, which has the native id of its text. */
@@ -129,11 +138,20 @@ export function itemCompleted(thread: Thread, params: JsonRecord): Draft[] {
   const drafts = native.announced ? [] : announce(thread, native, item);
   thread.close(native);
   if (isTool(native.type)) return [...drafts, ...toolEnd(native, item)];
+  if (native.type === "contextCompaction") return [...drafts, compacted(thread)];
   const message = messageItem(native.type);
   if (!message) return drafts;
   const { content, more } = message.complete(item, native, thread);
   if (isAnswer(native.type)) return [...drafts, ...answerPart(thread, native, content ?? []), ...(more ?? [])];
   return [...drafts, { do: "item.complete", key: native.key, ...(content ? { content } : {}) }, ...(more ?? [])];
+}
+
+/** U18: it is no item, though Codex calls it one. */
+function compacted(thread: Thread): Draft {
+  const trigger = thread.compactRequested ? "manual" : "auto";
+  thread.compactRequested = false;
+  const before = thread.contextUsed;
+  return { do: "event", type: "session.compacted", data: { trigger, ...(before === null ? {} : { pre_tokens: before }) } };
 }
 
 /** Reasoning leaves its message open for the text that follows; the text ends it. */

@@ -112,19 +112,6 @@ const mark = (label: string): MessageItem => {
   };
 };
 
-const contextCompaction: MessageItem = {
-  start: () => ({ kind: "status", role: "system", content: [{ type: "status", label: "Compacting the context" }] }),
-  complete(_, __, thread) {
-    const trigger = thread.compactRequested ? "manual" : "auto";
-    thread.compactRequested = false;
-    const before = thread.contextUsed;
-    return {
-      content: [{ type: "status", label: "Context compacted" }],
-      more: [{ do: "event", type: "session.compacted", data: { trigger, ...(before === null ? {} : { pre_tokens: before }) } }],
-    };
-  },
-};
-
 const MESSAGES: Record<string, MessageItem> = {
   userMessage,
   agentMessage,
@@ -133,7 +120,6 @@ const MESSAGES: Record<string, MessageItem> = {
   hookPrompt,
   enteredReviewMode: mark("Review started"),
   exitedReviewMode: mark("Review finished"),
-  contextCompaction,
 };
 
 export const messageItem = (type: string): MessageItem | undefined =>

@@ -41,5 +41,5 @@ export const ITEM_TYPES: NativeTypeTable = {
   imageGeneration: typed(TOOL),
   enteredReviewMode: live(ITEM),
   exitedReviewMode: live(ITEM),
-  contextCompaction: live([...ITEM, "session.status", "session.compacted"]),
+  contextCompaction: live(["session.status", "session.compacted"]),
 };

@@ -42,7 +42,8 @@ const note =
   (params) => ({ note: { name, detail: pick(params) } });
 
 const knownItem = (type: string | undefined): boolean =>
-  type !== undefined && (isTool(type) || type === "subAgentActivity" || messageItem(type) !== undefined);
+  type !== undefined &&
+  (isTool(type) || type === "subAgentActivity" || type === "contextCompaction" || messageItem(type) !== undefined);
 
 const item =
   (phase: "started" | "completed"): Handler =>

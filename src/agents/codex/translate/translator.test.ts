@@ -143,7 +143,7 @@ describe("messages", () => {
 });
 
 describe("items the server never closes", () => {
-  it("[G3] a message cut by a lost stream ends when the next one begins", () => {
+  it("[G3] [U17] a message cut by a lost stream is removed when it is asked for again, and no call hangs under it", () => {
     const retry = {
       error: { message: "Reconnecting... 1/2", codexErrorInfo: { responseStreamDisconnected: { httpStatusCode: null } } },
       willRetry: true,
@@ -154,11 +154,18 @@ describe("items the server never closes", () => {
       .item("started", message("m1", ""))
       .delta("m1", "Half")
       .notify("error", { threadId: "th", turnId: "tu", ...retry })
+      .whole({ type: "mcpToolCall", id: "c", server: "lab", tool: "quick", arguments: {} })
       .item("started", message("m2", ""))
       .delta("m2", "Whole")
       .item("completed", message("m2", "Whole"))
       .done();
-    expect(talk.items().map(({ status }) => status)).toEqual(["failed", "completed"]);
+    expect(talk.of("item.removed")).toMatchObject([{ native_item_id: "m1" }]);
+    expect(talk.items().map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+      "tool_call completed",
+      "tool_result completed",
+      "message completed",
+    ]);
+    expect(talk.items()[0]?.parent_id).not.toBe(talk.of("item.removed")[0]?.item_id);
     expect(talk.of("session.status")).toContainEqual(expect.objectContaining({ status: "retrying", attempt: 1 }));
     expect(talk.of("error")).toEqual([]);
   });
@@ -208,7 +215,9 @@ describe("items the server never closes", () => {
     const events = talk.events();
     const at = (type: string) => events.findLastIndex((event) => event.type === type);
     expect(at("item.completed")).toBeGreaterThan(at("turn.ended"));
-    expect(talk.items()[1]?.content).toMatchObject([{ output: "started\n", exit_code: -1, is_error: true }]);
+    const [result] = talk.items()[1]?.content ?? [];
+    expect(result).toMatchObject({ output: "started\n", is_error: true });
+    expect(result).not.toHaveProperty("exit_code");
     expect(talk.of("turn.started")).toHaveLength(1);
   });
 
@@ -390,7 +399,7 @@ describe("turns", () => {
     expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "error", error_code: "context_overflow" }]);
   });
 
-  it("a compaction we asked for is manual, one inside a turn is automatic", () => {
+  it("[U18] a compaction we asked for is manual, one inside a turn is automatic", () => {
     const item = { type: "contextCompaction", id: "k" };
     const talk = converse()
       .started()
@@ -402,6 +411,7 @@ describe("turns", () => {
       .whole(item)
       .done();
     expect(talk.of("session.compacted").map(({ trigger }) => trigger)).toEqual(["manual", "auto"]);
+    expect(talk.items().map(({ role }) => role)).toEqual(["user"]);
   });
 
   it("usage of a turn is the sum of its responses, and repeated totals are not counted", () => {

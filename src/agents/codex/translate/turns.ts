@@ -3,7 +3,7 @@ import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
 import { errorData, retryAttempt } from "./errors.ts";
-import { closeCut, endAnswer, resultKey, toBackground } from "./items.ts";
+import { askedAgain, closeCut, endAnswer, resultKey, toBackground } from "./items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
 
 const newTurn = (id: string | null) => ({ id, usage: null, error: null, keys: [] });
@@ -210,7 +210,8 @@ export function errorNotified(thread: Thread, params: JsonRecord): Draft[] {
     const attempt = retryAttempt(error.message);
     const why = str(rec(params.error).additionalDetails);
     const detail = why ? `${error.message} (${why})` : error.message;
-    return [{ do: "status", status: { status: "retrying", detail, ...(attempt === undefined ? {} : { attempt }) } }];
+    const status = { status: "retrying" as const, detail, ...(attempt === undefined ? {} : { attempt }) };
+    return [...askedAgain(thread), { do: "status", status }];
   }
   if (thread.turn) thread.turn.error = error.code;
   return [{ do: "error", error }];

@@ -52,8 +52,6 @@ export interface VerifyProfile {
   readonly process?: false;
   /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
   readonly streams?: boolean;
-  /** The request that makes a fork stands in the ledger of its origin, so that a fork's ledger alone does not tell its story. */
-  readonly forksElsewhere?: true;
   /** Where it cannot tell what the others tell, and why. Absent: it is not compared with them. */
   readonly differences?: readonly AcceptedDifference[];
   /** How many scenarios may run at the same time. */

@@ -38,7 +38,9 @@ export function request(world: World, frame: RequestFrame): Translation[] {
   return [mapped(address, `${frame.method} ${routeOf(frame.path)}`, drafts)];
 }
 
-const isCreation = ({ method, parts }: Request): boolean => method === "POST" && parts.length === 1 && parts[0] === "session";
+/** Of a session of its own, also as a fork of another. */
+const isCreation = ({ method, parts: [first, second, third] }: Request): boolean =>
+  method === "POST" && first === "session" && (second === undefined || third === "fork");
 
 function remember(world: World, id: string, sent: Request): void {
   world.requests.set(id, sent);

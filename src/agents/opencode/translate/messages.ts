@@ -1,8 +1,9 @@
 // Messages and their parts: `message.updated`, `message.part.updated`, `message.part.delta`, and the same facts read again over HTTP.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
+import { ASKED_AGAIN } from "../../translation.ts";
 import { partContent } from "./parts.ts";
-import { replaceMessage } from "./removal.ts";
+import { removeTool, replaceMessage } from "./removal.ts";
 import { type ContentPart, contentOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
 import { toolPart, waitingTask } from "./tools.ts";
 import { completeUserMessages, endStep, messageError, readUsage } from "./turns.ts";
@@ -271,21 +272,31 @@ function place(message: Message, id: string, content: DraftPart[]): void {
 /** A retry in mid-stream starts a second step in the same message; the first one never ends, and what it said was cut. */
 function stepStart(session: Session, message: Message, id: string): Draft[] {
   if (!once(message, id, "step-start") || message.done) return [];
-  const cut = message.stepOpen !== null && message.started && message.slots.length > 0;
-  const before = [...(cut ? cutTry(session, message) : []), ...endStep(message, "retry", null)];
+  const before = [...(message.stepOpen === null ? [] : cutTry(session, message)), ...endStep(message, "retry", null)];
   message.steps += 1;
   message.stepOpen = `step:${message.id}:${message.steps}`;
   return [...before, { do: "step.start", key: message.stepOpen }];
 }
 
-/** The text of a try that failed is a failed message; the next try begins another. */
+/** U17: what a try that failed said is void, unless a call of it runs already; the next try begins another message. */
 function cutTry(session: Session, message: Message): Draft[] {
-  const told: Draft = { do: "item.complete", key: message.key, content: contentOf(message), status: "failed" };
+  const calls = [...message.parts.values()].filter((part) => part.kind === "tool");
+  const asked = calls.filter(({ open, pending }) => open && pending);
+  for (const part of asked) part.open = false;
+  const void_ = asked.length === calls.length;
+  const said = message.started && message.slots.length > 0;
+  const gone: Draft[] = [
+    ...asked.flatMap((part) => removeTool(part, ASKED_AGAIN)),
+    ...(void_ && (said || asked.length > 0) ? [{ do: "item.remove", key: message.key, reason: ASKED_AGAIN } as const] : []),
+    ...(!void_ && said
+      ? [{ do: "item.complete", key: message.key, content: contentOf(message), status: "failed" } as const]
+      : []),
+  ];
   message.key = `${message.key}:${session.turns}:${message.steps}`;
   message.started = false;
   for (const part of message.slots) part.closed = true;
   message.slots = [];
-  return [told];
+  return gone;
 }
 
 function retryPart(session: Session, native: JsonRecord): Draft[] {

@@ -21,6 +21,7 @@ function toolOf(message: Message, callId: string): { part: ToolPart; fresh: bool
     input: {},
     output: "",
     resultStarted: false,
+    pending: true,
     open: true,
     failed: false,
     hidden: false,

@@ -50,7 +50,7 @@ export function partRemoved(session: Session, messageId: string | undefined, id:
   return replaceMessage(session, message, "a part was removed");
 }
 
-const removeTool = (part: ToolPart, reason: string): Draft[] => [
+export const removeTool = (part: ToolPart, reason: string): Draft[] => [
   ...(part.resultStarted ? [{ do: "item.remove", key: part.resultKey, reason } as const] : []),
   { do: "item.remove", key: part.callKey, reason },
 ];

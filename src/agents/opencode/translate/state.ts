@@ -24,6 +24,8 @@ export type ToolPart = {
   /** Output told so far as deltas. */
   output: string;
   resultStarted: boolean;
+  /** Only its arguments are being written. */
+  pending: boolean;
   open: boolean;
   failed: boolean;
   /** Reverted: its items are gone, but may come back. */

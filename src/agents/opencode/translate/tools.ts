@@ -19,7 +19,8 @@ export function toolPart(world: World, session: Session, message: Message, nativ
   const last = toJson(state);
   if (!fresh && last === part.last) return drafts;
   part.last = last;
-  if (status !== "pending") part.input = input(part, native, state);
+  part.pending = status === "pending";
+  if (!part.pending) part.input = input(part, native, state);
   const call = callPart(part, state);
   const ends = status === "completed" || status === "error";
   const changed = toJson(call) !== toJson(part.call[0]);
@@ -72,6 +73,7 @@ function newToolPart(message: Message, native: JsonRecord, id: string): ToolPart
     input: {},
     output: "",
     resultStarted: false,
+    pending: true,
     open: true,
     failed: false,
     hidden: false,

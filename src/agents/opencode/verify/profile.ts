@@ -63,7 +63,6 @@ export const opencodeProfile: VerifyProfile = {
   models: { first: "scripted/first", other: "scripted/second" },
   compact: "/compact",
   differences: opencodeDifferences,
-  forksElsewhere: true,
   parallel: 2,
   // Its server is slow to start: seconds on an idle machine, much more on a busy one.
   timeLimitMs: 120_000,

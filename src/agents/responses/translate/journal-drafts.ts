@@ -6,6 +6,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { own, str, timeOf } from "../../json.ts";
 import { authRequired } from "../../kit/error-table.ts";
+import { ASKED_AGAIN } from "../../translation.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { CallBook } from "./call-book.ts";
 import { childDrafts, childPermission, childQuestion, childResolved } from "./child-drafts.ts";
@@ -125,8 +126,7 @@ export class JournalDrafts {
 
   #requestSent({ n, attempt, purpose }: RecordOf<"request.sent">): Draft[] {
     // An answer that failed before is void, also when it is not asked again but another request follows.
-    const void_ =
-      this.#failure === null || this.stream === null ? [] : this.stream.removed("the answer failed and was asked for again");
+    const void_ = this.#failure === null || this.stream === null ? [] : this.stream.removed(ASKED_AGAIN);
     this.stream = new AnswerStream({ n, attempt, purpose }, this.#calls);
     if (purpose === "step") return [...void_, { do: "step.start", key: String(n) }];
     return [...void_, { do: "status", status: { status: "compacting" } }];
@@ -134,7 +134,7 @@ export class JournalDrafts {
 
   #failed({ code, message, retryable, wait_ms, attempt, time }: RecordOf<"response.failed">): Draft[] {
     this.#failure = { code, message, retryable };
-    const removed = wait_ms === null ? [] : (this.stream?.removed("the answer failed and is asked for again") ?? []);
+    const removed = wait_ms === null ? [] : (this.stream?.removed(ASKED_AGAIN) ?? []);
     if (wait_ms !== null) {
       this.stream = null;
       const retry = timeOf("retry_at", time + wait_ms);
