@@ -3,10 +3,12 @@
  * inside the daemon with all its rights, as every program that the configuration names does.
  */
 import { readFileSync, statSync } from "node:fs";
+import { register } from "node:module";
 import { isAbsolute, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AGENT_CONTRACT, type Agent, type AgentPackage } from "../agents/contract.ts";
 import { isRecord, rec, str } from "../agents/json.ts";
+import { builtFile } from "../package-root.ts";
 import { type Config, ConfigError } from "./config.ts";
 
 export async function packagedAgents(config: Config, dataDir: string): Promise<Agent[]> {
@@ -15,7 +17,23 @@ export async function packagedAgents(config: Config, dataDir: string): Promise<A
     const name = str(rec(settings).package);
     return name === undefined ? [] : [{ id, name }];
   });
+  if (entries.length > 0) offerKit();
   return Promise.all(entries.map(({ id, name }) => load(id, name, dataDir)));
+}
+
+/** Hooks of imports run in a thread of their own, as a module; there is no file of it in a bundle. */
+const HOOKS = `let kit; export const initialize = (url) => { kit = url; };
+export const resolve = (name, context, next) => name === "dragoman/agent" ? { url: kit, shortCircuit: true } : next(name, context);`;
+let offered = false;
+
+/**
+ * Whoever imports `dragoman/agent` in this process gets that of this daemon, wherever the package lies and whichever dragoman npm put beside it: an
+ * `AgentError` of another copy would be no `AgentError` here.
+ */
+function offerKit(): void {
+  if (offered) return;
+  offered = true;
+  register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: builtFile("agents/kit/index.js").href });
 }
 
 async function load(id: string, name: string, dataDir: string): Promise<Agent> {

@@ -1,7 +1,7 @@
 // What users get: the packed tarball, installed into an empty folder with an empty home. Needs the npm registry for the dependencies.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -98,7 +98,14 @@ describe("the package", { timeout: 180_000 }, () => {
     expect((await dragoman("--version")).stdout.trim()).toBe(version);
   });
 
-  it("serves, and a prompt is answered", async () => {
+  it("serves, and prompts are answered, also by an agent from a package that has no dragoman beside it", async () => {
+    const data = join(dir, "home", ".local", "share", "dragoman");
+    cpSync(join(root, "examples", "agent"), join(data, "agents", "parrot", "node_modules", "dragoman-agent-parrot"), {
+      recursive: true,
+    });
+    const config = join(dir, "home", ".config", "dragoman", "config.json");
+    mkdirSync(dirname(config), { recursive: true });
+    writeFileSync(config, JSON.stringify({ agents: { parrot: { package: "dragoman-agent-parrot" } } }));
     const child = spawn(
       process.execPath,
       [join(app, "node_modules/dragoman/dist/cli/main.js"), "serve", "--port", "0", "--json"],
@@ -114,6 +121,7 @@ describe("the package", { timeout: 180_000 }, () => {
       const { url } = JSON.parse(line) as { url: string };
       expect((await dragoman("run", "mock", "say hello")).stdout).toBe("hello\n");
       for (const path of ["/docs", "/ui", "/docs/api"]) expect((await fetch(url + path)).status).toBe(200);
+      expect((await dragoman("run", "parrot", "good morning")).stdout).toContain("good morning");
       const script = `import { connect } from "dragoman/client"; const d = await connect(); console.log((await d.health()).status);`;
       writeFileSync(join(app, "client.js"), script);
       expect((await run(process.execPath, ["client.js"], { cwd: app, env })).stdout).toBe("ok\n");
