@@ -62,6 +62,17 @@ describe("a comparison", () => {
     expect(explained("1.", ["texture"])).toHaveLength(2);
   });
 
+  it("takes neighbouring results in any order", () => {
+    const results = ["item tool_result/tool [tool_result+file_ref]", "item tool_result/tool [tool_result]"];
+    const reports = [report("a", ["x", ...results, "y"]), report("b", ["x", ...results.toReversed(), "y"])];
+    const compared = compareReports(
+      reports,
+      () => true,
+      () => [],
+    );
+    expect(compared.map(({ same }) => same)).toEqual([["a", "b"]]);
+  });
+
   it("is made of what at least two agents played to its end", () => {
     const reports = [report("a", ["x"]), report("b", ["y"], "failed"), report("c", ["x"])];
     expect(

@@ -35,12 +35,25 @@ export function compareReports(
   for (const { agent, version, results } of newest(reports))
     for (const result of results) {
       if (result.verdict !== "passed" || !isCommon(result.scenario)) continue;
-      const told = { agent, version, shape: result.shape };
+      const told = { agent, version, shape: inAnyOrder(result.shape) };
       scenarios.set(result.scenario, [...(scenarios.get(result.scenario) ?? []), told]);
     }
   return [...scenarios]
     .filter(([, told]) => told.length > 1)
     .map(([scenario, told]) => compareScenario(scenario, told, differencesOf));
+}
+
+/** Results of calls that ran at the same time come as they come: neighbours are sorted. */
+function inAnyOrder(shape: readonly string[]): string[] {
+  const isResult = (line: string): boolean => line.startsWith("item tool_result");
+  const sorted: string[] = [];
+  for (let at = 0; at < shape.length; ) {
+    let end = at + 1;
+    while (isResult(shape[at] ?? "") && isResult(shape[end] ?? "")) end++;
+    sorted.push(...shape.slice(at, end).sort());
+    at = end;
+  }
+  return sorted;
 }
 
 /** An agent that is there in two versions is compared in the last one. */

@@ -72,11 +72,11 @@ describe("tools", () => {
     expect(JSON.stringify(told.events.filter(({ raw }) => raw === null))).not.toContain("AAAA");
   });
 
-  it("an unknown tool is renamed to invalid and ends completed: here it keeps its name and has failed", () => {
-    const input = { tool: "fly", error: "no such tool" };
+  it("an unknown tool is renamed to invalid and ends completed: here it keeps its name, is of no kind and has failed", () => {
+    const input = { tool: "lab_fly", error: "Model tried to call unavailable tool 'lab_fly'. Available tools: bash." };
     const told = new Wire()
       .begun()
-      .tool("msg_a", "t", "fly", { status: "pending", input: {}, raw: "" })
+      .tool("msg_a", "t", "lab_fly", { status: "pending", input: {}, raw: "" })
       .tool("msg_a", "t", "invalid", running(input))
       .tool("msg_a", "t", "invalid", completed(input, "no such tool", { title: "Invalid Tool" }))
       .done("msg_a")
@@ -84,7 +84,7 @@ describe("tools", () => {
       .replay();
     const call = told.of("item.completed").find(({ item }) => item.kind === "tool_call")?.item;
     expect(call?.status).toBe("failed");
-    expect(call?.content[0]).toMatchObject({ name: "fly" });
+    expect(call?.content[0]).toMatchObject({ name: "lab_fly", tool_kind: "other" });
     expect(told.items).toContain("tool_result failed: no such tool");
   });
 

@@ -102,7 +102,7 @@ function callPart(part: ToolPart, state: JsonRecord): DraftPart {
     name: part.name,
     arguments: toJson(part.input),
     call_id: part.call_id,
-    tool_kind: toolKind(part.name),
+    tool_kind: doesNotExist(state) ? "other" : toolKind(part.name),
     ...(title ? { title } : {}),
     ...(paths.length > 0 ? { paths } : {}),
   };
@@ -151,6 +151,9 @@ function finish(world: World, parent: ItemKey, part: ToolPart, state: JsonRecord
 /** `invalid` ends as completed, but the call it stands for was not made. */
 const isInvalid = (part: ToolPart, state: JsonRecord): boolean =>
   str(state.title) === "Invalid Tool" || (part.name === "invalid" && str(rec(state.input).error) !== undefined);
+
+/** A tool nobody has is of no kind, whatever its name looks like. */
+const doesNotExist = (state: JsonRecord): boolean => /\bunavailable tool\b/.test(str(rec(state.input).error) ?? "");
 
 function resultPart(part: ToolPart, state: JsonRecord, exit: number | null | undefined): DraftPart {
   const time = rec(state.time);
