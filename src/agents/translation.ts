@@ -5,6 +5,17 @@ import type { Translation } from "./contract.ts";
 /** Why an answer is removed that the agent gives up to ask the model again (U17). */
 export const ASKED_AGAIN = "the answer failed and is asked for again";
 
+/** The agent asks the model again by itself: a state, not an error. */
+export const retrying = (detail: string | undefined, attempt?: number, more: { retry_at?: string } = {}): Draft => ({
+  do: "status",
+  status: {
+    status: "retrying",
+    ...(detail === undefined ? {} : { detail }),
+    ...(attempt === undefined || !Number.isInteger(attempt) ? {} : { attempt }),
+    ...more,
+  },
+});
+
 export const mapped = (session: string | null, type: string, drafts: Draft[] = []): Translation => ({
   session,
   type,

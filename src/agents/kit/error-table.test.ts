@@ -23,6 +23,7 @@ describe("the table of faults", () => {
     for (const name of ["context_window_exceeded", "contextWindowExceeded", "ContextWindowExceededError"])
       expect(code({ names: [name] })).toBe("context_overflow");
     expect(faultOf({ names: ["billing_error"] })).toEqual(faultOf({ status: 402 }));
+    expect(faultOf({ status: 402, text: "You exceeded your current quota" })).toEqual(faultOf({ status: 402 }));
   });
 
   it("takes the most exact thing that was told", () => {

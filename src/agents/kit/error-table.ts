@@ -111,7 +111,8 @@ const byText = (text: string, { texts = [] }: FaultRows): Fault | undefined =>
   [...texts, ...TEXTS].find(([pattern]) => pattern.test(text))?.[1];
 
 /** What says no more than that the request was refused: a better reason is looked for in the words. */
-const isVague = (found: Fault): boolean => found.code === "api_error" && found.source === "provider" && !found.retryable;
+const isVague = (found: Fault): boolean =>
+  found !== UNPAID && found.code === "api_error" && found.source === "provider" && !found.retryable;
 
 /** The most exact thing that was told decides: a name, then the status, then the words. Undefined: none of it is known. */
 export function faultOf(told: ToldFault, rows: FaultRows = {}): Fault | undefined {

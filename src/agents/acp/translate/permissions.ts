@@ -3,6 +3,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionOption, QuestionPrompt } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
 import { resolutionOf } from "../../kit/choices.ts";
+import { readQuestion } from "../../kit/questions.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
 import type { RpcError, RpcId } from "./rpc.ts";
 import type { Call, SessionState, Surroundings } from "./session-state.ts";
@@ -147,19 +148,7 @@ export function readOptions(value: unknown): PermissionOption[] {
 function readQuestions(value: unknown): QuestionPrompt[] | null {
   const questions = records(value);
   if (questions.length === 0) return null;
-  return questions.map((question) => {
-    const header = str(question.header);
-    return {
-      prompt: str(question.question) ?? "",
-      ...(header === undefined ? {} : { header }),
-      options: records(question.options).map((option) => {
-        const description = str(option.description);
-        return { label: str(option.label) ?? "", ...(description === undefined ? {} : { description }) };
-      }),
-      multi_select: question.multiSelect === true,
-      free_text: true,
-    };
-  });
+  return questions.map((question) => readQuestion(question, { multi_select: question.multiSelect === true, free_text: true }));
 }
 
 /** Our answer, on its way to the agent. */

@@ -1,6 +1,7 @@
 // session/update: which variant means what. The table `VARIANTS` is the list of all that are understood.
 import type { Draft } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, own, rec, str } from "../../json.ts";
+import { retrying } from "../../translation.ts";
 import { blockParts, textOfParts } from "./blocks.ts";
 import { commandsChanged, modeChanged, optionsChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
@@ -136,8 +137,7 @@ function onCodexInfo(state: SessionState, codex: JsonRecord): Draft[] {
       return [];
     }
     state.retrying = true;
-    const attempt = Number(/(\d+)\/\d+/.exec(str(fault.message) ?? "")?.[1] ?? Number.NaN);
-    return [{ do: "status", status: { status: "retrying", detail, ...(Number.isInteger(attempt) ? { attempt } : {}) } }];
+    return [retrying(detail, Number(/(\d+)\/\d+/.exec(str(fault.message) ?? "")?.[1] ?? Number.NaN))];
   }
   const status = str(rec(codex.threadStatus).type);
   if (state.retrying && status === "active") {

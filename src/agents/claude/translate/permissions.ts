@@ -4,6 +4,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import { arr, asText, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import { type ChoiceTable, choice, choiceTable } from "../../kit/choices.ts";
 import { formAnswers } from "../../kit/forms.ts";
+import { readQuestion } from "../../kit/questions.ts";
 import { elicitationForm } from "./elicitation.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
 import { toolAction, toolPaths } from "./tool-kinds.ts";
@@ -106,16 +107,9 @@ const ruleText = (rule: JsonRecord): string => {
 
 /** Claude Code itself always offers "Other" beside the options. */
 const userQuestions = (input: JsonRecord) =>
-  records(input.questions).map((question) => ({
-    prompt: str(question.question) ?? "",
-    ...(str(question.header) ? { header: str(question.header) ?? "" } : {}),
-    options: records(question.options).map((option) => ({
-      label: str(option.label) ?? "",
-      ...(str(option.description) ? { description: str(option.description) ?? "" } : {}),
-    })),
-    multi_select: question.multiSelect === true,
-    free_text: true,
-  }));
+  records(input.questions).map((question) =>
+    readQuestion(question, { multi_select: question.multiSelect === true, free_text: true }),
+  );
 
 /** A plan the model wrote inline is in the tool call, while `can_use_tool` then has an empty input. */
 function planQuestion(state: ClaudeState, call: string | null, input: JsonRecord, about: About): Draft {

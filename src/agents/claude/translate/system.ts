@@ -2,7 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { int, type JsonRecord, num, rec, str } from "../../json.ts";
-import { heartbeat, mapped, noted, unparsed } from "../../translation.ts";
+import { heartbeat, mapped, noted, retrying, unparsed } from "../../translation.ts";
 import { refusalItem, retract, systemItem } from "./assistant.ts";
 import { commandsChanged, initDrafts, modeChanged, modelChanged } from "./config.ts";
 import { HEARTBEAT_SYSTEM, NOTED_SYSTEM } from "./internal-frames.ts";
@@ -31,7 +31,7 @@ export function system(state: ClaudeState, frame: JsonRecord): Translation {
       return mapped(ADDRESS, type, drafts);
     case "api_retry":
     case "api_error":
-      return mapped(ADDRESS, type, [retrying(state, frame)]);
+      return mapped(ADDRESS, type, [retried(state, frame)]);
     case "compact_boundary":
       compacted(frame, drafts);
       return mapped(ADDRESS, type, drafts);
@@ -86,8 +86,7 @@ function status(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): void {
     drafts.push({ do: "event", type: "agent.notice", data: { name: "compaction_failed", detail: failure ?? "unknown" } });
 }
 
-/** The CLI tries again by itself: a state, not an error. */
-function retrying(state: ClaudeState, frame: JsonRecord): Draft {
+function retried(state: ClaudeState, frame: JsonRecord): Draft {
   state.retrying = true;
   const error = rec(frame.error);
   const attempt = int(frame.attempt) ?? int(frame.retry_attempt);
@@ -99,10 +98,7 @@ function retrying(state: ClaudeState, frame: JsonRecord): Draft {
     attempt === undefined ? "" : `attempt ${attempt} of ${num(frame.max_retries) ?? "?"}`,
     wait === undefined ? "" : `next in ${Math.round(wait)} ms`,
   ];
-  return {
-    do: "status",
-    status: { status: "retrying", detail: detail.filter(Boolean).join(", "), ...(attempt === undefined ? {} : { attempt }) },
-  };
+  return retrying(detail.filter(Boolean).join(", "), attempt);
 }
 
 function compacted(frame: JsonRecord, drafts: Draft[]): void {

@@ -4,7 +4,7 @@ import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { Usage } from "../../../schema/event-data.ts";
 import type { NativeDirection, Translation } from "../../contract.ts";
 import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
-import { mapped, unparsed } from "../../translation.ts";
+import { mapped, retrying, unparsed } from "../../translation.ts";
 import { errorData, retryAttempt } from "./errors.ts";
 import type { NativeItem } from "./thread.ts";
 import { toolCall, toolOutcome } from "./tool-items.ts";
@@ -104,8 +104,7 @@ export class ExecEvents {
   #error(event: JsonRecord): Draft[] {
     const message = str(event.message) ?? "";
     if (/^Reconnecting/i.test(message)) {
-      const attempt = retryAttempt(message);
-      return [{ do: "status", status: { status: "retrying", detail: message, ...(attempt === undefined ? {} : { attempt }) } }];
+      return [retrying(message, retryAttempt(message))];
     }
     this.#told = true;
     return [{ do: "error", error: errorData({ message }) }];

@@ -2,6 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import { type JsonRecord, rec, records, str } from "../../json.ts";
 import { type FormField, formAnswers, formResult, readForm } from "../../kit/forms.ts";
+import { readQuestion } from "../../kit/questions.ts";
 import type { Thread } from "./thread.ts";
 import { type RpcId, strings } from "./wire.ts";
 
@@ -33,17 +34,8 @@ function userInput(who: { request_id: RpcId; thread_id: string }, params: JsonRe
     do: "question.request",
     key,
     questions: asked.map((question) => {
-      const options = records(question.options).map((option) => ({
-        label: str(option.label) ?? "",
-        ...(str(option.description) ? { description: str(option.description) ?? "" } : {}),
-      }));
-      return {
-        prompt: str(question.question) ?? "",
-        ...(str(question.header) ? { header: str(question.header) ?? "" } : {}),
-        options,
-        multi_select: false,
-        free_text: question.isOther === true || options.length === 0,
-      };
+      const free_text = question.isOther === true || records(question.options).length === 0;
+      return readQuestion(question, { multi_select: false, free_text });
     }),
     call_id: str(params.itemId) ?? null,
     metadata: {

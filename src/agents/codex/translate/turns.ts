@@ -2,6 +2,7 @@
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
+import { retrying } from "../../translation.ts";
 import { errorData, retryAttempt } from "./errors.ts";
 import { askedAgain, closeCut, endAnswer, resultKey, toBackground } from "./items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
@@ -207,11 +208,9 @@ export function errorNotified(thread: Thread, params: JsonRecord): Draft[] {
   const error = errorData(params.error);
   if (params.willRetry === true) {
     thread.retrying = true;
-    const attempt = retryAttempt(error.message);
     const why = str(rec(params.error).additionalDetails);
     const detail = why ? `${error.message} (${why})` : error.message;
-    const status = { status: "retrying" as const, detail, ...(attempt === undefined ? {} : { attempt }) };
-    return [...askedAgain(thread), { do: "status", status }];
+    return [...askedAgain(thread), retrying(detail, retryAttempt(error.message))];
   }
   if (thread.turn) thread.turn.error = error.code;
   return [{ do: "error", error }];

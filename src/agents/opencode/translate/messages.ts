@@ -1,7 +1,7 @@
 // Messages and their parts: `message.updated`, `message.part.updated`, `message.part.delta`, and the same facts read again over HTTP.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
-import { ASKED_AGAIN } from "../../translation.ts";
+import { ASKED_AGAIN, retrying } from "../../translation.ts";
 import { partContent } from "./parts.ts";
 import { removeTool, replaceMessage } from "./removal.ts";
 import { type ContentPart, contentOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
@@ -300,15 +300,8 @@ function cutTry(session: Session, message: Message): Draft[] {
 }
 
 function retryPart(session: Session, native: JsonRecord): Draft[] {
-  const attempt = int(native.attempt);
-  const detail = str(rec(rec(native.error).data).message);
   if (session.turn) session.turn.retrying = true;
-  return [
-    {
-      do: "status",
-      status: { status: "retrying", ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) },
-    },
-  ];
+  return [retrying(str(rec(rec(native.error).data).message), int(native.attempt))];
 }
 
 /** Compaction begins. An overflow that led to it is not a failure. */

@@ -3,32 +3,15 @@ import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { int, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
 import { filePart, fileRefs } from "./file-changes.ts";
 import { startMessage } from "./messages.ts";
-import { contentOf, type Message, newMessage, type Session, type ToolPart } from "./state.ts";
+import { contentOf, type Message, newMessage, type Session } from "./state.ts";
 import { toolKind, toolPaths, toolTitle } from "./tool-kinds.ts";
+import { newToolPart, type ToolPart } from "./tool-part.ts";
 import { contentText } from "./tools.ts";
 
 function toolOf(message: Message, callId: string): { part: ToolPart; fresh: boolean } {
   const known = message.parts.get(callId);
   if (known?.kind === "tool") return { part: known, fresh: false };
-  const part: ToolPart = {
-    kind: "tool",
-    id: callId,
-    call_id: callId,
-    name: "unknown",
-    callKey: `call:${message.id}:${callId}`,
-    resultKey: `result:${message.id}:${callId}`,
-    last: "",
-    input: {},
-    output: "",
-    resultStarted: false,
-    pending: true,
-    open: true,
-    failed: false,
-    hidden: false,
-    call: [],
-    result: null,
-    child: null,
-  };
+  const part = newToolPart(callId, `${message.id}:${callId}`, { call_id: callId, name: "unknown" });
   message.parts.set(callId, part);
   return { part, fresh: true };
 }

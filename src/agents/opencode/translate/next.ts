@@ -3,6 +3,7 @@
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { ErrorCode, ErrorData } from "../../../schema/event-data.ts";
 import { int, type JsonRecord, rec, records, str } from "../../json.ts";
+import { retrying } from "../../translation.ts";
 import { filePart } from "./file-changes.ts";
 import { appendText, contentPart, refresh, startMessage } from "./messages.ts";
 import { nextShell, nextTool } from "./next-tools.ts";
@@ -102,15 +103,8 @@ const systemText = (session: Session, key: string, text: string): Draft[] => [
 ];
 
 function retried(session: Session, data: JsonRecord): Draft[] {
-  const attempt = int(data.attempt);
-  const detail = str(rec(data.error).message);
   if (session.turn) session.turn.retrying = true;
-  return [
-    {
-      do: "status",
-      status: { status: "retrying", ...(detail === undefined ? {} : { detail }), ...(attempt === undefined ? {} : { attempt }) },
-    },
-  ];
+  return [retrying(str(rec(data.error).message), int(data.attempt))];
 }
 
 function messageOf(session: Session, data: JsonRecord): Message {

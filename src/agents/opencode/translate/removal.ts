@@ -1,7 +1,8 @@
 // Items that go and may come back: removed messages and parts, revert, unrevert.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, str, toJson } from "../../json.ts";
-import { contentOf, type Message, type Session, type ToolPart } from "./state.ts";
+import { contentOf, type Message, type Session } from "./state.ts";
+import type { ToolPart } from "./tool-part.ts";
 
 /** A finished item cannot change: the old one goes, one with the present content comes. */
 export function replaceMessage(session: Session, message: Message, reason: string): Draft[] {

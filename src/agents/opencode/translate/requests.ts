@@ -3,6 +3,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { PlainReply, QuestionPrompt, ResolvedBy } from "../../../schema/event-data.ts";
 import { arr, type JsonRecord, rec, records, str } from "../../json.ts";
 import { type ChoiceTable, choice, choiceTable } from "../../kit/choices.ts";
+import { readQuestion } from "../../kit/questions.ts";
 import { plainDiff } from "./file-changes.ts";
 import type { Session, World } from "./state.ts";
 import { toolPaths } from "./tool-kinds.ts";
@@ -148,19 +149,8 @@ export function questionAsked(world: World, session: Session, native: JsonRecord
 }
 
 /** A typed answer of one's own is allowed unless the tool says otherwise. */
-const prompt = (question: JsonRecord): QuestionPrompt => {
-  const header = str(question.header);
-  return {
-    prompt: str(question.question) ?? "",
-    ...(header === undefined ? {} : { header }),
-    options: records(question.options).map((option) => {
-      const description = str(option.description);
-      return { label: str(option.label) ?? "", ...(description === undefined ? {} : { description }) };
-    }),
-    multi_select: question.multiple === true,
-    free_text: question.custom !== false,
-  };
-};
+const prompt = (question: JsonRecord): QuestionPrompt =>
+  readQuestion(question, { multi_select: question.multiple === true, free_text: question.custom !== false });
 
 /** `answers` null: rejected. */
 export function questionResolved(world: World, id: string | undefined, answers: string[][] | null): Draft[] {

@@ -5,36 +5,11 @@ import type { DraftPart, ItemKey } from "../../../schema/draft.ts";
 import type { ErrorData, Usage } from "../../../schema/event-data.ts";
 import type { SpeakerRole } from "../../../schema/item.ts";
 import type { JsonRecord } from "../../json.ts";
+import type { ToolPart } from "./tool-part.ts";
 
 /** Old messages keep their ids (so that nothing is told twice) but not their content. */
 const REMEMBERED_CONTENT = 300;
 const REMEMBERED_EVENTS = 16_384;
-
-export type ToolPart = {
-  kind: "tool";
-  id: string;
-  call_id: string;
-  /** The name the model asked for: an unknown tool is renamed to `invalid` on the way. */
-  name: string;
-  callKey: ItemKey;
-  resultKey: ItemKey;
-  /** The last state as JSON: 1.18 sends the same `running` twice. */
-  last: string;
-  input: unknown;
-  /** Output told so far as deltas. */
-  output: string;
-  resultStarted: boolean;
-  /** Only its arguments are being written. */
-  pending: boolean;
-  open: boolean;
-  failed: boolean;
-  /** Reverted: its items are gone, but may come back. */
-  hidden: boolean;
-  call: DraftPart[];
-  result: DraftPart[] | null;
-  /** The session the task tool runs in. */
-  child: string | null;
-};
 
 export type ContentPart = {
   kind: "content";

@@ -2,8 +2,9 @@
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import { arr, int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { filePart, fileRefs } from "./file-changes.ts";
-import type { Message, Session, ToolPart, World } from "./state.ts";
+import type { Message, Session, World } from "./state.ts";
 import { isKnownTool, toolKind, toolPaths, toolTitle } from "./tool-kinds.ts";
+import { newToolPart, type ToolPart } from "./tool-part.ts";
 
 /** null: a state this version did not know. */
 export function toolPart(world: World, session: Session, message: Message, native: JsonRecord): Draft[] | null {
@@ -12,7 +13,7 @@ export function toolPart(world: World, session: Session, message: Message, nativ
   if (!isStatus(status)) return null;
   const id = str(native.id) ?? "";
   const known = message.parts.get(id);
-  const part = known?.kind === "tool" ? known : newToolPart(message, native, id);
+  const part = known?.kind === "tool" ? known : addToolPart(message, native, id);
   const fresh = known === undefined;
   if (!fresh && !part.open) return [];
   const drafts = linkChild(world, session, part, state);
@@ -60,27 +61,10 @@ type Status = "pending" | "running" | "completed" | "error";
 const isStatus = (status: string | undefined): status is Status =>
   status === "pending" || status === "running" || status === "completed" || status === "error";
 
-function newToolPart(message: Message, native: JsonRecord, id: string): ToolPart {
+function addToolPart(message: Message, native: JsonRecord, id: string): ToolPart {
   const suffix = message.generation === 0 ? "" : `#${message.generation}`;
-  const part: ToolPart = {
-    kind: "tool",
-    id,
-    call_id: str(native.callID) ?? id,
-    name: str(native.tool) ?? "unknown",
-    callKey: `call:${id}${suffix}`,
-    resultKey: `result:${id}${suffix}`,
-    last: "",
-    input: {},
-    output: "",
-    resultStarted: false,
-    pending: true,
-    open: true,
-    failed: false,
-    hidden: false,
-    call: [],
-    result: null,
-    child: null,
-  };
+  const call = { call_id: str(native.callID) ?? id, name: str(native.tool) ?? "unknown" };
+  const part = newToolPart(id, `${id}${suffix}`, call);
   message.parts.set(id, part);
   return part;
 }

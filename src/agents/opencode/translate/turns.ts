@@ -2,6 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { int, type JsonRecord, num, rec, str, timeOf } from "../../json.ts";
+import { retrying } from "../../translation.ts";
 import { isStackTrace, type NamedError, readError } from "./errors.ts";
 import { contentOf, type Message, newTurn, type Session, type Turn, type World } from "./state.ts";
 
@@ -75,22 +76,11 @@ function backToWork(root: Session): Draft[] {
 
 function retry(root: Session, native: JsonRecord): Draft[] {
   const attempt = int(native.attempt);
-  const next = num(native.next);
   const same = root.turn?.retrying === true && root.turn.attempt === attempt;
   if (same) return [];
   if (root.turn) Object.assign(root.turn, { retrying: true, attempt });
   const detail = str(native.message) ?? str(rec(native.action).message);
-  return [
-    {
-      do: "status",
-      status: {
-        status: "retrying",
-        ...(detail === undefined ? {} : { detail }),
-        ...(attempt === undefined ? {} : { attempt }),
-        ...timeOf("retry_at", next),
-      },
-    },
-  ];
+  return [retrying(detail, attempt, timeOf("retry_at", num(native.next)))];
 }
 
 /**

@@ -18,12 +18,6 @@ const settings = (json: object): Record<string, string> => ({ "opencode.json": J
 
 const words: Scenario[] = [
   {
-    name: "oc-user-shell",
-    title: "a command the person runs with an exclamation mark",
-    turns: [{ prompt: "!echo from-the-person", steps: [] }],
-    expect: { stop_reason: "end_turn", seen_text: ["from-the-person"], tools: ["shell"] },
-  },
-  {
     name: "oc-command",
     title: "a slash command of the project",
     session: {
@@ -103,17 +97,18 @@ const decisions: Scenario[] = [
   },
   {
     name: "oc-config-denies",
-    title: "rules of the project are kept: a denied tool fails without a question",
+    title: "rules of the project do not count: what they deny is asked for",
     session: { ...asks, files: settings({ permission: { bash: "deny" } }) },
     turns: [{ prompt: "Run it.", steps: [{ blocks: [bash("echo no")] }, say("Denied.")] }],
-    expect: { stop_reason: "end_turn", no_events: ["permission.requested"] },
+    replies: { permissions: [{ reply: "reject" }] },
+    expect: { stop_reason: "end_turn", events: ["permission.requested"], final_text: ["Denied."] },
   },
   {
     name: "oc-config-allows",
-    title: "rules of the project are kept: an allowed command is not asked for",
+    title: "rules of the project do not count: what they allow is asked for",
     session: { ...asks, files: settings({ permission: { bash: { "echo *": "allow" } } }) },
     turns: [{ prompt: "Run it.", steps: [{ blocks: [bash("echo allowed-here")] }, say("Ran.")] }],
-    expect: { stop_reason: "end_turn", no_events: ["permission.requested"], seen_text: ["allowed-here"] },
+    expect: { stop_reason: "end_turn", events: ["permission.requested"], seen_text: ["allowed-here"] },
   },
   {
     name: "oc-doom-loop",

@@ -3,7 +3,8 @@ import type { ContentPart } from "../../../schema/content.ts";
 import type { Draft } from "../../../schema/draft.ts";
 import type { EventDataOf, PermissionOption, QuestionPrompt } from "../../../schema/event-data.ts";
 import type { Item } from "../../../schema/item.ts";
-import { arr, bool, type JsonRecord, rec, records, str } from "../../json.ts";
+import { arr, bool, type JsonRecord, rec, str } from "../../json.ts";
+import { readQuestion } from "../../kit/questions.ts";
 import type { NativeRequest } from "./requests.ts";
 import type { Statement } from "./wire.ts";
 
@@ -72,19 +73,11 @@ export const childQuestion = ({ id, questions }: Of<"child.question">, call: str
   native: { id } satisfies NativeRequest,
 });
 
-function prompt(question: JsonRecord): QuestionPrompt {
-  const header = str(question.header);
-  return {
-    prompt: str(question.prompt) ?? "",
-    ...(header === undefined ? {} : { header }),
-    options: records(question.options).map(({ label, description }) => ({
-      label: str(label) ?? "",
-      ...(str(description) === undefined ? {} : { description: str(description) ?? "" }),
-    })),
-    multi_select: bool(question.multi_select) ?? false,
-    free_text: bool(question.free_text) ?? true,
-  };
-}
+const prompt = (asked: JsonRecord): QuestionPrompt =>
+  readQuestion(
+    { ...asked, question: asked.prompt },
+    { multi_select: bool(asked.multi_select) ?? false, free_text: bool(asked.free_text) ?? true },
+  );
 
 /** One of the two is open under this key, or none when it was answered here. */
 export const childResolved = ({ id: key, approved, answers }: Of<"child.resolved">): Draft[] => [

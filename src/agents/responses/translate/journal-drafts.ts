@@ -6,7 +6,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { own, str, timeOf } from "../../json.ts";
 import { authRequired } from "../../kit/error-table.ts";
-import { ASKED_AGAIN } from "../../translation.ts";
+import { ASKED_AGAIN, retrying } from "../../translation.ts";
 import { AnswerStream } from "./answer-stream.ts";
 import { CallBook } from "./call-book.ts";
 import { childDrafts, childPermission, childQuestion, childResolved } from "./child-drafts.ts";
@@ -137,8 +137,7 @@ export class JournalDrafts {
     const removed = wait_ms === null ? [] : (this.stream?.removed(ASKED_AGAIN) ?? []);
     if (wait_ms !== null) {
       this.stream = null;
-      const retry = timeOf("retry_at", time + wait_ms);
-      return [...removed, { do: "status", status: { status: "retrying", detail: message, attempt, ...retry } }];
+      return [...removed, retrying(message, attempt, timeOf("retry_at", time + wait_ms))];
     }
     return code === "auth" ? [authRequired(message)] : [];
   }
