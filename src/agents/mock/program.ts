@@ -4,7 +4,8 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { acts, Ending, help, type Stage, say, tour } from "./acts.ts";
+import { Ending, type Stage, say } from "./acts/stage.ts";
+import { acts, help, tour } from "./acts.ts";
 import type { MockCommand, MockEvent } from "./translate/wire.ts";
 
 class Interrupted extends Error {}

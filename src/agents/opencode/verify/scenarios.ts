@@ -358,9 +358,9 @@ const faults: Scenario[] = [
   },
   {
     name: "oc-length",
-    title: "an answer cut off by the output limit is no error",
+    title: "an answer cut off by the output limit says so",
     turns: [{ prompt: "Write a lot.", steps: [{ ...say("It goes on and"), stop: "max_tokens" }] }],
-    expect: { stop_reason: "output_length", no_events: ["error"] },
+    expect: { stop_reason: "output_length", error_code: "output_length", events: ["error"] },
   },
   {
     name: "oc-filter",
