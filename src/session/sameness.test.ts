@@ -244,6 +244,17 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U6] a call that has its result is asked about no more, and what the agent says of that later changes nothing", () => {
+    const told = new Told()
+      .agent(START, call("a"))
+      .agent(ask("a"))
+      .agent(result("a", { is_error: true }));
+    told.agent({ do: "permission.resolve", key: "ask:a", status: "approved", resolved_by: "client" });
+    expect(told.of("permission.resolved")).toMatchObject([{ status: "denied", metadata: { resolved_by: "agent" } }]);
+    expect(told.story.indexOf("permission.resolved")).toBeLessThan(told.story.indexOf("item.completed tool_result failed"));
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U7] a finished item that is removed keeps its native id", () => {
     const told = new Told()
       .agent(START, message("m"), { do: "item.complete", key: "m" })

@@ -145,10 +145,12 @@ export class Scribe {
       case "item.complete":
         this.#tellSkill(draft.key, origin, draft.content);
         this.#tellGivenSkill(draft.content, origin);
+        this.requests.withdraw(draft.content, origin);
         return this.items.complete(draft, origin);
       case "item.add":
         this.#tellGivenSkill(draft.item.content, origin);
         this.turns.beforeItem(draft.item, origin);
+        this.requests.withdraw(draft.item.content, origin);
         return this.items.add(draft, origin);
       case "item.remove":
         return this.items.remove(draft.key, draft.reason, origin);
