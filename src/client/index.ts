@@ -21,7 +21,7 @@ export {
   type TokenInfo,
   type TokenKind,
 } from "./dragoman.ts";
-export { type ClientErrorCode, DragomanError } from "./error.ts";
+export { type ClientErrorCode, DragomanError, type DragomanErrorCode } from "./error.ts";
 export type { StreamState } from "./event-stream.ts";
 export type { Call, HttpOptions } from "./http.ts";
 export type { PermissionRequest, QuestionRequest } from "./requests.ts";

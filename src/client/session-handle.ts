@@ -25,7 +25,7 @@ import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, readSse, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
 import { SessionFiles } from "./session-files.ts";
-import { SessionSocket, type SocketOptions } from "./session-socket.ts";
+import type { SessionSocket, SocketOptions } from "./session-socket.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
 import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
 import { type TurnOutcome, turnOutcome } from "./turn-outcome.ts";
@@ -196,7 +196,9 @@ export class SessionHandle {
   }
 
   /** Events and commands over one WebSocket. */
-  socket(options: SocketOptions = {}): Promise<SessionSocket> {
+  async socket(options: SocketOptions = {}): Promise<SessionSocket> {
+    // Loaded on use: most pages follow events without one.
+    const { SessionSocket } = await import("./session-socket.ts");
     return SessionSocket.open(this.#http, `${this.#path}/ws`, options);
   }
 

@@ -6,7 +6,7 @@ import { isOpen } from "../schema/task-status.ts";
 import type { EventsPage, PageOptions } from "./event-pages.ts";
 import { eventStream, type StreamState } from "./event-stream.ts";
 import type { Http } from "./http.ts";
-import { TaskSocket, type TaskSocketOptions } from "./task-socket.ts";
+import type { TaskSocket, TaskSocketOptions } from "./task-socket.ts";
 
 export type TaskListOptions = { status?: TaskInfo["status"]; limit?: number; before?: string };
 
@@ -90,7 +90,8 @@ export class TaskHandle {
   }
 
   /** Its terminal, live. */
-  socket(options: TaskSocketOptions = {}): Promise<TaskSocket> {
+  async socket(options: TaskSocketOptions = {}): Promise<TaskSocket> {
+    const { TaskSocket } = await import("./task-socket.ts");
     return TaskSocket.open(this.#http, `${this.#path}/ws`, options);
   }
 

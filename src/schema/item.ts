@@ -14,16 +14,19 @@ export type SpeakerRole = Extract<ItemRole, "user" | "assistant">;
 export const ItemStatus = Type.Enum(["in_progress", "completed", "failed"]);
 export type ItemStatus = Type.Static<typeof ItemStatus>;
 
-export const Item = Type.Object({
-  item_id: Type.String(),
-  native_item_id: Type.Union([Type.String(), Type.Null()]),
-  parent_id: Type.Union([Type.String(), Type.Null()]),
-  kind: ItemKind,
-  role: ItemRole,
-  content: Type.Array(ContentPart),
-  status: ItemStatus,
-  turn_id: Type.Union([Type.String(), Type.Null()]),
-  started_at: Type.String(),
-  completed_at: Type.Union([Type.String(), Type.Null()]),
-});
+export const Item = Type.Object(
+  {
+    item_id: Type.String(),
+    native_item_id: Type.Union([Type.String(), Type.Null()]),
+    parent_id: Type.Union([Type.String(), Type.Null()]),
+    kind: ItemKind,
+    role: ItemRole,
+    content: Type.Array(ContentPart),
+    status: ItemStatus,
+    turn_id: Type.Union([Type.String(), Type.Null()]),
+    started_at: Type.String(),
+    completed_at: Type.Union([Type.String(), Type.Null()]),
+  },
+  { title: "Item" },
+);
 export type Item = Type.Static<typeof Item>;

@@ -296,7 +296,10 @@ export const problemCodes = {
   not_ready: { status: 503, title: "Not ready", advice: "Try again in a moment." },
 } as const satisfies Record<string, { status: number; title: string; advice: string }>;
 
+/** Every code that an answer of the daemon can carry. */
 export type ProblemCode = keyof typeof problemCodes;
+
+export const problemCodeNames = Object.keys(problemCodes) as ProblemCode[];
 
 /** The one error class whose code reaches clients. */
 export class ProblemError extends Error {

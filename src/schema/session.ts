@@ -14,6 +14,7 @@ import {
   Usage,
 } from "./event-data.ts";
 import { Item } from "./item.ts";
+import { problemCodeNames } from "./problem-codes.ts";
 
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const optional = Type.Optional;
@@ -413,11 +414,11 @@ export type VerifyReport = Type.Static<typeof VerifyReport>;
 /** RFC 9457. `code` is stable; `detail` says what to do next. */
 export const Problem = Type.Object(
   {
-    type: Type.String(),
-    title: Type.String(),
-    status: Type.Integer(),
-    detail: Type.String(),
-    code: Type.String(),
+    type: Type.String({ description: "a URI that names the code" }),
+    title: Type.String({ description: "what the code means, in a few words" }),
+    status: Type.Integer({ description: "the HTTP status" }),
+    detail: Type.String({ description: "what is wrong here, and what to do" }),
+    code: Type.Enum(problemCodeNames, { description: "stable: programs act on it. A newer daemon may know more of them" }),
     errors: optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
     error_code: optional(ErrorCode),
   },

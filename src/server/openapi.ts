@@ -153,6 +153,8 @@ function problemReplies(codes: readonly ProblemCode[], schemas: Components): Jso
 class Components {
   readonly #names = new Map<TSchema | object, string>();
   readonly #schemas: Record<string, unknown> = {};
+  /** What stands behind each name. */
+  readonly #contents = new Map<string, string>();
 
   all(): Json {
     return this.#schemas;
@@ -169,9 +171,13 @@ class Components {
     const known = this.#names.get(schema);
     if (known !== undefined) return known;
     const base = title.replace(/[^\w.-]/g, "_");
+    // An optional field is a copy of its schema: the same content is the same component.
+    const content = JSON.stringify(schema);
     let name = base;
-    for (let i = 2; name in this.#schemas; i++) name = `${base}_${i}`;
+    for (let i = 2; name in this.#schemas && this.#contents.get(name) !== content; i++) name = `${base}_${i}`;
     this.#names.set(schema, name);
+    if (name in this.#schemas) return name;
+    this.#contents.set(name, content);
     this.#schemas[name] = {};
     this.#schemas[name] = this.#inline(schema);
     return name;
