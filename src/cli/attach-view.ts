@@ -1,32 +1,41 @@
-// A session live in a terminal: its events scroll by, the prompt is at the bottom, permissions and questions are asked in it. Everything goes through
-// the client; leaving it leaves the session as it is.
+/**
+ * A session live in a terminal: its events scroll by, the prompt is at the bottom, permissions and questions are asked in it. Everything goes through the
+ * client; leaving it leaves the session as it is. Not here: what a slash means (attach-commands.ts), how events look (session-view.ts).
+ */
 import { createInterface, type Interface } from "node:readline";
 import { choosesCommand } from "../client/chosen-command.ts";
+import type { Dragoman } from "../client/dragoman.ts";
 import type { SessionHandle } from "../client/session-handle.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { PermissionData, QuestionData } from "../schema/event-data.ts";
 import { type Asked, notAnOption, permissionAsked, permissionReply, questionAnswer, questionAsked } from "./ask.ts";
+import { type AttachContext, slashLine, slashNames } from "./attach-commands.ts";
 import { EXIT, type Terminal } from "./command.ts";
-import { EventPrinter } from "./event-printer.ts";
-import { LiveArea } from "./live-area.ts";
 import { exact, exactLine } from "./output.ts";
 import { PASTE_MARKS_OFF, PASTE_MARKS_ON, PastedLines } from "./pasted-lines.ts";
 import { pathCompleter } from "./path-completer.ts";
+import { SessionView } from "./session-view.ts";
 import { type Paint, paintFor } from "./style.ts";
+import { columnsOf } from "./text-layout.ts";
+import type { TextStream } from "./text-stream.ts";
 
 const PROMPT = "> ";
+/** Before a further line of the same message. */
+const CONTINUED = "… ";
 
 type Request =
   | { kind: "permission"; id: string; data: PermissionData }
   | { kind: "question"; id: string; data: QuestionData; answers: string[][] };
 
+export type AttachOptions = { steer: boolean; answers: (() => TextStream) | undefined };
+
 export class AttachView {
   readonly #terminal: Terminal;
+  readonly #dragoman: Dragoman;
   readonly #session: SessionHandle;
   readonly #keyboard: PastedLines;
   readonly #readline: Interface;
-  readonly #area: LiveArea;
-  readonly #printer: EventPrinter;
+  readonly #view: SessionView;
   readonly #paint: Paint;
   readonly #leaving = new AbortController();
   readonly #steer: boolean;
@@ -37,13 +46,18 @@ export class AttachView {
   #asking: Request | null = null;
   /** A half-typed message, put aside while something is asked. */
   #draft = "";
+  /** Lines of a message that ended with a backslash. */
+  #lines: string[] = [];
   #busy = false;
+  /** Ctrl-C was pressed once: again leaves. */
+  #stopping = false;
   /** The agent's own commands, as it last listed them. */
-  #commands: readonly { name: string }[] = [];
+  #commands: AttachContext["commands"] = [];
   #caughtUp = false;
 
-  constructor(session: SessionHandle, terminal: Terminal, options: { steer: boolean }) {
+  constructor(dragoman: Dragoman, session: SessionHandle, terminal: Terminal, options: AttachOptions) {
     this.#terminal = terminal;
+    this.#dragoman = dragoman;
     this.#session = session;
     this.#steer = options.steer;
     this.#keyboard = new PastedLines(terminal.stdin);
@@ -52,14 +66,16 @@ export class AttachView {
       output: terminal.stdout.device,
       terminal: true,
       prompt: PROMPT,
-      completer: pathCompleter((typed) => session.files.complete(typed, { limit: 30 })),
+      completer: pathCompleter(
+        (typed) => session.files.complete(typed, { limit: 30 }),
+        () => slashNames(this.#commands),
+      ),
     });
-    this.#area = new LiveArea(this.#readline, terminal.stdout.device);
     this.#paint = paintFor(terminal.stdout, terminal.env);
-    this.#printer = new EventPrinter(
-      { stdout: this.#area, stderr: this.#area, env: terminal.env },
-      { showUser: (text) => !this.#takeTyped(text) },
-    );
+    this.#view = new SessionView(terminal, options.answers, {
+      readline: this.#readline,
+      showUser: (text) => !this.#takeTyped(text),
+    });
   }
 
   /** Runs until the person leaves or the session ends; gives the exit code. */
@@ -70,36 +86,34 @@ export class AttachView {
     for (const data of permissions) this.#add({ kind: "permission", id: data.permission_id, data });
     for (const data of questions) this.#add({ kind: "question", id: data.question_id, data, answers: [] });
     this.#listen();
-    const hint = `${exactLine(`${view.agent} in ${view.directory}`)}. Ctrl-C interrupts the turn, Ctrl-D leaves; the session goes on.`;
+    const hint = `${exactLine(`${view.agent} in ${view.directory}`)}. /help lists commands. Ctrl-C stops the turn, Ctrl-D leaves; the session goes on.`;
     try {
       if (after >= view.last_sequence) this.#catchUp(hint);
       for await (const event of this.#session.events({ after, signal: this.#leaving.signal })) {
         // After Ctrl-D the prompt is gone: Node 24 throws at whoever still writes to it.
-        if (this.#leaving.signal.aborted) return EXIT.ok;
+        if (this.#leaving.signal.aborted) break;
         this.#take(event);
         if (event.sequence >= view.last_sequence) this.#catchUp(hint);
         if (event.type === "session.ended") return event.data.reason === "error" ? EXIT.failed : EXIT.ok;
       }
       return EXIT.ok;
     } finally {
-      this.#printer.endLine();
-      this.#area.leave();
+      this.#view.close();
       this.#readline.close();
       this.#keyboard.release();
       this.#terminal.stdout.device.write(PASTE_MARKS_OFF);
+      if (this.#leaving.signal.aborted)
+        this.#terminal.stderr.write(`${this.#paint.dim(`Come back with: dragoman attach ${this.#session.id}`)}\n`);
     }
   }
 
   #listen(): void {
-    const leave = (): void => this.#leaving.abort();
+    const leave = (): void => this.#leave();
     this.#terminal.signal.addEventListener("abort", leave);
-    this.#readline.on("close", () => {
-      this.#area.leave();
-      leave();
-    });
+    this.#readline.on("close", leave);
     this.#readline.on("SIGINT", () => void this.#interrupt());
     this.#readline.on("line", (line) => {
-      this.#area.entered();
+      this.#view.entered();
       void this.#entered(this.#keyboard.restored(line)).catch((error: unknown) =>
         this.#note(exact(error instanceof Error ? error.message : String(error))),
       );
@@ -108,12 +122,18 @@ export class AttachView {
     this.#readline.prompt();
   }
 
+  #leave(): void {
+    this.#view.close();
+    this.#leaving.abort();
+  }
+
   #take(event: UniversalEvent): void {
-    this.#printer.print(event);
+    this.#view.take(event);
     if (event.type === "config.changed") this.#commands = event.data.commands ?? this.#commands;
     if (event.type === "turn.started") this.#busy = true;
     if (event.type === "turn.ended") {
       this.#busy = false;
+      this.#stopping = false;
       if (this.#caughtUp && event.data.stop_reason !== "end_turn") this.#note(`The turn ended: ${event.data.stop_reason}.`);
     }
     if (event.type === "permission.requested") this.#add({ kind: "permission", id: event.data.permission_id, data: event.data });
@@ -156,12 +176,10 @@ export class AttachView {
 
   #show(): void {
     const request = this.#asking;
-    if (!request) return;
-    const asked = this.#words(request);
+    const asked = request && this.#words(request);
     if (!asked) return;
-    this.#printer.endLine();
-    this.#area.write(`${asked.lines.join("\n")}\n`);
-    this.#area.setPrompt(asked.prompt);
+    this.#view.note(asked.lines.join("\n"));
+    this.#view.setPrompt(asked.prompt);
   }
 
   #words(request: Request): Asked | undefined {
@@ -174,22 +192,37 @@ export class AttachView {
   #asked(): void {
     this.#asking = null;
     this.#clearLine();
-    this.#area.setPrompt(PROMPT);
+    this.#view.setPrompt(PROMPT);
     this.#readline.write(this.#draft);
     this.#draft = "";
     this.#ask();
   }
 
   async #entered(line: string): Promise<void> {
-    const request = this.#asking;
-    if (request) return this.#answered(request, line);
-    if (line.trim() === "") return;
-    this.#typed.push(line);
+    this.#stopping = false;
+    if (this.#lines.length === 0 && line.startsWith("/")) {
+      const meant = slashLine(line, this.#commands);
+      if (meant.kind === "ours") return meant.run(this.#context());
+      if (meant.kind === "unknown") return this.#note(meant.advice);
+      if (!this.#asking) return this.#send(meant.text);
+    }
+    if (this.#asking) return this.#answered(this.#asking, line);
+    if (line.endsWith("\\")) {
+      this.#lines.push(line.slice(0, -1));
+      return this.#view.setPrompt(CONTINUED);
+    }
+    const message = [...this.#lines.splice(0), line].join("\n");
+    this.#view.setPrompt(PROMPT);
+    if (message.trim() !== "") await this.#send(message);
+  }
+
+  async #send(message: string): Promise<void> {
+    this.#typed.push(message);
     try {
-      const command = choosesCommand(line, this.#commands);
-      await this.#session.send(line, { command, when_busy: this.#steer && this.#busy ? "steer" : "queue" });
+      const command = choosesCommand(message, this.#commands);
+      await this.#session.send(message, { command, when_busy: this.#steer && this.#busy ? "steer" : "queue" });
     } catch (error) {
-      this.#takeTyped(line);
+      this.#takeTyped(message);
       throw error;
     }
   }
@@ -219,13 +252,37 @@ export class AttachView {
     this.#asked();
   }
 
+  #context(): AttachContext {
+    const { stdout, env } = this.#terminal;
+    return {
+      ...{ dragoman: this.#dragoman, session: this.#session, paint: this.#paint, commands: this.#commands },
+      columns: columnsOf(stdout, env) - 1,
+      show: (lines) => this.#view.note(lines.join("\n")),
+      leave: () => this.#readline.close(),
+      stop: () => this.#stop(),
+      answer: async (typed) => {
+        const request = this.#asking;
+        if (request) await this.#answered(request, typed);
+        return request !== null;
+      },
+    };
+  }
+
+  async #stop(): Promise<void> {
+    if (!this.#busy) return this.#note("Nothing runs.");
+    this.#note("Stopping the turn.");
+    await this.#session.interrupt();
+  }
+
+  /** Once: stops the turn, or clears the line. Twice: leaves. */
   async #interrupt(): Promise<void> {
-    if (this.#busy) {
-      this.#note("Interrupting.");
-      return this.#session.interrupt().catch((error: unknown) => this.#note(exact(String(error))));
-    }
+    if (this.#stopping) return this.#readline.close();
+    this.#stopping = true;
+    this.#lines = [];
     this.#clearLine();
-    this.#note("Nothing runs. Ctrl-D leaves.");
+    if (!this.#asking) this.#view.setPrompt(PROMPT);
+    if (!this.#busy) return this.#note("Nothing runs. Ctrl-C again, or Ctrl-D, leaves.");
+    await this.#stop().catch((error: unknown) => this.#note(exact(String(error))));
   }
 
   #clearLine(): void {
@@ -241,6 +298,6 @@ export class AttachView {
   }
 
   #note(text: string): void {
-    this.#printer.note(this.#paint.dim(text));
+    this.#view.note(this.#paint.dim(text));
   }
 }

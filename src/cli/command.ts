@@ -40,6 +40,10 @@ export type Invocation = {
   say(text: string): void;
   /** With --json: one JSON a line. */
   json(value: unknown): void;
+  /** One object for people and programs: JSON, on several lines where a person reads it. */
+  details(value: unknown): void;
+  /** A table as wide as the screen. `drop`: columns that are left away first where it is narrow. */
+  table(head: string[], rows: string[][], drop?: readonly string[]): void;
 };
 
 export type Command = {

@@ -1,13 +1,14 @@
 /**
- * Prints a session's events for people: the answer as it streams, each tool with what it does and the end of its output, thinking dimmed. Not here: what
- * must not reach a terminal (output.ts), asking (ask.ts).
+ * Prints a session's events for people: the answer as it streams, each tool with what it does and the end of its output, changes as diffs, plans as they move
+ * on, the work of sub-agents indented. Not here: what must not reach a terminal (output.ts), what moves while the agent works (activity.ts), asking (ask.ts).
  */
-import type { ToolKind } from "../schema/content.ts";
+import type { PlanEntry, ToolKind } from "../schema/content.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { Item } from "../schema/item.ts";
 import { exact, exactLine, type Output } from "./output.ts";
 import { type Paint, paintFor } from "./style.ts";
-import { callLine, isComplete, resultLines, type ToolCall } from "./tool-lines.ts";
+import { LineStream, PlainStream, type TextStream } from "./text-stream.ts";
+import { callLine, diffLines, isComplete, planLine, resultLines, type ToolCall } from "./tool-lines.ts";
 
 type Target = Pick<Output, "write" | "isTTY">;
 
@@ -16,20 +17,34 @@ export type PrinterOptions = {
   showUser?: (text: string) => boolean;
   /** Permissions and questions too, with their answers: for reading afterwards. */
   showRequests?: boolean;
+  /** How an answer is printed; default as it comes. */
+  answers?: () => TextStream;
+  /** Lines of a diff that are shown; default all. */
+  diffLines?: number;
 };
+
+/** A message that is being written. */
+type Message = { depth: number; answer: TextStream; thinking: TextStream; thought: boolean };
 
 export class EventPrinter {
   readonly #out: Target;
   readonly #err: Target;
   readonly #paint: Paint;
   readonly #options: PrinterOptions;
-  readonly #kinds = new Map<string, Item["kind"] | "user">();
+  /** Text and notes stand apart where text is laid out. */
+  readonly #spaced: boolean;
+  /** How deep in sub-agents an item is, and whether items below it are one deeper. */
+  readonly #depths = new Map<string, { depth: number; spawns: boolean }>();
+  readonly #messages = new Map<string, Message>();
   /** Calls that are not announced yet because their arguments are not all there, by item. */
   readonly #unannounced = new Map<string, ToolCall>();
   /** Kinds of tools whose result is still to come, by call. */
   readonly #running = new Map<string, ToolKind | undefined>();
+  /** Plans as they were last shown, by item. */
+  readonly #plans = new Map<string, readonly PlanEntry[]>();
   /** The stream whose last line is not ended yet. */
   #open: "out" | "err" | null = null;
+  #last: "text" | "note" | null = null;
 
   /** Answers go to stdout, everything about how they came to be to stderr. Give the same for both to get one transcript. */
   constructor(terminal: { stdout: Target; stderr: Target; env: NodeJS.ProcessEnv }, options: PrinterOptions = {}) {
@@ -37,14 +52,20 @@ export class EventPrinter {
     this.#err = terminal.stderr;
     this.#paint = paintFor(terminal.stderr, terminal.env);
     this.#options = options;
+    this.#spaced = options.answers !== undefined;
+  }
+
+  /** What was said of an answer and cannot be printed yet. */
+  get tail(): string {
+    return [...this.#messages.values()].findLast(({ answer }) => answer.tail !== "")?.answer.tail ?? "";
   }
 
   print(event: UniversalEvent): void {
     switch (event.type) {
       case "item.started":
-        this.#kinds.set(event.data.item.item_id, event.data.item.role === "user" ? "user" : event.data.item.kind);
-        return this.#call(event.data.item, false);
+        return this.#started(event.data.item);
       case "item.updated":
+        this.#plan(event.data.item);
         return this.#call(event.data.item, false);
       case "item.delta":
         return this.#delta(event.data.item_id, event.data.part_type, event.data.delta);
@@ -66,10 +87,29 @@ export class EventPrinter {
     }
   }
 
+  /** A line on stderr. */
+  note(text: string, depth = 0): void {
+    this.#text("err", `${indented(text, "  ".repeat(depth))}\n`, "note");
+  }
+
+  endLine(): void {
+    if (this.#open !== null) (this.#open === "out" ? this.#out : this.#err).write("\n");
+    this.#open = null;
+  }
+
+  #text(to: "out" | "err", text: string, kind: "text" | "note"): void {
+    if (text === "") return;
+    if (this.#open !== null && (this.#open !== to || kind === "note")) this.endLine();
+    const apart = this.#spaced && this.#last !== null && this.#last !== kind ? "\n" : "";
+    (to === "out" ? this.#out : this.#err).write(apart + text);
+    this.#last = kind;
+    this.#open = text.endsWith("\n") ? null : to;
+  }
+
   #request(event: UniversalEvent): void {
     if (event.type === "permission.requested") {
       // What is asked for is known by now, whatever becomes of it.
-      this.#announceAll();
+      for (const [itemId, call] of this.#unannounced) this.#announce(itemId, call);
       if (this.#options.showRequests) this.note(this.#paint.yellow(`? ${exactLine(event.data.action)}`));
     }
     if (!this.#options.showRequests) return;
@@ -78,6 +118,71 @@ export class EventPrinter {
     if (event.type === "question.requested") this.note(this.#paint.yellow(`? ${exactLine(event.data.prompt)}`));
     if (event.type === "question.resolved")
       this.note(this.#paint.dim(`  ${event.data.status}${event.data.response ? `: ${exactLine(event.data.response)}` : ""}`));
+  }
+
+  #started(item: Item): void {
+    const parent = item.parent_id === null ? undefined : this.#depths.get(item.parent_id);
+    const depth = parent ? parent.depth + (parent.spawns ? 1 : 0) : 0;
+    this.#depths.set(item.item_id, { depth, spawns: item.kind === "tool_call" });
+    if (item.kind === "message" && item.role !== "user") this.#messages.set(item.item_id, this.#message(depth));
+    this.#plan(item);
+    this.#call(item, false);
+  }
+
+  #message(depth: number): Message {
+    const margin = "  ".repeat(depth);
+    const thinking = new LineStream((line) => this.#paint.dim(`${margin}    ${line}`));
+    const answer = depth === 0 ? (this.#options.answers?.() ?? new PlainStream()) : new LineStream((line) => margin + line);
+    return { depth, answer, thinking, thought: false };
+  }
+
+  #delta(itemId: string, partType: string, delta: string): void {
+    const message = this.#messages.get(itemId);
+    if (!message) return;
+    if (partType === "reasoning") {
+      if (!message.thought) this.note(this.#paint.dim("• thinking"), message.depth);
+      message.thought = true;
+      return this.#text("err", message.thinking.push(delta), "note");
+    }
+    this.#text("err", message.thinking.end(), "note");
+    // What a sub-agent says is no answer to the person.
+    if (message.depth > 0) this.#text("err", message.answer.push(delta), "note");
+    else this.#text("out", message.answer.push(delta), "text");
+  }
+
+  #completed(item: Item): void {
+    const depth = this.#depth(item);
+    this.#messageEnded(item);
+    if (item.kind === "message" && item.role === "user" && item.parent_id === null) this.#user(item);
+    this.#call(item, true);
+    this.#plan(item);
+    for (const part of item.content) {
+      if (part.type === "tool_result") this.#result(part, depth);
+      if (part.type === "file_ref" && part.diff) {
+        const lines = diffLines(
+          { path: part.path, diff: part.diff },
+          this.#paint,
+          this.#options.diffLines ?? Number.POSITIVE_INFINITY,
+        );
+        this.note(lines.map((line) => `    ${line}`).join("\n"), depth);
+      }
+      if (part.type === "image" || part.type === "audio") this.note(`[${part.type}: ${exactLine(part.path)}]`, depth);
+    }
+  }
+
+  #messageEnded({ item_id }: Item): void {
+    const message = this.#messages.get(item_id);
+    if (!message) return;
+    this.#messages.delete(item_id);
+    this.#text("err", message.thinking.end(), "note");
+    if (message.depth > 0) this.#text("err", message.answer.end(), "note");
+    else this.#text("out", message.answer.end(), "text");
+    this.endLine();
+  }
+
+  /** Items that come whole have no start of their own here. */
+  #depth(item: Item): number {
+    return this.#depths.get(item.item_id)?.depth ?? 0;
   }
 
   /** Says what a tool does as soon as that is known, once. `last`: nothing more will come. */
@@ -92,41 +197,27 @@ export class EventPrinter {
 
   #announce(itemId: string, call: ToolCall): void {
     this.#unannounced.delete(itemId);
-    this.note(this.#paint.cyan(`• ${callLine(call)}`));
+    this.note(this.#paint.cyan(`• ${callLine(call)}`), this.#depths.get(itemId)?.depth);
   }
 
-  #announceAll(): void {
-    for (const [itemId, call] of this.#unannounced) this.#announce(itemId, call);
+  /** The whole plan when it is new; then only the entries that moved on. */
+  #plan(item: Item): void {
+    const plan = item.content.find((part) => part.type === "plan");
+    if (plan?.type !== "plan") return;
+    const before = this.#plans.get(item.item_id);
+    this.#plans.set(item.item_id, plan.entries);
+    const same = before?.length === plan.entries.length && before.every(({ text }, at) => plan.entries[at]?.text === text);
+    const changed = same ? plan.entries.filter(({ status }, at) => before[at]?.status !== status) : plan.entries;
+    if (changed.length === 0) return;
+    const lines = changed.map((entry) => `  ${planLine(entry, this.#paint)}`);
+    this.note([...(same ? [] : [this.#paint.cyan("• plan")]), ...lines].join("\n"), this.#depth(item));
   }
 
-  #delta(itemId: string, partType: string, delta: string): void {
-    if (this.#kinds.get(itemId) !== "message") return;
-    const to = partType === "reasoning" ? "err" : "out";
-    if (this.#open !== null && this.#open !== to) this.endLine();
-    if (to === "err") this.#err.write(this.#paint.dim(delta));
-    else this.#out.write(delta);
-    this.#open = delta.endsWith("\n") ? null : to;
-  }
-
-  #completed(item: Item): void {
-    if (item.kind === "message" && item.role !== "user") this.endLine();
-    if (item.kind === "message" && item.role === "user" && item.parent_id === null) this.#user(item);
-    this.#call(item, true);
-    for (const part of item.content) {
-      if (part.type === "tool_result") this.#result(part);
-      if (part.type === "file_ref" && part.diff) this.note(exact(part.diff));
-      if (part.type === "plan")
-        this.note(part.entries.map((entry) => `${entry.status === "completed" ? "✔" : "▢"} ${exactLine(entry.text)}`).join("\n"));
-      if (part.type === "image" || part.type === "audio") this.note(`[${part.type}: ${exactLine(part.path)}]`);
-    }
-    this.#kinds.delete(item.item_id);
-  }
-
-  #result(part: Parameters<typeof resultLines>[0]): void {
+  #result(part: Parameters<typeof resultLines>[0], depth: number): void {
     for (const [itemId, call] of this.#unannounced) if (call.call_id === part.call_id) this.#announce(itemId, call);
     const failed = part.is_error === true || (part.exit_code != null && part.exit_code !== 0);
     const colour = failed ? this.#paint.red : this.#paint.dim;
-    for (const line of resultLines(part, this.#running.get(part.call_id))) this.note(colour(`    ${line}`));
+    for (const line of resultLines(part, this.#running.get(part.call_id))) this.note(colour(`    ${line}`), depth);
     this.#running.delete(part.call_id);
   }
 
@@ -134,16 +225,6 @@ export class EventPrinter {
     const said = item.content.map((part) => (part.type === "text" ? part.text : "")).join("");
     if (said !== "" && this.#options.showUser?.(said)) this.note(this.#paint.bold(`> ${exact(said)}`));
   }
-
-  /** A line on stderr. */
-  note(line: string): void {
-    this.endLine();
-    this.#err.write(`${line}\n`);
-  }
-
-  endLine(): void {
-    if (this.#open === "out") this.#out.write("\n");
-    if (this.#open === "err") this.#err.write("\n");
-    this.#open = null;
-  }
 }
+
+const indented = (text: string, margin: string): string => (margin === "" ? text : margin + text.replaceAll("\n", `\n${margin}`));

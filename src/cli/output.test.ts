@@ -5,7 +5,7 @@ import { exact, exactLine, Output, plainText } from "./output.ts";
 import { paintFor, table } from "./style.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
-const OUR_COLOURS = /\u001b\[(?:1|2|22|31|32|33|36|39)m/g;
+const OUR_COLOURS = /\u001b\[(?:1|2|3|4|22|23|24|31|32|33|36|39)m/g;
 const CONTROLS = /(?![\n\t])\p{Cc}/u;
 const hostile = fc
   .array(

@@ -31,13 +31,20 @@ export const terminalText = (text: string): string =>
 /** Bytes for a pipe or file: unusual characters stay, control characters do not. */
 const pipeText = (text: string): string => betweenMarks(text, withoutControls, asColour);
 
+/** The text in parts: what is read, and the marks between. */
+export const splitMarks = (text: string): { text: string; mark: boolean }[] =>
+  text
+    .split(MARKS)
+    .filter((part) => part !== "")
+    .map((part) => ({ text: part, mark: part.startsWith(MARK) }));
+
 /** Text of which a person must see every character; marks stay. */
 export const exact = (text: string): string => betweenMarks(text, visibleText, keep);
 
 /** The same on one line. */
 export const exactLine = (text: string): string => betweenMarks(text, visibleLine, keep);
 
-/** Columns the text takes, colours not counted. */
+/** The text without colours. */
 export const plainText = (text: string): string => betweenMarks(text, keep, () => "");
 
 type Device = NodeJS.WritableStream & { isTTY?: boolean; columns?: number; writableNeedDrain?: boolean; destroyed?: boolean };

@@ -1,6 +1,6 @@
 /**
- * The keyboard of a terminal, with pastes kept in one piece: the terminal marks them (bracketed paste), and their line ends become `⏎`, so that a line editor
- * takes them for one line. Not here: editing the line (readline).
+ * The keyboard of a terminal, with messages of several lines: the terminal marks pastes (bracketed paste), and their line ends, like those that a person
+ * types, become `⏎`, so that a line editor takes them for one line. Not here: editing the line (readline).
  */
 import { Transform, type TransformCallback } from "node:stream";
 
@@ -9,6 +9,8 @@ type Keyboard = NodeJS.ReadableStream & { setRawMode?: (on: boolean) => unknown 
 const BEGIN = "\u001b[200~";
 const END = "\u001b[201~";
 const LINE_END = "⏎";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: keys are made of them
+const NEW_LINE_KEYS = /\u001b\r|\u001b\[13;[23]u|\u001b\[27;[23];13~|\n/g;
 
 export const PASTE_MARKS_ON = "\u001b[?2004h";
 export const PASTE_MARKS_OFF = "\u001b[?2004l";
@@ -46,6 +48,13 @@ export class PastedLines extends Transform {
     return text;
   }
 
+  /** Alt-Enter, Shift-Enter where the terminal tells it apart, and Ctrl-J add a line to the message. */
+  #newLines(keys: string): string {
+    const changed = keys.replace(NEW_LINE_KEYS, LINE_END);
+    if (changed !== keys) this.#pasted = true;
+    return changed;
+  }
+
   override _transform(chunk: unknown, _: BufferEncoding, done: TransformCallback): void {
     let text = this.#held + String(chunk);
     this.#held = "";
@@ -54,7 +63,7 @@ export class PastedLines extends Transform {
       const mark = this.#pasting ? END : BEGIN;
       const at = text.indexOf(mark);
       const part = at < 0 ? text.slice(0, text.length - unfinished(text, mark)) : text.slice(0, at);
-      keys += this.#pasting ? flat(part) : part;
+      keys += this.#pasting ? flat(part) : this.#newLines(part);
       if (at < 0) {
         this.#held = text.slice(part.length);
         break;

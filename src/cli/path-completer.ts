@@ -1,4 +1,4 @@
-/** `@path` at a prompt: Tab completes it with the files of the session's directory. What is not behind an @ is left alone. */
+/** Tab at a prompt: `@path` is completed with the files of the session's directory, a slash at the beginning with commands. Everything else is left alone. */
 import type { PathCompletions } from "../schema/files.ts";
 import { exactLine } from "./output.ts";
 
@@ -9,8 +9,15 @@ const SHOWN = 30;
 
 /** For readline. A daemon that does not answer completes nothing. */
 export const pathCompleter =
-  (complete: Complete) =>
+  (complete: Complete, commands: () => string[] = () => []) =>
   (line: string, done: Answer): void => {
+    if (/^\/\S*$/.test(line))
+      return done(null, [
+        commands()
+          .filter((name) => name.startsWith(line))
+          .map((name) => `${name} `),
+        line,
+      ]);
     const typed = /(?:^|\s)@([^\s@]*)$/.exec(line)?.[1];
     if (typed === undefined) return done(null, [[], line]);
     complete(typed).then(

@@ -7,11 +7,13 @@ import { type Command, EXIT, flag, globalOptions, parseConfig, type Terminal, te
 import { everything, startFor } from "./commands/start.ts";
 import { commands, findCommand, secondWords } from "./commands.ts";
 import { givenToken, tokenFromPerson } from "./given-token.ts";
-import { commandHelp, overview } from "./help.ts";
+import { commandHelp, overview, pageFor } from "./help.ts";
 import { exact } from "./output.ts";
-import { resolveSessions, sessionId } from "./session-reference.ts";
+import { problemWords } from "./problem-words.ts";
+import { NotPicked, resolveSessions, sessionId } from "./session-reference.ts";
 import { similar } from "./similar.ts";
-import { paintFor } from "./style.ts";
+import { paintFor, table } from "./style.ts";
+import { tableColumns } from "./text-layout.ts";
 
 /** Errors of the daemon whose message says it all. By name: their classes live in rooms that only `serve` needs, and loading them costs every command. */
 const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError", "ServiceError"]);
@@ -34,6 +36,7 @@ export async function runCli(args: string[], terminal: Terminal): Promise<number
   try {
     return await invoke(found.command, found.rest, terminal);
   } catch (error) {
+    if (error instanceof NotPicked) return EXIT.interrupted;
     const { message, exit, code } = explain(error, found.command);
     if (args.includes("--json")) terminal.stderr.write(`${printableJson({ error: { code, message } })}\n`);
     else complain(code === "usage" || code === "internal" ? message : `${message} [${code}]`);
@@ -67,7 +70,7 @@ function help(words: string[], terminal: Terminal, complain: (message: string) =
       terminal.stdout.write(`${printableJson({ name, usage, about, options: { ...globalOptions, ...options } })}\n`);
     return EXIT.ok;
   }
-  const paint = paintFor(terminal.stdout, terminal.env);
+  const page = pageFor(terminal);
   const found = words.length > 0 ? findCommand(words) : undefined;
   const asked = words.filter((word) => !word.startsWith("-"));
   const group = found || asked.length === 0 ? [] : commands.filter(({ name }) => name.startsWith(`${asked[0]} `));
@@ -76,14 +79,14 @@ function help(words: string[], terminal: Terminal, complain: (message: string) =
     return EXIT.usage;
   }
   const texts = found ? [found.command] : group;
-  terminal.stdout.write(texts.length > 0 ? texts.map((each) => commandHelp(each, paint)).join("\n") : overview(paint));
+  terminal.stdout.write(texts.length > 0 ? texts.map((each) => commandHelp(each, page)).join("\n") : overview(page));
   return EXIT.ok;
 }
 
 async function invoke(command: Command, args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parse(command, args);
   if (values.help === true) {
-    terminal.stdout.write(commandHelp(command, paintFor(terminal.stdout, terminal.env)));
+    terminal.stdout.write(commandHelp(command, pageFor(terminal)));
     return EXIT.ok;
   }
   const say = (line: string): void => void terminal.stderr.write(`${line}\n`);
@@ -91,13 +94,21 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
     if (command.startsDaemon && isLocal(values, terminal)) await startFor({ values, terminal, say });
     return findDaemon(values, terminal);
   };
-  const words = await resolveSessions(command, positionals, daemon);
+  const words = await resolveSessions(command, positionals, daemon, terminal);
   const session = text(values, "session");
   if (session !== undefined && command.options?.session) values.session = await sessionId(session, daemon);
   return command.run({
     ...{ values, words, terminal, daemon, say },
     print: (line) => void terminal.stdout.write(`${line}\n`),
     json: (value) => void terminal.stdout.write(`${printableJson(value)}\n`),
+    details: (value) => {
+      const indent = terminal.stdout.isTTY && !flag(values, "json") ? 2 : undefined;
+      terminal.stdout.write(`${printableJson(value, indent)}\n`);
+    },
+    table: (head, rows, drop = []) => {
+      const columns = tableColumns(terminal.stdout, terminal.env);
+      terminal.stdout.write(`${table(head, rows, paintFor(terminal.stdout, terminal.env), { columns, drop })}\n`);
+    },
   });
 }
 
@@ -146,7 +157,7 @@ function explain(error: unknown, command: Command): { message: string; code: str
     };
   if (error instanceof DragomanError) {
     const unreachable = error.code === "no_daemon" || error.code === "unreachable";
-    return { message: error.message, code: error.code, exit: unreachable ? EXIT.unreachable : EXIT.failed };
+    return { message: problemWords(error), code: error.code, exit: unreachable ? EXIT.unreachable : EXIT.failed };
   }
   if (error instanceof Error && TOLD.has(error.name) && "code" in error)
     return {

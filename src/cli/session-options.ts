@@ -2,7 +2,7 @@
 import type { PermissionMode } from "../schema/event-data.ts";
 import { flag, type Invocation, list, type OptionSpec, text, UsageError, type Values } from "./command.ts";
 
-const MODES: readonly PermissionMode[] = ["default", "plan", "accept_edits", "bypass"];
+export const MODES: readonly PermissionMode[] = ["default", "plan", "accept_edits", "bypass"];
 
 export const configOptions: Record<string, OptionSpec> = {
   model: { type: "string", short: "m", value: "<model>", about: "the model" },
@@ -76,7 +76,7 @@ function endpointOf(values: Values): Record<string, string> {
   return { RESPONSES_ENDPOINT: endpoint };
 }
 
-const isMode = (mode: string): mode is PermissionMode => (MODES as readonly string[]).includes(mode);
+export const isMode = (mode: string): mode is PermissionMode => (MODES as readonly string[]).includes(mode);
 
 function variable(entry: string): [string, string] {
   const at = entry.indexOf("=");

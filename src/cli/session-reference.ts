@@ -1,9 +1,10 @@
 /**
- * How people name a session on the command line: by its id, by the beginning of its id, or as `latest` (also `-`), the one that was written to last. Turned
- * into ids before a command runs, so that every command takes all of them.
+ * How people name a session on the command line: by its id, by the beginning of its id, or as `latest` (also `-`), the one that was written to last. On a
+ * terminal, whoever names none chooses from a list. Turned into ids before a command runs, so that every command takes all of them.
  */
 import type { Dragoman } from "../client/dragoman.ts";
-import { type Command, UsageError } from "./command.ts";
+import { canAsk } from "./ask.ts";
+import { type Command, type Terminal, UsageError } from "./command.ts";
 
 const LATEST: ReadonlySet<string> = new Set(["latest", "-"]);
 /** An id that the daemon made. */
@@ -11,9 +12,23 @@ const WHOLE = /^sess_[0-9a-z]{20,}$/;
 /** How many are named when the beginning fits several. */
 const NAMED = 5;
 
-export async function resolveSessions(command: Command, words: string[], daemon: () => Promise<Dragoman>): Promise<string[]> {
+/** A person left the list without choosing. */
+export class NotPicked extends Error {}
+
+export async function resolveSessions(
+  command: Command,
+  words: string[],
+  daemon: () => Promise<Dragoman>,
+  terminal: Terminal,
+): Promise<string[]> {
   const first = command.completes?.indexOf("sessions") ?? -1;
   if (first < 0) return words;
+  if (words.length === 0 && command.usage.endsWith(" <session>") && canAsk(terminal)) {
+    const { pickSession } = await import("./pick-session.ts");
+    const picked = await pickSession(await daemon(), terminal);
+    if (picked === undefined) throw new NotPicked();
+    return [picked];
+  }
   const every = command.usage.includes("<session>…");
   const isReference = (at: number): boolean => at === first || (every && at > first);
   return Promise.all(words.map((word, at) => (isReference(at) ? sessionId(word, daemon) : word)));

@@ -1,6 +1,7 @@
 /** A tool of an agent in a few lines of text: what it does, the end of its output, how it ended. Not here: when they are printed (event-printer.ts). */
-import type { ContentPart, ToolKind } from "../schema/content.ts";
+import type { ContentPart, PlanEntry, ToolKind } from "../schema/content.ts";
 import { exactLine } from "./output.ts";
+import { diffLine, type Paint } from "./style.ts";
 
 export type ToolCall = Extract<ContentPart, { type: "tool_call" }>;
 export type ToolResult = Extract<ContentPart, { type: "tool_result" }>;
@@ -37,12 +38,37 @@ export function resultLines(result: ToolResult, kind: ToolKind | undefined): str
   const failed = result.is_error === true || (result.exit_code != null && result.exit_code !== 0);
   const exit = result.exit_code != null && result.exit_code !== 0 ? [`exit ${result.exit_code}`] : [];
   if (!failed && kind !== undefined && QUIET.has(kind)) return [];
-  const lines = result.output
-    .trimEnd()
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== "");
-  const before = lines.length > TAIL_LINES ? [`… ${lines.length - TAIL_LINES} lines before`] : [];
-  return [...before, ...lines.slice(-TAIL_LINES).map((line) => cut(exactLine(withoutColours(line)))), ...exit];
+  const hidden = filledLines(result.output).length - TAIL_LINES;
+  return [...(hidden > 0 ? [`… ${hidden} lines before`] : []), ...outputTail(result.output, TAIL_LINES), ...exit];
+}
+
+const filledLines = (output: string): string[] => output.split(/\r?\n/).filter((line) => line.trim() !== "");
+
+/** The last lines that are not empty. */
+export const outputTail = (output: string, count: number): string[] =>
+  filledLines(output)
+    .slice(-count)
+    .map((line) => cut(exactLine(withoutColours(line))));
+
+/** `hello.txt +1 −1` and its lines in their colours; of a long one the beginning. */
+export function diffLines({ path, diff }: { path: string; diff: string }, paint: Paint, most: number): string[] {
+  const lines = diff.trimEnd().split("\n");
+  const count = (sign: string): number =>
+    lines.filter((line) => line.startsWith(sign) && !line.startsWith(sign.repeat(3))).length;
+  const more = lines.length > most ? [paint.dim(`… ${lines.length - most} lines more`)] : [];
+  return [
+    `${paint.bold(exactLine(path))} ${paint.green(`+${count("+")}`)} ${paint.red(`−${count("-")}`)}`,
+    ...lines.slice(0, most).map((line) => diffLine(exactLine(line), paint)),
+    ...more,
+  ];
+}
+
+const PLAN_SIGNS = { completed: "✔", in_progress: "▸", pending: "☐", cancelled: "✗" } as const;
+
+export function planLine({ status, text }: PlanEntry, paint: Paint): string {
+  const line = `${PLAN_SIGNS[status]} ${exactLine(text)}`;
+  if (status === "in_progress") return paint.bold(line);
+  return status === "pending" ? line : status === "completed" ? paint.green(line) : paint.dim(line);
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them

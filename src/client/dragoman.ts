@@ -35,6 +35,8 @@ export type ListOptions = {
   tag?: string;
   /** Sessions that were put away; default `exclude`. */
   archived?: "exclude" | "only" | "include";
+  /** Sessions that have ended; default `include`. */
+  ended?: "exclude" | "only" | "include";
   pinned?: boolean;
   /** `created` (default): the newest first; `updated`: the last written first. */
   order?: "created" | "updated";

@@ -14,6 +14,8 @@ export type ListFilter = {
   tag?: string;
   archived?: boolean;
   pinned?: boolean;
+  /** Only those that have ended, or have not. */
+  ended?: boolean;
   /** `created` (default): the newest first. `updated`: the last written first. With `search` the newest come first. */
   order?: "created" | "updated";
   search?: string;
@@ -91,6 +93,7 @@ function matches(view: SessionView, filter: ListFilter): boolean {
   if (filter.directory !== undefined && view.directory !== filter.directory) return false;
   if (filter.tag !== undefined && !view.tags.includes(filter.tag)) return false;
   if (filter.archived !== undefined && view.archived !== filter.archived) return false;
+  if (filter.ended !== undefined && (view.status === "ended") !== filter.ended) return false;
   if (filter.pinned !== undefined && view.pinned !== filter.pinned) return false;
   const text = filter.search?.toLowerCase();
   return !text || [view.title, view.session_id, view.directory, view.agent].some((field) => field?.toLowerCase().includes(text));

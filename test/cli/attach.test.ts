@@ -103,7 +103,7 @@ describe("dragoman attach", { timeout: 60_000 }, () => {
     for await (const event of session.events()) if (event.type === "turn.started") break;
     await screen.sees("hang");
     screen.type(INTERRUPT);
-    await screen.sees("Interrupting.");
+    await screen.sees("Stopping the turn.");
     await screen.sees("The turn ended: interrupted.");
     screen.type(INTERRUPT);
     await screen.sees("Nothing runs.");

@@ -11,7 +11,7 @@ const ATTACK =
   "\u001b]0;TITLE\u0007\u001b]52;c;Q0xJUA==\u0007\u001b]8;;http://evil\u001b\\x\u001b]8;;\u001b\\\u001b[7;7H\u001b[2J\u009b3J\u009d0;C1\u009c\u0085\u0007\b\r";
 const BIDI = "\u202egnp.\u2066";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
-const OUR_COLOURS = /\u001b\[(?:1|2|22|31|32|33|36|39)m/g;
+const OUR_COLOURS = /\u001b\[(?:1|2|3|4|22|23|24|31|32|33|36|39)m/g;
 const CONTROLS = /(?![\n\t])\p{Cc}/u;
 
 let dataDir: string;

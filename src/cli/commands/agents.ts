@@ -1,17 +1,17 @@
 // `dragoman agents`: what is installed, what each can do, how it was verified, and installing one.
 import { type Command, EXIT, flag, need, text } from "../command.ts";
 import { exact, exactLine } from "../output.ts";
-import { paintFor, table } from "../style.ts";
+import { paintFor } from "../style.ts";
 
 export const agents: Command = {
   name: "agents",
   usage: "agents [<agent>]",
   about: "list agents: installed, version, signed in",
   completes: ["agents"],
-  async run({ words, values, daemon, json, print, terminal }) {
+  async run({ words, values, daemon, json, details, table, print, terminal }) {
     const dragoman = await daemon();
     if (words[0] !== undefined) {
-      json(await dragoman.agent(words[0]));
+      details(await dragoman.agent(words[0]));
       return EXIT.ok;
     }
     const all = await dragoman.agents();
@@ -24,9 +24,11 @@ export const agents: Command = {
         each.installed ? paint.green("installed") : paint.dim("not installed"),
         each.version ?? "",
         each.signed_in === null ? "" : each.signed_in ? "signed in" : "signed out",
-        each.advice ?? "",
       ]);
-      print(table(["AGENT", "NAME", "STATE", "VERSION", "LOGIN", "WHAT TO DO"], rows, paint));
+      table(["AGENT", "NAME", "STATE", "VERSION", "LOGIN"], rows, ["NAME"]);
+      for (const { agent, advice } of all.filter(({ installed, advice }) => installed && advice))
+        print(exactLine(`${agent}: ${advice}`));
+      if (all.some(({ installed }) => !installed)) print(paint.dim("Install one with: dragoman agents install <agent>"));
     }
     return EXIT.ok;
   },
@@ -53,7 +55,7 @@ export const agentsReport: Command = {
   about: "what `dragoman verify` last found out about an agent",
   help: "  Exit code: 0 all passed, 1 something failed or it was never verified.",
   completes: ["agents"],
-  async run({ words, values, daemon, json, print, terminal }) {
+  async run({ words, values, daemon, json, table, print, terminal }) {
     const report = await (await daemon()).verifyReport(need(words, 0, "the agent"));
     const { totals, scenarios, problems } = report;
     const paint = paintFor(terminal.stdout, terminal.env);
@@ -64,7 +66,7 @@ export const agentsReport: Command = {
         each.verdict === "passed" ? paint.green("passed") : each.verdict,
         [...each.reasons, ...each.broken.map(({ rule, message }) => `${rule}: ${message}`)].join("; "),
       ]);
-      print(table(["SCENARIO", "RESULT", "WHY"], rows, paint));
+      table(["SCENARIO", "RESULT", "WHY"], rows);
       for (const problem of problems) print(exact(problem));
       print(
         `${report.agent} ${report.version ?? ""}, ${report.verified_at}: ${totals.passed} passed, ${totals.failed} failed, ${totals.hung} hung, ` +
@@ -81,7 +83,7 @@ export const models: Command = {
   about: "models an agent offers, with their variants",
   options: { directory: { type: "string", short: "C", value: "<dir>", about: "agents may offer others elsewhere" } },
   completes: ["agents"],
-  async run({ words, values, daemon, json, print, terminal }) {
+  async run({ words, values, daemon, json, table }) {
     const directory = text(values, "directory");
     const found = await (await daemon()).models(need(words, 0, "the agent"), directory ? { directory } : {});
     if (flag(values, "json")) for (const model of found) json(model);
@@ -92,7 +94,7 @@ export const models: Command = {
         (each.variants ?? []).join(", "),
         each.is_default ? "default" : "",
       ]);
-      print(table(["MODEL", "NAME", "VARIANTS", ""], rows, paintFor(terminal.stdout, terminal.env)));
+      table(["MODEL", "NAME", "VARIANTS", ""], rows);
     }
     return EXIT.ok;
   },
@@ -104,13 +106,13 @@ export const modes: Command = {
   about: "modes an agent offers",
   options: { directory: { type: "string", short: "C", value: "<dir>", about: "agents may offer others elsewhere" } },
   completes: ["agents"],
-  async run({ words, values, daemon, json, print, terminal }) {
+  async run({ words, values, daemon, json, table }) {
     const directory = text(values, "directory");
     const found = await (await daemon()).modes(need(words, 0, "the agent"), directory ? { directory } : {});
     if (flag(values, "json")) for (const mode of found) json(mode);
     else {
       const rows = found.map((each) => [each.id, each.name ?? "", each.description ?? ""]);
-      print(table(["MODE", "NAME", "WHAT IT DOES"], rows, paintFor(terminal.stdout, terminal.env)));
+      table(["MODE", "NAME", "WHAT IT DOES"], rows);
     }
     return EXIT.ok;
   },

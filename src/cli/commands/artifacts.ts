@@ -2,7 +2,6 @@
 import type { ArtifactPreview, ArtifactQuery } from "../../schema/artifact.ts";
 import { type Command, EXIT, flag, need, text, UsageError } from "../command.ts";
 import { exact, exactLine } from "../output.ts";
-import { paintFor, table } from "../style.ts";
 import { save } from "./look.ts";
 
 const KINDS = ["image", "audio", "tool_output", "json", "text", "file"] as const;
@@ -18,7 +17,7 @@ export const artifactList: Command = {
     largest: { type: "boolean", about: "the largest first, not the newest" },
     limit: { type: "string", value: "<n>", about: "how many (default 100)" },
   },
-  async run({ values, daemon, json, print, terminal }) {
+  async run({ values, daemon, json, table, print }) {
     const session = text(values, "session");
     const query = queryOf(values);
     const dragoman = await daemon();
@@ -29,18 +28,15 @@ export const artifactList: Command = {
     }
     if (artifacts.length === 0) print("There are no artifacts.");
     else
-      print(
-        table(
-          ["ARTIFACT", "KIND", "BYTES", "NAME", "OF"],
-          artifacts.map(({ artifact_id, kind, bytes, name, references }) => [
-            artifact_id,
-            kind,
-            String(bytes),
-            exactLine(name ?? ""),
-            exactLine(references.map(({ id }) => id).join(", ")),
-          ]),
-          paintFor(terminal.stdout, terminal.env),
-        ),
+      table(
+        ["ARTIFACT", "KIND", "BYTES", "NAME", "OF"],
+        artifacts.map(({ artifact_id, kind, bytes, name, references }) => [
+          artifact_id,
+          kind,
+          String(bytes),
+          exactLine(name ?? ""),
+          exactLine(references.map(({ id }) => id).join(", ")),
+        ]),
       );
     return EXIT.ok;
   },

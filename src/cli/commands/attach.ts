@@ -4,6 +4,7 @@ import type { SessionHandle } from "../../client/session-handle.ts";
 import { canAsk } from "../ask.ts";
 import { AttachView } from "../attach-view.ts";
 import { type Command, EXIT, flag, type Invocation, need, text, wholeNumber } from "../command.ts";
+import { answersFor } from "../session-view.ts";
 import { exitOf, oneTurn } from "./run.ts";
 
 export const attach: Command = {
@@ -11,7 +12,8 @@ export const attach: Command = {
   usage: "attach <session>",
   about: "live view: read along, type prompts, answer permissions and questions",
   help: `  What was said so far comes first. Type a message and press Enter; while a turn runs it is queued.
-  Ctrl-C interrupts the running turn, Ctrl-D leaves and the session goes on.
+  Alt-Enter, Ctrl-J or a backslash at the end begins a new line; a pasted text stays one message. /help lists the commands.
+  Ctrl-C stops the running turn, twice leaves; Ctrl-D leaves and the session goes on.
   In a pipe every line of stdin is a message, answered before the next one is sent. Exit code as of \`run\`.`,
   options: {
     after: { type: "string", value: "<sequence>", about: "only what comes after this event" },
@@ -19,9 +21,11 @@ export const attach: Command = {
   },
   completes: ["sessions"],
   async run(call) {
-    const session = (await call.daemon()).session(need(call.words, 0, "the session"));
+    const dragoman = await call.daemon();
+    const session = dragoman.session(need(call.words, 0, "the session"));
     if (!canAsk(call.terminal) || flag(call.values, "json")) return fromPipe(call, session);
-    const view = new AttachView(session, call.terminal, { steer: flag(call.values, "steer") });
+    const options = { steer: flag(call.values, "steer"), answers: await answersFor(call.terminal) };
+    const view = new AttachView(dragoman, session, call.terminal, options);
     return view.run(wholeNumber(text(call.values, "after"), "after", 0));
   },
 };

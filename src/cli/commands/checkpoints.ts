@@ -1,9 +1,10 @@
 // `checkpoint` and `changes`: what agents changed in a session's directory, and going back to what it was.
 import type { SessionHandle } from "../../client/session-handle.ts";
-import type { ChangedPath, Changes, Checkpoint, RewindCheckpoint, Rewound } from "../../schema/checkpoint.ts";
+import type { Changes, Checkpoint, RewindCheckpoint, Rewound } from "../../schema/checkpoint.ts";
+import { changeLines, nameLine } from "../change-lines.ts";
 import { type Command, done, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
-import { exact, exactLine } from "../output.ts";
-import { ago, type Paint, paintFor, table } from "../style.ts";
+import { exactLine } from "../output.ts";
+import { ago, paintFor } from "../style.ts";
 
 /** A checkpoint is named by its id, the end of it, or its place in the list; `last`: the newest. */
 async function checkpointOf(session: SessionHandle, name: string): Promise<string> {
@@ -19,31 +20,10 @@ async function checkpointOf(session: SessionHandle, name: string): Promise<strin
 const sessionOf = async ({ words, daemon }: Invocation): Promise<SessionHandle> =>
   (await daemon()).session(need(words, 0, "the session"));
 
-const SIGNS: Record<ChangedPath["change"], string> = { added: "A", modified: "M", deleted: "D", type: "T", mode: "P" };
-
 function printChanges({ print, terminal, values, json }: Invocation, result: Changes): void {
   if (flag(values, "json")) return json(result);
-  if (result.changes.length === 0) return print("No files changed.");
-  const paint = paintFor(terminal.stdout, terminal.env);
-  for (const change of result.changes) {
-    if (flag(values, "names") || change.patch === undefined) print(line(change));
-    else print(colored(change.patch, paint));
-  }
-  if (result.left_off > 0) print(`${result.left_off} more changed paths are not listed; name one with --path.`);
+  print(changeLines(result, paintFor(terminal.stdout, terminal.env), flag(values, "names")).join("\n"));
 }
-
-const line = ({ change, path, note, binary }: ChangedPath): string =>
-  `${SIGNS[change]} ${exactLine(path)}${binary ? " (binary)" : ""}${note === undefined ? "" : ` (${note})`}`;
-
-const colored = (patch: string, paint: Paint): string =>
-  exact(patch.trimEnd())
-    .split("\n")
-    .map((each) => {
-      if (each.startsWith("+++") || each.startsWith("---")) return paint.bold(each);
-      if (each.startsWith("+")) return paint.green(each);
-      return each.startsWith("-") ? paint.red(each) : each;
-    })
-    .join("\n");
 
 const shown = {
   path: { type: "string", about: "only this path and what is below it" },
@@ -76,15 +56,12 @@ export const checkpointList: Command = {
   about: "the moments the session can go back to, the oldest first",
   completes: ["sessions"],
   async run(call) {
-    const { values, json, print, terminal } = call;
+    const { values, json, print, table } = call;
     const { checkpoints, state, reason } = await (await sessionOf(call)).checkpoints();
     if (flag(values, "json")) for (const each of checkpoints) json(each);
     else if (state === "off") print("Checkpoints are switched off in the configuration.");
     else if (checkpoints.length === 0) print(reason === null ? "There are no checkpoints yet." : exactLine(reason));
-    else
-      print(
-        table(["PLACE", "CHECKPOINT", "AGE", "FILES", "WHAT"], checkpoints.map(row), paintFor(terminal.stdout, terminal.env)),
-      );
+    else table(["PLACE", "CHECKPOINT", "AGE", "FILES", "WHAT"], checkpoints.map(row));
     return EXIT.ok;
   },
 };
@@ -147,7 +124,7 @@ function printRewound({ values, json, print }: Invocation, { files, session_id, 
   if (flag(values, "json")) return json({ files, session_id, dry_run });
   if (files) {
     if (files.changes.length === 0) print("The files are as they were: nothing to change.");
-    for (const change of files.changes) print(line(change));
+    for (const change of files.changes) print(nameLine(change));
     for (const { path, reason } of files.kept) print(`kept ${exactLine(path)} (${reason.replaceAll("_", " ")})`);
     if (dry_run) print("Nothing was changed. Leave --dry-run out to go back.");
     else if (files.changes.length > 0) print("Undo it with `dragoman checkpoint undo`.");

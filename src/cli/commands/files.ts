@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { SessionFiles } from "../../client/session-files.ts";
 import { type Command, done, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
 import { exactLine } from "../output.ts";
-import { ago, paintFor, table } from "../style.ts";
+import { ago } from "../style.ts";
 
 const filesOf = async ({ words, daemon }: Invocation): Promise<SessionFiles> =>
   (await daemon()).session(need(words, 0, "the session")).files;
@@ -14,7 +14,7 @@ export const filesList: Command = {
   about: "list a directory of the session, or say what a file is",
   completes: ["sessions"],
   async run(call) {
-    const { words, values, json, print, terminal } = call;
+    const { words, values, json, table } = call;
     const files = await filesOf(call);
     const [, path = ""] = words;
     const entry = await files.stat(path);
@@ -34,7 +34,7 @@ export const filesList: Command = {
         ago(modified_at),
         exactLine(target === undefined ? name : `${name} -> ${target}`),
       ]);
-      print(table(["MODE", "TYPE", "BYTES", "AGE", "NAME"], rows, paintFor(terminal.stdout, terminal.env)));
+      table(["MODE", "TYPE", "BYTES", "AGE", "NAME"], rows);
     }
     return EXIT.ok;
   },

@@ -1,16 +1,24 @@
 // `ls`, `show`, `pending`: which sessions there are, what one is, what waits for a person.
-import type { ListOptions } from "../../client/dragoman.ts";
-import type { SessionState } from "../../schema/session.ts";
-import { type Command, EXIT, flag, need, text, UsageError, type Values, wholeNumber } from "../command.ts";
+import type { Dragoman, ListOptions } from "../../client/dragoman.ts";
+import type { Session, SessionState } from "../../schema/session.ts";
+import { type Command, EXIT, flag, type Invocation, need, text, UsageError, type Values, wholeNumber } from "../command.ts";
+import { LiveArea } from "../live-area.ts";
 import { exactLine } from "../output.ts";
 import { ago, paintFor, table } from "../style.ts";
+import { columnsOf } from "../text-layout.ts";
+
+/** How soon after an event, and at least how often, a watched list is read again. */
+const SOON_MS = 300;
+const WATCH_MS = 5_000;
 
 const STATES: readonly SessionState[] = ["starting", "idle", "running", "waiting", "dormant", "ended"];
 
 export const ls: Command = {
   name: "ls",
   usage: "ls",
-  about: "list sessions, the newest first",
+  about: "list the sessions that have not ended, the last written first",
+  help: `  -a lists all: also those that have ended and those that were put away. --status ended lists the ended ones.
+  With --watch the list stays on the screen and follows what happens, until Ctrl-C.`,
   options: {
     agent: { type: "string", value: "<agent>", about: "only of this agent" },
     status: { type: "string", value: "<status>", about: `${STATES.slice(0, -1).join(", ")} or ${STATES.at(-1)}` },
@@ -18,42 +26,84 @@ export const ls: Command = {
     tag: { type: "string", value: "<tag>", about: "only those with this tag" },
     pinned: { type: "boolean", about: "only pinned ones" },
     archived: { type: "boolean", about: "only those that were put away" },
-    all: { type: "boolean", short: "a", about: "also those that were put away" },
-    order: { type: "string", value: "<order>", about: "created (default) or updated: the last written first" },
+    all: { type: "boolean", short: "a", about: "also those that have ended or were put away" },
+    watch: { type: "boolean", short: "w", about: "keep the list on the screen and up to date" },
+    order: { type: "string", value: "<order>", about: "updated (default): the last written first; created: the newest first" },
     search: { type: "string", value: "<text>", about: "in title, id, directory and agent" },
     limit: { type: "string", value: "<n>", about: "at most so many (default 50)" },
     before: { type: "string", value: "<cursor>", about: "the next page: `next` of the one before, said on stderr" },
   },
-  async run({ values, daemon, json, print, say, terminal }) {
-    const { sessions, unreadable, next } = await (await daemon()).sessions(filterOf(values));
+  async run(call) {
+    const { values, daemon, json, print, say, table } = call;
+    const dragoman = await daemon();
+    const filter = filterOf(values);
+    if (flag(values, "watch")) return watch(call, dragoman, filter);
+    const { sessions, unreadable, next } = await dragoman.sessions(filter);
     if (flag(values, "json")) for (const session of sessions) json(session);
-    else if (sessions.length === 0) print("No sessions. Start one with: dragoman run mock help --keep");
-    else {
-      const rows = sessions.map((each) => [
-        each.session_id,
-        each.agent,
-        each.pending.permissions + each.pending.questions > 0 ? "waiting for you" : each.status,
-        ago(each.created_at),
-        String(each.last_sequence),
-        each.title ?? "",
-        each.directory,
-      ]);
-      const head = ["SESSION", "AGENT", "STATUS", "AGE", "EVENTS", "TITLE", "DIRECTORY"];
-      print(table(head, rows, paintFor(terminal.stdout, terminal.env)));
-    }
+    else if (sessions.length === 0) print(nothing(values));
+    else table(HEAD, sessions.map(row), DROP);
     if (next !== null) say(`More: --before ${next}`);
     if (unreadable.length > 0) say(`${unreadable.length} more cannot be read; \`dragoman doctor\` names them.`);
     return EXIT.ok;
   },
 };
 
+const HEAD = ["SESSION", "AGENT", "STATUS", "AGE", "EVENTS", "TITLE", "DIRECTORY"];
+const DROP = ["EVENTS", "DIRECTORY", "AGE", "AGENT"];
+
+const nothing = (values: Values): string =>
+  flag(values, "all") || text(values, "status")
+    ? "No sessions. Start one with: dragoman run mock help --keep"
+    : "No session is open. `dragoman ls -a` lists all; start one with: dragoman run mock help --keep";
+
+const row = (each: Session): string[] => [
+  each.session_id,
+  each.agent,
+  each.pending.permissions + each.pending.questions > 0 ? "waiting for you" : each.status,
+  ago(each.updated_at),
+  String(each.last_sequence),
+  each.title ?? "",
+  each.directory,
+];
+
+/** The list again after whatever happens, in the same place, until Ctrl-C. */
+async function watch({ terminal }: Invocation, dragoman: Dragoman, filter: ListOptions): Promise<number> {
+  const { stdout, env, signal } = terminal;
+  if (!stdout.isTTY) throw new UsageError("--watch needs a terminal; `dragoman events` follows what happens as JSON");
+  const area = new LiveArea(stdout.device);
+  const paint = paintFor(stdout, env);
+  const draw = async (): Promise<void> => {
+    const { sessions } = await dragoman.sessions(filter);
+    const columns = columnsOf(stdout, env) - 1;
+    const text = sessions.length === 0 ? "No session is open." : table(HEAD, sessions.map(row), paint, { columns, drop: DROP });
+    area.draw(() => {}, [...text.split("\n"), paint.dim("Ctrl-C ends")]);
+  };
+  // Also without events: ages grow.
+  const clock = setInterval(() => void draw().catch(() => {}), WATCH_MS);
+  try {
+    await draw();
+    let due = 0;
+    for await (const _ of dragoman.events({ signal, kinds: ["session"] })) {
+      if (Date.now() < due) continue;
+      due = Date.now() + SOON_MS;
+      setTimeout(() => void draw().catch(() => {}), SOON_MS).unref();
+    }
+  } finally {
+    clearInterval(clock);
+  }
+  return EXIT.ok;
+}
+
 function filterOf(values: Values): ListOptions {
   const [agent, status, directory] = [text(values, "agent"), text(values, "status"), text(values, "directory")];
   const [search, before] = [text(values, "search"), text(values, "before")];
   const tag = text(values, "tag");
-  const archived = flag(values, "all") ? "include" : flag(values, "archived") ? "only" : undefined;
-  const order = text(values, "order");
-  if (order !== undefined && order !== "created" && order !== "updated") throw new UsageError("--order is created or updated");
+  const all = flag(values, "all");
+  const archived = all ? "include" : flag(values, "archived") ? "only" : undefined;
+  // Who asks for those that were put away, or for a state, means the ended ones too.
+  const living = !all && archived === undefined && status === undefined;
+  const order = text(values, "order") ?? "updated";
+  if (order !== "created" && order !== "updated") throw new UsageError("--order is created or updated");
   if (status !== undefined && !isState(status)) throw new UsageError(`--status is one of ${STATES.join(", ")}`);
   return {
     limit: wholeNumber(text(values, "limit"), "limit", 50),
@@ -63,7 +113,8 @@ function filterOf(values: Values): ListOptions {
     ...(tag ? { tag } : {}),
     ...(archived ? { archived } : {}),
     ...(flag(values, "pinned") ? { pinned: true } : {}),
-    ...(order ? { order } : {}),
+    order,
+    ...(living ? { ended: "exclude" as const } : {}),
     ...(search ? { search } : {}),
     ...(before ? { before } : {}),
   };
@@ -76,10 +127,10 @@ export const show: Command = {
   usage: "show <session>",
   about: "show a session, what it waits for and which files of its directory its agent loads, as JSON",
   completes: ["sessions"],
-  async run({ words, daemon, json }) {
+  async run({ words, daemon, details }) {
     const session = (await daemon()).session(need(words, 0, "the session"));
     const [view, open_requests, { files }] = await Promise.all([session.get(), session.pending(), session.directorySettings()]);
-    json({ ...view, open_requests, directory_files: files });
+    details({ ...view, open_requests, directory_files: files });
     return EXIT.ok;
   },
 };

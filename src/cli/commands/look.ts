@@ -3,7 +3,6 @@ import { createWriteStream } from "node:fs";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type Command, EXIT, flag, need, type Terminal, text, wholeNumber } from "../command.ts";
-import { paintFor, table } from "../style.ts";
 
 export const items: Command = {
   name: "items",
@@ -39,12 +38,12 @@ export const coverage: Command = {
   about: "how the agent's native messages were understood, per type",
   help: "  Exit code: 0 everything was understood, 1 something is unparsed.",
   completes: ["sessions"],
-  async run({ words, values, daemon, json, print, terminal }) {
+  async run({ words, values, daemon, json, table, print }) {
     const found = await (await daemon()).session(need(words, 0, "the session")).coverage();
     if (flag(values, "json")) json(found);
     else {
       const rows = found.types.map(({ type, disposition, count }) => [type, disposition, String(count)]);
-      print(table(["NATIVE TYPE", "DISPOSITION", "COUNT"], rows, paintFor(terminal.stdout, terminal.env)));
+      table(["NATIVE TYPE", "DISPOSITION", "COUNT"], rows);
       const { mapped, noted, heartbeat, unparsed } = found.totals;
       print(`${mapped} mapped, ${noted} noted, ${heartbeat} heartbeats, ${unparsed} unparsed`);
     }

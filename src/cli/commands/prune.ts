@@ -5,6 +5,7 @@ import { askYes, canAsk } from "../ask.ts";
 import { type Command, EXIT, flag, type Invocation, text, UsageError, wholeNumber } from "../command.ts";
 import { exactLine } from "../output.ts";
 import { ago, paintFor, table } from "../style.ts";
+import { tableColumns } from "../text-layout.ts";
 
 const SHOWN = 10;
 
@@ -89,7 +90,7 @@ function planText({ count, events, native_messages, oldest, newest, sessions }: 
   const head = ["SESSION", "AGENT", "STATUS", "LAST", "EVENTS", "TITLE", "DIRECTORY"];
   const rest = count > SHOWN ? `\n… and ${count - SHOWN} more; --json lists them.` : "";
   const summary = `${counted(count, "session")} with ${counted(events, "event")} and ${counted(native_messages, "native message")}; last used between ${exactLine(oldest ?? "")} and ${exactLine(newest ?? "")}.`;
-  return `${table(head, rows, paintFor(terminal.stdout, terminal.env))}${rest}\n${summary}`;
+  return `${table(head, rows, paintFor(terminal.stdout, terminal.env), { columns: tableColumns(terminal.stdout, terminal.env), drop: ["EVENTS", "DIRECTORY"] })}${rest}\n${summary}`;
 }
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -2,7 +2,7 @@
 import type { SessionHandle } from "../../client/session-handle.ts";
 import { type Command, done, EXIT, flag, type Invocation, need, UsageError, wholeNumber } from "../command.ts";
 import { exactLine } from "../output.ts";
-import { ago, paintFor, table } from "../style.ts";
+import { ago } from "../style.ts";
 
 /** A message is named by its id, the beginning of it, or its place in the queue. */
 async function messageOf({ words, daemon }: Invocation): Promise<{ session: SessionHandle; id: string }> {
@@ -22,7 +22,7 @@ export const queue: Command = {
   usage: "queue <session>",
   about: "list the messages that wait, the next one first",
   completes: ["sessions"],
-  async run({ words, values, daemon, json, print, terminal }) {
+  async run({ words, values, daemon, json, table, print }) {
     const { messages } = await (await daemon()).session(need(words, 0, "the session")).queue();
     if (flag(values, "json")) for (const message of messages) json(message);
     else if (messages.length === 0) print("No messages wait.");
@@ -33,7 +33,7 @@ export const queue: Command = {
         ago(queued_at),
         exactLine(text),
       ]);
-      print(table(["PLACE", "MESSAGE", "AGE", "TEXT"], rows, paintFor(terminal.stdout, terminal.env)));
+      table(["PLACE", "MESSAGE", "AGE", "TEXT"], rows);
     }
     return EXIT.ok;
   },

@@ -1,14 +1,16 @@
 // `dragoman run <agent> "prompt"`: one turn from a terminal or a script. The answer goes to stdout, everything else to stderr.
 
+import { boundTo } from "../../client/requests.ts";
 import type { SessionHandle, TurnOutcome } from "../../client/session-handle.ts";
 import type { UniversalEvent } from "../../schema/event.ts";
+import type { PermissionData, QuestionData } from "../../schema/event-data.ts";
 import { TRUST_TOOL } from "../../schema/trust-tool.ts";
 import { askPermission, askQuestions, canAsk } from "../ask.ts";
 import { type Command, EXIT, flag, type Invocation, need, type Terminal, text, UsageError } from "../command.ts";
-import { EventPrinter } from "../event-printer.ts";
 import { exact, exactLine } from "../output.ts";
 import { pipedInput } from "../piped-input.ts";
 import { createOptions, sessionOf } from "../session-options.ts";
+import { answersFor, SessionView } from "../session-view.ts";
 
 export const run: Command = {
   name: "run",
@@ -58,13 +60,18 @@ export async function promptOf(words: string[], terminal: Terminal): Promise<str
 }
 
 export async function oneTurn(call: Invocation, session: SessionHandle, prompt: string): Promise<TurnOutcome | "waiting"> {
-  const printer = new EventPrinter(call.terminal);
+  const { terminal } = call;
+  const json = flag(call.values, "json");
+  const view = json ? null : new SessionView(terminal, await answersFor(terminal), {});
   const nobody = new AbortController();
+  const requests = new Requests(call, session, view, () => nobody.abort());
   const onEvent = (event: UniversalEvent): void => {
-    if (flag(call.values, "json")) call.json(event);
-    else printer.print(event);
-    void answer(call, session, event, () => nobody.abort());
+    if (json) call.json(event);
+    view?.take(event);
+    requests.take(event);
   };
+  const stopping = (): void => view?.note("Stopping the turn. Ctrl-C again leaves at once.");
+  if (canAsk(terminal)) terminal.signal.addEventListener("abort", stopping);
   try {
     return await session.prompt(prompt, { command: flag(call.values, "command"), onEvent, signal: nobody.signal });
   } catch (error) {
@@ -72,36 +79,82 @@ export async function oneTurn(call: Invocation, session: SessionHandle, prompt: 
     await session.interrupt().catch(() => {});
     return "waiting";
   } finally {
-    printer.endLine();
+    terminal.signal.removeEventListener("abort", stopping);
+    view?.close();
   }
 }
 
-async function answer(call: Invocation, session: SessionHandle, event: UniversalEvent, giveUp: () => void): Promise<void> {
-  const { terminal } = call;
-  try {
-    if (event.type === "permission.requested") {
-      const id = event.data.permission_id;
-      const isTrust = event.data.metadata.tool_name === TRUST_TOOL;
-      if (flag(call.values, "yes") && !isTrust) await session.replyPermission(id, { reply: "once" });
-      else if (canAsk(terminal)) await session.replyPermission(id, await askPermission(terminal, event.data));
-      else {
-        const advice = isTrust ? "use `dragoman trust`, --trust or --restricted" : "use --yes or --permission-mode";
-        call.say(`The agent asks: ${exactLine(event.data.action)}. Nobody can answer in a pipe; ${advice}.`);
-        giveUp();
+/** Answers what the agent asks: one request after the other, each until it is answered here or elsewhere. */
+class Requests {
+  readonly #call: Invocation;
+  readonly #session: SessionHandle;
+  readonly #view: SessionView | null;
+  readonly #giveUp: () => void;
+  readonly #open = new Map<string, AbortController>();
+  #asked: Promise<void> = Promise.resolve();
+
+  constructor(call: Invocation, session: SessionHandle, view: SessionView | null, giveUp: () => void) {
+    this.#call = call;
+    this.#session = session;
+    this.#view = view;
+    this.#giveUp = giveUp;
+  }
+
+  take(event: UniversalEvent): void {
+    if (event.type === "permission.requested")
+      this.#add(event.data.permission_id, (signal) => this.#permission(event.data, signal));
+    if (event.type === "question.requested") this.#add(event.data.question_id, (signal) => this.#question(event.data, signal));
+    if (event.type === "permission.resolved") this.#open.get(event.data.permission_id)?.abort();
+    if (event.type === "question.resolved") this.#open.get(event.data.question_id)?.abort();
+  }
+
+  #add(id: string, answer: (signal: AbortSignal) => Promise<void>): void {
+    const resolved = new AbortController();
+    this.#open.set(id, resolved);
+    const { signal } = this.#call.terminal;
+    this.#asked = this.#asked.then(async () => {
+      try {
+        if (!resolved.signal.aborted) await answer(AbortSignal.any([signal, resolved.signal]));
+      } catch (error) {
+        // Answered elsewhere meanwhile, or interrupted at the prompt: the turn itself tells what became of it.
+        if (!signal.aborted && !resolved.signal.aborted) this.#say(exact(error instanceof Error ? error.message : String(error)));
       }
+      this.#open.delete(id);
+    });
+  }
+
+  async #permission(data: PermissionData, signal: AbortSignal): Promise<void> {
+    const isTrust = data.metadata.tool_name === TRUST_TOOL;
+    if (flag(this.#call.values, "yes") && !isTrust)
+      return this.#session.replyPermission(data.permission_id, { ...boundTo(data), reply: "once" });
+    const { terminal } = this.#call;
+    if (canAsk(terminal)) {
+      const reply = await this.#paused(() => askPermission(terminal, data, signal));
+      return this.#session.replyPermission(data.permission_id, reply);
     }
-    if (event.type === "question.requested") {
-      if (!canAsk(terminal)) {
-        call.say(`The agent asks: ${exactLine(event.data.prompt)}. Nobody can answer in a pipe.`);
-        return giveUp();
-      }
-      const answers = await askQuestions(terminal, event.data);
-      if (answers) await session.replyQuestion(event.data.question_id, answers);
-      else await session.rejectQuestion(event.data.question_id);
+    const advice = isTrust ? "use `dragoman trust`, --trust or --restricted" : "use --yes or --permission-mode";
+    this.#say(`The agent asks: ${exactLine(data.action)}. Nobody can answer in a pipe; ${advice}.`);
+    this.#giveUp();
+  }
+
+  async #question(data: QuestionData, signal: AbortSignal): Promise<void> {
+    const { terminal } = this.#call;
+    if (!canAsk(terminal)) {
+      this.#say(`The agent asks: ${exactLine(data.prompt)} Nobody can answer in a pipe.`);
+      return this.#giveUp();
     }
-  } catch (error) {
-    // Answered elsewhere meanwhile, or interrupted at the prompt: the turn itself tells what became of it.
-    if (!terminal.signal.aborted) call.say(exact(error instanceof Error ? error.message : String(error)));
+    const answers = await this.#paused(() => askQuestions(terminal, data, signal));
+    if (answers) await this.#session.replyQuestion(data.question_id, answers);
+    else await this.#session.rejectQuestion(data.question_id);
+  }
+
+  #paused<T>(ask: () => Promise<T>): Promise<T> {
+    return this.#view ? this.#view.pausedFor(ask) : ask();
+  }
+
+  #say(text: string): void {
+    if (this.#view) this.#view.note(text);
+    else this.#call.say(text);
   }
 }
 

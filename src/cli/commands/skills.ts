@@ -3,7 +3,6 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, EXIT, flag, need, text, UsageError } from "../command.ts";
 import { exact, exactLine } from "../output.ts";
-import { paintFor, table } from "../style.ts";
 
 const where = { directory: { type: "string", value: "<dir>", about: "the directory to look in (default: here)" } } as const;
 
@@ -13,7 +12,7 @@ export const skillsList: Command = {
   about: "the skills there are for a directory, and which agents see them",
   help: "  native: the agent finds it by itself. injected: it is handed over at the agent's start. /name in a message uses it with any agent.",
   options: { ...where, agent: { type: "string", value: "<agent>", about: "only how this agent sees them" } },
-  async run({ values, daemon, json, print, say, terminal }) {
+  async run({ values, daemon, json, table, print, say, terminal }) {
     const directory = resolve(terminal.cwd, text(values, "directory") ?? ".");
     const only = text(values, "agent");
     const found = await (await daemon()).skills({ directory });
@@ -25,22 +24,19 @@ export const skillsList: Command = {
     for (const { detail, name } of found.warnings) say(`${exactLine(name ?? "?")}: ${exactLine(detail)}`);
     if (found.skills.length === 0) print("There are no skills.");
     else
-      print(
-        table(
-          ["SKILL", "SCOPE", "AGENTS", "WHAT"],
-          found.skills.map(({ name, scope, agents, description }) => [
-            exactLine(name),
-            scope,
-            agents
-              .filter(({ agent, visible }) => (only === undefined ? visible !== "not_visible" : agent === only))
-              .map(({ agent, visible }) =>
-                only === undefined && visible === "native" ? agent : `${agent} (${visible.replace("_", " ")})`,
-              )
-              .join(", "),
-            exactLine(description).slice(0, 80),
-          ]),
-          paintFor(terminal.stdout, terminal.env),
-        ),
+      table(
+        ["SKILL", "SCOPE", "AGENTS", "WHAT"],
+        found.skills.map(({ name, scope, agents, description }) => [
+          exactLine(name),
+          scope,
+          agents
+            .filter(({ agent, visible }) => (only === undefined ? visible !== "not_visible" : agent === only))
+            .map(({ agent, visible }) =>
+              only === undefined && visible === "native" ? agent : `${agent} (${visible.replace("_", " ")})`,
+            )
+            .join(", "),
+          exactLine(description),
+        ]),
       );
     return EXIT.ok;
   },

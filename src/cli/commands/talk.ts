@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import type { UniversalEvent } from "../../schema/event.ts";
 import { type Command, EXIT, flag, type Invocation, list, need, text, wholeNumber } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
+import { answersFor } from "../session-view.ts";
 import { promptOf } from "./run.ts";
 
 export const send: Command = {
@@ -55,7 +56,11 @@ async function follow({ words, values, daemon, json, terminal }: Invocation, liv
   const session = (await daemon()).session(need(words, 0, "the session"));
   // The transcript is the answer of this command: all of it goes to stdout.
   const { stdout, env } = terminal;
-  const printer = new EventPrinter({ stdout, stderr: stdout, env }, { showUser: () => true, showRequests: true });
+  const answers = await answersFor(terminal);
+  const printer = new EventPrinter(
+    { stdout, stderr: stdout, env },
+    { showUser: () => true, showRequests: true, ...(answers ? { answers } : {}) },
+  );
   const show = async (event: UniversalEvent): Promise<void> => {
     if (flag(values, "json")) json(event);
     else printer.print(event);

@@ -7,7 +7,7 @@ import { isOpen } from "../../schema/task-status.ts";
 import { canAsk } from "../ask.ts";
 import { type Command, done, EXIT, flag, type Invocation, list, need, text, UsageError, wholeNumber } from "../command.ts";
 import { exactLine } from "../output.ts";
-import { ago, paintFor, table } from "../style.ts";
+import { ago } from "../style.ts";
 import { attachTerminal } from "../task-terminal.ts";
 
 const TASK_HELP = "  The exit code is that of the command; 128 and the number of the signal when one ended it.";
@@ -117,7 +117,7 @@ export const taskList: Command = {
     status: { type: "string", value: "<status>", about: "only queued, running, exited, cancelled or failed ones" },
     limit: { type: "string", value: "<n>", about: "at most so many (default 100)" },
   },
-  async run({ values, daemon, json, print, terminal }) {
+  async run({ values, daemon, json, table, print }) {
     const client = await daemon();
     const session = text(values, "session");
     const status = text(values, "status") as TaskInfo["status"] | undefined;
@@ -133,7 +133,7 @@ export const taskList: Command = {
         ago(task.created_at),
         exactLine(task.title ?? commandLine(task)),
       ]);
-      print(table(["TASK", "STATUS", "MODE", "AGE", "COMMAND"], rows, paintFor(terminal.stdout, terminal.env)));
+      table(["TASK", "STATUS", "MODE", "AGE", "COMMAND"], rows);
     }
     return EXIT.ok;
   },

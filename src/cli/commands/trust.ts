@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import { type Command, EXIT, flag, UsageError } from "../command.ts";
 import { exactLine } from "../output.ts";
-import { paintFor, table } from "../style.ts";
 
 export const trust: Command = {
   name: "trust",
@@ -16,7 +15,7 @@ export const trust: Command = {
     remove: { type: "boolean", about: "trust it no longer" },
   },
   completes: ["files"],
-  async run({ words, values, daemon, json, print, terminal }) {
+  async run({ words, values, daemon, json, table, print, terminal }) {
     const [list, remove] = [flag(values, "list"), flag(values, "remove")];
     if (list && (remove || words.length > 0)) throw new UsageError("--list takes no directory and no --remove");
     const directory = resolve(terminal.cwd, words[0] ?? ".");
@@ -31,7 +30,7 @@ export const trust: Command = {
           scope === "tree" ? "with all below it" : "alone",
           source === "config" ? "configuration file" : (added_at ?? ""),
         ]);
-        print(table(["DIRECTORY", "COVERS", "SINCE"], rows, paintFor(terminal.stdout, terminal.env)));
+        table(["DIRECTORY", "COVERS", "SINCE"], rows);
       }
       return EXIT.ok;
     }

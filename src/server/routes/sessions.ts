@@ -28,6 +28,7 @@ const ListQuery = Type.Object({
   archived: Type.Optional(
     Type.Enum(["exclude", "only", "include"], { description: "sessions that were put away; default exclude" }),
   ),
+  ended: Type.Optional(Type.Enum(["exclude", "only", "include"], { description: "sessions that have ended; default include" })),
   pinned: Type.Optional(Type.Boolean({ description: "only those that are pinned, or are not" })),
   order: Type.Optional(
     Type.Enum(["created", "updated"], { description: "created (default): the newest first; updated: the last written first" }),
@@ -80,10 +81,11 @@ export function sessionRoutes(app: App, context: ServerContext): void {
     },
     async (request) => {
       const caller = callerOf(request);
-      const { archived = "exclude", ...query } = request.query;
+      const { archived = "exclude", ended = "include", ...query } = request.query;
       const filter: ListFilter = {
         ...query,
         ...(archived === "include" ? {} : { archived: archived === "only" }),
+        ...(ended === "include" ? {} : { ended: ended === "only" }),
         limit: request.query.limit ?? 50,
         only: (view) => context.access.sees(caller, view.session_id),
       };
