@@ -9,11 +9,19 @@ const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAw
 const TRACE =
   "session=3f2b8c1e-6f0d-4e55-9a41-0c8d1be2a7f3 event=7c7d7406-cb04-47ac-95f9-399e0fdf7003 parent=99391fc6-d6c0-40cd-acaf-5f2e8de2565c request=req_011CS";
 
+const MARKDOWN =
+  "# Title\n\n**bold** and `code`\n\n- one\n- two\n\n```ts\nconst answer = 42;\n```\n\n| name | value |\n| --- | --- |\n| a | 1 |";
+
 export const speech: Record<string, Act> = {
   say: {
     usage: "say TEXT",
     about: "streams the text word by word",
     play: async (stage, args) => void (await say(stage, args || "Hello.")),
+  },
+  markdown: {
+    usage: "markdown",
+    about: "an answer in Markdown: a heading, a list, code, a table",
+    play: async (stage) => void (await say(stage, MARKDOWN)),
   },
   slow: {
     usage: "slow MS TEXT",
