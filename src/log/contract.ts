@@ -53,6 +53,10 @@ export interface Batch {
   readonly events: readonly string[];
   readonly types: readonly string[];
   readonly natives: readonly (number | null)[];
+  /** Of the last event; costs less than `types`. */
+  readonly lastType: string;
+  /** Where the events of these types are; costs less than `types`. */
+  indexesOf(wanted: ReadonlySet<string>): readonly number[];
   /** The JSON of one event. For those who want few: the others are not made. */
   event(index: number): string;
   /** All events in one Buffer, each between these texts. Keep the result for the others who get this batch; never write into it. */

@@ -92,13 +92,9 @@ export class Indexer {
   #take(batch: GlobalBatch): boolean {
     this.#cursor = batch.cursor;
     if (batch.kind !== "session") return true;
-    let found = false;
-    for (const [index, type] of batch.types.entries()) {
-      if (!SEARCHED_TYPES.has(type)) continue;
-      found = true;
-      this.#read(JSON.parse(batch.event(index)) as UniversalEvent);
-    }
-    if (!found) return true;
+    const found = batch.indexesOf(SEARCHED_TYPES);
+    for (const index of found) this.#read(JSON.parse(batch.event(index)) as UniversalEvent);
+    if (found.length === 0) return true;
     if (this.#entries.length >= MAX_ENTRIES) {
       this.#flush(() => this.#subscription?.resume());
       return false;

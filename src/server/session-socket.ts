@@ -154,7 +154,7 @@ export class SessionSocket implements OpenStream {
     const last = frames.length - 1;
     for (let i = 0; i < last; i++) this.#ws.send(frames[i] ?? "", TEXT);
     if (last >= 0) this.#ws.send(frames[last] ?? "", TEXT, () => this.#drained());
-    if (batch.types.at(-1) === "session.ended") this.#ws.close(NORMAL, "the session has ended");
+    if (batch.lastType === "session.ended") this.#ws.close(NORMAL, "the session has ended");
     return last < 0 || this.#ws.bufferedAmount < SLOW_BYTES;
   }
 

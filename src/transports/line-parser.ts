@@ -69,7 +69,8 @@ export class LineParser {
 
 /** What stands in the holes, or null when the line does not fit. Slices are compared as memory; `startsWith` goes character by character. */
 function valuesIn({ fixed, holes }: Template, line: string): (string | number)[] | null {
-  const values: (string | number)[] = [];
+  // Of its final length: a list that is pushed to gets room for seventeen.
+  const values = new Array<string | number>(holes.length);
   let at = 0;
   for (let i = 0; i < holes.length; i++) {
     const expected = fixed[i] ?? "";
@@ -80,10 +81,10 @@ function valuesIn({ fixed, holes }: Template, line: string): (string | number)[]
     const found = line.slice(start, at);
     if (holes[i] === "integer") {
       if (!INTEGER.test(found)) return null;
-      values.push(Number(found));
+      values[i] = Number(found);
     } else if (UNPLAIN.test(found)) return null;
     // A copy: a piece of the line would keep the whole chunk alive that it came in, as long as the piece is.
-    else values.push(` ${found}`.slice(1));
+    else values[i] = ` ${found}`.slice(1);
   }
   return line.slice(at) === fixed[holes.length] ? values : null;
 }

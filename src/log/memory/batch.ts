@@ -24,6 +24,14 @@ export class MemoryBatch implements Batch {
     return this.first + this.events.length - 1;
   }
 
+  get lastType(): string {
+    return this.types.at(-1) ?? "";
+  }
+
+  indexesOf(wanted: ReadonlySet<string>): number[] {
+    return this.types.flatMap((type, index) => (wanted.has(type) ? [index] : []));
+  }
+
   event(index: number): string {
     return this.events[index] ?? "";
   }
@@ -72,6 +80,9 @@ export class PlacedMemoryBatch implements GlobalBatch {
   get natives(): readonly (number | null)[] {
     return this.#batch.natives;
   }
+  get lastType(): string {
+    return this.#batch.lastType;
+  }
   get from(): number {
     return this.#before + 1;
   }
@@ -84,6 +95,10 @@ export class PlacedMemoryBatch implements GlobalBatch {
 
   cursorOf(index: number): string {
     return String(this.from + index);
+  }
+
+  indexesOf(wanted: ReadonlySet<string>): readonly number[] {
+    return this.#batch.indexesOf(wanted);
   }
 
   event(index: number): string {

@@ -4,7 +4,7 @@
  */
 import type { Batch, GlobalBatch, StreamKind } from "../contract.ts";
 import type { PackedEvents } from "./packed-events.ts";
-import { numbersOf, wordsOf } from "./run-length.ts";
+import { indexesOf, lastWord, numbersOf, wordsOf } from "./run-length.ts";
 
 /** Parts of a chunk row, or of several in a row. See `run-length.ts` for the columns. */
 export type StoredEvents = {
@@ -58,13 +58,22 @@ export class EventBatch implements Batch {
   }
 
   get types(): readonly string[] {
-    this.#types ??= wordsOf(this.#columns.types);
+    this.#types ??= wordsOf(this.#columns.types).slice(this.#skip);
     return this.#types;
   }
 
   get natives(): readonly (number | null)[] {
-    this.#natives ??= numbersOf(this.#columns.natives);
+    this.#natives ??= numbersOf(this.#columns.natives).slice(this.#skip);
     return this.#natives;
+  }
+
+  get lastType(): string {
+    return lastWord(this.#columns.types);
+  }
+
+  indexesOf(wanted: ReadonlySet<string>): number[] {
+    const found = indexesOf(this.#columns.types, wanted);
+    return this.#skip === 0 ? found : found.flatMap((index) => (index < this.#skip ? [] : [index - this.#skip]));
   }
 
   event(index: number): string {
@@ -104,8 +113,6 @@ export class EventBatch implements Batch {
     const key = { kind: this.kind, id: this.stream_id };
     const batch = new EventBatch(key, after + 1, this.last, { ...this.#columns, size, events: this.#packed });
     batch.#skip = this.#skip + skip;
-    batch.#types = this.types.slice(skip);
-    batch.#natives = this.natives.slice(skip);
     return batch;
   }
 }
@@ -141,8 +148,15 @@ export abstract class GlobalEventBatch implements GlobalBatch {
   get natives(): readonly (number | null)[] {
     return this.batch.natives;
   }
+  get lastType(): string {
+    return this.batch.lastType;
+  }
   get cursor(): string {
     return this.cursorOf(this.last - this.first);
+  }
+
+  indexesOf(wanted: ReadonlySet<string>): readonly number[] {
+    return this.batch.indexesOf(wanted);
   }
 
   event(index: number): string {

@@ -13,15 +13,14 @@ const MARGIN = 40 * 1024;
 /** Characters around an event, about. */
 const FRAME_CHARS = 24;
 
-type Run = { shape: Shape | null; count: number };
+/** Events in a row that have all this in common. */
+type Run = { readonly shape: Shape | null; readonly head: string; readonly time: string; count: number };
 
 export class PackedEvents {
   readonly #first: number;
   readonly #encoding: TextEncoding;
   readonly #runs: Run[] = [];
-  readonly #heads: string[] = [];
   readonly #counters: string[] = [];
-  readonly #times: string[] = [];
   readonly #values: string[] = [];
   /** Of the events in full, about. */
   #chars = 0;
@@ -38,11 +37,9 @@ export class PackedEvents {
 
   #push(shape: Shape | null, head: string, counter: string, time: string, value: string): void {
     const run = this.#runs[this.#runs.length - 1];
-    if (run !== undefined && run.shape === shape) run.count++;
-    else this.#runs.push({ shape, count: 1 });
-    this.#heads.push(head);
+    if (run !== undefined && run.shape === shape && run.time === time && run.head === head) run.count++;
+    else this.#runs.push({ shape, head, time, count: 1 });
     this.#counters.push(counter);
-    this.#times.push(time);
     this.#values.push(value);
     this.#chars += ENVELOPE_CHARS + (shape === null ? value.length : shape.before.length + value.length + shape.after.length);
   }
@@ -60,10 +57,10 @@ export class PackedEvents {
     const out = new TextBuffer(this.#encoding, this.#chars + this.count * FRAME_CHARS + MARGIN);
     const joiner = new EnvelopeJoiner();
     let index = 0;
-    for (const { shape, count } of this.#runs) {
-      for (const end = index + count; index < end; index++) {
+    for (const run of this.#runs) {
+      for (const end = index + run.count; index < end; index++) {
         if (index < skip) continue;
-        out.add(`${before(index)}${this.#json(shape, index, joiner)}${after}`);
+        out.add(`${before(index)}${this.#json(run, index, joiner)}${after}`);
       }
     }
     return out.bytes();
@@ -72,21 +69,20 @@ export class PackedEvents {
   /** The JSON of one event. */
   event(index: number): string {
     let end = 0;
-    for (const { shape, count } of this.#runs) {
-      end += count;
+    for (const run of this.#runs) {
+      end += run.count;
       if (index < end) {
-        const json = this.#json(shape, index, new EnvelopeJoiner());
+        const json = this.#json(run, index, new EnvelopeJoiner());
         return this.#encoding === "utf8" ? json : Buffer.from(json, this.#encoding).toString("utf8");
       }
     }
     return "";
   }
 
-  #json(shape: Shape | null, index: number, joiner: EnvelopeJoiner): string {
+  #json({ shape, head, time }: Run, index: number, joiner: EnvelopeJoiner): string {
     const value = this.#values[index] ?? "";
     if (shape === null) return value;
-    const [head, counter, time] = [this.#heads[index] ?? "", this.#counters[index] ?? "", this.#times[index] ?? ""];
-    return joiner.join(head, counter, this.#first + index, time, shape, value);
+    return joiner.join(head, this.#counters[index] ?? "", this.#first + index, time, shape, value);
   }
 
   /** The JSON of each event. */
@@ -102,22 +98,31 @@ export class PackedEvents {
   body(): Buffer {
     const out = new TextBuffer(this.#encoding);
     let index = 0;
-    for (const { shape, count } of this.#runs) {
-      out.add(shape === null ? `*${count}\n` : `*${count} ${JSON.stringify([shape.before, shape.after])}\n`);
-      let [head, time]: (string | undefined)[] = [];
+    let before: Run | undefined;
+    for (const [at, run] of this.#runs.entries()) {
+      const { shape, head, time, count } = run;
+      const goesOn = before !== undefined && before.shape === shape;
+      if (!goesOn)
+        out.add(`*${this.#countOfShape(at)}${shape === null ? "" : ` ${JSON.stringify([shape.before, shape.after])}`}\n`);
+      let ahead = goesOn && before?.head === head ? "" : head;
+      let when = goesOn && before?.time === time ? "" : time;
       for (const end = index + count; index < end; index++) {
-        if (shape === null) {
-          out.add(`${this.#values[index]}\n`);
-          continue;
-        }
-        const same = this.#heads[index] === head;
-        const sameTime = this.#times[index] === time;
-        head = this.#heads[index];
-        time = this.#times[index];
-        out.add(`${same ? "" : head}\t${this.#counters[index]}\t${sameTime ? "" : time}\t${this.#values[index]}\n`);
+        const start = shape === null ? "" : `${ahead}\t${this.#counters[index]}\t${when}\t`;
+        out.add(`${start}${this.#values[index]}\n`);
+        ahead = "";
+        when = "";
       }
+      before = run;
     }
     return out.bytes();
+  }
+
+  /** How many events have the shape of this run, from there on. */
+  #countOfShape(at: number): number {
+    const { shape } = this.#runs[at] ?? { shape: null };
+    let count = 0;
+    for (let next = this.#runs[at]; next !== undefined && next.shape === shape; next = this.#runs[++at]) count += next.count;
+    return count;
   }
 
   /** As bytes, one a unit: what is only passed on need not be decoded. */

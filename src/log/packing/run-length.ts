@@ -34,19 +34,35 @@ export class WordRuns {
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
   for (const run of text.split(" ")) {
-    const star = run.indexOf("*");
-    if (star < 0) words.push(run);
-    else for (let left = Number(run.slice(star + 1)); left > 0; left--) words.push(run.slice(0, star));
+    const [word, count] = runOf(run);
+    for (let left = count; left > 0; left--) words.push(word);
   }
   return words;
 }
 
+/** The word of a run, and how often it stands there. */
+function runOf(run: string): [word: string, count: number] {
+  const star = run.indexOf("*");
+  return star < 0 ? [run, 1] : [run.slice(0, star), Number(run.slice(star + 1))];
+}
+
+/** Where the wanted words are. Does not write the runs out. */
+export function indexesOf(text: string, wanted: ReadonlySet<string>): number[] {
+  const found: number[] = [];
+  let at = 0;
+  for (const run of text.split(" ")) {
+    const [word, count] = runOf(run);
+    if (wanted.has(word)) for (let index = at; index < at + count; index++) found.push(index);
+    at += count;
+  }
+  return found;
+}
+
+export const lastWord = (text: string): string => runOf(text.slice(text.lastIndexOf(" ") + 1))[0];
+
 /** Whether one of the words is wanted. Does not write the runs out. */
 export function someWord(text: string, wanted: ReadonlySet<string>): boolean {
-  return text.split(" ").some((run) => {
-    const star = run.indexOf("*");
-    return wanted.has(star < 0 ? run : run.slice(0, star));
-  });
+  return text.split(" ").some((run) => wanted.has(runOf(run)[0]));
 }
 
 /** Whole numbers, or nothing. */

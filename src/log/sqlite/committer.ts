@@ -128,17 +128,20 @@ export class Committer {
       clearTimeout(this.#resting);
       this.#resting = undefined;
     }
-    this.#scheduled ??= setImmediate(() => {
-      this.#scheduled = undefined;
-      if (this.#held) return;
-      if (this.#mayGather()) return this.schedule();
-      // What a retry has committed is shown now.
-      if (this.#mayRest()) return this.#publish();
-      this.#gathered = 0;
-      if (this.#failure === undefined) this.#commit();
-      this.#publish();
-    });
+    this.#scheduled ??= setImmediate(this.#tick);
   }
+
+  /** One function for all ticks: this is asked for with every event. */
+  readonly #tick = (): void => {
+    this.#scheduled = undefined;
+    if (this.#held) return;
+    if (this.#mayGather()) return this.schedule();
+    // What a retry has committed is shown now.
+    if (this.#mayRest()) return this.#publish();
+    this.#gathered = 0;
+    if (this.#failure === undefined) this.#commit();
+    this.#publish();
+  };
 
   /** While true, what is enqueued waits, for as long as the disk needs to write the WAL back: a few milliseconds. */
   hold(held: boolean): void {

@@ -93,7 +93,8 @@ export function followTurn(
   });
 }
 
-const endsStream = (batch: Batch): boolean => isLastEvent(batch.kind, batch.types.at(-1), () => batch.events.at(-1));
+const endsStream = (batch: Batch): boolean =>
+  isLastEvent(batch.kind, batch.lastType, () => batch.event(batch.last - batch.first));
 
 /** True when the stream's last committed event is its end. */
 export async function hasEnded(stream: Stream): Promise<boolean> {
