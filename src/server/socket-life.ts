@@ -5,6 +5,9 @@ export const NORMAL = 1000;
 export const GOING_AWAY = 1001;
 const POLICY = 1008;
 
+/** Answers that a client has not read. Over it, pings get none: a client that reads has never so many before it. */
+const MAX_UNREAD_PONGS = 64 * 1024;
+
 /** Pings in a row without an answer after which a client counts as gone. */
 const MAX_UNANSWERED = 3;
 
@@ -22,6 +25,9 @@ export class SocketLife {
   start(): void {
     this.#ws.on("pong", () => {
       this.#unanswered = 0;
+    });
+    this.#ws.on("ping", (data) => {
+      if (this.#ws.readyState === this.#ws.OPEN && this.#ws.bufferedAmount < MAX_UNREAD_PONGS) this.#ws.pong(data);
     });
     this.#ws.on("close", this.#gone);
     this.#ws.on("error", () => this.#ws.terminate());

@@ -27,8 +27,9 @@ const SLOW_BYTES = 256 * 1024;
 const PIECE_BYTES = 32 * 1024;
 /** A reader of a terminal who is this far behind is not sent all of it. */
 const FAR_BEHIND_BYTES = 1024 * 1024;
-/** Commands of one client that may wait; more are read when some are done. */
+/** Commands of one client that may wait, and how many bytes of them; more are read when some are done. */
 const MAX_WAITING = 64;
+const MAX_WAITING_BYTES = 1024 * 1024;
 /** Longer than any secret. */
 const LOOK_BACK_BYTES = 32 * 1024;
 
@@ -71,6 +72,9 @@ export class TaskSocket implements OpenStream {
   #sending = false;
   #again = false;
   #waiting = 0;
+  #waitingBytes = 0;
+  /** Called when something was sent, or the client has gone. */
+  #sent = (): void => {};
   #work: Promise<void> = Promise.resolve();
   #recognised: Promise<Caller> | null = null;
   #unfollow = (): void => {};
@@ -109,6 +113,7 @@ export class TaskSocket implements OpenStream {
   }
 
   #gone(): void {
+    this.#sent();
     this.#unfollow();
     this.#context.streams.delete(this);
   }
@@ -218,18 +223,36 @@ export class TaskSocket implements OpenStream {
     const text = JSON.stringify(message);
     const isInfo = !("type" in message) || message.type === "hello" || message.type === "ended";
     // Output and screens are redacted already, where pieces are put together.
-    this.#ws.send(isInfo ? (this.#about.redactor?.text(text) ?? text) : text, () => this.#pump());
+    this.#ws.send(isInfo ? (this.#about.redactor?.text(text) ?? text) : text, () => {
+      this.#sent();
+      this.#pump();
+    });
   }
 
   /** One after the other, in the order they came: what is typed must not overtake what was typed before. */
   #received(data: Buffer, binary: boolean): void {
     this.#waiting += 1;
-    if (this.#waiting >= MAX_WAITING) this.#ws.pause();
+    this.#waitingBytes += data.length;
+    if (this.#isFull) this.#ws.pause();
     this.#work = this.#work.then(async () => {
+      await this.#answersRead();
       await this.#take(data, binary);
       this.#waiting -= 1;
-      if (this.#ws.isPaused && this.#waiting < MAX_WAITING) this.#ws.resume();
+      this.#waitingBytes -= data.length;
+      if (this.#ws.isPaused && !this.#isFull) this.#ws.resume();
     });
+  }
+
+  get #isFull(): boolean {
+    return this.#waiting >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES;
+  }
+
+  /** Each command has an answer, and answers that nobody reads are kept here. */
+  async #answersRead(): Promise<void> {
+    while (!this.#closed && this.#ws.bufferedAmount > SLOW_BYTES)
+      await new Promise<void>((resolve) => {
+        this.#sent = resolve;
+      });
   }
 
   async #take(data: Buffer, binary: boolean): Promise<void> {
@@ -281,7 +304,7 @@ export class TaskSocket implements OpenStream {
       await tasks.cancel(taskId, message.reason ?? "cancelled", actor);
       return;
     }
-    const names = Object.keys(commands).join(", ");
+    const names = Object.keys(commands()).join(", ");
     throw new ProblemError("invalid_request", `The message does not fit one of the ops ${names}: see the route's description.`);
   }
 }

@@ -150,6 +150,15 @@ describe("a session over WebSocket", () => {
     expect(await client.closed).toBe(1009);
   });
 
+  it("answers pings, and ends the connection of a message that has no end", async () => {
+    const client = await connect();
+    const pong = new Promise((resolve) => client.ws.once("pong", (data) => resolve(data.toString())));
+    client.ws.ping("there?");
+    expect(await pong).toBe("there?");
+    for (let piece = 0; piece < 20_000; piece++) client.ws.send("x", { fin: false });
+    expect(await client.closed).toBe(1008);
+  });
+
   it("lets an observe token watch and nothing more", async () => {
     const client = await connect("", server.tokens.secret("observe"));
     await client.event("session.started");

@@ -33,6 +33,8 @@ export function createUpgradeHandler(
       noServer: true,
       maxPayload,
       perMessageDeflate: false,
+      // Every answer to a ping is kept until the client reads it: see SocketLife.
+      autoPong: false,
       // A token may stand among the offered protocols; it is never sent back.
       handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
     });

@@ -35,10 +35,12 @@ async function pour(socket, piece, count, quietMs = 1_500) {
   }
 }
 
-/** A text frame of a client, masked with zeros. */
-function frame(text) {
+const [TEXT, PING] = [0x81, 0x89];
+
+/** A frame of a client, masked with zeros. */
+function frame(kind, text) {
   const body = Buffer.from(text);
-  return Buffer.concat([Buffer.from([0x81, 0x80 | body.length, 0, 0, 0, 0]), body]);
+  return Buffer.concat([Buffer.from([kind, 0x80 | body.length, 0, 0, 0, 0]), body]);
 }
 
 const attacks = {
@@ -47,9 +49,10 @@ const attacks = {
     const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${31 * MB}\r\n\r\n"`;
     await times(count, async () => pour(await deaf(head), piece, 30));
   },
-  async sockets(session, count) {
-    const upgrade = `GET /v1/sessions/${session}/ws HTTP/1.1\r\nHost: localhost\r\n${auth}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
-    const piece = Buffer.concat(Array.from({ length: 2_000 }, () => frame('{"op":"session","id":1}')));
+  async sockets(path, words, count) {
+    const upgrade = `GET ${path}/ws HTTP/1.1\r\nHost: localhost\r\n${auth}Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    const one = words === "ping" ? frame(PING, "x".repeat(100)) : frame(TEXT, words);
+    const piece = Buffer.concat(Array.from({ length: 2_000 }, () => one));
     await times(4, async () => pour(await deaf(upgrade), piece, count));
   },
   async pipelined(session, count) {

@@ -91,15 +91,22 @@ async function attack(name: string, ...words: (string | number)[]): Promise<void
 }
 
 const MB = 1024 * 1024;
+/** Two thousand frames each. */
+const ASKED = 600;
 
 describe.runIf(linux)("memory by a few bytes", () => {
   it.each(["/v1/auth/page", "/v1/sessions", "/v1/nothing-here"])("bodies without a token (%s)", { timeout }, async (path) => {
     expectHarmless(await during(() => attack("bodies", path, full(60))));
   });
 
-  it("WebSockets that ask and never read", { timeout }, async () => {
+  it.each(['{"op":"session","id":1}', "ping"])("WebSockets that ask and never read (%s)", { timeout }, async (words) => {
     const session = await daemon.client.createSession({ agent: "mock", system_prompt: "p".repeat(4_000) });
-    expectHarmless(await during(() => attack("sockets", session.id, full(150))));
+    expectHarmless(await during(() => attack("sockets", `/v1/sessions/${session.id}`, words, full(ASKED))));
+  });
+
+  it.each(['{"op":"nothing"}', "ping"])("WebSockets of a task that ask and never read (%s)", { timeout }, async (words) => {
+    const task = await daemon.client.startTask({ argv: ["cat"], stdin: true, cwd: dataDir });
+    expectHarmless(await during(() => attack("sockets", `/v1/tasks/${task.id}`, words, full(ASKED))));
   });
 
   it("pipelined pages that nobody reads", { timeout }, async () => {
