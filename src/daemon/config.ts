@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { faultsOf } from "../schema/faults.ts";
 import { onUse } from "../schema/on-use.ts";
 import { ageMs } from "../schema/prune.ts";
 import { AGENT_ACCESS } from "../server/agent-rights.ts";
@@ -161,8 +162,8 @@ export function readConfig(file: string): Config {
     );
   }
   if (validator().Check(value)) return withPatterns(value, file);
-  const [fault] = validator().Errors(value);
-  throw new ConfigError(`${file}: ${fault?.instancePath || "/"} ${fault?.message ?? "is invalid"}.`);
+  const [fault] = faultsOf(validator().Errors(value));
+  throw new ConfigError(`${file}: ${fault?.path || "/"} ${fault?.message ?? "is invalid"}.`);
 }
 
 /** A pattern that is no regular expression would only be found when the daemon is running. */

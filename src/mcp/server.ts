@@ -2,6 +2,7 @@
 
 import { Compile } from "typebox/compile";
 import { DragomanError } from "../client/error.ts";
+import { faultsOf } from "../schema/faults.ts";
 import { printableJson, visibleText } from "../schema/visible-text.ts";
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema, Server } from "./sdk.ts";
 import type { Tool, ToolContext } from "./tool.ts";
@@ -39,8 +40,8 @@ async function call(name: string, args: unknown, context: ToolContext): Promise<
   const known = byName.get(name);
   if (!known) throw new ToolRefusal("unknown_tool", `There is no tool ${name}. There are: ${[...byName.keys()].join(", ")}.`);
   if (!known.validator.Check(args)) {
-    const [fault] = known.validator.Errors(args);
-    throw new ToolRefusal("invalid_arguments", `${fault?.instancePath || "The arguments"} ${fault?.message ?? "are not valid"}.`);
+    const [fault] = faultsOf(known.validator.Errors(args));
+    throw new ToolRefusal("invalid_arguments", `${fault?.path || "The arguments"} ${fault?.message ?? "are not valid"}.`);
   }
   return known.tool.run(args, context);
 }

@@ -63,6 +63,14 @@ describe("bodies", () => {
     expect(problem(reply).errors?.some((error) => error.path.startsWith(path) && error.message !== "")).toBe(true);
   });
 
+  it("with a field nobody knows are told its name", async () => {
+    const reply = await server.raw("POST", "/v1/sessions", json(), '{"agent":"mock","bogus":1}');
+    expect(problem(reply)).toMatchObject({
+      detail: "body has unknown fields: bogus. See `errors` and /openapi.json.",
+      errors: [{ path: "", message: "has unknown fields: bogus" }],
+    });
+  });
+
   it("metadata that would make every list of sessions long is refused", async () => {
     const metadata = Object.fromEntries(Array.from({ length: 6_000 }, (_, at) => [`key-${at}`, "value"]));
     const reply = await server.call("POST", "/v1/sessions", { agent: "mock", directory: server.dataDir, metadata });

@@ -5,6 +5,7 @@ import type { Stream } from "../log/contract.ts";
 import type { EventRedactor } from "../redaction/event-redactor.ts";
 import type { Role } from "../schema/actor.ts";
 import type { Dialect } from "../schema/dialect.ts";
+import { faultsOf } from "../schema/faults.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { PermissionReplyBody, QuestionReplyBody, SendMessage, UpdateQueuedMessage, UpdateSession } from "../schema/session.ts";
 import { type Encoding, encodingOf } from "./event-encoding.ts";
@@ -97,7 +98,7 @@ function checked(fields: Record<string, unknown>): ClientMessage {
       errors: [{ path: "/op", message: `must be one of: ${names.join(", ")}` }],
     });
   if (validator.Check(fields)) return fields as ClientMessage;
-  const errors = validator.Errors(fields).map(({ instancePath, message }) => ({ path: instancePath, message }));
+  const errors = faultsOf(validator.Errors(fields));
   throw new ProblemError("invalid_request", `${errors[0]?.path || "The message"} ${errors[0]?.message ?? "is invalid"}.`, {
     errors,
   });

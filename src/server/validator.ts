@@ -2,6 +2,7 @@
 import type { FastifySchemaCompiler } from "fastify";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { type Fault, faultsOf } from "../schema/faults.ts";
 import { onUse } from "../schema/on-use.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 
@@ -13,7 +14,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     const validator = compiled();
     const input = httpPart === "body" ? value : converted(schema, value);
     if (validator.Check(input)) return { value: input };
-    return { error: invalidRequest(httpPart ?? "body", validator.Errors(input), input) };
+    return { error: invalidRequest(httpPart ?? "body", faultsOf(validator.Errors(input)), input) };
   };
 };
 
@@ -31,29 +32,19 @@ function convertedText(type: string | undefined, text: unknown): unknown {
   return text;
 }
 
-type Fault = { instancePath: string; message: string; keyword?: string; params?: object };
-
 function invalidRequest(part: string, faults: readonly Fault[], value: unknown): ProblemError {
   if (part === "body" && value === undefined)
     return new ProblemError("invalid_request", "This request needs a JSON body with content-type application/json.", {
       errors: [{ path: "", message: "must be an object" }],
     });
-  const errors = faults.slice(0, MAX_ERRORS).map((fault) => ({ path: pathOf(part, fault), message: messageOf(fault) }));
+  // A body's path is a JSON pointer into it; others are named after their part.
+  const errors = faults
+    .slice(0, MAX_ERRORS)
+    .map(({ path, message }) => ({ path: part === "body" ? path : `${part}${path}`, message }));
   const [first] = errors;
   return new ProblemError(
     "invalid_request",
     `${first?.path || part} ${first?.message ?? "is invalid"}. See \`errors\` and /openapi.json.`,
     { errors },
   );
-}
-
-/** A body's path is a JSON pointer into it; others are named after their part. */
-const pathOf = (part: string, { instancePath }: Fault): string => (part === "body" ? instancePath : `${part}${instancePath}`);
-
-function messageOf({ message, params }: Fault): string {
-  const { additionalProperties, requiredProperties, allowedValues } = params as Partial<Record<string, readonly unknown[]>>;
-  if (additionalProperties) return `has unknown fields: ${additionalProperties.join(", ")}`;
-  if (requiredProperties) return `lacks required fields: ${requiredProperties.join(", ")}`;
-  if (allowedValues) return `must be one of: ${allowedValues.join(", ")}`;
-  return message;
 }

@@ -3,6 +3,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Compile } from "typebox/compile";
 import type { Actor } from "../../schema/actor.ts";
+import { faultsOf } from "../../schema/faults.ts";
 import { onUse } from "../../schema/on-use.ts";
 import { TaskRequest, type TerminalSize } from "../../schema/task.ts";
 import { type AgentCommand, AgentProcess } from "./agent-process.ts";
@@ -66,8 +67,8 @@ const validator = onUse(() => Compile(TaskRequest));
 /** Throws `invalid_request`, `cwd_outside`, `cwd_not_found` or `program_not_found`. */
 export function checkStart(request: TaskRequest, place: TaskPlace): TaskPlan {
   if (!validator().Check(request)) {
-    const [fault] = validator().Errors(request);
-    throw invalid(`${fault?.instancePath || "the request"} ${fault?.message ?? "is invalid"}`);
+    const [fault] = faultsOf(validator().Errors(request));
+    throw invalid(`${fault?.path || "the request"} ${fault?.message ?? "is invalid"}`);
   }
   const mode = modeOf(request);
   const cwd = workingDirectory(request.cwd, place.root);
