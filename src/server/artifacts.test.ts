@@ -60,6 +60,23 @@ describe("artifacts of sessions", () => {
     expect(problem(await server.call("GET", "/v1/artifacts/art_x/preview")).code).toBe("artifact_not_found");
   });
 
+  it("are read without secrets by those who may not see them, whatever they are called", async () => {
+    const { session_id } = await server.createSession({ env: { MY_TOKEN: "hush-hush-hush" } });
+    const observer = { authorization: `Bearer ${server.tokens.secret("observe")}` };
+    const key = `sk-ant-api03-${"A".repeat(93)}AA`;
+    for (const mime of ["text/plain", "application/octet-stream", "image/png", "image/svg+xml", "application/toml"]) {
+      const content = `${mime}: hush-hush-hush and ${key}, grün`;
+      const { artifact_id } = await stored(session_id, content, { kind: "file", mime });
+      expect((await server.call("GET", `/v1/artifacts/${artifact_id}`)).text).toBe(content);
+      const shown = await server.raw("GET", `/v1/artifacts/${artifact_id}`, observer);
+      expect({ mime, status: shown.status, text: shown.text.replace(/\[redacted:\w+\]/g, "-") }).toEqual({
+        mime,
+        status: 200,
+        text: `${mime}: - and -, grün`,
+      });
+    }
+  });
+
   it("of a task are those of its session, and go with it", async () => {
     const { session_id } = await server.createSession();
     const task = await server.core.log.create(

@@ -1,7 +1,7 @@
 /**
  * Who gets what is stored as it is, and who gets it without secrets: readers below `operate`, and exports. Not here: how secrets are found (redaction/).
  */
-import { Transform } from "node:stream";
+import { pipeline, type Readable, Transform } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import type { Log } from "../log/contract.ts";
 import { EventRedactor } from "../redaction/event-redactor.ts";
@@ -81,14 +81,27 @@ export class Redactions {
     return this.enabled ? this.ofSession(id) : { text: (text) => text, find: () => [] };
   }
 
-  /** Text that comes in chunks, such as a file. */
-  async transform(sessionId?: string): Promise<Transform> {
-    const text = new PieceRedactor(await this.ofSession(sessionId));
-    const decoder = new StringDecoder("utf8");
-    return new Transform({
-      transform: (chunk: Buffer, _, done) => done(null, text.add(decoder.write(chunk))),
-      flush: (done) => done(null, text.add(decoder.end()) + text.end()),
+  /** A text without the secrets of any of these sessions and tasks. */
+  async text(text: string, ids: readonly string[]): Promise<string> {
+    return [...(await this.#ofAll(ids))].reduce((left, redactor) => redactor.text(left), text);
+  }
+
+  async #ofAll(ids: readonly string[]): Promise<Set<Redactor>> {
+    return new Set([this.#general, ...(await Promise.all(ids.map((id) => this.ofSession(id))))]);
+  }
+
+  /** Text that comes in chunks, such as a file, without the secrets of any of these sessions and tasks. */
+  async cleaned(text: Readable, ids: readonly string[]): Promise<Readable> {
+    const steps = [...(await this.#ofAll(ids))].map((redactor) => {
+      const pieces = new PieceRedactor(redactor);
+      const decoder = new StringDecoder("utf8");
+      return new Transform({
+        transform: (chunk: Buffer, _, done) => done(null, pieces.add(decoder.write(chunk))),
+        flush: (done) => done(null, pieces.add(decoder.end()) + pieces.end()),
+      });
     });
+    // An error of one ends them all, and so the answer.
+    return steps.reduce((before: Readable, step) => pipeline(before, step, () => {}), text);
   }
 
   #forget(id: string, redactor: Redactor): Redactor {

@@ -8,7 +8,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import { pipeline, Readable } from "node:stream";
+import { Readable } from "node:stream";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { Access, accessOf } from "./access.ts";
@@ -324,15 +324,21 @@ function addRedaction(app: App, { redactions }: ServerContext): void {
     if (!redactions.applyTo(request.caller) || request.routeOptions.url?.startsWith("/v1/auth")) return payload;
     if (!/json/.test(String(reply.getHeader("content-type") ?? ""))) return payload;
     const { id, task } = { id: undefined, task: undefined, ...(request.params as object | null) };
-    const session = [id, task].find((name) => typeof name === "string");
+    const own = [id, task].filter((name) => typeof name === "string");
     // A long answer comes in pieces. When its reader goes, the source is closed too.
-    if (payload instanceof Readable) return pipeline(payload, await redactions.transform(session), () => {});
+    if (payload instanceof Readable) return redactions.cleaned(payload, own);
     if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
-    const text = (await redactions.ofSession(session)).text(payload.toString());
+    const json = payload.toString();
+    const text = await redactions.text(json, own.length > 0 ? own : sessionsIn(json));
     reply.removeHeader("content-length");
     return Buffer.isBuffer(payload) ? Buffer.from(text) : text;
   });
 }
+
+/** Whose secrets may be in a list: each entry says of which session or task it is. */
+const sessionsIn = (json: string): string[] => [
+  ...new Set([...json.matchAll(/"(?:session_id|origin_session_id|task_id)":"([^"\\]{1,128})"/g)].map(([, id = ""]) => id)),
+];
 
 function addProblems(app: App, { logger }: ServerContext): void {
   const table = new RouteTable();

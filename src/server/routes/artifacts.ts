@@ -2,11 +2,14 @@
  * Artifacts: lists of them, a short look, and the stored bytes, whole or by range. The bytes come from agents: a browser may show them, never run them. A token
  * with a scope sees those that a session or a task it reaches has.
  */
+
+import type { Readable } from "node:stream";
 import Type from "typebox";
 import type { ArtifactInfo, ArtifactListOptions, ArtifactPage } from "../../log/contract.ts";
 import { type Artifact, ArtifactList, ArtifactPreview, ArtifactQuery } from "../../schema/artifact.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { previewOf } from "../../workspace/artifacts/preview.ts";
+import { isBinary, wholeEnd } from "../../workspace/binary.ts";
 import { FOREIGN_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import type { Caller } from "../token.ts";
@@ -18,6 +21,8 @@ const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/[\w.+-]+|video\
 
 const TEXT = /^(text\/|application\/(json|xml|javascript|x-ndjson))/;
 
+/** Enough to tell a text from other bytes. */
+const HEAD_BYTES = 8 * 1024;
 /** Tasks of a session that are looked through for artifacts. */
 const MOST_TASKS = 500;
 
@@ -113,6 +118,26 @@ const listed = ({ artifacts, next }: ArtifactPage): ArtifactList => ({
   next,
 });
 
+type Range = { start: number; end: number };
+
+async function openBytes({ artifacts }: ServerContext["log"], artifactId: string, range?: Range): Promise<Readable> {
+  const bytes = await artifacts.openRead(artifactId, range ?? {});
+  if (bytes) return bytes;
+  throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
+}
+
+async function wholeOf(bytes: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of bytes) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** By what it says it is, or by what it is: a file with secrets may be called anything. */
+async function isText({ mime, bytes }: ArtifactInfo, read: (range: Range) => Promise<Readable>): Promise<boolean> {
+  if (TEXT.test(mime) || bytes === 0) return true;
+  return !isBinary(wholeEnd(await wholeOf(await read({ start: 0, end: Math.min(bytes, HEAD_BYTES) - 1 }))));
+}
+
 function previewRoute(app: App, context: ServerContext): void {
   const { log, redactions } = context;
   app.get(
@@ -133,23 +158,15 @@ function previewRoute(app: App, context: ServerContext): void {
       const info = await found(context, callerOf(request), request.params.artifact);
       const preview = await previewOf({
         ...info,
-        read: async (start, end) => {
-          const chunks: Buffer[] = [];
-          const bytes = await log.artifacts.openRead(info.artifact_id, { start, end });
-          if (!bytes) throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
-          for await (const chunk of bytes) chunks.push(chunk as Buffer);
-          return Buffer.concat(chunks);
-        },
+        read: async (start, end) => wholeOf(await openBytes(log, info.artifact_id, { start, end })),
       });
       if (!redactions.applyTo(request.caller)) return preview;
-      const owners = await log.artifacts.owners(info.artifact_id);
-      const redactors = await Promise.all([undefined, ...owners.map(({ id }) => id)].map((id) => redactions.ofSession(id)));
-      const hidden = (text: string): string => redactors.reduce((left, redactor) => redactor.text(left), text);
+      const owners = (await log.artifacts.owners(info.artifact_id)).map(({ id }) => id);
       const { head, tail } = preview;
       return {
         ...preview,
-        ...(head === undefined ? {} : { head: hidden(head) }),
-        ...(tail === undefined ? {} : { tail: hidden(tail) }),
+        ...(head === undefined ? {} : { head: await redactions.text(head, owners) }),
+        ...(tail === undefined ? {} : { tail: await redactions.text(tail, owners) }),
       };
     },
   );
@@ -176,11 +193,11 @@ function bytesRoute(app: App, context: ServerContext): void {
     },
     async (request, reply) => {
       const info = await found(context, callerOf(request), request.params.artifact);
-      if (redactions.applyTo(request.caller) && TEXT.test(info.mime)) {
-        const text = await log.artifacts.openRead(info.artifact_id);
-        if (!text) throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
+      const read = (range?: Range): Promise<Readable> => openBytes(log, info.artifact_id, range);
+      if (redactions.applyTo(request.caller) && (await isText(info, read))) {
+        const owners = (await log.artifacts.owners(info.artifact_id)).map(({ id }) => id);
         reply.headers({ "content-security-policy": FOREIGN_POLICY, ...describe(info) });
-        return reply.send(text.pipe(await redactions.transform()));
+        return reply.send(await redactions.cleaned(await read(), owners));
       }
       const etag = `"${info.digest}"`;
       reply.headers({ etag, "accept-ranges": "bytes", "content-security-policy": FOREIGN_POLICY, ...describe(info) });
@@ -191,9 +208,7 @@ function bytesRoute(app: App, context: ServerContext): void {
         reply.header("content-range", `bytes */${info.bytes}`);
         throw new ProblemError("range_not_satisfiable", `The artifact has ${info.bytes} bytes. Ask for a range within.`);
       }
-      const bytes = info.bytes === 0 ? Buffer.alloc(0) : await log.artifacts.openRead(info.artifact_id, range ?? {});
-      if (bytes === undefined)
-        throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
+      const bytes = info.bytes === 0 ? Buffer.alloc(0) : await read(range);
       reply.header("content-length", range ? range.end - range.start + 1 : info.bytes);
       if (range) reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${info.bytes}`);
       return reply.send(bytes);

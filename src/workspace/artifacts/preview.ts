@@ -3,7 +3,7 @@
  * it is read, however large it is.
  */
 import type { ArtifactPreview } from "../../schema/artifact.ts";
-import { isBinary } from "../binary.ts";
+import { isBinary, isContinued, wholeEnd } from "../binary.ts";
 import { diffstat, looksLikeDiff } from "./diffstat.ts";
 import { IMAGE_HEAD_BYTES, imageSize } from "./image-size.ts";
 
@@ -66,17 +66,6 @@ function pretty(text: string | undefined): string | null {
   } catch {
     return null;
   }
-}
-
-const isContinued = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
-
-/** Without a character that is cut off at the end. */
-function wholeEnd(bytes: Buffer): Buffer {
-  let last = bytes.length - 1;
-  while (last > 0 && bytes.length - last < 4 && isContinued(bytes[last])) last -= 1;
-  const lead = bytes[last] ?? 0;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  return last + length > bytes.length ? bytes.subarray(0, last) : bytes;
 }
 
 /** Without the rest of a character that began before. */
