@@ -1,7 +1,7 @@
 /**
  * Builds the package. build/ gets every module of src/ as it is, for the tools of this repository. dist/ is what users get: the programs as a few bundled
- * files, the client and the schema as modules (for bundlers), all types, the JSON Schema files, the docs and the inspector. Does nothing for what did not
- * change: `npm start` and `npm test` call it each time.
+ * files, the client and the schema as modules (for bundlers), all types, the JSON Schema files, the docs and the inspector. packages/client/dist is the client as
+ * a package of its own. Does nothing for what did not change: `npm start` and `npm test` call it each time.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildInspector } from "./build-inspector.mjs";
 import { bundlePrograms } from "./bundle.mjs";
+import { buildClientPackage } from "./client-package.mjs";
 import { copyTypes } from "./copy-types.mjs";
 import { buildDocs } from "./docs-site.mjs";
 import { hashOf, readStamp } from "./source-hash.mjs";
@@ -23,7 +24,16 @@ const run = (args) => {
   if (status !== 0) process.exit(status ?? 1);
 };
 
-const hash = hashOf(["src", "docs", "scripts", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"]);
+const hash = hashOf([
+  "src",
+  "docs",
+  "scripts",
+  "packages/client/installed-daemon.js",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+]);
 if (readStamp(STAMP) !== hash || !existsSync(`${root}dist/cli/main.js`)) {
   rmSync(`${root}build`, { recursive: true, force: true });
   // A file whose source is gone must not stay: it would be packed. The inspector keeps its own stamp.
@@ -38,6 +48,7 @@ if (readStamp(STAMP) !== hash || !existsSync(`${root}dist/cli/main.js`)) {
   for (const room of MODULES) cpSync(`${root}build/${room}`, `${root}dist/${room}`, { recursive: true, filter: isModule });
   cpSync(`${root}build/package-root.js`, `${root}dist/package-root.js`);
   await bundlePrograms();
+  await buildClientPackage();
   buildDocs();
   writeFileSync(STAMP, hash);
 }

@@ -38,9 +38,14 @@ export async function bundlePrograms() {
     chunkFileNames: "chunks/[name]-[hash].js",
   });
   await bundle.close();
+  writeNotices(output, join(root, "dist"));
+}
+
+/** The licences of the packages whose code is in these files. */
+export function writeNotices(output, folder) {
   const packages = new Set(output.flatMap(({ moduleIds = [] }) => moduleIds.map(packageOf)));
   packages.delete(undefined);
-  writeFileSync(join(root, "dist/THIRD-PARTY.txt"), [...packages].sort().map(notice).join("\n"));
+  writeFileSync(join(folder, "THIRD-PARTY.txt"), [...packages].sort().map(notice).join("\n"));
 }
 
 /** The folder of the package that a module belongs to. */
