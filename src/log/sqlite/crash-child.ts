@@ -2,6 +2,8 @@
  * The victim of the crash test: appends at random and tells on stdout what it was told is committed. Test helper, started as a process of its own.
  */
 import { writeSync } from "node:fs";
+import type { Log } from "../contract.ts";
+import { openPostgresLog } from "../postgres/log.ts";
 import { openSqliteLog, type StreamWriter } from "./log.ts";
 
 /** The same for the same stream and sequence, so that the survivor can check every byte. */
@@ -20,9 +22,15 @@ export function random(seed: number): () => number {
   };
 }
 
-export async function appendUntilKilled(dataDir: string, seed: number): Promise<never> {
+/** A data directory, or the address of a Postgres with the tenant behind `#`. */
+export async function openAt(place: string): Promise<Log> {
+  const [url = "", tenant = ""] = place.split("#");
+  return tenant === "" ? openSqliteLog({ dataDir: place }) : openPostgresLog({ url, tenant, as: { holder: "test" } });
+}
+
+export async function appendUntilKilled(place: string, seed: number): Promise<never> {
   const next = random(seed);
-  const log = await openSqliteLog({ dataDir });
+  const log = await openAt(place);
   const streams: StreamWriter[] = [];
   for (const id of ["a", "b", "c"]) streams.push((await log.writer("session", id)) ?? (await log.create("session", id, "{}")));
   for (const stream of streams) {

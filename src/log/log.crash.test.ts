@@ -4,12 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, it } from "vitest";
-import { seedOf } from "../../test-seed.ts";
-import { numbers, readAll } from "../log.suite.ts";
-import { crashEvent, random } from "./crash-child.ts";
-import { type Log, openSqliteLog } from "./log.ts";
-import { runModule } from "./run-module.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { seedOf } from "../test-seed.ts";
+import type { Log } from "./contract.ts";
+import { numbers, readAll } from "./log.suite.ts";
+import { startPostgres, type TestPostgres, withoutPostgres } from "./postgres/test-postgres.ts";
+import { crashEvent, openAt, random } from "./sqlite/crash-child.ts";
+import { runModule } from "./sqlite/run-module.ts";
 
 const SEED = seedOf(20_260_101);
 const ROUNDS = Number(process.env.DRAGOMAN_LOG_CRASH_ROUNDS ?? 6);
@@ -21,8 +22,8 @@ afterEach(() => {
 });
 
 /** Lets it work until it has told `lines` things, then kills it. Returns the highest sequence it told per stream. */
-async function crash(dir: string, seed: number, lines: number): Promise<Map<string, number>> {
-  const child = runModule(new URL("./crash-child.ts", import.meta.url), "appendUntilKilled", [dir, seed]);
+async function crash(place: string, seed: number, lines: number): Promise<Map<string, number>> {
+  const child = runModule(new URL("./sqlite/crash-child.ts", import.meta.url), "appendUntilKilled", [place, seed]);
   const exited = once(child, "exit");
   let stderr = "";
   child.stderr?.on("data", (data) => {
@@ -59,20 +60,17 @@ async function verify(log: Log, id: string, told: number): Promise<void> {
   expect((await stream.coverage()).map((row) => row.count)).toEqual(stream.last === 0 ? [] : [stream.last]);
 }
 
-describe("kill -9", () => {
+/** `newPlace`: where a log is that nobody has used. */
+function survives(newPlace: () => string, rounds: number): void {
   it(
-    `loses nothing that was told, repeats nothing, leaves no gap (${ROUNDS} rounds, seed ${SEED})`,
+    `loses nothing that was told, repeats nothing, leaves no gap (${rounds} rounds, seed ${SEED})`,
     async () => {
       const next = random(SEED);
-      let dir = "";
-      for (let round = 0; round < ROUNDS; round++) {
-        if (round % ROUNDS_OF_ONE_LOG === 0) {
-          if (dir !== "") rmSync(dir, { recursive: true, force: true });
-          dir = mkdtempSync(join(tmpdir(), "dragoman-crash-"));
-          dirs.push(dir);
-        }
-        const told = await crash(dir, Math.floor(next() * 2 ** 31), 1 + Math.floor(next() * 150));
-        const log = await openSqliteLog({ dataDir: dir });
+      let place = "";
+      for (let round = 0; round < rounds; round++) {
+        if (round % ROUNDS_OF_ONE_LOG === 0) place = newPlace();
+        const told = await crash(place, Math.floor(next() * 2 ** 31), 1 + Math.floor(next() * 150));
+        const log = await openAt(place);
         let events = 0;
         for (const id of ["a", "b", "c"]) {
           await verify(log, id, told.get(id) ?? 0);
@@ -82,6 +80,25 @@ describe("kill -9", () => {
         await log.close();
       }
     },
-    120_000 + ROUNDS * 10_000,
+    120_000 + rounds * 10_000,
   );
+}
+
+describe("kill -9 of who writes to SQLite", () => {
+  survives(() => {
+    for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
+    const dir = mkdtempSync(join(tmpdir(), "dragoman-crash-"));
+    dirs.push(dir);
+    return dir;
+  }, ROUNDS);
+});
+
+describe.skipIf(withoutPostgres())("kill -9 of who writes to Postgres", () => {
+  let server: TestPostgres;
+  let logs = 0;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  survives(() => `${server.url}#log${++logs}`, Math.ceil(ROUNDS / 2));
 });

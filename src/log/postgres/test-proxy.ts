@@ -1,0 +1,76 @@
+/** Stands between a client and a server and misbehaves when told. Test helper. */
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+export type TestProxy = {
+  /** The address of the server with the proxy's port. */
+  url: string;
+  /**
+   * What happens to the next thing that is sent behind the point where `when` is found in it. `lose_answer`: the server gets it, its answer never arrives, the
+   * connection breaks. `lose_request`: the server never gets it. Resolves when it has happened.
+   */
+  next(fault: "lose_answer" | "lose_request", when: string): Promise<void>;
+  /** No connection, those that are there included, until `open`. */
+  shut(): void;
+  open(): void;
+  close(): Promise<void>;
+};
+
+export async function startProxy(target: string): Promise<TestProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let fault: { kind: "lose_answer" | "lose_request"; when: string; happened(): void } | undefined;
+  let isShut = false;
+  const server = createServer((client) => {
+    if (isShut) return void client.destroy();
+    const upstream = connect(Number(port), hostname);
+    let deaf = false;
+    const end = (): void => {
+      client.destroy();
+      upstream.destroy();
+      sockets.delete(client);
+    };
+    sockets.add(client);
+    for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
+    upstream.on("data", (data) => {
+      if (!deaf) return void client.write(data);
+      // The answer is there: what was asked is done.
+      end();
+      fault?.happened();
+      fault = undefined;
+    });
+    client.on("data", (data) => {
+      if (fault === undefined || deaf || !data.includes(fault.when)) return void upstream.write(data);
+      if (fault.kind === "lose_answer") {
+        deaf = true;
+        return void upstream.write(data);
+      }
+      end();
+      fault.happened();
+      fault = undefined;
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const own = new URL(target);
+  own.port = String(typeof address === "object" ? address?.port : "");
+  return {
+    url: own.href,
+    next: (kind, when) =>
+      new Promise((happened) => {
+        fault = { kind, when, happened };
+      }),
+    shut() {
+      isShut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    open() {
+      isShut = false;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
