@@ -50,10 +50,10 @@ export type SilenceTable = readonly (readonly [type: string, reason: string])[];
 export interface Translator {
   translate(message: NativeMessage): Translation[];
   /**
-   * How long item keys hold. Absent: for one process, a later one may count from one again. `session`: they are the agent's own lasting ids, so that an
+   * How long item keys hold. Absent or `process`: for one process, a later one may count from one again. `session`: they are the agent's own lasting ids, so that an
    * item told again after a restart is recognised and not shown twice.
    */
-  readonly keys?: "session";
+  readonly keys?: "process" | "session" | undefined;
   /** The agent starts a process for each message, and this one reads them one after the other. Absent: each process has a translator of its own. */
   readonly manyProcesses?: true;
   /** Why messages of some types make no event. A mapped message of another type makes one. */

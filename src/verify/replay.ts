@@ -84,8 +84,9 @@ export class TraceTranslator {
     if (begins) this.#translator = this.#make();
     const { dir, data } = row;
     if (dir === "daemon") return { row, translations: [], freshKeys: false };
-    const freshKeys = begins && this.#translator.keys !== "session";
-    return { row, translations: translateSafely(this.#translator, { dir, data }), freshKeys };
+    const translations = translateSafely(this.#translator, { dir, data });
+    // Asked after the first message: a translator may know only then which of two streams it is.
+    return { row, translations, freshKeys: begins && this.#translator.keys !== "session" };
   }
 }
 

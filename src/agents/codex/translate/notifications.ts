@@ -1,7 +1,7 @@
 /** Every notification the server can send: one row says what it means, which events it makes, and whether it was seen. */
 import type { Draft } from "../../../schema/draft.ts";
 import type { EventType } from "../../../schema/event-data.ts";
-import { type JsonRecord, rec, str } from "../../json.ts";
+import { rec, str } from "../../json.ts";
 import {
   type HandledRow,
   handled,
@@ -13,173 +13,29 @@ import {
   typed,
 } from "../../kit/native-types.ts";
 import { configChanged, limits, mcpStatus, settingsChanged } from "./config.ts";
-import { itemCompleted, itemStarted, outputDelta, patchUpdated, resultKey, textDelta } from "./items.ts";
-import { messageItem } from "./message-items.ts";
-import { rawItemDrafts } from "./raw-items.ts";
-import { activity, childrenOf } from "./subagents.ts";
-import type { Thread } from "./thread.ts";
-import type { Threads } from "./threads.ts";
-import { isTool } from "./tool-items.ts";
-import { errorNotified, implicitTurn, leaveChild, planUpdated, tokenUsage, turnCompleted, turnStarted } from "./turns.ts";
-
-/** `note`: understood, without universal meaning; shown as agent.notice. `unknown`: the method is known but not what is in it. */
-export type Meaning = { drafts?: Draft[]; note?: { name: string; detail?: unknown }; unknown?: string };
-type Handler = (params: JsonRecord, thread: Thread, threads: Threads) => Meaning;
+import { outputDelta, patchUpdated, textDelta } from "./items.ts";
+import {
+  authUrl,
+  completedTurn,
+  detailOf,
+  error,
+  event,
+  goalCleared,
+  goalUpdated,
+  type Handler,
+  inTurn,
+  item,
+  loginDone,
+  note,
+  nothing,
+  rawItem,
+  reverted,
+  reviewed,
+  turnDiff,
+} from "./notified.ts";
+import { planUpdated, tokenUsage, turnStarted } from "./turns.ts";
 
 const ITEM: EventType[] = ["item.started", "item.completed"];
-
-const nothing: Handler = () => ({});
-const event = (draft: Extract<Draft, { do: "event" }>): Meaning => ({ drafts: [draft] });
-
-/** Everything but the ids that say whose it is. */
-function detailOf(params: JsonRecord): JsonRecord {
-  const { threadId: _, turnId: __, ...detail } = params;
-  return detail;
-}
-
-const note =
-  (name: string, pick: (params: JsonRecord) => unknown = detailOf): Handler =>
-  (params) => ({ note: { name, detail: pick(params) } });
-
-const knownItem = (type: string | undefined): boolean =>
-  type !== undefined &&
-  (isTool(type) || type === "subAgentActivity" || type === "contextCompaction" || messageItem(type) !== undefined);
-
-const item =
-  (phase: "started" | "completed"): Handler =>
-  (params, thread, threads) => {
-    const type = str(rec(params.item).type);
-    const opened = implicitTurn(thread, str(params.turnId));
-    if (!knownItem(type))
-      return { drafts: [...opened, ...unknownItem(thread, params, phase)], unknown: `item type ${type ?? "missing"}` };
-    const children = childrenOf(thread, params);
-    const child = children.ids[0] === undefined ? undefined : threads.get(children.ids[0]);
-    const drafts =
-      type === "subAgentActivity"
-        ? activity(thread, params, phase, child)
-        : phase === "started"
-          ? itemStarted(thread, params)
-          : itemCompleted(thread, params);
-    for (const id of children.ids) threads.link(id, thread, children.spawnKey);
-    return { drafts: [...opened, ...drafts] };
-  };
-
-/** A variant of a newer version: shown whole, as JSON. */
-function unknownItem(thread: Thread, params: JsonRecord, phase: "started" | "completed"): Draft[] {
-  if (phase === "started") return [];
-  const shown = rec(params.item);
-  const key = thread.keyOf(str(params.turnId) ?? "", `unknown:${str(shown.id) ?? ""}`);
-  return [
-    {
-      do: "item.add",
-      item: { key, native_item_id: str(shown.id) ?? null, kind: "unknown", role: null, content: [{ type: "json", json: shown }] },
-    },
-  ];
-}
-
-const inTurn =
-  (handler: (thread: Thread, params: JsonRecord) => Draft[]): Handler =>
-  (params, thread) => ({ drafts: [...implicitTurn(thread, str(params.turnId)), ...handler(thread, params)] });
-
-const error: Handler = (params, thread) => {
-  if (thread.child !== null) return { note: { name: "subagent_error", detail: { agent: thread.id, ...detailOf(params) } } };
-  return { drafts: errorNotified(thread, params) };
-};
-
-const completedTurn: Handler = (params, thread, threads) => {
-  const drafts = turnCompleted(thread, rec(params.turn));
-  const left = thread.child === null ? [...threads.descendants(thread)].flatMap(leaveChild) : [];
-  return { drafts: [...left, ...drafts] };
-};
-
-/** The server repeats the same diff several times a turn. */
-const turnDiff: Handler = (params, thread) => {
-  const diff = str(params.diff) ?? "";
-  if (diff === thread.lastDiff) return {};
-  thread.lastDiff = diff;
-  return { note: { name: "turn_diff", detail: { diff } } };
-};
-
-/** The guardian decides in the person's place: asked and answered in one. */
-const reviewed: Handler = (params, thread) => {
-  const { status, rationale, riskLevel } = rec(params.review);
-  const target = str(params.targetItemId);
-  const action = rec(params.action);
-  const key = `review:${str(params.reviewId) ?? ""}`;
-  const approved = status === "approved";
-  const itemKey = target === undefined ? null : thread.keyOf(str(params.turnId) ?? "", target);
-  return {
-    drafts: [
-      {
-        do: "permission.request",
-        key,
-        action: `${str(action.type) ?? "action"}: ${str(action.command) ?? str(action.tool) ?? ""}`.trim(),
-        tool_name: str(action.type) ?? "action",
-        input: action,
-        call_id: target ?? null,
-        item: itemKey,
-        ...(str(riskLevel) ? { reason: `risk ${str(riskLevel)}` } : {}),
-        options: [],
-        native: null,
-      },
-      {
-        do: "permission.resolve",
-        key,
-        status: approved ? "approved" : "denied",
-        resolved_by: "policy",
-        reply: approved ? "once" : "reject",
-        message: str(rationale) ?? str(status) ?? "",
-      },
-    ],
-  };
-};
-
-const reverted: Handler = (_, thread) => {
-  const keys = thread.revertBefore === null ? [] : thread.dropFrom(thread.revertBefore);
-  thread.revertBefore = null;
-  const drafts = keys.flatMap((key): Draft[] => [
-    { do: "item.remove", key: resultKey(key), reason: "reverted" },
-    { do: "item.remove", key, reason: "reverted" },
-  ]);
-  return { drafts, note: { name: "thread_reverted" } };
-};
-
-const authUrl: Handler = (params) => {
-  const url = str(params.authUrl);
-  const message = str(params.error) ?? `${str(params.providerId) ?? "provider"}: ${str(params.status) ?? "changed"}`;
-  return event({
-    do: "event",
-    type: "auth.status",
-    data: { status: str(params.error) ? "failed" : "in_progress", message, ...(url ? { url } : {}) },
-  });
-};
-
-const loginDone: Handler = (params) =>
-  event({
-    do: "event",
-    type: "auth.status",
-    data: {
-      status: params.success === true ? "ok" : "failed",
-      ...(str(params.error) ? { message: str(params.error) ?? "" } : {}),
-    },
-  });
-
-/** codex 0.166 clears a goal after every resume, though there never was one. */
-const goalCleared: Handler = (_, thread) => {
-  const had = thread.goal;
-  thread.goal = false;
-  return had ? { note: { name: "goal_cleared" } } : {};
-};
-
-const goalUpdated: Handler = (params, thread) => {
-  thread.goal = true;
-  return { note: { name: "goal_updated", detail: params.goal } };
-};
-
-const rawItem: Handler = (params, thread) => {
-  const drafts = rawItemDrafts(thread, params);
-  return drafts ? { drafts } : { unknown: `raw item type ${str(rec(params.item).type) ?? "missing"}` };
-};
 
 export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   error: handled(error, live(["error", "session.status"], "willRetry is retrying; the final one is told once")),

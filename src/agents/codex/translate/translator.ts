@@ -19,7 +19,6 @@ import { classify, typeName } from "./wire.ts";
 const OF_THE_SESSION = new Set(["config.changed", "session.updated", "session.compacted"]);
 
 export class CodexTranslator implements Translator {
-  readonly keys = "session";
   readonly silence = SILENCE;
   readonly #threads = new Threads();
   /** State of what concerns no thread: MCP servers of the process. */
@@ -30,6 +29,11 @@ export class CodexTranslator implements Translator {
 
   forget(session: string): void {
     this.#threads.forget(session);
+  }
+
+  /** Turn ids of the app-server are unique for ever; `codex exec` counts its items anew in each process. */
+  get keys(): "session" | "process" {
+    return this.#exec === null ? "session" : "process";
   }
 
   translate(message: NativeMessage): Translation[] {
