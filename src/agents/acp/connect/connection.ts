@@ -11,19 +11,20 @@ import {
   type PermissionReply,
   type Prompt,
 } from "../../contract.ts";
-import { isRecord, type JsonRecord, rec, str, toJson } from "../../json.ts";
+import { type JsonRecord, rec, str } from "../../json.ts";
 import { asText } from "../../plain-text.ts";
 import type { AcpDefinition } from "../definitions.ts";
 import { quirksOf } from "../translate/quirks.ts";
 import { AcpTranslator } from "../translate/translator.ts";
 import { STEER } from "../translate/turns.ts";
 import type { Abilities } from "./abilities.ts";
-import { AcpClient, type Policy } from "./client.ts";
+import { AcpClient } from "./client.ts";
 import { ClientFiles } from "./client-files.ts";
+import { Configuration } from "./configuration.ts";
 import { GeminiHistory } from "./gemini-history.ts";
 import { AcpLine } from "./line.ts";
 import { LiveSettings } from "./live-settings.ts";
-import { promptBlocks, sessionParams } from "./requests.ts";
+import { merged, promptBlocks, sessionParams } from "./requests.ts";
 
 const OPEN_TIMEOUT_MS = 120_000;
 const CLOSE_TIMEOUT_MS = 1_500;
@@ -49,9 +50,8 @@ class AcpConnection implements Connection {
   #line: AcpLine | null = null;
   #abilities: Abilities | null = null;
   #settings: LiveSettings | null = null;
+  #open: Configuration | null = null;
   #sessionId = "";
-  #policy: Policy = "ask";
-  #mode: PermissionMode = "default";
   /** Prompts that are not answered yet. */
   #prompts = 0;
   /** Only where the agent offers it. */
@@ -88,7 +88,7 @@ class AcpConnection implements Connection {
     this.#client = new AcpClient({
       files,
       terminals: this.#terminals,
-      policy: () => this.#policy,
+      policy: () => this.#open?.policy ?? "ask",
       directory: config.directory,
       onPolicy: (id, option) => {
         const key = this.#translator.keyOf(id);
@@ -118,7 +118,7 @@ class AcpConnection implements Connection {
     if (abilities.steer) this.steer = (prompt) => this.#steer(prompt);
     try {
       await this.#openSession(line, abilities, history === "unspoken");
-      await this.#applyConfig();
+      await this.#mustBeOpen().apply();
       if (!line.alive) throw new AgentError("agent_failed_to_start", `${this.#definition.name} ended while it started.`);
       this.#ready = true;
       line.ready();
@@ -162,51 +162,9 @@ class AcpConnection implements Connection {
     this.#client.cancelAll();
   }
 
-  /** ACP changes one thing at a time: what was changed before a refusal is changed back. */
-  async configure({ model, variant, agent_mode, permission_mode }: ConfigPatch): Promise<"done" | "restart"> {
+  async configure(patch: ConfigPatch): Promise<"done" | "restart"> {
     this.#alive();
-    const settings = this.#mustSettings();
-    if (permission_mode !== undefined && !this.#takesLive(permission_mode)) return "restart";
-    const before = { model: settings.model, variant: settings.variant, mode: settings.mode, permissions: this.#mode };
-    const undo: (() => Promise<void>)[] = [];
-    const change = async (work: () => Promise<void>, back: () => Promise<void>): Promise<void> => {
-      undo.unshift(back);
-      await work();
-    };
-    const set = (value: string | undefined, to: (value: string) => Promise<void>) => () =>
-      value === undefined ? Promise.resolve() : to(value);
-    try {
-      if (model)
-        await change(
-          () => settings.setModel(model),
-          set(before.model, (id) => settings.setModel(id)),
-        );
-      if (variant)
-        await change(
-          () => settings.setVariant(variant),
-          set(before.variant, (id) => settings.setVariant(id)),
-        );
-      if (agent_mode)
-        await change(
-          () => settings.setMode(agent_mode),
-          set(before.mode, (id) => settings.setMode(id)),
-        );
-      if (permission_mode)
-        await change(
-          () => this.#setPermissionMode(permission_mode),
-          () => this.#setPermissionMode(before.permissions),
-        );
-    } catch (error) {
-      for (const back of undo) await back().catch(() => {});
-      throw error;
-    }
-    return "done";
-  }
-
-  /** Only of some agents it is known that a running turn follows a change of mode. */
-  #takesLive(mode: PermissionMode): boolean {
-    if (toJson(this.#meta(mode)) !== toJson(this.#meta(this.#launch.config.permission_mode))) return false;
-    return this.#prompts === 0 || this.#translator.quirks.modeInTurn === true;
+    return this.#mustBeOpen().change(patch, this.#prompts === 0);
   }
 
   #meta(mode: PermissionMode): JsonRecord {
@@ -292,6 +250,13 @@ class AcpConnection implements Connection {
       line.ask(method, params, OPEN_TIMEOUT_MS),
     );
     this.#settings.learn(result);
+    this.#open = new Configuration(this.#settings, {
+      name: this.#definition.name,
+      config: this.#launch.config,
+      quirks: this.#translator.quirks,
+      meta: (mode) => this.#meta(mode),
+      say: (drafts) => this.#say(drafts),
+    });
   }
 
   /** gemini 0.61 answers session/load and then replays: a prompt sent now would mix with it. */
@@ -299,40 +264,6 @@ class AcpConnection implements Connection {
     const end = Date.now() + REPLAY_LIMIT_MS;
     do await delay(REPLAY_QUIET_MS);
     while (Date.now() - this.#lastUpdate < REPLAY_QUIET_MS && Date.now() < end);
-  }
-
-  /** Settings are said again at every start: an agent may forget them, and a permission mode must not widen by a resume. */
-  async #applyConfig(): Promise<void> {
-    const { model, variant, agent_mode, permission_mode } = this.#launch.config;
-    const settings = this.#mustSettings();
-    if (model !== null) await settings.setModel(model);
-    if (variant !== null) await settings.setVariant(variant);
-    const meant = agent_mode === null ? undefined : this.#translator.quirks.permissionModes?.[agent_mode];
-    const ownMode = agent_mode !== null && (meant === undefined || meant === permission_mode);
-    if (ownMode) await settings.setMode(agent_mode);
-    if (!ownMode || meant === undefined) await this.#setPermissionMode(permission_mode, ownMode);
-  }
-
-  /** `keepMode`: the mode was chosen by name and means no permission mode, so only the policy follows. */
-  async #setPermissionMode(wanted: PermissionMode, keepMode = false): Promise<void> {
-    const settings = this.#mustSettings();
-    const { quirks } = this.#translator;
-    this.#mode = wanted;
-    const refused = !this.#launch.config.trusted && quirks.trustedModes?.includes(wanted);
-    const mode = refused ? undefined : settings.modeFor(quirks, wanted);
-    const planned = await settings.setPlanning(quirks, wanted === "plan");
-    if (mode !== undefined && !keepMode) {
-      await settings.setMode(mode);
-      this.#policy = "ask";
-      return;
-    }
-    if (wanted === "plan" && !keepMode && !planned)
-      throw new AgentError("unsupported", `${this.#definition.name} has no plan mode.`);
-    const asking = settings.modeFor(quirks, "default");
-    if (asking !== undefined && !keepMode) await settings.setMode(asking);
-    this.#policy = wanted === "bypass" ? "all" : wanted === "accept_edits" ? "edits" : "ask";
-    // No message of the agent says what our own policy is.
-    this.#say([{ do: "event", type: "config.changed", data: { permission_mode: wanted } }]);
   }
 
   #onUpdate(params: JsonRecord): void {
@@ -360,16 +291,8 @@ class AcpConnection implements Connection {
     return this.#abilities;
   }
 
-  #mustSettings(): LiveSettings {
-    if (this.#settings === null) throw new AgentError("agent_gone", `${this.#definition.name} has no session.`);
-    return this.#settings;
+  #mustBeOpen(): Configuration {
+    if (this.#open === null) throw new AgentError("agent_gone", `${this.#definition.name} has no session.`);
+    return this.#open;
   }
-}
-
-/** What two parts want in `_meta`, in one: objects are joined, level by level. */
-function merged(first: JsonRecord, second: JsonRecord): JsonRecord {
-  const both = { ...first, ...second };
-  for (const [name, value] of Object.entries(first))
-    if (isRecord(value) && isRecord(second[name])) both[name] = merged(value, rec(second[name]));
-  return both;
 }

@@ -1,7 +1,7 @@
 // The parameters of our own requests: how a session, a prompt and its attachments are said in ACP. Pure.
 import { pathToFileURL } from "node:url";
 import { AgentError, type Attachment, type McpServer, type Prompt, type SessionConfig } from "../../contract.ts";
-import type { JsonRecord } from "../../json.ts";
+import { isRecord, type JsonRecord, rec } from "../../json.ts";
 import type { Abilities } from "./abilities.ts";
 
 /** `terminals`: whether we run the commands of an agent that asks for it. */
@@ -84,3 +84,11 @@ function attachmentBlock(attachment: Attachment, abilities: Abilities): JsonReco
 
 const isText = (mime: string): boolean =>
   mime.startsWith("text/") || /^application\/(?:json|xml|yaml|toml|javascript)|\+(?:json|xml)$/.test(mime);
+
+/** What two parts want in `_meta`, in one: objects are joined, level by level. */
+export function merged(first: JsonRecord, second: JsonRecord): JsonRecord {
+  const both = { ...first, ...second };
+  for (const [name, value] of Object.entries(first))
+    if (isRecord(value) && isRecord(second[name])) both[name] = merged(value, rec(second[name]));
+  return both;
+}

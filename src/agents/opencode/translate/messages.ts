@@ -1,10 +1,10 @@
 // Messages and their parts: `message.updated`, `message.part.updated`, `message.part.delta`, and the same facts read again over HTTP.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
-import { int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
-import { ASKED_AGAIN, retrying } from "../../translation.ts";
+import { isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { partContent } from "./parts.ts";
-import { removeTool, replaceMessage } from "./removal.ts";
+import { replaceMessage } from "./removal.ts";
 import { type ContentPart, contentOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
+import { compactionPart, retryPart, stepStart } from "./steps.ts";
 import { toolPart, waitingTask } from "./tools.ts";
 import { completeUserMessages, endStep, messageError, readUsage } from "./turns.ts";
 
@@ -161,7 +161,7 @@ function knownPart(world: World, session: Session, message: Message, id: string,
         ? syntheticText(session, message, id, native)
         : textPart(session, message, id, native);
     case "step-start":
-      return stepStart(session, message, id);
+      return once(message, id, "step-start") ? stepStart(session, message) : [];
     case "step-finish":
       return once(message, id, "step-finish") ? endStep(message, str(native.reason), readUsage(native.tokens, native.cost)) : [];
     case "retry":
@@ -267,59 +267,6 @@ function place(message: Message, id: string, content: DraftPart[]): void {
   const part = contentPart(message, id, id);
   part.content = content;
   placeOf(message, part);
-}
-
-/** A retry in mid-stream starts a second step in the same message; the first one never ends, and what it said was cut. */
-function stepStart(session: Session, message: Message, id: string): Draft[] {
-  if (!once(message, id, "step-start") || message.done) return [];
-  const before = [...(message.stepOpen === null ? [] : cutTry(session, message)), ...endStep(message, "retry", null)];
-  message.steps += 1;
-  message.stepOpen = `step:${message.id}:${message.steps}`;
-  return [...before, { do: "step.start", key: message.stepOpen }];
-}
-
-/** U17: what a try that failed said is void, unless a call of it runs already; the next try begins another message. */
-function cutTry(session: Session, message: Message): Draft[] {
-  const calls = [...message.parts.values()].filter((part) => part.kind === "tool");
-  const asked = calls.filter(({ open, pending }) => open && pending);
-  for (const part of asked) part.open = false;
-  const void_ = asked.length === calls.length;
-  const said = message.started && message.slots.length > 0;
-  const gone: Draft[] = [
-    ...asked.flatMap((part) => removeTool(part, ASKED_AGAIN)),
-    ...(void_ && (said || asked.length > 0) ? [{ do: "item.remove", key: message.key, reason: ASKED_AGAIN } as const] : []),
-    ...(!void_ && said
-      ? [{ do: "item.complete", key: message.key, content: contentOf(message), status: "failed" } as const]
-      : []),
-  ];
-  message.key = `${message.key}:${session.turns}:${message.steps}`;
-  message.started = false;
-  for (const part of message.slots) part.closed = true;
-  message.slots = [];
-  return gone;
-}
-
-function retryPart(session: Session, native: JsonRecord): Draft[] {
-  if (session.turn) session.turn.retrying = true;
-  return [retrying(str(rec(rec(native.error).data).message), int(native.attempt))];
-}
-
-/** Compaction begins. An overflow that led to it is not a failure. */
-function compactionPart(root: Session, message: Message, native: JsonRecord): Draft[] {
-  const trigger = native.auto === true ? "auto" : "manual";
-  if (root.turn) {
-    root.turn.compacting = trigger;
-    root.turn.held = null;
-  }
-  const detail = native.overflow === true ? "the context overflowed" : undefined;
-  const content: DraftPart[] = [{ type: "text", text: "/compact" }];
-  // 1.18: the message that asks for a compaction has no text of its own.
-  const asked: Draft = {
-    do: "item.add",
-    item: { key: `${message.key}:compact`, native_item_id: message.id, kind: "message", role: "user", content },
-  };
-  const begun: Draft = { do: "status", status: { status: "compacting", ...(detail === undefined ? {} : { detail }) } };
-  return trigger === "manual" && message.role === "user" ? [asked, begun] : [begun];
 }
 
 export function partDelta(session: Session, native: JsonRecord): Draft[] {
