@@ -76,6 +76,8 @@ describe("files of a session", { timeout: 60_000 }, () => {
     });
     answer.catch(() => {});
     await expect.poll(searching).not.toEqual([]);
+    // Also when the daemon is killed meanwhile, it ends.
+    expect(readFileSync(`/proc/${searching()[0]}/limits`, "utf8")).toMatch(/^Max cpu time +50 /m);
     caller.abort();
     // Less than the longest time of a search.
     await expect.poll(searching, { timeout: 15_000 }).toEqual([]);

@@ -14,6 +14,8 @@ const TIME_MS = 20_000;
 const ROW_BYTES = 16 * 1024;
 /** Far more than files that people search, far less than a file that fills the machine's memory. */
 const MEMORY_KB = 2 * 1024 ** 2;
+/** What two threads use in the longest time, and a little more. */
+const PROCESSOR_SECONDS = (2 * TIME_MS) / 1000 + 10;
 
 export type SearchOptions = {
   /** POSIX extended regular expression. Default: the text as it is. */
@@ -84,7 +86,10 @@ function searchWith(
   ];
   if (options.ignore_case) args.push("-i");
   const pathspecs = pathspecOf(within, options.glob);
-  const child = startLimitedGit(root, [...args, "-e", query, "--", ...pathspecs], MEMORY_KB);
+  const child = startLimitedGit(root, [...args, "-e", query, "--", ...pathspecs], {
+    kilobytes: MEMORY_KB,
+    seconds: PROCESSOR_SECONDS,
+  });
   return new Promise((resolve, reject) => {
     const matches: SearchMatch[] = [];
     let truncated = false;

@@ -60,9 +60,16 @@ export function startGit(
   return started("git", ["--no-pager", ...args], directory, config);
 }
 
-/** With at most so much memory, where the system can limit it: git reads files whole, however large they are. It ends with "out of memory". */
-export function startLimitedGit(directory: string, args: readonly string[], kilobytes: number): GitProcess {
-  const limited = `ulimit -v ${kilobytes} 2>/dev/null; exec git --no-pager "$@"`;
+/**
+ * With at most so much memory and processor time, where the system can limit them: git reads files whole, however large they are, and some expressions have no
+ * end. Too little memory ends it with "out of memory"; the time is for the case that nobody is left to stop it.
+ */
+export function startLimitedGit(
+  directory: string,
+  args: readonly string[],
+  { kilobytes, seconds }: { kilobytes: number; seconds: number },
+): GitProcess {
+  const limited = `ulimit -v ${kilobytes} 2>/dev/null; ulimit -t ${seconds} 2>/dev/null; exec git --no-pager "$@"`;
   return started("/bin/sh", ["-c", limited, "git", ...args], directory);
 }
 
