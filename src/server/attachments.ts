@@ -1,10 +1,11 @@
 // Attachments of a message: bytes go to the artifact store; a path must lead, links resolved, to a file inside the session's directory.
-import { constants, open, realpath } from "node:fs/promises";
-import { basename, extname, isAbsolute, resolve, sep } from "node:path";
+import { constants } from "node:fs";
+import { basename, extname, join } from "node:path";
 import type { ArtifactWriter } from "../log/contract.ts";
 import type { StoredAttachment } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { AttachmentInput } from "../schema/session.ts";
+import { FilesError, Inside } from "../workspace/files/index.ts";
 
 export type AttachmentContext = { artifacts: ArtifactWriter; directory: string; maxBytes: number };
 
@@ -32,8 +33,7 @@ async function storeFile(
   input: Extract<AttachmentInput, { path: string }>,
   { artifacts, directory, maxBytes }: AttachmentContext,
 ): Promise<StoredAttachment> {
-  const path = await insidePath(directory, input.path);
-  const bytes = await readFileBounded(path, input.path, maxBytes);
+  const { real: path, bytes } = await readInside(directory, input.path, maxBytes);
   const mime = mimeOrOctets(input.mime ?? mimeByName(path));
   return put(artifacts, bytes, { name: basename(input.name ?? path), mime, path });
 }
@@ -48,34 +48,32 @@ function put(
   return { name, mime, artifact_id, path };
 }
 
-/** The real path of a file that lies inside the directory, whatever links and `..` say. Throws `attachment_not_found`. */
-async function insidePath(directory: string, path: string): Promise<string> {
-  if (path.includes("\0")) throw new ProblemError("attachment_not_found");
-  const root = await realpath(directory);
-  const real = await realpath(isAbsolute(path) ? path : resolve(root, path)).catch(() => undefined);
-  if (real === undefined) throw new ProblemError("attachment_not_found", `There is no file ${path} in the session's directory.`);
-  if (!real.startsWith(root.endsWith(sep) ? root : root + sep))
-    throw new ProblemError(
-      "attachment_not_found",
-      `${path} lies outside the session's directory. Send the bytes as data instead.`,
-    );
-  return real;
+/** The file and its real path; whatever links and `..` say, and whoever changes the directory meanwhile, it lies inside. Throws `attachment_not_found`. */
+async function readInside(directory: string, path: string, maxBytes: number): Promise<{ real: string; bytes: Buffer }> {
+  try {
+    const inside = await Inside.open(directory);
+    const place = await inside.resolve(path);
+    const handle = await inside.openFile(place, constants.O_RDONLY);
+    try {
+      const { size } = await handle.stat();
+      if (size > maxBytes)
+        throw new ProblemError("body_too_large", `${path} has ${size} bytes; attachments may have ${maxBytes}.`);
+      return { real: join(inside.root, place.path), bytes: await handle.readFile() };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof FilesError) throw new ProblemError("attachment_not_found", refusalOf(error, path), { cause: error });
+    throw error;
+  }
 }
 
-/** Opened without following a link put there meanwhile, without waiting on a pipe, and measured through the handle that is read. */
-async function readFileBounded(real: string, shown: string, maxBytes: number): Promise<Buffer> {
-  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((error: unknown) => {
-    throw new ProblemError("attachment_not_found", `${shown} cannot be read. Check its permissions.`, { cause: error });
-  });
-  try {
-    const stat = await handle.stat();
-    if (!stat.isFile()) throw new ProblemError("attachment_not_found", `${shown} is not a file.`);
-    if (stat.size > maxBytes)
-      throw new ProblemError("body_too_large", `${shown} has ${stat.size} bytes; attachments may have ${maxBytes}.`);
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
+function refusalOf({ code }: FilesError, path: string): string {
+  if (code === "path_outside" || code === "changed_meanwhile")
+    return `${path} lies outside the session's directory. Send the bytes as data instead.`;
+  if (code === "is_a_directory" || code === "not_a_file") return `${path} is not a file.`;
+  if (code === "permission_denied") return `${path} cannot be read. Check its permissions.`;
+  return `There is no file ${JSON.stringify(path)} in the session's directory.`;
 }
 
 const isBase64 = (text: string): boolean => text.length % 4 !== 1 && /^[A-Za-z0-9+/_-]*={0,2}$/.test(text);
