@@ -59,7 +59,7 @@ describe("Host", () => {
     expect((await server.raw("GET", "/v1/health", { host })).status).toBe(200);
   });
 
-  it("refuses a request without Host, with two of them, and with an absolute target", async () => {
+  it("refuses a request without Host, with two of them, with an absolute target, and with an Origin after thousands of headers", async () => {
     const talk = (text: string): Promise<string> =>
       new Promise((resolve, reject) => {
         let answer = "";
@@ -78,6 +78,11 @@ describe("Host", () => {
     expect(await talk(`GET http://evil.example/v1/health HTTP/1.1\r\nHost: ${own}\r\nConnection: close\r\n\r\n`)).toMatch(
       /^HTTP\/1.1 404/,
     );
+    const many = "a:\r\n".repeat(2_500);
+    for (const header of ["Origin: http://evil.example", "Sec-Fetch-Site: cross-site"])
+      expect(await talk(`GET /v1/health HTTP/1.1\r\nHost: ${own}\r\n${many}${header}\r\nConnection: close\r\n\r\n`)).toContain(
+        "forbidden_origin",
+      );
   });
 
   it("refuses a WebSocket with a foreign Host", async () => {

@@ -211,6 +211,8 @@ function createGuardedServer(
     keepAliveTimeout: 60_000,
     maxHeaderSize: 32 * 1024,
   });
+  // Node leaves out what comes after so many headers, without a word: then nobody could see an Origin that stands there. Their size is limited.
+  server.maxHeadersCount = 0;
   const pipelining = new Pipelining();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     leaveUnreadBody(request, response);
