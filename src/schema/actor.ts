@@ -13,7 +13,9 @@ export const Role = Type.Enum([...ROLES], {
 export type Role = (typeof ROLES)[number];
 
 /** Where a command came in. `daemon`: nobody asked, the daemon did it by its own rules. */
-export const Surface = Type.Enum(["http", "websocket", "inspector", "cli", "sdk", "mcp", "agent", "embedded", "daemon"]);
+export const Surface = Type.Enum(["http", "websocket", "inspector", "cli", "sdk", "mcp", "agent", "embedded", "daemon"], {
+  description: "Where the command came in. daemon: nobody asked, the daemon did it by its own rules.",
+});
 export type Surface = Type.Static<typeof Surface>;
 
 export const Actor = Type.Object(
@@ -25,7 +27,7 @@ export const Actor = Type.Object(
     surface: Surface,
     session_id: Type.Optional(Type.String({ description: "The session whose agent called: a person did not." })),
   },
-  { title: "Actor" },
+  { title: "Actor", description: "Who caused it." },
 );
 export type Actor = Type.Static<typeof Actor>;
 

@@ -8,10 +8,12 @@ const envelope = {
   event_id: Type.String({ description: "evt_ + a time-ordered id, unique in the world" }),
   sequence: Type.Integer({ minimum: 1, description: "1, 2, 3 … per session, no gaps ever" }),
   time: Type.String({ description: "RFC 3339, milliseconds, UTC" }),
-  session_id: Type.String(),
-  native_session_id: Type.Union([Type.String(), Type.Null()]),
+  session_id: Type.String({ description: "Id of the session." }),
+  native_session_id: Type.Union([Type.String(), Type.Null()], {
+    description: "The agent's own id of the conversation; null until the agent gave one.",
+  }),
   synthetic: Type.Boolean({ description: "true exactly when source is daemon" }),
-  source: Type.Enum(["agent", "daemon"]),
+  source: Type.Enum(["agent", "daemon"], { description: "Who says it: the agent, or the daemon on its behalf." }),
 };
 
 export const EventSource = envelope.source;
@@ -34,7 +36,15 @@ export type EventOf<T extends EventType> = {
 export type UniversalEvent = { [T in EventType]: EventOf<T> }[EventType];
 
 const eventSchema = (type: EventType) =>
-  Type.Object({ ...envelope, type: Type.Literal(type), data: eventData[type], raw: Type.Unknown() }, { title: type });
+  Type.Object(
+    {
+      ...envelope,
+      type: Type.Literal(type),
+      data: eventData[type],
+      raw: Type.Unknown({ description: "The native message it was made from; null unless asked for with `include_raw`." }),
+    },
+    { title: type },
+  );
 
 /** One schema per event type, so that a consumer can pick the one it needs. */
 export const eventSchemas = Object.fromEntries(eventTypes.map((type) => [type, eventSchema(type)])) as {

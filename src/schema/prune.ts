@@ -19,7 +19,7 @@ export const PruneSessions = Type.Object(
     keep: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 1_000_000, description: "So many of the newest stay in any case. Default 0" }),
     ),
-    agent: Type.Optional(Name),
+    agent: Type.Optional(Type.String({ ...Name, description: "Only sessions of this agent." })),
     directory: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: "Only those that work there" })),
     dry_run: Type.Optional(Type.Boolean({ description: "Only say what would be removed. Default false" })),
   },
@@ -29,14 +29,14 @@ export type PruneSessions = Type.Static<typeof PruneSessions>;
 
 export const PrunedSession = Type.Object(
   {
-    session_id: Type.String(),
-    agent: Type.String(),
-    directory: Type.String(),
-    title: Type.Union([Type.String(), Type.Null()]),
+    session_id: Type.String({ description: "Id of the session." }),
+    agent: Type.String({ description: "Id of the agent, such as `claude`." }),
+    directory: Type.String({ description: "Absolute path of the working directory, on the daemon's machine." }),
+    title: Type.Union([Type.String(), Type.Null()], { description: "Name for people; null while there is none." }),
     status: SessionState,
     updated_at: Type.String({ format: "date-time", description: "When its last event was written" }),
-    events: Type.Integer(),
-    native_messages: Type.Integer(),
+    events: Type.Integer({ description: "How many events it had." }),
+    native_messages: Type.Integer({ description: "How many native messages it had." }),
   },
   { title: "PrunedSession" },
 );
@@ -44,7 +44,7 @@ export type PrunedSession = Type.Static<typeof PrunedSession>;
 
 export const PruneResult = Type.Object(
   {
-    dry_run: Type.Boolean(),
+    dry_run: Type.Boolean({ description: "Nothing was removed: this is what would be." }),
     count: Type.Integer({ description: "Sessions that were removed, or would be" }),
     events: Type.Integer({ description: "In all of them" }),
     native_messages: Type.Integer({ description: "In all of them" }),

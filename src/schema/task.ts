@@ -6,6 +6,7 @@ import Type from "typebox";
 import { Actor } from "./actor.ts";
 import { ArtifactRef } from "./content.ts";
 import { type EventDataOf, type EventType, type TaskControl, TaskControls, TaskOwner } from "./event-data.ts";
+import { nullable } from "./nullable.ts";
 import { isOpen } from "./task-status.ts";
 
 export { isOpen } from "./task-status.ts";
@@ -18,10 +19,9 @@ export type TaskEvent = { [T in TaskEventType]: { type: T; data: EventDataOf[T] 
 export const MAX_ROWS = 500;
 export const MAX_COLS = 1_000;
 
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const NoNul = { pattern: "^[^\\0]*$" };
-const Rows = Type.Integer({ minimum: 1, maximum: MAX_ROWS });
-const Cols = Type.Integer({ minimum: 1, maximum: MAX_COLS });
+const Rows = Type.Integer({ description: "Height of the terminal in lines.", minimum: 1, maximum: MAX_ROWS });
+const Cols = Type.Integer({ description: "Width of the terminal in columns.", minimum: 1, maximum: MAX_COLS });
 
 export const TerminalSize = Type.Object({ rows: Rows, cols: Cols }, { title: "TerminalSize", additionalProperties: false });
 export type TerminalSize = Type.Static<typeof TerminalSize>;
@@ -65,25 +65,29 @@ export const TaskRequest = Type.Object(
 export type TaskRequest = Type.Static<typeof TaskRequest>;
 
 const stateFields = {
-  task_id: Type.String(),
-  tool_name: Type.String(),
+  task_id: Type.String({ description: "Id of the task." }),
+  tool_name: Type.String({ description: "The tool it runs for; `shell` for a command of a person." }),
   args: Type.Unknown({ description: "{command} or {argv}, as asked for" }),
-  cwd: nullable(Type.String()),
-  title: nullable(Type.String()),
-  execution_mode: Type.Enum(["pipes", "pty"]),
-  origin_session_id: nullable(Type.String()),
+  cwd: nullable(Type.String({ description: "Working directory; null: that of the session." })),
+  title: nullable(Type.String({ description: "For people; null: none." })),
+  execution_mode: Type.Enum(["pipes", "pty"], { description: "pipes: stdout and stderr apart. pty: a terminal." }),
+  origin_session_id: nullable(Type.String({ description: "The session it runs for; null: for none." })),
   owner: TaskOwner,
   controls: TaskControls,
-  status: Type.Enum(["queued", "running", "exited", "cancelled", "failed"]),
-  exit_code: nullable(Type.Integer()),
-  signal: nullable(Type.String()),
-  started_at: nullable(Type.String()),
-  ended_at: nullable(Type.String()),
-  error: nullable(Type.String()),
+  status: Type.Enum(["queued", "running", "exited", "cancelled", "failed"], {
+    description: "How far it is. exited: it ended by itself, see `exit_code`.",
+  }),
+  exit_code: nullable(Type.Integer({ description: "Exit code of the process; null when a signal ended it." })),
+  signal: nullable(
+    Type.String({ description: "Name of the signal that ended the process, such as `SIGKILL`; null when none did." }),
+  ),
+  started_at: nullable(Type.String({ description: "When it started: RFC 3339; null while it waits." })),
+  ended_at: nullable(Type.String({ description: "When it ended: RFC 3339; null while it runs." })),
+  error: nullable(Type.String({ description: "Why it failed to start or was lost; null: it did not." })),
   cancel_reason: nullable(Type.String({ description: "Why it is being, or was, cancelled." })),
   rows: nullable(Type.Integer({ description: "Height of its terminal; null for pipes." })),
-  cols: nullable(Type.Integer()),
-  artifacts: Type.Array(ArtifactRef),
+  cols: nullable(Type.Integer({ description: "Width of its terminal; null for pipes." })),
+  artifacts: Type.Array(ArtifactRef, { description: "Outputs that were too long for an event." }),
   created_by: nullable(Actor),
 };
 
@@ -91,22 +95,22 @@ export const TaskState = Type.Object(stateFields);
 export type TaskState = Type.Static<typeof TaskState>;
 
 export const TaskStatusName = stateFields.status;
-export const OutputStreamName = Type.Enum(["stdout", "stderr", "pty"]);
+export const OutputStreamName = Type.Enum(["stdout", "stderr", "pty"], { description: "Which of its outputs." });
 export type OutputStreamName = Type.Static<typeof OutputStreamName>;
 
 /** A task as clients get it. */
 export const TaskInfo = Type.Object(
   {
     ...stateFields,
-    created_at: Type.String(),
-    last_sequence: Type.Integer(),
+    created_at: Type.String({ description: "When it was asked for: RFC 3339, UTC." }),
+    last_sequence: Type.Integer({ description: "Sequence of the newest event." }),
   },
   { title: "Task" },
 );
 export type TaskInfo = Type.Static<typeof TaskInfo>;
 
 export const TaskList = Type.Object({
-  tasks: Type.Array(TaskInfo),
+  tasks: Type.Array(TaskInfo, { description: "One page, the newest first." }),
   next: nullable(Type.String({ description: "the `before` of the following page" })),
 });
 export type TaskList = Type.Static<typeof TaskList>;
@@ -127,15 +131,15 @@ export type TaskInput = Type.Static<typeof TaskInput>;
 export const TaskOutputRange = Type.Object({
   stream: OutputStreamName,
   offset: Type.Integer({ description: "Place of the first byte: later than asked for when what lies before is not kept." }),
-  bytes: Type.Integer(),
+  bytes: Type.Integer({ description: "How many bytes the text stands for." }),
   total: Type.Integer({ description: "Bytes the stream has had so far." }),
   text: Type.String({ description: "The bytes as UTF-8, whole characters only." }),
 });
 export type TaskOutputRange = Type.Static<typeof TaskOutputRange>;
 
 export const TaskScreen = Type.Object({
-  rows: Type.Integer(),
-  cols: Type.Integer(),
+  rows: Type.Integer({ description: "Height of the screen." }),
+  cols: Type.Integer({ description: "Width of the screen." }),
   serialized: Type.String({ description: "Escape sequences that draw the screen on an empty terminal of this size." }),
   offset: Type.Integer({ description: "Place in the output up to which it is drawn: what comes from there on continues it." }),
   exact: Type.Boolean({ description: "False: the output was too long to replay all of it." }),

@@ -7,6 +7,7 @@ import type { TSchema } from "typebox";
 import { type ProblemCode, problemCodes } from "../schema/problem-codes.ts";
 import { Problem } from "../schema/session.ts";
 import { accessOf } from "./access.ts";
+import { exampleOf } from "./examples.ts";
 import type { ReplyDoc } from "./server-context.ts";
 
 type Json = Record<string, unknown>;
@@ -112,10 +113,7 @@ function parameters(place: string, schema: unknown, schemas: Components): Json[]
 /** A body of several forms has a schema for each content type, as Fastify takes it. */
 const requestBody = (schema: unknown, required: boolean, schemas: Components): Json => {
   const forms = isJson(schema) && isJson(schema.content) ? schema.content : { "application/json": { schema } };
-  const content = Object.entries(forms).map(([media, form]) => [
-    media,
-    { schema: schemas.refer(isJson(form) ? form.schema : {}) },
-  ]);
+  const content = Object.entries(forms).map(([media, form]) => [media, schemas.content(isJson(form) ? form.schema : {}, media)]);
   return { required, content: Object.fromEntries(content) };
 };
 
@@ -129,7 +127,7 @@ function reply(doc: ReplyDoc, schemas: Components): Json {
     return { description: doc.description, ...(media ? { content: { [media]: {} } } : {}) };
   }
   const title = "title" in doc && typeof doc.title === "string" ? doc.title : "Done";
-  return { description: title, content: { "application/json": { schema: schemas.refer(doc) } } };
+  return { description: title, content: { "application/json": schemas.content(doc) } };
 }
 
 function problemReplies(codes: readonly ProblemCode[], schemas: Components): Json {
@@ -158,6 +156,13 @@ class Components {
 
   all(): Json {
     return this.#schemas;
+  }
+
+  /** A body of this schema, with an example where it is JSON. */
+  content(schema: unknown, media = "application/json"): Json {
+    const referred = this.refer(schema);
+    if (media !== "application/json") return { schema: referred };
+    return { schema: referred, example: exampleOf(referred, (ref) => this.#schemas[ref.split("/").at(-1) ?? ""]) };
   }
 
   refer(schema: unknown): unknown {

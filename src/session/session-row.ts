@@ -8,11 +8,11 @@ import type { SessionConfig } from "../agents/contract.ts";
 import { withoutOwn } from "../agents/own-environment.ts";
 import { Actor } from "../schema/actor.ts";
 import { PermissionMode, SessionEnded, Usage } from "../schema/event-data.ts";
+import { nullable } from "../schema/nullable.ts";
 import { onUse } from "../schema/on-use.ts";
 import { McpServerConfig, Metadata, type Session, SessionState } from "../schema/session.ts";
 
 const text = Type.String();
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** Types only. Patterns are checked where values come in; an agent may report a model whose name no client could choose. */
 export const SessionRow = Type.Object({

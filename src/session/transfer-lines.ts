@@ -5,6 +5,7 @@
 import Type from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Usage } from "../schema/event-data.ts";
+import { nullable } from "../schema/nullable.ts";
 import { onUse } from "../schema/on-use.ts";
 import { Metadata, Name, SessionId } from "../schema/session.ts";
 
@@ -12,7 +13,6 @@ export const FORMAT = 1;
 /** JSON is parsed at any depth, but writing it again uses the stack. No agent says anything this deep. */
 const MAX_DEPTH = 200;
 
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const closed = { additionalProperties: false };
 const Base64 = Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" });
 

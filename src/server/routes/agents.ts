@@ -9,7 +9,9 @@ import { namedEvent, SseStream } from "../sse/stream.ts";
 import type { Caller } from "../token.ts";
 
 const tag = "agents";
-const AgentPath = Type.Object({ agent: Type.String({ minLength: 1, maxLength: 200 }) });
+const AgentPath = Type.Object({
+  agent: Type.String({ description: "Id of the agent, such as `claude`.", minLength: 1, maxLength: 200 }),
+});
 const DirectoryQuery = Type.Object({
   directory: Type.Optional(
     Type.String({

@@ -16,7 +16,7 @@ import type { Caller } from "../token.ts";
 import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
 
-const ArtifactPath = Type.Object({ artifact: Type.String({ maxLength: 128 }) });
+const ArtifactPath = Type.Object({ artifact: Type.String({ description: "Id of the artifact.", maxLength: 128 }) });
 const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/[\w.+-]+|video\/[\w.+-]+|text\/plain|application\/json)$/;
 
 const TEXT = /^(text\/|application\/(json|xml|javascript|x-ndjson))/;

@@ -4,7 +4,9 @@ import { AuditList } from "../../schema/audit.ts";
 import type { App, ServerContext } from "../server-context.ts";
 
 const AuditQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  limit: Type.Optional(
+    Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 1_000, default: 100 }),
+  ),
   after: Type.Optional(Type.String({ pattern: "^[0-9]{13}-[0-9]{6}$", description: "`next` of the page before" })),
 });
 

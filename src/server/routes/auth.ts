@@ -23,12 +23,12 @@ const ExpiresAt = Type.Union([Type.String({ format: "date-time" }), Type.Null()]
   description: "Null: it lives as long as its file.",
 });
 const described = {
-  token_id: Type.String(),
+  token_id: Type.String({ description: "Names it in lists and in the audit." }),
   role: Role,
   kind: Type.Enum([...TOKEN_KINDS]),
   scope: Type.Union([Scope, Type.Null()], { description: "Null: all sessions." }),
   expires_at: ExpiresAt,
-  label: Type.Optional(Type.String()),
+  label: Type.Optional(Type.String({ description: "For people: what it is for." })),
   session_id: Type.Optional(Type.String({ description: "Kind agent: the session whose agent holds it." })),
 };
 const Identity = Type.Object({ ...described, surface: Surface }, { title: "Identity" });
@@ -36,7 +36,10 @@ const TokenInfo = Type.Object(
   { ...described, parent: Type.Union([Type.String(), Type.Null()], { description: "The token it was made by." }) },
   { title: "TokenInfo" },
 );
-const TokenList = Type.Object({ tokens: Type.Array(TokenInfo) }, { title: "TokenList" });
+const TokenList = Type.Object(
+  { tokens: Type.Array(TokenInfo, { description: "All tokens that are valid." }) },
+  { title: "TokenList" },
+);
 const label = Type.String({ minLength: 1, maxLength: 100, description: "For people: what it is for." });
 const MintToken = Type.Object(
   {
@@ -54,7 +57,12 @@ const MintToken = Type.Object(
   { title: "MintToken", additionalProperties: false },
 );
 const MintedToken = Type.Object(
-  { token: Type.String(), token_id: Type.String(), role: Role, expires_at: ExpiresAt },
+  {
+    token: Type.String({ description: "The secret. It is shown this once." }),
+    token_id: Type.String({ description: "Names it in lists and in the audit." }),
+    role: Role,
+    expires_at: ExpiresAt,
+  },
   { title: "MintedToken" },
 );
 const MakeLink = Type.Object(
@@ -64,7 +72,7 @@ const MakeLink = Type.Object(
 const MadeLink = Type.Object(
   {
     token: Type.String({ description: "Goes behind `/ui#link=`." }),
-    expires_at: Type.String({ format: "date-time" }),
+    expires_at: Type.String({ description: "When it ends: RFC 3339.", format: "date-time" }),
     file: Type.Union([Type.String(), Type.Null()], {
       description:
         "A page on the daemon's disk, readable by its user only, that leads a browser to the link. Null when it cannot be written.",
@@ -73,10 +81,13 @@ const MadeLink = Type.Object(
   { title: "MadeLink" },
 );
 const TradeToken = Type.Object(
-  { token: Type.String({ minLength: 1, maxLength: 512 }) },
+  { token: Type.String({ description: "The token of the link.", minLength: 1, maxLength: 512 }) },
   { title: "TradeToken", additionalProperties: false },
 );
-const Renewed = Type.Object({ expires_at: Type.String({ format: "date-time" }) }, { title: "Renewed" });
+const Renewed = Type.Object(
+  { expires_at: Type.String({ description: "When it ends: RFC 3339.", format: "date-time" }) },
+  { title: "Renewed" },
+);
 
 export function authRoutes(app: App, context: ServerContext, authenticator: Authenticator): void {
   const { tokens, streams, links, audit } = context;
@@ -230,7 +241,9 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
   app.delete(
     "/v1/auth/tokens/:token",
     {
-      schema: { params: Type.Object({ token: Type.String({ maxLength: 100 }) }) },
+      schema: {
+        params: Type.Object({ token: Type.String({ description: "The new token. It is shown this once.", maxLength: 100 }) }),
+      },
       config: {
         tag,
         role: "admin",

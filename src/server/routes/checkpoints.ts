@@ -19,7 +19,7 @@ import { SessionPath } from "./parameters.ts";
 const tag = "checkpoints";
 const CheckpointPath = Type.Object({
   id: SessionPath.properties.id,
-  checkpoint: Type.String({ minLength: 1, maxLength: 128 }),
+  checkpoint: Type.String({ description: "Id of the checkpoint.", minLength: 1, maxLength: 128 }),
 });
 const shown = {
   text: Type.Optional(Type.Boolean({ description: "with unified diffs; default true" })),

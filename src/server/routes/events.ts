@@ -26,17 +26,19 @@ const Epoch = Type.String({
 });
 
 export const PageQuery = Type.Object({
-  after: Type.Optional(Sequence),
+  after: Type.Optional(Type.Integer({ ...Sequence, description: "Only events after this sequence." })),
   epoch: Type.Optional(Epoch),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
-  before: Type.Optional(Sequence),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+  before: Type.Optional(Type.Integer({ ...Sequence, description: "Only events before this sequence." })),
+  limit: Type.Optional(
+    Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 10_000, default: 1_000 }),
+  ),
   order: Type.Optional(Type.Enum(["asc", "desc"], { description: "desc: the newest first, `next` is the next `before`" })),
   ...EncodingQuery,
 });
 
 export const StreamQuery = Type.Object({
-  after: Type.Optional(Sequence),
+  after: Type.Optional(Type.Integer({ ...Sequence, description: "Begin after this sequence; `Last-Event-ID` does the same." })),
   epoch: Type.Optional(Epoch),
   offset: Type.Optional(Type.Integer({ minimum: 0, description: "the same as `after`" })),
   ...EncodingQuery,

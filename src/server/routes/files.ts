@@ -24,7 +24,9 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
         params: SessionPath,
         querystring: Type.Object({
           path: Type.Optional(PathName),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, default: 1_000 })),
+          limit: Type.Optional(
+            Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 10_000, default: 1_000 }),
+          ),
           after: Type.Optional(Type.String({ maxLength: 4096, description: "`next` of the page before" })),
         }),
       },
@@ -102,12 +104,14 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
       schema: {
         params: SessionPath,
         querystring: Type.Object({
-          q: Type.String({ minLength: 1, maxLength: 1_000 }),
+          q: Type.String({ description: "Text to look for.", minLength: 1, maxLength: 1_000 }),
           regex: Type.Optional(Type.Boolean({ description: "a POSIX extended regular expression" })),
-          ignore_case: Type.Optional(Type.Boolean()),
+          ignore_case: Type.Optional(Type.Boolean({ description: "Whether upper and lower case are the same." })),
           path: Type.Optional(PathName),
           glob: Type.Optional(Type.String({ maxLength: 200, description: "only files like this, such as *.ts" })),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 5_000, default: 200 })),
+          limit: Type.Optional(
+            Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 5_000, default: 200 }),
+          ),
         }),
       },
       config: {
@@ -135,7 +139,9 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
         params: SessionPath,
         querystring: Type.Object({
           q: Type.String({ maxLength: 500, description: "letters that occur in this order" }),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 20 })),
+          limit: Type.Optional(
+            Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 200, default: 20 }),
+          ),
         }),
       },
       config: {

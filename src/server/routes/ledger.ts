@@ -12,7 +12,7 @@ import { Sequence, SessionPath, sessionStream } from "./parameters.ts";
 const tag = "ledger";
 
 const NativeQuery = Type.Object({
-  after: Type.Optional(Sequence),
+  after: Type.Optional(Type.Integer({ ...Sequence, description: "Only messages after this number." })),
   limit: Type.Optional(Type.Integer({ minimum: 1, description: "at most so many; default all" })),
 });
 

@@ -4,7 +4,7 @@ import type { Log, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { isImporting } from "../../session/import-mark.ts";
 
-export const SessionPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 128 }) });
+export const SessionPath = Type.Object({ id: Type.String({ description: "Id of the session.", minLength: 1, maxLength: 128 }) });
 
 export const EncodingQuery = {
   types: Type.Optional(

@@ -8,7 +8,10 @@ import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "queue";
-const MessagePath = Type.Object({ ...SessionPath.properties, message: Type.String({ minLength: 1, maxLength: 200 }) });
+const MessagePath = Type.Object({
+  ...SessionPath.properties,
+  message: Type.String({ description: "Id of the queued message.", minLength: 1, maxLength: 200 }),
+});
 const problems = ["session_not_found", "session_ended", "message_not_found", "message_sending", "disk_full"] as const;
 
 export function queueRoutes(app: App, context: ServerContext): void {

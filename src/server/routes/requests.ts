@@ -8,7 +8,10 @@ import { SessionPath } from "./parameters.ts";
 
 const tag = "requests";
 const answered = { description: "Answered; the same answer again is fine" };
-const RequestPath = Type.Object({ ...SessionPath.properties, request: Type.String({ minLength: 1, maxLength: 200 }) });
+const RequestPath = Type.Object({
+  ...SessionPath.properties,
+  request: Type.String({ description: "Id of the permission or question.", minLength: 1, maxLength: 200 }),
+});
 
 export function requestRoutes(app: App, context: ServerContext): void {
   const { manager } = context;

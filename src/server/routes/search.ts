@@ -15,13 +15,15 @@ const SearchQuery = Type.Object({
     maxLength: 1_000,
     description: 'words that must all occur, in any order; "in quotes": next to each other; the last word may be a beginning',
   }),
-  agent: Type.Optional(Type.String()),
-  directory: Type.Optional(Type.String()),
+  agent: Type.Optional(Type.String({ description: "Only sessions of this agent." })),
+  directory: Type.Optional(Type.String({ description: "Only sessions that work there." })),
   session: Type.Optional(Type.String({ description: "only in this session" })),
   kind: Type.Optional(
     Type.String({ pattern: `^(${KINDS})(,(${KINDS}))*$`, description: "only texts of these kinds, separated by commas" }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+  limit: Type.Optional(
+    Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 100, default: 20 }),
+  ),
   before: Type.Optional(Type.String({ pattern: "^[0-9]{1,15}$", description: "`next` of the page before" })),
 });
 

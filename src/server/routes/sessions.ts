@@ -19,11 +19,13 @@ const tag = "sessions";
 const done = { description: "Done" };
 
 const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 50 })),
+  limit: Type.Optional(
+    Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 500, default: 50 }),
+  ),
   before: Type.Optional(Type.String({ description: "`next` of the page before" })),
-  agent: Type.Optional(Type.String()),
+  agent: Type.Optional(Type.String({ description: "Only sessions of this agent." })),
   status: Type.Optional(SessionState),
-  directory: Type.Optional(Type.String()),
+  directory: Type.Optional(Type.String({ description: "Only sessions that work there." })),
   tag: Type.Optional(Type.String({ description: "only those with this tag" })),
   archived: Type.Optional(
     Type.Enum(["exclude", "only", "include"], { description: "sessions that were put away; default exclude" }),

@@ -17,9 +17,11 @@ const at = Type.Optional(
   Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "after this event; default: the newest" }),
 );
 const ItemQuery = Type.Object({
-  after: Type.Optional(Sequence),
-  before: Type.Optional(Sequence),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: 100 })),
+  after: Type.Optional(Type.Integer({ ...Sequence, description: "Only items that began after this sequence." })),
+  before: Type.Optional(Type.Integer({ ...Sequence, description: "Only items that began before this sequence." })),
+  limit: Type.Optional(
+    Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 1_000, default: 100 }),
+  ),
   order: Type.Optional(Type.Enum(["asc", "desc"], { description: "desc: the newest first, `next` is the next `before`" })),
   at,
 });

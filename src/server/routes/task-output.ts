@@ -58,8 +58,8 @@ export function taskOutputRoutes(app: App, context: ServerContext, tasks: TaskSe
         params: TaskPath,
         querystring: Type.Object({
           stream: Type.Optional(OutputStreamName),
-          offset: Type.Optional(Sequence),
-          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1024 * 1024 })),
+          offset: Type.Optional(Type.Integer({ ...Sequence, description: "First byte to read; default 0." })),
+          limit: Type.Optional(Type.Integer({ description: "How many bytes at most.", minimum: 1, maximum: 1024 * 1024 })),
         }),
       },
       config: {
@@ -82,7 +82,11 @@ export function taskOutputRoutes(app: App, context: ServerContext, tasks: TaskSe
     {
       schema: {
         params: TaskPath,
-        querystring: Type.Object({ scrollback: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000 })) }),
+        querystring: Type.Object({
+          scrollback: Type.Optional(
+            Type.Integer({ description: "Lines above the screen to include.", minimum: 0, maximum: 1_000 }),
+          ),
+        }),
       },
       config: {
         tag,

@@ -13,11 +13,13 @@ import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "tasks";
-export const TaskPath = Type.Object({ task: Type.String({ minLength: 1, maxLength: 128 }) });
+export const TaskPath = Type.Object({ task: Type.String({ description: "Id of the task.", minLength: 1, maxLength: 128 }) });
 
 const ListQuery = Type.Object({
   status: Type.Optional(TaskStatusName),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100 })),
+  limit: Type.Optional(
+    Type.Integer({ description: "How many entries a page has at most.", minimum: 1, maximum: 500, default: 100 }),
+  ),
   before: Type.Optional(Type.String({ pattern: "^[0-9]{1,16}\\.[0-9]{1,16}$", description: "`next` of the page before" })),
 });
 
@@ -217,7 +219,12 @@ function steerRoutes(app: App, tasks: TaskService): void {
   app.post(
     "/v1/tasks/:task/signal",
     {
-      schema: { params: TaskPath, body: Type.Object({ signal: Type.String({ minLength: 1, maxLength: 40 }) }) },
+      schema: {
+        params: TaskPath,
+        body: Type.Object({
+          signal: Type.String({ description: "Name of a signal, such as `SIGINT`.", minLength: 1, maxLength: 40 }),
+        }),
+      },
       config: {
         tag,
         reach: "task",
@@ -236,7 +243,10 @@ function steerRoutes(app: App, tasks: TaskService): void {
   app.post(
     "/v1/tasks/:task/cancel",
     {
-      schema: { params: TaskPath, body: Type.Object({ reason: Type.Optional(Type.String({ maxLength: 500 })) }) },
+      schema: {
+        params: TaskPath,
+        body: Type.Object({ reason: Type.Optional(Type.String({ description: "Why, for the log.", maxLength: 500 })) }),
+      },
       config: {
         tag,
         reach: "task",

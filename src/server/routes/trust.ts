@@ -48,7 +48,11 @@ export const trustRoutes =
     app.delete(
       "/v1/trust",
       {
-        schema: { querystring: Type.Object({ directory: Type.String({ minLength: 1 }) }) },
+        schema: {
+          querystring: Type.Object({
+            directory: Type.String({ description: "Absolute path on the daemon's machine.", minLength: 1 }),
+          }),
+        },
         config: {
           tag,
           role: "operate",
