@@ -272,6 +272,11 @@ export class Dragoman {
     await this.http.json("DELETE", "/v1/trust", { query: { directory }, signal });
   }
 
+  /** Directories of the daemon's machine whose path begins so: for a field where a person names one. */
+  async directories(path = "", signal?: AbortSignal): Promise<string[]> {
+    return (await this.http.json<{ directories: string[] }>("GET", "/v1/directories", { query: { path }, signal })).directories;
+  }
+
   /** The Agent Skills there are for a directory, and how each agent sees them. Without a directory: the user's own. */
   skills(options: { directory?: string } = {}, signal?: AbortSignal): Promise<SkillList> {
     return this.http.json("GET", "/v1/skills", { query: options, signal });

@@ -78,6 +78,8 @@ export type ItemsOptions = {
   signal?: AbortSignal | undefined;
 };
 
+export type SharedSession = { token: string; token_id: string; expires_at: string; url: string };
+
 export class SessionHandle {
   readonly id: string;
   readonly #http: Http;
@@ -95,6 +97,12 @@ export class SessionHandle {
 
   get(signal?: AbortSignal): Promise<Session> {
     return this.#http.json("GET", this.#path, { signal });
+  }
+
+  /** A link that shows this one session and lets nobody change anything. It ends after a day, or with the token it was made by. */
+  async share(signal?: AbortSignal): Promise<SharedSession> {
+    const made = await this.#http.json<Omit<SharedSession, "url">>("POST", `${this.#path}/share`, { signal });
+    return { ...made, url: `${this.#http.url}/ui#link=${made.token}&at=/sessions/${encodeURIComponent(this.id)}` };
   }
 
   /** Which files of its directory the agent loads, and which are held back. */

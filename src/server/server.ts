@@ -41,6 +41,7 @@ import { artifactRoutes } from "./routes/artifacts.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { authRoutes } from "./routes/auth.ts";
 import { checkpointRoutes } from "./routes/checkpoints.ts";
+import { directoryRoutes } from "./routes/directories.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { fileChangeRoutes } from "./routes/file-changes.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -51,6 +52,7 @@ import { queueRoutes } from "./routes/queue.ts";
 import { requestRoutes } from "./routes/requests.ts";
 import { searchRoutes } from "./routes/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { shareRoutes } from "./routes/share.ts";
 import { socketRoutes } from "./routes/socket.ts";
 import { stateRoutes } from "./routes/state.ts";
 import { systemRoutes } from "./routes/system.ts";
@@ -404,6 +406,8 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
     taskOutputRoutes(app, context, context.tasks);
   }
   fileRoutes(app, context);
+  directoryRoutes(app, context);
+  shareRoutes(app, context);
   fileChangeRoutes(app, context);
   socketRoutes(app);
   uiRoutes(app, context);

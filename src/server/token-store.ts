@@ -10,6 +10,8 @@ import { type MadeToken, MadeTokens } from "./made-tokens.ts";
 import { isWithin, pageRole, type Scope, type Token } from "./token.ts";
 import { ensureSecret, MIN_SECRET_LENGTH, ROOT_ROLES, type RootRole, stampOf, tokenFile, writePrivate } from "./token-files.ts";
 
+/** A shared session is open for a day at most. */
+const SHARE_LIFETIME_MS = 24 * 60 * 60_000;
 /** A link in a terminal is followed at once, or a new one is made. */
 export const LINK_LIFETIME_MS = 60_000;
 export const PAGE_LIFETIME_MS = 60 * 60_000;
@@ -50,6 +52,8 @@ export type MintSpec = {
   /** It may prolong itself by the same time again and again: short-lived when its holder is gone. */
   renewable?: boolean;
 };
+
+type MadeSpec = MintSpec & { kind: "minted" | "page" | "link"; origin?: string | undefined };
 
 const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
 
@@ -133,6 +137,24 @@ export class TokenStore {
     return this.#issue(by, { ...spec, kind: "link", lifetimeMs: LINK_LIFETIME_MS });
   }
 
+  /**
+   * To look at one session, for as long as the token of whoever shares it lives. Pages may make these, and nothing else: such a token can do less than theirs
+   * and ends no later, so whoever takes a page over gains nothing that lasts.
+   */
+  share(by: Token, sessionId: string, directory: string): Issued {
+    if (by.kind === "link" || by.kind === "agent") throw new ProblemError("forbidden", "Only people and pages share sessions.");
+    const directories = new Map([[sessionId, directory]]);
+    const scope = { sessions: [sessionId] };
+    return this.#make(by, {
+      role: "observe",
+      scope,
+      directories,
+      label: "shared",
+      kind: "minted",
+      lifetimeMs: SHARE_LIFETIME_MS,
+    });
+  }
+
   /** For the agent of a session, until it is revoked or the daemon stops. */
   issueForAgent(sessionId: string, spec: { role: Role; scope: Scope }): Issued {
     return this.#put({
@@ -206,12 +228,16 @@ export class TokenStore {
     if (!first) this.onRootChange?.();
   }
 
-  #issue(by: Token, spec: MintSpec & { kind: "minted" | "page" | "link"; origin?: string | undefined }): Issued {
+  #issue(by: Token, spec: MadeSpec): Issued {
     if (by.kind === "page" || by.kind === "link" || by.kind === "agent")
       throw new ProblemError(
         "forbidden",
         "Only tokens of people and programs make further tokens: not those of pages, links and agents.",
       );
+    return this.#make(by, spec);
+  }
+
+  #make(by: Token, spec: MadeSpec): Issued {
     if (!reaches(by.role, spec.role))
       throw new ProblemError("forbidden", `A token of the role ${by.role} cannot make one of the role ${spec.role}.`);
     const scope = spec.scope ?? by.scope;

@@ -21,6 +21,8 @@ const REACHED: Record<string, string | null> = {
   search: "search",
   makeLink: "open",
   tradeToken: null,
+  shareSession: null,
+  listDirectories: null,
   renewToken: null,
   endToken: null,
   openSocket: null,

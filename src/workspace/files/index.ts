@@ -1,5 +1,6 @@
 /** Files of a workspace. */
 
+export { directoriesLike } from "./directories.ts";
 export { FilesError, type FilesErrorCode } from "./errors.ts";
 export { type FileList, Files, type ListOptions, type ReadResult, type WriteOptions } from "./files.ts";
 export { type GitDiffOptions, gitDiff, gitStatus } from "./git-status.ts";
