@@ -49,7 +49,7 @@ if (readStamp(STAMP) !== hash || !existsSync(`${root}dist/cli/main.js`)) {
   cpSync(`${root}build/package-root.js`, `${root}dist/package-root.js`);
   await bundlePrograms();
   await buildClientPackage();
-  buildDocs();
+  await buildDocs();
   writeFileSync(STAMP, hash);
 }
 await buildInspector();

@@ -1,51 +1,23 @@
-// Builds docs/*.md into dist/docs/, a small static site that the daemon serves at /docs: no script, nothing from elsewhere, one style sheet.
+/**
+ * Builds docs/*.md into dist/docs/, a static site that the daemon serves at /docs. Code is highlighted here, not in the browser; one script of our own copies code
+ * and searches. Nothing comes from elsewhere, and nothing needs the network.
+ */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, posix } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Marked } from "marked";
+import { compressFolder } from "./compress-folder.mjs";
+import { highlighter } from "./docs/highlight.mjs";
+import { MENU } from "./docs/menu.mjs";
+import { renderPage } from "./docs/page.mjs";
+import { searchEntries } from "./docs/search-entries.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-
-/** Pages in the order of the menu; what is not named here still becomes a page. */
-const MENU = [
-  [
-    "Using it",
-    [
-      "index.md",
-      "quickstart.md",
-      "cli.md",
-      "tasks.md",
-      "files.md",
-      "checkpoints.md",
-      "skills.md",
-      "recipes.md",
-      "model-server.md",
-      "access.md",
-      "security.md",
-      "operations.md",
-    ],
-  ],
-  [
-    "Agents",
-    [
-      "agents/claude.md",
-      "agents/claude-sdk.md",
-      "agents/codex.md",
-      "agents/opencode.md",
-      "agents/amp.md",
-      "agents/gemini.md",
-      "agents/acp.md",
-      "agents/responses.md",
-      "agents/mock.md",
-    ],
-  ],
-  ["Its API", ["events.md", "SPEC.md", "problems.md", "dialects.md"]],
-  ["Inside", ["architecture.md", "glossary.md", "coverage.md", "adding-an-agent.md", "CONTRIBUTING.md", "CHANGELOG.md"]],
-];
 /** Files of the repository's root that belong to the site. */
 const FROM_ROOT = ["SPEC.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+/** What every page loads. */
+const ASSETS = ["site.css", "site.js", "api.css", "api.js"];
 
-export function buildDocs(out = join(root, "dist", "docs")) {
+export async function buildDocs(out = join(root, "dist", "docs")) {
   const docs = join(root, "docs");
   const pages = new Map();
   for (const name of readdirSync(docs, { recursive: true }).map((each) => each.replaceAll("\\", "/")))
@@ -53,94 +25,22 @@ export function buildDocs(out = join(root, "dist", "docs")) {
   for (const name of FROM_ROOT) if (existsSync(join(root, name))) pages.set(name, readFileSync(join(root, name), "utf8"));
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
+  const highlight = await highlighter();
   for (const [name, text] of pages) {
     const file = join(out, name.replace(/\.md$/, ".html"));
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, page(name, text, pages));
+    writeFileSync(file, renderPage({ name, text, pages, menu: MENU, fromRoot: FROM_ROOT, highlight }));
   }
-  writeFileSync(join(out, "site.css"), readFileSync(new URL("./docs/site.css", import.meta.url)));
+  writeFileSync(join(out, "search.json"), JSON.stringify(searchEntries(pages)));
+  for (const name of ASSETS) writeFileSync(join(out, name), readFileSync(new URL(`./docs/${name}`, import.meta.url)));
+  const fonts = [
+    ["@fontsource-variable/geist/files/geist-latin-wght-normal.woff2", "geist.woff2"],
+    ["@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2", "geist-mono.woff2"],
+  ];
+  for (const [from, to] of fonts) cpSync(join(root, "node_modules", from), join(out, to));
   if (existsSync(join(docs, "images"))) cpSync(join(docs, "images"), join(out, "images"), { recursive: true });
+  compressFolder(out);
   return pages.size;
 }
 
-const titleOf = (text) => /^# (.+)$/m.exec(text)?.[1].replaceAll("`", "") ?? "dragoman";
-const urlOf = (name) => `/docs/${name.replace(/\.md$/, ".html")}`;
-
-function page(name, text, pages) {
-  const marked = new Marked({
-    renderer: {
-      heading({ tokens, depth, text: words }) {
-        return `<h${depth} id="${slug(words)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
-      },
-      link({ href, tokens }) {
-        const words = this.parser.parseInline(tokens);
-        const to = target(name, href, pages);
-        return to === null ? words : `<a href="${html(to)}">${words}</a>`;
-      },
-      image({ href, text: words }) {
-        return `<img src="${html(target(name, href, pages) ?? "")}" alt="${html(words)}">`;
-      },
-      table(token) {
-        const cells = (row, tag) => row.map((cell) => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join("");
-        const rows = token.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("\n");
-        return `<div class="table"><table><thead><tr>${cells(token.header, "th")}</tr></thead><tbody>${rows}</tbody></table></div>\n`;
-      },
-      html: ({ text: words }) => (words.startsWith("<!--") ? "" : html(words)),
-    },
-  });
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${html(titleOf(text))} · dragoman</title>
-<link rel="stylesheet" href="/docs/site.css">
-</head>
-<body>
-<a class="skip" href="#content">To the text</a>
-<nav aria-label="Pages">${menu(name, pages)}</nav>
-<main id="content">
-${marked.parse(text)}
-</main>
-</body>
-</html>
-`;
-}
-
-function menu(current, pages) {
-  const named = new Set(MENU.flatMap(([, names]) => names));
-  const others = [...pages.keys()].filter((name) => !named.has(name));
-  const groups = [...MENU, ...(others.length > 0 ? [["More", others]] : [])];
-  const link = (name) =>
-    `<li><a href="${urlOf(name)}"${name === current ? ' aria-current="page"' : ""}>${html(titleOf(pages.get(name)))}</a></li>`;
-  const extra = (title) => (title === "Its API" ? '<li><a href="/docs/api">Reference</a></li>' : "");
-  return groups
-    .map(
-      ([title, names]) =>
-        `<h2>${title}</h2><ul>${extra(title)}${names
-          .filter((name) => pages.has(name))
-          .map(link)
-          .join("")}</ul>`,
-    )
-    .join("");
-}
-
-/** A link to another file of the repository becomes one to its page; null for a file that has none. */
-function target(from, href, pages) {
-  if (/^([a-z]+:|\/|#)/i.test(href)) return href;
-  const [path, anchor] = href.split("#");
-  const inDocs = FROM_ROOT.includes(from) ? posix.normalize(path).replace(/^docs\//, "") : posix.join(posix.dirname(from), path);
-  const name = inDocs.replace(/^(\.\.\/)+/, "");
-  if (pages.has(name)) return `${urlOf(name)}${anchor ? `#${anchor}` : ""}`;
-  return name.startsWith("images/") ? `/docs/${name}` : null;
-}
-
-const slug = (text) =>
-  text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-|-$/g, "");
-const html = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) buildDocs();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildDocs();

@@ -1,53 +1,99 @@
-// The API as one page, rendered on the server from the OpenAPI document: no script, nothing from elsewhere. Its style sheet is served beside it.
+/**
+ * The API as one page, rendered on the server from the OpenAPI document: every operation with its fields, an example and what may go wrong. Trying a request is
+ * the business of the docs' own script (scripts/docs/api.js); without it the page can be read. Nothing comes from elsewhere.
+ */
 import { problemCodes } from "../schema/problem-codes.ts";
+import { fieldsHtml, schemaHtml, typeHtml } from "./api-page-types.ts";
+import { esc, type Json, list, record, text } from "./api-page-values.ts";
 
-type Json = Record<string, unknown>;
+type Operation = { path: string; method: string; operation: Json };
 
 export function renderApiPage(document: Json): string {
-  const paths = Object.entries(record(document.paths)).flatMap(([path, methods]) =>
+  const operations = Object.entries(record(document.paths)).flatMap(([path, methods]) =>
     Object.entries(record(methods)).map(([method, operation]) => ({ path, method, operation: record(operation) })),
   );
-  const tags = [...new Set(paths.map(({ operation }) => tagOf(operation)))];
-  const body = tags.map(
-    (tag) =>
-      `<section><h2 id="tag-${esc(tag)}">${esc(tag)}</h2>${paths
-        .filter(({ operation }) => tagOf(operation) === tag)
-        .map(operationHtml)
-        .join("")}</section>`,
-  );
-  const schemas = Object.entries(record(record(document.components).schemas));
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>dragoman API</title>
-<link rel="stylesheet" href="/docs/api.css"></head><body><nav><a href="/ui">dragoman</a> ${tags
-    .map((tag) => `<a href="#tag-${esc(tag)}">${esc(tag)}</a>`)
-    .join(" ")} <a href="#problems">problems</a> <a href="#schemas">schemas</a> <a href="/openapi.json">openapi.json</a></nav>
-<main><h1>HTTP API</h1><p>JSON over HTTP. Send <code>Authorization: Bearer &lt;token&gt;</code>. Errors are <code>application/problem+json</code> with a stable <code>code</code>.</p>
-${body.join("")}<section><h2 id="problems">problems</h2><table><tr><th>code</th><th>status</th><th>meaning</th><th>what to do</th></tr>${problemRows()}</table></section>
-<section><h2 id="schemas">schemas</h2>${schemas.map(schemaHtml).join("")}</section></main></body></html>`;
+  const tags = [...new Set(operations.map(({ operation }) => tagOf(operation)))];
+  const schemas = record(record(document.components).schemas);
+  const sections = tags.map((tag) => {
+    const own = operations.filter(({ operation }) => tagOf(operation) === tag);
+    return `<section><h2 id="tag-${esc(tag)}">${esc(titled(tag))}</h2>${own.map((each) => operationHtml(each, schemas)).join("")}</section>`;
+  });
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<title>API · dragoman</title><link rel="icon" href="/ui/icon.svg"><link rel="stylesheet" href="/docs/site.css"><link rel="stylesheet" href="/docs/api.css">
+<script type="module" src="/docs/site.js"></script><script type="module" src="/docs/api.js"></script></head>
+<body><a class="skip" href="#content">To the text</a>
+<header class="top"><a class="brand" href="/docs">dragoman</a><span id="search"></span><a href="/docs/api" aria-current="page">API</a><a href="/ui">Inspector</a></header>
+<div class="columns api"><nav aria-label="Operations">${tags.map((tag) => menuHtml(tag, operations)).join("")}<h2>More</h2><ul><li><a href="#problems">Problem codes</a></li><li><a href="#schemas">Schemas</a></li><li><a href="/openapi.json">openapi.json</a></li></ul></nav>
+<main id="content"><h1>HTTP API</h1>
+<p>JSON over HTTP. Send <code>Authorization: Bearer &lt;token&gt;</code>; the token lies in the data directory, <code>dragoman token mint</code> makes others. Errors are <code>application/problem+json</code> with a stable <code>code</code>. The whole description: <a href="/openapi.json">openapi.json</a>.</p>
+<div id="try-token"></div>
+${sections.join("")}
+<section><h2 id="problems">Problem codes</h2><div class="table" tabindex="0" role="group" aria-label="Problem codes"><table><thead><tr><th>code</th><th>status</th><th>meaning</th><th>what to do</th></tr></thead><tbody>${problemRows()}</tbody></table></div></section>
+<section><h2 id="schemas">Schemas</h2>${Object.entries(schemas).map(schemaHtml).join("")}</section>
+</main></div></body></html>`;
 }
 
-function operationHtml({ path, method, operation }: { path: string; method: string; operation: Json }): string {
-  const role = typeof operation["x-role"] === "string" ? operation["x-role"] : "no token";
+const menuHtml = (tag: string, operations: readonly Operation[]): string =>
+  `<h2>${esc(titled(tag))}</h2><ul>${operations
+    .filter(({ operation }) => tagOf(operation) === tag)
+    .map(
+      ({ method, operation }) =>
+        `<li><a href="#${esc(text(operation.operationId))}"><b class="${esc(method)}">${esc(method)}</b> ${esc(text(operation.operationId))}</a></li>`,
+    )
+    .join("")}</ul>`;
+
+function operationHtml({ path, method, operation }: Operation, schemas: Json): string {
+  const id = esc(text(operation.operationId));
+  const role = typeof operation["x-role"] === "string" ? `role ${operation["x-role"]}` : "no token";
   const parameters = list(operation.parameters).map(record);
-  const body = record(record(record(record(operation.requestBody).content)["application/json"]).schema);
-  return `<article id="${esc(text(operation.operationId))}"><h3><b class="${esc(method)}">${esc(method.toUpperCase())}</b> <code>${esc(path)}</code> <i>${esc(role)}</i></h3>
-<p>${esc(text(operation.summary))}</p>${operation.description ? `<p>${esc(text(operation.description))}</p>` : ""}
-${parameters.length > 0 ? `<table><tr><th>parameter</th><th>in</th><th>type</th><th></th></tr>${parameters.map(parameterRow).join("")}</table>` : ""}
-${operation.requestBody ? `<p>Body: ${typeHtml(body)}</p>` : ""}
-<table><tr><th>status</th><th>reply</th></tr>${Object.entries(record(operation.responses)).map(replyRow).join("")}</table></article>`;
+  const content = record(record(record(operation.requestBody).content)["application/json"]);
+  return `<article id="${id}"><h3><b class="${esc(method)}">${esc(method.toUpperCase())}</b> <code>${esc(path)}</code> <span class="role">${esc(role)}</span> <a class="anchor" href="#${id}" aria-label="Link to ${id}">#</a></h3>
+<p>${prose(operation.summary)}${operation.description ? ` ${prose(operation.description)}` : ""}</p>
+${parameters.length > 0 ? parametersHtml(parameters) : ""}
+${operation.requestBody ? `<h4>Body: ${typeHtml(record(content.schema))}</h4>${fieldsHtml(record(content.schema), schemas)}` : ""}
+<h4>Replies</h4>${repliesHtml(record(operation.responses))}
+<h4>Example</h4><div class="code"><pre tabindex="0"><code>${esc(curl(path, method, operation, content.example))}</code></pre></div>
+${answerHtml(record(operation.responses))}
+<div class="try" data-operation="${id}" data-method="${esc(method)}" data-path="${esc(path)}"></div></article>`;
 }
 
-const parameterRow = (parameter: Json): string =>
-  `<tr><td><code>${esc(text(parameter.name))}</code>${parameter.required ? " *" : ""}</td><td>${esc(text(parameter.in))}</td><td>${typeHtml(record(parameter.schema))}</td><td>${esc(text(parameter.description))}</td></tr>`;
+const parametersHtml = (parameters: readonly Json[]): string =>
+  `<h4>Parameters</h4><div class="table" tabindex="0" role="group" aria-label="Parameters"><table><tbody>${parameters
+    .map(
+      (each) =>
+        `<tr><td><code>${esc(text(each.name))}</code>${each.required ? ' <span class="needed">needed</span>' : ""}</td><td>${esc(text(each.in))}</td><td>${typeHtml(record(each.schema))}</td><td>${prose(each.description ?? record(each.schema).description)}</td></tr>`,
+    )
+    .join("")}</tbody></table></div>`;
 
-function replyRow([status, reply]: [string, unknown]): string {
-  const [media, content] = Object.entries(record(record(reply).content))[0] ?? ["", {}];
-  const schema = record(record(content).schema);
-  const type = Object.keys(schema).length > 0 ? typeHtml(schema) : esc(media);
-  return `<tr><td>${esc(status)}</td><td>${media === "application/problem+json" ? "" : `${type} `}${esc(text(record(reply).description))}</td></tr>`;
+const repliesHtml = (responses: Json): string =>
+  `<div class="table" tabindex="0" role="group" aria-label="Replies"><table><tbody>${Object.entries(responses)
+    .map(([status, value]) => {
+      const reply = record(value);
+      const [media, content] = Object.entries(record(reply.content))[0] ?? ["", {}];
+      const schema = record(record(content).schema);
+      const type = Object.keys(schema).length > 0 ? typeHtml(schema) : esc(media);
+      return `<tr><td>${esc(status)}</td><td>${media === "application/problem+json" ? "" : `${type} `}${prose(reply.description)}</td></tr>`;
+    })
+    .join("")}</tbody></table></div>`;
+
+function answerHtml(responses: Json): string {
+  const [status, reply] = Object.entries(responses).find(([code]) => Number(code) < 300) ?? ["", {}];
+  const { example } = record(record(record(reply).content)["application/json"]);
+  if (example === undefined) return "";
+  return `<details><summary>Answer ${esc(status)}</summary><div class="code"><pre tabindex="0"><code>${esc(JSON.stringify(example, null, 2))}</code></pre></div></details>`;
 }
 
-const schemaHtml = ([name, schema]: [string, unknown]): string =>
-  `<details id="schema-${esc(name)}"><summary>${esc(name)}</summary><pre>${esc(JSON.stringify(schema, null, 2))}</pre></details>`;
+/** As somebody would type it: `$URL` and `$TOKEN` are theirs. */
+function curl(path: string, method: string, operation: Json, body: unknown): string {
+  const lines = [
+    `curl -s${method === "get" ? "" : ` -X ${method.toUpperCase()}`} "$URL${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`)}"`,
+  ];
+  if (typeof operation["x-role"] === "string") lines.push('-H "Authorization: Bearer $TOKEN"');
+  if (body !== undefined)
+    lines.push("-H 'content-type: application/json'", `-d '${JSON.stringify(body).replaceAll("'", "'\\''")}'`);
+  return lines.join(" \\\n  ");
+}
 
 const problemRows = (): string =>
   Object.entries(problemCodes)
@@ -57,33 +103,7 @@ const problemRows = (): string =>
     )
     .join("");
 
-function typeHtml(schema: Json): string {
-  if (typeof schema.$ref === "string") {
-    const name = schema.$ref.split("/").at(-1) ?? "";
-    return `<a href="#schema-${esc(name)}">${esc(name)}</a>`;
-  }
-  if (Array.isArray(schema.enum)) return esc(schema.enum.join(" | "));
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.map((entry) => typeHtml(record(entry))).join(" | ");
-  if (schema.type === "array") return `${typeHtml(record(schema.items))}[]`;
-  if (schema.type === "object") return `{ ${Object.keys(record(schema.properties)).map(esc).join(", ")} }`;
-  return esc(text(schema.type) || "any");
-}
-
 const tagOf = (operation: Json): string => text(list(operation.tags)[0]) || "other";
-const record = (value: unknown): Json => (typeof value === "object" && value !== null ? (value as Json) : {});
-const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const esc = (value: string): string =>
-  value.replace(/[&<>"']/g, (char) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[char] ?? char);
-
-export const pageStyle = `:root{color-scheme:light dark;--line:#8884;--soft:#8882;--link:light-dark(#0b57d0,#8ab4f8)}
-*{box-sizing:border-box}body{margin:0;font:15px/1.55 system-ui,sans-serif}
-nav{position:sticky;top:0;padding:.7rem 1.5rem;background:Canvas;border-bottom:1px solid var(--line);display:flex;gap:1rem;flex-wrap:wrap}
-a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
-main{max-width:60rem;margin:0 auto;padding:1rem 1.5rem 6rem}h2{margin-top:3rem;text-transform:capitalize}
-article{border:1px solid var(--line);border-radius:8px;padding:.2rem 1rem 1rem;margin:1rem 0}:target{border-color:var(--link);background:var(--soft)}
-h3{font-weight:500;display:flex;gap:.6rem;align-items:baseline;flex-wrap:wrap}h3 i{margin-left:auto;font-size:.8rem;opacity:.7}
-b.get{color:light-dark(#137333,#81c995)}b.post{color:light-dark(#0b57d0,#8ab4f8)}b.patch{color:light-dark(#9a5b00,#fdd663)}b.delete{color:light-dark(#b3261e,#f28b82)}
-code,pre{font:13px/1.5 ui-monospace,monospace}pre{overflow:auto;background:var(--soft);padding:.8rem;border-radius:6px}
-table{border-collapse:collapse;width:100%;margin:.6rem 0}td,th{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0;border-top:1px solid var(--line)}th{border:0;font-weight:500;opacity:.7}
-summary{cursor:pointer;padding:.2rem 0}`;
+const titled = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+/** Words in backticks are code. */
+const prose = (value: unknown): string => esc(text(value)).replace(/`([^`]+)`/g, "<code>$1</code>");

@@ -236,7 +236,11 @@ describe("the daemon about itself", () => {
     const { text, headers } = await server.raw("GET", "/docs/api");
     expect(headers["content-type"]).toContain("text/html");
     expect(text).toContain("/v1/sessions/{id}/messages/stream");
-    expect(text).not.toMatch(/<script|https?:\/\/|style="|\son\w+=/);
+    expect(text).not.toMatch(/<style|https?:\/\/[^"<]*\.(js|css)|style="|\son\w+=|javascript:/);
+    expect([...text.matchAll(/<script[^>]*>/g)].map(([tag]) => tag)).toEqual([
+      '<script type="module" src="/docs/site.js">',
+      '<script type="module" src="/docs/api.js">',
+    ]);
   });
 });
 

@@ -47,13 +47,39 @@ describe("the documentation", { timeout: 120_000 }, () => {
     expect(seen).toContain("/docs/api");
   });
 
-  it("runs no script, asks nothing of other machines, and says so in its policy", async () => {
+  it("runs its own script alone, asks nothing of other machines, and says so in its policy", async () => {
     for (const path of ["/docs", "/docs/events.html", "/docs/agents/claude.html"]) {
       const answer = await fetch(`${daemon.url}${path}`);
       const html = await answer.text();
-      expect(html).not.toMatch(/<script|style=|onclick|<style/i);
+      expect(html.match(/<script[^>]*>/g)).toEqual(['<script type="module" src="/docs/site.js">']);
+      expect(html).not.toMatch(/style=|onclick|<style/i);
       expect(html).not.toMatch(/(?:src|<link[^>]*href)="https?:/i);
       expect(answer.headers.get("content-security-policy")).toContain("default-src 'self'");
     }
   });
+
+  it("colours its code, and has what a search looks for", async () => {
+    const page = await (await fetch(`${daemon.url}/docs/quickstart.html`)).text();
+    expect(page).toMatch(/<span class="tk-[a-z-]+">/);
+    const entries = (await (await fetch(`${daemon.url}/docs/search.json`)).json()) as [string, string, string, string][];
+    const found = entries.filter(([, , , text]) => text.includes("Trusting a directory") || text.includes("is trusted"));
+    expect(found.map(([, , href]) => href)).toContain("/docs/quickstart.html#trusting-a-directory");
+    for (const [, , href] of entries) {
+      const [path = "", anchor] = href.split("#");
+      const html = await pageOf(path);
+      if (anchor) expect([href, html.includes(`id="${anchor}"`)]).toEqual([href, true]);
+    }
+  });
+
+  it("says that a page is not there", async () => {
+    expect((await fetch(`${daemon.url}/docs/nothing.html`)).status).toBe(404);
+    expect((await fetch(`${daemon.url}/docs/nothing`)).status).toBe(404);
+  });
 });
+
+const read = new Map<string, Promise<string>>();
+const pageOf = (path: string): Promise<string> => {
+  const known = read.get(path) ?? fetch(`${daemon.url}${path}`).then((answer) => answer.text());
+  read.set(path, known);
+  return known;
+};

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { LogHealth } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
-import { pageStyle, renderApiPage } from "../api-page.ts";
+import { renderApiPage } from "../api-page.ts";
 import type { OpenApi } from "../openapi.ts";
 import { PAGE_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
@@ -12,7 +12,7 @@ const tag = "daemon";
 const Health = Type.Object(
   {
     status: Type.Literal("ok"),
-    version: Type.String(),
+    version: Type.String({ description: "Of the daemon." }),
     log_id: Type.String({ description: "of the log, made once; a restored backup has the same" }),
     epoch: Type.String({ description: "of this start of the daemon; cursors belong to it" }),
     log: Type.Enum(["ok", "failing", "fenced", "damaged"], {
@@ -21,11 +21,14 @@ const Health = Type.Object(
   },
   { title: "Health" },
 );
-const Damage = Type.Object({
-  places: Type.Integer({ description: "how many were found since the daemon started" }),
-  sessions: Type.Array(Type.String()),
-  message: Type.String(),
-});
+const Damage = Type.Object(
+  {
+    places: Type.Integer({ description: "how many were found since the daemon started" }),
+    sessions: Type.Array(Type.String(), { description: "Sessions that are damaged." }),
+    message: Type.String({ description: "What is wrong." }),
+  },
+  { description: "What of the log cannot be read." },
+);
 const Ready = Type.Object(
   {
     status: Type.Literal("ready"),
@@ -108,7 +111,4 @@ export function systemRoutes(app: App, { log, manager, metrics, version }: Serve
     page ??= renderApiPage(openApi.document());
     return reply.type("text/html; charset=utf-8").header("content-security-policy", PAGE_POLICY).send(page);
   });
-  app.get("/docs/api.css", { config: { role: "none" } }, async (_, reply) =>
-    reply.type("text/css; charset=utf-8").send(pageStyle),
-  );
 }

@@ -8,12 +8,12 @@ import type { App, ServerContext } from "../server-context.ts";
 import { sendFile } from "../static-files.ts";
 
 const open = { role: "none", navigable: true, hidden: true } as const;
-const LinkQuery = Type.Object({ token: Type.Optional(Type.String({ maxLength: 512 })) });
+const LinkQuery = Type.Object({ token: Type.Optional(Type.String({ description: "The token of the link.", maxLength: 512 })) });
 
-const PLACEHOLDER = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/api.css"></head>
+const PLACEHOLDER = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/site.css"></head>
 <body><main><h1>dragoman is running</h1><p>The inspector is not part of this build. The <a href="/docs/api">API</a> is here.</p></main></body></html>`;
 
-const OLD_LINK = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/api.css"></head>
+const OLD_LINK = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>dragoman</title><link rel="stylesheet" href="/docs/site.css"></head>
 <body><main><h1>This link is of an older kind</h1><p>Links with <code>?token=</code> are no longer taken: a token in an address ends up in histories and logs.
 Run <code>dragoman open</code> and use the link it prints.</p><p><a href="/ui">To the inspector</a></p></main></body></html>`;
 
@@ -34,19 +34,20 @@ export function uiRoutes(app: App, { inspectorDir, docsDir }: ServerContext): vo
   app.get("/docs", { config: open }, async (request, reply) =>
     docs ? sendPage(request, reply, docs, "index.html") : reply.redirect("/docs/api"),
   );
-  if (inspector) serveFolder(app, "/ui/*", inspector);
-  if (docs) serveFolder(app, "/docs/*", docs);
+  if (inspector) serveFolder(app, "/ui/*", inspector, "index.html");
+  if (docs) serveFolder(app, "/docs/*", docs, null);
 }
 
 /** A folder without an index page was not built. */
 const built = (folder: string | undefined): string | undefined =>
   folder !== undefined && existsSync(join(folder, "index.html")) ? folder : undefined;
 
-/** Paths without a file extension belong to the page's own router. */
-function serveFolder(app: App, url: string, root: string): void {
+/** `routed`: the page whose own router takes paths without a file extension. Null: there are only files. */
+function serveFolder(app: App, url: string, root: string, routed: string | null): void {
   app.get(url, { schema: { params: Type.Object({ "*": Type.String() }) }, config: open }, async (request, reply) => {
     const file = request.params["*"];
-    return sendPage(request, reply, root, file === "" || !/\.[a-z0-9]+$/i.test(file) ? "index.html" : file);
+    const isFile = file !== "" && /\.[a-z0-9]+$/i.test(file);
+    return sendPage(request, reply, root, isFile ? file : (routed ?? (file === "" ? "index.html" : file)));
   });
 }
 
