@@ -95,7 +95,7 @@ export type AgentInspection = {
   installed: boolean;
   path: string | null;
   version: string | null;
-  /** null: cannot be told without asking the provider. */
+  /** false: it needs what `advice` says first, a sign-in, a key or an endpoint. null: cannot be told without asking the provider. */
   signed_in: boolean | null;
   /** What to do next when it is not installed or not signed in. */
   advice: string | null;

@@ -13,7 +13,7 @@ export const mockAgent: Agent = {
   capabilities: capabilities({ edit_input: true, mcp_servers: false, system_prompt: false }),
   createTranslator: createMockTranslator,
   inspectStarts: false,
-  inspect: async (host) => ({ installed: true, path: PROGRAM, version: host.version, signed_in: true, advice: null }),
+  inspect: async (host) => ({ installed: true, path: PROGRAM, version: host.version, signed_in: null, advice: null }),
   models: async () => [
     { id: "mock-1", name: "Mock 1", is_default: true, variants: ["low", "high"] },
     { id: "mock-2", name: "Mock 2" },

@@ -4,7 +4,8 @@ import { AgentError } from "../contract.ts";
 import { capabilities } from "../kit/capabilities.ts";
 import { connect } from "./connect/connection.ts";
 import { responsesFiles, rulesOf } from "./connect/directory.ts";
-import { endpointOf } from "./connect/endpoint.ts";
+import { type Endpoint, endpointOf } from "./connect/endpoint.ts";
+import { isListening } from "./connect/listening.ts";
 import { listModels } from "./connect/models.ts";
 import { isUnfinished, removeData } from "./connect/session-data.ts";
 import { forkPlace } from "./translate/fork-place.ts";
@@ -46,15 +47,30 @@ export const responsesAgent: Agent = {
   connect,
 };
 
-/** There is nothing to install: whether the endpoint answers is asked by `dragoman doctor responses` and by the first message. */
+/** There is nothing to install. An endpoint of this machine is looked for; what it can do is asked by `dragoman doctor responses` and by the first message. */
 async function inspect(host: AgentHost): Promise<AgentInspection> {
   try {
-    const { baseUrl, apiKey, profile } = await endpointOf(host, { env: {}, model: null });
-    const needsKey = profile.keyVariable !== null && apiKey === null;
-    const advice = needsKey ? `Set ${profile.keyVariable} for ${profile.title}, or put its key into keys.json.` : null;
-    return { installed: true, path: baseUrl, version: host.version, signed_in: needsKey ? false : null, advice };
+    const endpoint = await endpointOf(host, { env: {}, model: null });
+    const advice = keyAdvice(endpoint) ?? (await endpointAdvice(endpoint));
+    return {
+      installed: true,
+      path: endpoint.baseUrl,
+      version: host.version,
+      signed_in: advice === null ? null : false,
+      advice,
+    };
   } catch (error) {
     const advice = error instanceof Error ? error.message : String(error);
     return { installed: true, path: null, version: host.version, signed_in: null, advice };
   }
 }
+
+const keyAdvice = ({ profile, apiKey }: Endpoint): string | null =>
+  profile.keyVariable !== null && apiKey === null
+    ? `Set ${profile.keyVariable} for ${profile.title}, or put its key into keys.json.`
+    : null;
+
+const endpointAdvice = async ({ baseUrl }: Endpoint): Promise<string | null> =>
+  (await isListening(baseUrl))
+    ? null
+    : `Nothing answers at ${baseUrl}. Start a model server there, or name another one: \`dragoman config set agents.responses.endpoint <url>\`.`;

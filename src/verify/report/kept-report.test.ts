@@ -32,7 +32,10 @@ const verdicts = async () =>
 describe("the kept report", () => {
   it("is private, whole, and says what the daemon shows", async () => {
     const broken = [{ rule: "G3" as const, sequence: 7, event_type: "item.delta", message: "never started" }];
-    const first = report([result("text", { duration_ms: 12.6, unparsed: 2 }), result("edit", { verdict: "failed", broken })]);
+    const first = report([
+      result("text", { duration_ms: 12.6, unparsed: 2 }),
+      result("edit", { verdict: "failed", broken, unparsed: 3 }),
+    ]);
     await keepReport(dataDir, first, new Date(0));
     expect(readdirSync(join(dataDir, "verify"))).toEqual(["mock.json"]);
     expect(statSync(join(dataDir, "verify", "mock.json")).mode & 0o777).toBe(0o600);
@@ -40,7 +43,7 @@ describe("the kept report", () => {
     expect(await readVerifyReport(dataDir, "mock")).toMatchObject({
       version: "1",
       verified_at: "1970-01-01T00:00:00.000Z",
-      totals: { passed: 1, failed: 1, hung: 0, skipped: 0, unparsed: 2, broken: 1 },
+      totals: { passed: 1, failed: 1, hung: 0, skipped: 0, unparsed: 3, broken: 1 },
       scenarios: [
         { scenario: "text", duration_ms: 13 },
         { scenario: "edit", broken: [{ rule: "G3", sequence: 7, message: "never started" }] },
