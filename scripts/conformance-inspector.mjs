@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Lab } from "../build/verify/lab.js";
 import { verifyProfiles } from "../build/verify/profiles.js";
 import { commonScenarios, promptFor } from "../build/verify/scenario/index.js";
-import { setStage } from "../build/verify/stage.js";
+import { setUpScenario } from "../build/verify/scenario-setup.js";
 import { launchBrowser } from "./browser.mjs";
 
 /** Those the inspector is tried with. */
@@ -64,7 +64,7 @@ async function openPage(browser, lab, failures) {
 }
 
 async function asPerson(page, lab, failures) {
-  const { directory, request } = await setStage(lab, allowing);
+  const { directory, request } = await setUpScenario(lab, allowing);
   const check = (holds, sentence) => holds || failures.push(sentence);
   await countGrowth(page);
   await makeSession(page, request, promptFor(growing, 0, directory));

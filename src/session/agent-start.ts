@@ -1,6 +1,6 @@
 /** What an agent is started with, and who must agree before. */
 import { AgentError } from "../agents/contract.ts";
-import type { LineTarget } from "./agent-line.ts";
+import type { ConnectionTarget } from "./agent-connection.ts";
 import type { SessionContext } from "./session-context.ts";
 import { configOf, type SessionRow } from "./session-row.ts";
 import type { TrustGate } from "./trust-gate.ts";
@@ -14,7 +14,7 @@ export async function mayStart(row: SessionRow, gate: TrustGate, { agent, host }
   if (refusal) throw new AgentError("unsupported", refusal);
 }
 
-export function startTarget(row: SessionRow, trusted: boolean, { agent, agentEnvironment }: Context): LineTarget {
+export function startTarget(row: SessionRow, trusted: boolean, { agent, agentEnvironment }: Context): ConnectionTarget {
   const { native_session_id, fork, fork_at: at, answered } = row;
   const config = configOf(row, trusted);
   const own = agent.sharesProcess ? {} : agentEnvironment(row.session_id);

@@ -5,7 +5,7 @@
 import type { ContentPart } from "../schema/content.ts";
 import type { ItemKey } from "../schema/draft.ts";
 import type { ItemStatus } from "../schema/item.ts";
-import { BoundedMap } from "./bounded-memory.ts";
+import { BoundedMap } from "./bounded-map.ts";
 
 /** How many calls stay known: enough for late results of any real turn. */
 const REMEMBERED = 20_000;

@@ -13,7 +13,7 @@ import type { MessageQueued, StoredAttachment } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { MessageAccepted, UpdateQueuedMessage } from "../schema/session.ts";
 import type { QueuedMessage } from "../schema/snapshot.ts";
-import { agentCall } from "./agent-line.ts";
+import { agentCall } from "./agent-connection.ts";
 import { parkedMessage, unsentTurn } from "./outcomes.ts";
 import { promptOf, readCommand } from "./prompt.ts";
 import type { SessionCheckpoints } from "./session-checkpoints.ts";

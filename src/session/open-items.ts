@@ -6,7 +6,7 @@ import type { ContentPart } from "../schema/content.ts";
 import type { ItemKey } from "../schema/draft.ts";
 import type { ItemStatus } from "../schema/item.ts";
 import type { GrowingItem } from "../schema/projection/growing-item.ts";
-import { BoundedMap } from "./bounded-memory.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import type { ContinuedMessage } from "./continued-message.ts";
 import type { Origin, StreamedPart } from "./event-writer.ts";
 

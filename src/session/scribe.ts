@@ -13,8 +13,8 @@ import { asTold, skillCalls, skillOf, skillsGiven, withSnakeKeys } from "./draft
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { argumentsHash, inputHash, knownHash } from "./input-hash.ts";
 import { ItemLedger } from "./item-ledger.ts";
+import { changedPermission, OpenRequests, sameCall } from "./open-requests.ts";
 import { type ArtifactWriter, INLINE_LIMIT, PartStore } from "./part-store.ts";
-import { changedPermission, RequestBook, sameCall } from "./request-book.ts";
 import { type TurnListener, TurnWriter } from "./turn-writer.ts";
 
 /** Where a message nobody understood came from, and its hash. */
@@ -35,7 +35,7 @@ export class Scribe {
   /** The session after everything that was written. */
   readonly projection: SessionProjection;
   readonly items: ItemLedger;
-  readonly requests: RequestBook;
+  readonly requests: OpenRequests;
   readonly turns: TurnWriter;
   readonly #parts: PartStore;
   readonly #listener: ScribeListener;
@@ -52,7 +52,7 @@ export class Scribe {
     this.#listener = listener;
     this.#parts = new PartStore(artifacts, (data) => this.writer.emit("artifact.written", data, BY_DAEMON));
     this.items = new ItemLedger(writer, this.#parts);
-    this.requests = new RequestBook(writer, (itemId, ms) => this.items.waited(itemId, ms));
+    this.requests = new OpenRequests(writer, (itemId, ms) => this.items.waited(itemId, ms));
     this.turns = new TurnWriter(writer, this.items, this.requests, {
       turnStarted: () => {
         this.#skills.clear();

@@ -4,7 +4,7 @@ import type { Log } from "../log/contract.ts";
 import type { Actor } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { UpdateSession } from "../schema/session.ts";
-import { type AgentLine, agentCall } from "./agent-line.ts";
+import { type AgentConnection, agentCall } from "./agent-connection.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { configOf, type SessionRow } from "./session-row.ts";
 import { mustSupport } from "./supported.ts";
@@ -15,7 +15,7 @@ export type SettingsOptions = {
   log: Log;
   agent: Agent;
   host: AgentHost;
-  line: AgentLine;
+  line: AgentConnection;
   gate: TrustGate;
   /** A turn runs, or a message is on its way. */
   busy(): boolean;

@@ -20,15 +20,15 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import type { MessageQueueList, QueuedMessage } from "../schema/snapshot.ts";
+import { AgentConnection, agentCall, type ConnectionTarget } from "./agent-connection.ts";
 import { writeLostAgent, writeNative } from "./agent-intake.ts";
-import { AgentLine, agentCall, type LineTarget } from "./agent-line.ts";
 import { mayStart, startTarget } from "./agent-start.ts";
 import { AgentTasks } from "./agent-tasks.ts";
 import type { Intake, NativeRecord } from "./channel.ts";
 import { MessageDelivery } from "./message-delivery.ts";
 import { endOf, stalled } from "./outcomes.ts";
 import { recoverSession } from "./recover-session.ts";
-import { RequestDesk } from "./request-desk.ts";
+import { RequestAnswers } from "./request-answers.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionContext } from "./session-context.ts";
 import { SessionRecord } from "./session-record.ts";
@@ -43,8 +43,8 @@ export class Session implements SessionPort, Intake {
   readonly #record: SessionRecord;
   readonly #row: SessionRow;
   readonly #delivery: MessageDelivery;
-  readonly #desk: RequestDesk;
-  readonly #line: AgentLine;
+  readonly #answers: RequestAnswers;
+  readonly #connection: AgentConnection;
   readonly #gate: TrustGate;
   readonly #settings: SessionSettings;
   readonly #checkpoints: SessionCheckpoints | null;
@@ -69,7 +69,7 @@ export class Session implements SessionPort, Intake {
     this.stream = stream;
     this.#context = context;
     this.#lastSign = context.now();
-    this.#line = new AgentLine(agent, host, this, context.predecessor);
+    this.#connection = new AgentConnection(agent, host, this, context.predecessor);
     const record = new SessionRecord({
       ...{ stream, log, ids, clock, host, snapshots, projection },
       listener: {
@@ -77,7 +77,7 @@ export class Session implements SessionPort, Intake {
         turnEnded: (data) => this.#turnEnded(data),
         nativeSession: (id) => record.save({ native_session_id: id, fork: false }),
       },
-      alive: () => this.#line.alive,
+      alive: () => this.#connection.alive,
       onLost: () => this.#lost(),
     });
     this.#record = record;
@@ -88,7 +88,7 @@ export class Session implements SessionPort, Intake {
       : null;
     const { session_id } = this.#row;
     this.#tasks = context.adoptTask
-      ? new AgentTasks({ session_id, directory, adopt: context.adoptTask, connection: () => this.#line.current })
+      ? new AgentTasks({ session_id, directory, adopt: context.adoptTask, connection: () => this.#connection.current })
       : null;
     this.#gate = new TrustGate({
       ...{ row: this.#row, agent, host, directories },
@@ -96,7 +96,7 @@ export class Session implements SessionPort, Intake {
       emit: (drafts) => record.emit(drafts),
     });
     this.#settings = new SessionSettings({
-      ...{ record, log, agent, host, line: this.#line, gate: this.#gate },
+      ...{ record, log, agent, host, line: this.#connection, gate: this.#gate },
       busy: () => record.projection.turn !== null || this.#delivery.running !== null,
       startedTrusted: () => this.#startedTrusted,
       allowedForGood: () => this.#allowedForGood,
@@ -106,19 +106,19 @@ export class Session implements SessionPort, Intake {
     this.#delivery = new MessageDelivery({
       ...{ record, log, limit: context.limits.queued },
       newTurnId: () => ids.next("turn"),
-      connection: () => this.#line.current,
+      connection: () => this.#connection.current,
       permitted: () => this.#permitted(),
-      open: () => this.#line.open(() => this.#target()),
+      open: () => this.#connection.open(() => this.#target()),
       checkpoints: this.#checkpoints,
       withSkill: (prompt) => this.#withSkill(prompt),
       settled: () => this.#settings.settled,
       stopped: () => this.#stopped,
       mustLive: () => this.#mustLive(),
     });
-    this.#desk = new RequestDesk({
-      book: record.scribe.requests,
+    this.#answers = new RequestAnswers({
+      requests: record.scribe.requests,
       editsInput: agent.capabilities.edit_input,
-      connection: () => this.#line.current,
+      connection: () => this.#connection.current,
       write: (work) =>
         record.write(() => {
           work();
@@ -151,7 +151,7 @@ export class Session implements SessionPort, Intake {
 
   /** True while a process may be running for it. */
   get alive(): boolean {
-    return this.#line.alive;
+    return this.#connection.alive;
   }
 
   /** The state after everything that was written, committed or not. It is exact, also when this object was given up: what was not appended is not in it. */
@@ -161,7 +161,7 @@ export class Session implements SessionPort, Intake {
 
   /** Nothing of it would be lost if this object were let go: the log has it all. */
   get resting(): boolean {
-    const idle = !this.#line.alive && !this.#delivery.running && !this.#ending && !this.projection.open;
+    const idle = !this.#connection.alive && !this.#delivery.running && !this.#ending && !this.projection.open;
     return idle && this.stream.last === this.stream.lastCommitted;
   }
 
@@ -172,12 +172,12 @@ export class Session implements SessionPort, Intake {
 
   /** [D1] What is committed, and nothing else. */
   view(): SessionView {
-    return this.#record.view((row) => (this.#line.current ? this.#startedTrusted : isTrusted(row, this.#context.directories)));
+    return this.#record.view((row) => (this.#connection.current ? this.#startedTrusted : isTrusted(row, this.#context.directories)));
   }
 
   /** Which files of the directory its agent loads: the one that runs, or the next one that is started. */
   directorySettings(): Promise<DirectorySettings> {
-    return this.#gate.settings(this.#line.current ? this.#startedTrusted : this.#gate.trusted);
+    return this.#gate.settings(this.#connection.current ? this.#startedTrusted : this.#gate.trusted);
   }
 
   /** Whether this open request asks for trust in the directory, which a person alone may give. */
@@ -248,7 +248,7 @@ export class Session implements SessionPort, Intake {
       await underWay;
     }
     const { turn } = this.projection;
-    const connection = this.#line.current;
+    const connection = this.#connection.current;
     if (!turn || !connection) return;
     this.#record.scribe.turns.interruptedBy(actor);
     this.#forcing ??= setTimeout(() => this.#forceInterrupt(turn.turn_id), this.#context.times.interrupt_ms).unref();
@@ -278,7 +278,7 @@ export class Session implements SessionPort, Intake {
 
   async #terminate(actor: Actor): Promise<void> {
     this.#gate.cancel();
-    await this.#line.end();
+    await this.#connection.end();
     this.#tasks?.lost("its session was ended");
     if (this.#record.lost) throw this.#record.lost.error;
     if (!this.projection.ended)
@@ -294,7 +294,7 @@ export class Session implements SessionPort, Intake {
     this.#context.log.assertWritable();
     await this.#checkpointFor(id, body);
     if (body.reply === "always") this.#allowedForGood = true;
-    return this.#desk.replyPermission(id, body, actor);
+    return this.#answers.replyPermission(id, body, actor);
   }
 
   /** The state before what a person is about to allow. */
@@ -318,17 +318,17 @@ export class Session implements SessionPort, Intake {
   /** `answers` null: rejected. */
   async replyQuestion(id: string, answers: string[][] | null, actor: Actor = EMBEDDED): Promise<void> {
     this.#context.log.assertWritable();
-    return this.#desk.replyQuestion(id, answers, actor);
+    return this.#answers.replyQuestion(id, answers, actor);
   }
 
   /** Starts the agent without a message, for a session whose agent rests or has died. */
   async resume(): Promise<void> {
     this.#mustLive();
     this.#context.log.assertWritable();
-    if (this.#line.current || this.#delivery.running) return;
+    if (this.#connection.current || this.#delivery.running) return;
     await this.#gate.mustBeDecided();
     this.#handed = (await this.#context.skills?.handOver(this.#skillPlace)) ?? null;
-    await agentCall(this.#line.open(() => this.#target()));
+    await agentCall(this.#connection.open(() => this.#target()));
     this.#mustLive();
     this.#record.write(() => this.#record.scribe.settle());
     await this.stream.committed();
@@ -336,22 +336,22 @@ export class Session implements SessionPort, Intake {
 
   /** Puts the agent to rest; the session becomes dormant and the next message resumes it. A message that comes meanwhile waits for that. */
   async rest(): Promise<void> {
-    if (!this.#line.current || this.#stopped) return;
-    await this.#line.close();
+    if (!this.#connection.current || this.#stopped) return;
+    await this.#connection.close();
     this.#tasks?.lost("its agent was put to rest");
     if (!this.#stopped) this.#record.guard(() => this.#rested());
   }
 
   #rested(): void {
     this.#allowedForGood = false;
-    this.#record.cut({ dormant: !this.#line.alive });
+    this.#record.cut({ dormant: !this.#connection.alive });
   }
 
   /** For the daemon's own end: what is open is closed, the session stays resumable. */
   async suspend(): Promise<void> {
     this.#suspended = true;
     this.#gate.cancel();
-    await this.#line.end();
+    await this.#connection.end();
     this.#tasks?.lost("the daemon is stopping");
     // A delivery in progress puts its message back; one that waits for a log that cannot write has not begun.
     if (this.#context.log.health().state === "ok") await this.#delivery.running;
@@ -362,12 +362,12 @@ export class Session implements SessionPort, Intake {
   setPaused(paused: boolean): void {
     this.#paused = paused;
     this.#lastSign = this.#context.now();
-    this.#line.setPaused(paused);
+    this.#connection.setPaused(paused);
   }
 
   /** Called now and then by the manager: no timer per event, no timer per session. */
   tick(now: number): void {
-    if (this.#stopped || this.#paused || !this.#line.current) return;
+    if (this.#stopped || this.#paused || !this.#connection.current) return;
     this.#record.guard(() => this.#tick(now));
   }
 
@@ -406,7 +406,7 @@ export class Session implements SessionPort, Intake {
 
   closed(info: { exit: ExitInfo | null; message?: string }): void {
     this.#tasks?.lost("its agent has ended");
-    if (this.#line.broke()) this.#record.guard(() => this.#disconnected(info));
+    if (this.#connection.broke()) this.#record.guard(() => this.#disconnected(info));
   }
 
   /** [S1] An agent's death does not end a session that the agent can resume. */
@@ -437,7 +437,7 @@ export class Session implements SessionPort, Intake {
 
   get #skillPlace(): SkillPlace {
     const { session_id, directory, permission_mode } = this.#row;
-    const trusted = this.#line.current ? this.#startedTrusted : this.#gate.trusted;
+    const trusted = this.#connection.current ? this.#startedTrusted : this.#gate.trusted;
     return { session_id, directory, permission_mode, trusted, agent: this.#context.agent };
   }
 
@@ -460,10 +460,10 @@ export class Session implements SessionPort, Intake {
   #lost(): void {
     if (this.#forcing) clearTimeout(this.#forcing);
     this.#tasks?.lost("its events could not be stored");
-    this.#context.lost(this.#line.end());
+    this.#context.lost(this.#connection.end());
   }
 
-  #target(): LineTarget {
+  #target(): ConnectionTarget {
     this.#startedTrusted = this.#gate.trusted;
     const target = startTarget(this.#row, this.#startedTrusted, this.#context);
     return this.#handed === null ? target : { ...target, config: withSkills(target.config, this.#handed) };

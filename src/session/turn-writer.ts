@@ -10,7 +10,7 @@ import type { SessionProjection } from "../schema/projection/session-projection.
 import type { OpenTurn } from "../schema/snapshot.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import type { ItemLedger } from "./item-ledger.ts";
-import type { RequestBook } from "./request-book.ts";
+import type { OpenRequests } from "./open-requests.ts";
 
 /** A message whose turn is about to start. */
 export type PromisedTurn = { turn_id: string; message_id?: string; actor?: Actor; text?: string; command?: boolean };
@@ -27,7 +27,7 @@ export class TurnWriter {
   readonly #writer: EventWriter;
   readonly #projection: SessionProjection;
   readonly #items: ItemLedger;
-  readonly #requests: RequestBook;
+  readonly #requests: OpenRequests;
   readonly #listener: TurnListener;
   /** The translator's names of open steps. */
   readonly #stepKeys = new Map<string, string>();
@@ -45,7 +45,7 @@ export class TurnWriter {
   /** Errors of the message that is being written are about the end of this process. */
   exit: ExitInfo | null = null;
 
-  constructor(writer: EventWriter, items: ItemLedger, requests: RequestBook, listener: TurnListener) {
+  constructor(writer: EventWriter, items: ItemLedger, requests: OpenRequests, listener: TurnListener) {
     this.#writer = writer;
     this.#projection = writer.projection;
     this.#items = items;

@@ -10,13 +10,13 @@ import { shapeOf } from "./compare/shape.ts";
 import { differences, type Evidence } from "./expectations.ts";
 import type { Lab } from "./lab.ts";
 import { lingering, unexplainedFiles } from "./leftovers.ts";
-import { Performance, type PlayedSession } from "./performance.ts";
 import { replayTrace } from "./replay.ts";
 import { eventLine } from "./report/event-line.ts";
 import type { Expectation, Scenario } from "./scenario/index.ts";
 import { emptyResult, type ScenarioResult } from "./scenario-result.ts";
+import { type PlayedSession, ScenarioRun } from "./scenario-run.ts";
+import { type Stage, setUpScenario } from "./scenario-setup.ts";
 import { machineTraces, scrubTrace } from "./scrub.ts";
-import { type Stage, setStage } from "./stage.ts";
 import { parseRow } from "./trace-file.ts";
 
 export type RunOptions = {
@@ -38,8 +38,8 @@ export async function runScenario(lab: Lab, scenario: Scenario, options: RunOpti
   const expected = scenario.expect ?? {};
   const limit = AbortSignal.timeout(options.timeLimitMs);
   try {
-    const stage = await setStage(lab, scenario);
-    const play = new Performance(lab, scenario, stage, limit);
+    const stage = await setUpScenario(lab, scenario);
+    const play = new ScenarioRun(lab, scenario, stage, limit);
     await playOut({ lab, scenario, stage, play, expected, limit, options }, result);
     result.failures.push(...play.failures);
     for (const session of play.sessions) {
@@ -65,7 +65,7 @@ type Attempt = {
   lab: Lab;
   scenario: Scenario;
   stage: Stage;
-  play: Performance;
+  play: ScenarioRun;
   expected: Expectation;
   limit: AbortSignal;
   options: RunOptions;

@@ -3,10 +3,10 @@ import type { Agent } from "../agents/contract.ts";
 import type { VerifyProfile } from "../agents/kit/verify/profile.ts";
 import type { AgentInfo } from "../schema/session.ts";
 import { Lab } from "./lab.ts";
-import { killsDaemon, needsOwnDaemon, unmetNeed } from "./needs.ts";
 import { type RunOptions, runScenario } from "./runner.ts";
 import { runsOn, type Scenario } from "./scenario/index.ts";
 import { emptyResult, type ScenarioResult } from "./scenario-result.ts";
+import { killsDaemon, needsOwnDaemon, skipReason } from "./skip-reasons.ts";
 
 export const DEFAULT_TIME_LIMIT_MS = 60_000;
 /** Scenarios tagged `long` have many turns. */
@@ -69,7 +69,7 @@ function choose(scenarios: readonly Scenario[], agent: string, only: readonly st
 }
 
 async function one(lab: Lab, scenario: Scenario, options: VerifyAgentOptions, report: AgentReport): Promise<void> {
-  const missing = unmetNeed(scenario, options.agent, options.profile);
+  const missing = skipReason(scenario, options.agent, options.profile);
   const result = missing
     ? { ...emptyResult(options.agent.id, scenario), verdict: "skipped" as const, failures: [missing] }
     : await run(lab, scenario, options);

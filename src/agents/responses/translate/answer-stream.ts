@@ -7,7 +7,7 @@ import type { Translation } from "../../contract.ts";
 import { type JsonRecord, rec, str } from "../../json.ts";
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { type AnswerItem, AnswerItems, callPart, finalParts, hostedResult, shapeOf } from "./answer-items.ts";
-import type { CallBook } from "./call-book.ts";
+import type { CallTable } from "./call-table.ts";
 import { SESSION } from "./wire.ts";
 
 /** Streamed text: where it goes, and what names its part. */
@@ -25,12 +25,12 @@ const DELTAS: Readonly<Record<string, readonly [DeltaPartType, "content_index" |
 export class AnswerStream {
   readonly items: AnswerItems;
   readonly #namer: CallNamer;
-  readonly #calls: CallBook;
+  readonly #calls: CallTable;
   readonly #n: number;
   /** False for the model's summary: it is no part of the conversation. */
   readonly #shown: boolean;
 
-  constructor(request: { n: number; attempt: number; purpose: string }, calls: CallBook) {
+  constructor(request: { n: number; attempt: number; purpose: string }, calls: CallTable) {
     this.#n = request.n;
     this.items = new AnswerItems(request.n, request.attempt);
     this.#namer = new CallNamer(request.n, request.attempt);

@@ -8,7 +8,7 @@ import { own, str, timeOf } from "../../json.ts";
 import { authRequired } from "../../kit/error-table.ts";
 import { ASKED_AGAIN, retrying } from "../../translation.ts";
 import { AnswerStream } from "./answer-stream.ts";
-import { CallBook } from "./call-book.ts";
+import { CallTable } from "./call-table.ts";
 import { childDrafts, childPermission, childQuestion, childResolved } from "./child-drafts.ts";
 import { errorCode, errorData, type Failure } from "./errors.ts";
 import { permissionDraft, questionDraft, withdrawn } from "./requests.ts";
@@ -20,7 +20,7 @@ const RUNNING: Draft = { do: "status", status: { status: "running" } };
 export class JournalDrafts {
   /** The answer that is being streamed. */
   stream: AnswerStream | null = null;
-  readonly #calls = new CallBook();
+  readonly #calls = new CallTable();
   #window: number | null = null;
   #turnUsage = NO_TOKENS;
   #turnId = "";

@@ -5,7 +5,7 @@ import type { PermissionMode } from "../schema/event-data.ts";
 import type { Action, Scenario, Turn } from "./scenario/index.ts";
 
 /** Why this agent cannot play it; null when it can. */
-export function unmetNeed(
+export function skipReason(
   scenario: Scenario,
   agent: Pick<Agent, "capabilities" | "skills" | "forkPlace">,
   profile: VerifyProfile,

@@ -13,7 +13,7 @@ const ECHO_SERVER = fileURLToPath(builtFile("verify/scenario/mcp-echo-server.js"
 
 export type Stage = { directory: string; request: CreateSession };
 
-export async function setStage(lab: Lab, scenario: Scenario): Promise<Stage> {
+export async function setUpScenario(lab: Lab, scenario: Scenario): Promise<Stage> {
   const { profile, place } = lab;
   const session: SessionSettings = scenario.session ?? {};
   const { directory, own } = await lab.folder(scenario.name);

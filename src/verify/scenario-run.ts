@@ -6,9 +6,9 @@ import type { CreateSession } from "../schema/session.ts";
 import { Decider } from "./decider.ts";
 import { EventWatch } from "./event-watch.ts";
 import type { Lab } from "./lab.ts";
-import { hasCome } from "./moments.ts";
 import { type Action, promptFor, type Scenario, type Turn, type When } from "./scenario/index.ts";
-import { attachmentsOf, type Stage } from "./stage.ts";
+import { attachmentsOf, type Stage } from "./scenario-setup.ts";
+import { isDue } from "./triggers.ts";
 
 /** A session the scenario used, with the handle for the daemon that runs now. */
 export type PlayedSession = { handle: SessionHandle; watch: EventWatch };
@@ -24,7 +24,7 @@ const TOO_LATE = new Set([
   "precondition_failed",
 ]);
 
-export class Performance {
+export class ScenarioRun {
   readonly sessions: PlayedSession[] = [];
   readonly failures: string[] = [];
   /** An action was refused as the scenario allows: what it expects of the rest does not count. */
@@ -194,7 +194,7 @@ export class Performance {
       return;
     }
     const { watch } = this.#now;
-    await watch.until(() => hasCome(when, watch.events.slice(this.#begins[turn] ?? 0)), signal);
+    await watch.until(() => isDue(when, watch.events.slice(this.#begins[turn] ?? 0)), signal);
   }
 
   #plan(action: Action, turn: number): PendingAction {

@@ -13,9 +13,9 @@ import {
 } from "../agents/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 
-export type LineTarget = { config: SessionConfig; resume: ResumeTarget | null };
+export type ConnectionTarget = { config: SessionConfig; resume: ResumeTarget | null };
 
-export class AgentLine {
+export class AgentConnection {
   readonly #agent: Agent;
   readonly #host: AgentHost;
   readonly #port: SessionPort;
@@ -51,7 +51,7 @@ export class AgentLine {
   }
 
   /** Opens it unless it is open. An exit during start-up is the start's failure, reported by the rejection. */
-  async open(target: () => LineTarget): Promise<Connection> {
+  async open(target: () => ConnectionTarget): Promise<Connection> {
     while (this.#closing) await this.#closing;
     if (this.#sealed) throw new AgentError("agent_gone", "The session is being closed: no agent is started for it any more.");
     if (this.#connection) return this.#connection;
@@ -61,7 +61,7 @@ export class AgentLine {
     return this.#opening;
   }
 
-  async #connect({ config, resume }: LineTarget): Promise<Connection> {
+  async #connect({ config, resume }: ConnectionTarget): Promise<Connection> {
     // Asked again at every start: files on the machine, and whether the directory is trusted, may have changed since the session was made.
     const refusal = await this.#agent.refusal?.(config, this.#host);
     if (refusal) throw new AgentError("unsupported", refusal);

@@ -6,12 +6,12 @@ import type { Draft } from "../schema/draft.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
 import { BY_DAEMON } from "./event-writer.ts";
+import type { OpenRequests, PermissionAnswer, QuestionAnswer } from "./open-requests.ts";
 import { optionFor } from "./permission-option.ts";
-import type { PermissionAnswer, QuestionAnswer, RequestBook } from "./request-book.ts";
 import { DaemonRequest } from "./trust-gate.ts";
 
-export type DeskOptions = {
-  book: RequestBook;
+export type AnswerOptions = {
+  requests: OpenRequests;
   /** Whether the agent runs a call with an input that a person edited. */
   editsInput: boolean;
   connection(): Connection | null;
@@ -23,16 +23,16 @@ export type DeskOptions = {
   committed(options?: { bounded: boolean }): Promise<void>;
 };
 
-export class RequestDesk {
-  readonly #options: DeskOptions;
+export class RequestAnswers {
+  readonly #options: AnswerOptions;
 
-  constructor(options: DeskOptions) {
+  constructor(options: AnswerOptions) {
     this.#options = options;
   }
 
   async replyPermission(id: string, { input_hash, ...body }: PermissionReplyBody, actor: Actor): Promise<void> {
-    const { book, write, say } = this.#options;
-    const request = book.find(id);
+    const { requests, write, say } = this.#options;
+    const request = requests.find(id);
     if (request?.kind !== "permission") return this.#answeredBefore(id, body, "permission_not_found");
     const { metadata } = request.data;
     if (input_hash !== undefined && input_hash !== metadata.input_hash)
@@ -47,7 +47,7 @@ export class RequestDesk {
     const option = optionFor(metadata.options, body);
     const approved = option ? option.kind.startsWith("allow") : body.reply !== "reject";
     const { reply, message } = body;
-    book.remember(id, body);
+    requests.remember(id, body);
     const resolution: PermissionAnswer = {
       status: approved ? "approved" : "denied",
       resolved_by: "client",
@@ -59,7 +59,7 @@ export class RequestDesk {
     };
     // What the agent is told stands in its ledger; of the daemon's own requests only the daemon knows.
     if (own) say([{ do: "permission.resolve", key: request.side.key, ...resolution }]);
-    else write(() => void book.resolvePermission(id, resolution, BY_DAEMON));
+    else write(() => void requests.resolvePermission(id, resolution, BY_DAEMON));
     const answer = { reply, option_id: option?.id ?? null, message: message ?? null, updated_input };
     await this.#whenDurable((agent) => agent.replyPermission(request.side.native, answer), own && (() => own.answered(reply)));
   }
@@ -81,16 +81,16 @@ export class RequestDesk {
 
   /** `answers` null: rejected. */
   async replyQuestion(id: string, answers: string[][] | null, actor: Actor): Promise<void> {
-    const { book, write } = this.#options;
-    const request = book.find(id);
+    const { requests, write } = this.#options;
+    const request = requests.find(id);
     if (request?.kind !== "question") return this.#answeredBefore(id, answers, "question_not_found");
     const asked = request.data.questions.length;
     if (answers && answers.length !== asked)
       throw new ProblemError("invalid_answers", `This request has ${asked} question(s); send one list of strings for each.`);
-    book.remember(id, answers);
+    requests.remember(id, answers);
     const status = answers ? "answered" : "rejected";
     const resolution: QuestionAnswer = { status, resolved_by: "client", ...(answers ? { answers } : {}), actor };
-    write(() => void book.resolveQuestion(id, resolution, BY_DAEMON));
+    write(() => void requests.resolveQuestion(id, resolution, BY_DAEMON));
     await this.#whenDurable((agent) => agent.replyQuestion(request.side.native, answers));
   }
 
@@ -117,14 +117,14 @@ export class RequestDesk {
   }
 
   async #answeredBefore(id: string, answer: unknown, missing: "permission_not_found" | "question_not_found"): Promise<void> {
-    const { book } = this.#options;
-    const replacement = book.replacementOf(id);
+    const { requests } = this.#options;
+    const replacement = requests.replacementOf(id);
     if (replacement !== undefined)
       throw new ProblemError(
         "precondition_failed",
         `The agent changed the input after it asked. Read ${replacement} and answer that.`,
       );
-    const before = book.answerOf(id);
+    const before = requests.answerOf(id);
     if (before === undefined) throw new ProblemError(missing);
     if (before !== JSON.stringify(answer)) throw new ProblemError("already_answered");
     await this.#options.committed();

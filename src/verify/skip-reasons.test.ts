@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { mockAgent } from "../agents/mock/agent.ts";
 import { mockProfile } from "../agents/mock/verify/profile.ts";
-import { needsOwnDaemon, unmetNeed } from "./needs.ts";
 import { commonScenarios, type Scenario } from "./scenario/index.ts";
+import { needsOwnDaemon, skipReason } from "./skip-reasons.ts";
 
 const named = (name: string): Scenario => {
   const found = commonScenarios.find((scenario) => scenario.name === name);
@@ -16,7 +16,7 @@ describe("what a scenario needs", () => {
     const profile = { ...mockProfile, compact: "/compact", permissive: async () => ({}) };
     const skills = { project: [], user: [], upwards: false, door: "plugin_directory" as const };
     const full = { capabilities: { ...able, system_prompt: true }, skills, forkPlace: async () => null };
-    const unmet = commonScenarios.map((scenario) => [scenario.name, unmetNeed(scenario, full, profile)] as const);
+    const unmet = commonScenarios.map((scenario) => [scenario.name, skipReason(scenario, full, profile)] as const);
     // There are two ways to hand over skills, and an agent has one.
     expect(unmet.filter(([, need]) => need !== null)).toEqual([["skill-by-tool", "is not handed skills that way"]]);
   });
@@ -30,16 +30,16 @@ describe("what a scenario needs", () => {
     ["mcp-tool", { mcp_servers: false }, "takes no MCP servers"],
     ["mode-text-shell-plan", { permission_modes: ["default" as const] }, "no permission mode plan"],
   ])("%s is skipped when the agent cannot do it", (name, lacking, reason) => {
-    expect(unmetNeed(named(name), { capabilities: { ...able, ...lacking } }, mockProfile)).toBe(reason);
+    expect(skipReason(named(name), { capabilities: { ...able, ...lacking } }, mockProfile)).toBe(reason);
   });
 
   it("is a way to hand over skills where one is handed over", () => {
-    expect(unmetNeed(named("skill-handed-over"), { capabilities: able }, mockProfile)).toBe("is not handed skills that way");
+    expect(skipReason(named("skill-handed-over"), { capabilities: able }, mockProfile)).toBe("is not handed skills that way");
   });
 
   it("is skipped when the profile has no word for it", () => {
-    expect(unmetNeed(named("compact"), { capabilities: able }, mockProfile)).toBe("cannot be told to compact");
-    expect(unmetNeed(named("set-model"), { capabilities: able }, { ...mockProfile, models: {} })).toBe("has one model only");
+    expect(skipReason(named("compact"), { capabilities: able }, mockProfile)).toBe("cannot be told to compact");
+    expect(skipReason(named("set-model"), { capabilities: able }, { ...mockProfile, models: {} })).toBe("has one model only");
   });
 
   it("is a daemon of its own for those that restart it or kill the agent", () => {

@@ -8,7 +8,7 @@ import type { PermissionData, PermissionOption, PlainReply, QuestionData, Resolv
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import { OPTION_ORDER } from "../schema/sameness.ts";
 import { snakeRecord } from "../schema/snake-case.ts";
-import { BoundedMap } from "./bounded-memory.ts";
+import { BoundedMap } from "./bounded-map.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { canonicalJson } from "./input-hash.ts";
 
@@ -42,7 +42,7 @@ export type OpenPermission = { kind: "permission"; data: PermissionData; side: S
 export type OpenQuestion = { kind: "question"; data: QuestionData; side: Side };
 export type OpenRequest = OpenPermission | OpenQuestion;
 
-export class RequestBook {
+export class OpenRequests {
   readonly #writer: EventWriter;
   readonly #projection: SessionProjection;
   /** `kind key` → id. */

@@ -17,7 +17,7 @@ type KnownCall = {
   files: DraftPart[];
 };
 
-export class CallBook {
+export class CallTable {
   readonly #calls = new Map<string, KnownCall>();
 
   /** The item of this call has been started. */

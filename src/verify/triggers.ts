@@ -2,10 +2,10 @@
 import type { UniversalEvent } from "../schema/event.ts";
 import type { When } from "./scenario/index.ts";
 
-export type EventMoment = Exclude<When, { on: "start" } | { on: "request" }>;
+export type EventTrigger = Exclude<When, { on: "start" } | { on: "request" }>;
 
 /** Whether the moment has come, told by the events since the prompt was sent. */
-export function hasCome(when: EventMoment, events: readonly UniversalEvent[]): boolean {
+export function isDue(when: EventTrigger, events: readonly UniversalEvent[]): boolean {
   switch (when.on) {
     case "event":
       return events.filter((event) => event.type === when.type).length >= (when.nth ?? 1);
