@@ -1,7 +1,7 @@
 // Makes the screenshots of README and docs: a real daemon, the mock agent acting out a day's work, a real browser.
 //   npm run build && node scripts/screenshots.mjs                the pictures of the docs
 //   npm run build && node scripts/screenshots.mjs --all=FOLDER   every main view, light and dark, 1440, 1024 and 390 wide
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -97,6 +97,32 @@ async function retold(api, session, title) {
   return session;
 }
 
+const BEFORE =
+  'export class LineReader {\n  push(chunk: string): string[] {\n    const lines = chunk.split("\\n");\n    lines.pop();\n    return lines;\n  }\n}\n';
+const AFTER = BEFORE.replace("chunk.split", "(this.#rest + chunk).split")
+  .replace("lines.pop();", 'this.#rest = lines.pop() ?? "";')
+  .replace("{\n", '{\n  #rest = "";\n\n');
+
+/** Files that really change while a turn runs: the mock only tells of changes. */
+async function edited(api) {
+  const directory = join(home, "reader");
+  mkdirSync(join(directory, "src"), { recursive: true });
+  writeFileSync(join(directory, "src/line-reader.ts"), BEFORE);
+  const title = "Keep the rest of the last chunk";
+  const session = await api.createSession({ agent: mockAgent.id, directory, title });
+  await session.send("hold");
+  for await (const event of session.events()) {
+    if (event.type === "turn.started") {
+      writeFileSync(join(directory, "src/line-reader.ts"), AFTER);
+      writeFileSync(join(directory, "CHANGES.md"), "- A line that spans two chunks is kept.\n");
+      await session.send("say Done.", { when_busy: "steer" });
+    }
+    if (event.type === "turn.ended") break;
+  }
+  await session.update({ title });
+  return session;
+}
+
 async function work(api) {
   const made = async (name, title, acts) => {
     const directory = join(home, name);
@@ -115,22 +141,25 @@ async function work(api) {
   await asking.send("ask rm -rf dist && npm run release");
   const question = await made("design", "Colours for the new theme", []);
   await question.send("question");
-  const running = await made("website", undefined, []);
-  await running.send("slow 600000 I look at every link of the site, one after the other");
-  return { main, asking, question, running };
+  const running = await made("website", "Check every link of the site", []);
+  await running.send("slow 2000 I look at every link of the site, one after the other, and write down which lead nowhere");
+  return { main, asking, question, running, edited: await edited(api) };
 }
 
 const browser = await launchBrowser();
 const all = process.argv.find((arg) => arg.startsWith("--all="))?.slice("--all=".length);
 const folder = all ?? images;
 
-const tab = (name) => async (page) => {
-  if ((await page.locator(".drawer").count()) === 0) await page.keyboard.press("Alt+i");
-  await page.getByRole("tab", { name }).click();
-};
+const tab =
+  (name, wait = ".tab-panel") =>
+  async (page) => {
+    if ((await page.locator(".drawer").count()) === 0) await page.keyboard.press("Alt+i");
+    await page.getByRole("tab", { name }).click();
+    await page.locator(wait).first().waitFor();
+  };
 
 /** What is open in a picture, and what must be there before it is taken. `docs`: the picture of the docs, as [name, theme, width]. */
-function viewsOf({ main, asking, question, running }) {
+function viewsOf({ main, asking, question, running, edited }) {
   const session = (handle) => `/sessions/${handle.id}`;
   return [
     { name: "start", hash: "/", wait: ".live-card", docs: ["start", "light", 1440] },
@@ -141,10 +170,24 @@ function viewsOf({ main, asking, question, running }) {
     { name: "working", hash: session(running), wait: ".working" },
     { name: "timeline", hash: session(main), wait: ".turn-end", act: openEvent, docs: ["timeline-dark", "dark", 1440] },
     { name: "coverage", hash: session(main), wait: ".turn-end", act: tab("Coverage"), docs: ["coverage", "light", 1440] },
-    { name: "charts", hash: session(main), wait: ".turn-end", act: tab("Charts") },
-    { name: "palette", hash: session(main), wait: ".turn-end", act: (page) => page.keyboard.press("Control+k") },
+    { name: "charts", hash: session(main), wait: ".turn-end", act: tab("Charts", ".chart canvas") },
+    {
+      name: "changes",
+      hash: session(edited),
+      wait: ".turn-end",
+      act: tab("Changes", ".changed-file"),
+      docs: ["changes", "light", 1440],
+    },
+    { name: "files", hash: session(edited), wait: ".turn-end", act: tab("Files", ".file-tree, .files") },
+    {
+      name: "palette",
+      hash: session(main),
+      wait: ".turn-end",
+      act: (page) => page.keyboard.press("Control+k"),
+      docs: ["palette", "light", 1440],
+    },
     { name: "agents", hash: "/agents", wait: ".verify", docs: ["agents", "light", 1440] },
-    { name: "usage", hash: "/usage", wait: ".chart canvas" },
+    { name: "usage", hash: "/usage", wait: ".chart canvas", docs: ["usage", "light", 1440] },
     { name: "settings", hash: "/settings", wait: ".settings-group" },
     { name: "compare", hash: `/compare/${main.id}/${asking.id}`, wait: ".turn-end" },
     { name: "approve", hash: "/", role: "approve", wait: ".request" },

@@ -1,4 +1,4 @@
-/** The whole page: list at the left, what is open in the middle, and what must be told at the top. */
+/** The whole page: list at the left, what is open in the middle, and what must be known at the top. */
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { type FormEvent, lazy, Suspense, useEffect, useState } from "react";
 import { Help } from "./help.tsx";
@@ -39,9 +39,8 @@ export function App() {
   const [finding, setFinding] = useState(false);
   const operate = canOperate(allowed);
   useTitle(here);
-  useEffect(() => {
-    if (here.page !== "home") leaveSidebar();
-  }, [here]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever is opened, on a narrow screen the list makes room for it.
+  useEffect(leaveSidebar, [here]);
   const onNew = (): void => {
     if (!operate) return;
     leaveSidebar();

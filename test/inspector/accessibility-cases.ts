@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { at, openDrawer, say, type World } from "./world.ts";
 
 /** In the second theme only colours differ. */
-async function seriousFaults(page: Page, onlyColours: boolean): Promise<string[]> {
+export async function seriousFaults(page: Page, onlyColours: boolean): Promise<string[]> {
   await page.evaluate(axe.source);
   const violations = await page.evaluate(async (colours) => {
     const { axe: engine } = window as unknown as { axe: typeof axe };
@@ -53,6 +53,14 @@ export function accessibilityCases(world: World): void {
     await page.locator(".request.permission").waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
     await openDrawer(page);
+    for (const name of ["Native", "Charts", "Coverage", "Timeline"]) {
+      await page.getByRole("tab", { name }).click();
+      await page
+        .locator({ Native: ".native-row", Charts: ".chart canvas", Coverage: ".totals" }[name] ?? "[data-sequence]")
+        .first()
+        .waitFor();
+      expect(await seriousFaults(page, dark)).toEqual([]);
+    }
     await page.locator("[data-sequence]").first().waitFor();
     await page.locator("[data-sequence]").first().click();
     await page.locator(".event-detail .code-block").first().waitFor();

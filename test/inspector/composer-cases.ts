@@ -1,8 +1,23 @@
 // Writing: queue, steer, commands, attachments, settings, and what can be done with a session.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { at, choose, say, showOnly, type World } from "./world.ts";
 
 export function composerCases(world: World): void {
+  it("completes the directory of a new session from what is typed", async () => {
+    mkdirSync(join(world.directory, "grove/apple-tree"), { recursive: true });
+    mkdirSync(join(world.directory, "grove/apricot"), { recursive: true });
+    const page = await world.window("/");
+    await page.getByRole("button", { name: /^Directory:/ }).click();
+    const field = page.getByLabel("Path on the daemon's machine");
+    await field.fill(join(world.directory, "grove/ap"));
+    const option = (name: string) => page.locator(`[role=option][data-value="${join(world.directory, "grove", name)}"]`);
+    await option("apricot").waitFor();
+    await option("apple-tree").click();
+    await page.getByRole("button", { name: "Directory: apple-tree" }).waitFor();
+  });
+
   it("queues while a turn runs, steers into it, interrupts it", async () => {
     const session = await world.session("Busy");
     const page = await world.window(at(session));

@@ -42,6 +42,21 @@ export function debuggingCases(world: World): void {
     await detail.locator(".code-block").nth(1).getByText('"text"').first().waitFor();
   });
 
+  it("shows every native message as it came, in both directions", async () => {
+    const session = await world.session("Native");
+    await session.prompt("say the very words");
+    const page = await world.window(at(session));
+    await openDrawer(page);
+    await page.getByRole("tab", { name: "Native" }).click();
+    const rows = page.getByRole("list", { name: "Native messages" }).getByRole("button");
+    const known = (await session.native()).trim().split("\n").length;
+    await expect.poll(() => rows.count()).toBe(known);
+    await page.getByLabel("Search native messages").fill("prompt the very words");
+    await expect.poll(() => rows.locator("code").allTextContents()).toEqual(["in:prompt"]);
+    await rows.first().click();
+    await page.locator(".native .code-block").getByText('"say the very words"').waitFor();
+  });
+
   it("shows an event that came while its page of the timeline was on its way", async () => {
     const session = await world.session("Late event");
     await session.prompt("say one");

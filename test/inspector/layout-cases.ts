@@ -70,9 +70,26 @@ export function layoutCases(world: World): void {
     await send.waitFor();
     await expect.poll(async () => (await boxOf(send)).left >= (await boxOf(chips)).right - 3).toBe(true);
     await page.setViewportSize({ width: 1024, height: 800 });
+    // Two columns: the list makes room, and the drawer covers nothing.
+    await page.getByRole("navigation", { name: "Sessions" }).waitFor({ state: "hidden" });
+    const [session_, drawer] = [await boxOf(page.locator(".session-page")), await boxOf(page.locator(".drawer"))];
+    expect(session_.right).toBeLessThanOrEqual(drawer.left + 1);
     await page.getByRole("button", { name: /^Event type:/ }).click();
     await page.locator('[role=option][data-value="item.completed"]').click();
     await page.getByRole("button", { name: "Event type: item.completed" }).waitFor();
+  });
+
+  it("begins on a phone with the box to write in, and the list a touch away", async () => {
+    const session = await world.session("On a phone");
+    await session.send("ask touch a");
+    const page = await world.otherWindow("/", { narrow: true });
+    const list = page.getByRole("navigation", { name: "Sessions" });
+    await page.getByLabel("What should be done?").waitFor();
+    expect(await list.isVisible()).toBe(false);
+    await page.getByRole("button", { name: "Allow once" }).waitFor();
+    await page.getByRole("button", { name: "Sessions" }).click();
+    await list.getByText("On a phone").waitFor();
+    await session.terminate();
   });
 
   it("fits a phone", async () => {

@@ -3,6 +3,27 @@ import { expect, it } from "vitest";
 import { at, showOnly, type World } from "./world.ts";
 
 export function listCases(world: World): void {
+  it("leads from a session to those its agent started, and back", async () => {
+    const [parent, child] = [await world.session("The whole"), await world.session("A part of it")];
+    const page = await world.otherWindow("/");
+    // As the daemon says it of a session that an agent started.
+    await page.route(
+      (url) => url.pathname === "/v1/sessions",
+      async (route) => {
+        const response = await route.fetch();
+        const list = (await response.json()) as { sessions: { session_id: string; parent_session_id?: string }[] };
+        for (const each of list.sessions) if (each.session_id === child.id) each.parent_session_id = parent.id;
+        await route.fulfill({ response, json: list });
+      },
+    );
+    await page.reload();
+    await page.locator("#session-list").getByText("The whole").click();
+    await page.getByRole("link", { name: "started A part of it" }).click();
+    await page.getByRole("heading", { name: "A part of it" }).waitFor();
+    await page.getByRole("link", { name: "part of The whole" }).click();
+    await page.getByRole("heading", { name: "The whole" }).waitFor();
+  });
+
   it("pins, tags and archives a session, and takes it back", async () => {
     const session = await world.session("Filed session");
     const page = await world.window(at(session));

@@ -52,10 +52,7 @@ export function sharingCases(world: World): void {
     const page = await world.window(at(shared));
     await act(page, "Share read-only");
     const dialog = page.getByRole("dialog", { name: "Share read-only" });
-    const command = (await dialog.locator(".command").textContent()) ?? "";
-    expect(command).toBe(`$ dragoman token mint --role observe --session ${shared.id}`);
-    const { token } = await world.api.mintToken("observe", { scope: { sessions: [shared.id] } });
-    await dialog.getByLabel("Token").fill(token);
+    await dialog.getByRole("button", { name: "Make a link" }).click();
     const link = await dialog.getByLabel("Link", { exact: true }).inputValue();
     await page.keyboard.press("Escape");
     const guest = await world.otherWindow("/", { link });
@@ -169,5 +166,10 @@ export function sharingCases(world: World): void {
     const page = await world.window("/usage");
     await page.getByRole("img", { name: /^Tokens of 30 days/ }).waitFor();
     await page.getByRole("region", { name: "By agent" }).getByRole("cell", { name: "mock" }).waitFor();
+    const legend = page.getByRole("list", { name: "Legend of Tokens" });
+    expect(await legend.allTextContents()).toEqual(["mock"]);
+    const chart = (await page.getByRole("img", { name: /^Tokens of/ }).boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    await page.mouse.move(chart.x + chart.width - 30, chart.y + 60);
+    await expect.poll(() => legend.getByRole("listitem").count()).toBe(2);
   });
 }

@@ -17,7 +17,10 @@ const SIGN_IN: Record<string, readonly string[]> = {
   copilot: ["login"],
 };
 
-/** Nobody is signed in, or it cannot be told and the agent says what to do about it. */
+/** Otherwise it needs a key or an endpoint, which its advice names. */
+export const hasSignIn = ({ agent }: AgentInfo): boolean => agent in SIGN_IN;
+
+/** Nobody is signed in, or this is unknown and the agent gives advice. */
 export const mayNeedSignIn = ({ installed, signed_in, advice }: AgentInfo): boolean =>
   installed && (signed_in === false || (signed_in === null && advice !== null));
 

@@ -1,7 +1,6 @@
 /** Every agent the daemon knows: is it here, signed in, which version, and as a matrix what each can do; with what can be done about it. */
 import { useState } from "react";
 import type { AgentInfo } from "../../../src/schema/session.ts";
-import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
 import { isReady } from "../start/new-session-form.ts";
 import { agents, readAgents } from "../state/agents.ts";
 import { prefer } from "../state/preferences.ts";
@@ -10,8 +9,9 @@ import { useStore } from "../state/store.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
 import { withCode } from "../ui/format-code.tsx";
+import { PageHead } from "../ui/page-head.tsx";
 import { scrollable } from "../ui/scrollable.ts";
-import { InstallButton, SignInButton, VerifyButton } from "./agent-actions.tsx";
+import { hasSignIn, InstallButton, SignInButton, VerifyButton } from "./agent-actions.tsx";
 import { CapabilityMatrix } from "./capability-matrix.tsx";
 import { VerifyResult } from "./verify-result.tsx";
 
@@ -26,14 +26,9 @@ export default function AgentsPage() {
   };
   return (
     <main className="page">
-      <header className="session-head">
-        <SidebarToggle />
-        <div className="session-name">
-          <h1>Agents</h1>
-          <div className="session-facts dim">What the daemon found on its machine</div>
-        </div>
+      <PageHead title="Agents" about="What the daemon found on its machine">
         {busy ? <Spinner label="looking" /> : <IconButton icon="refresh" label="Look again" onClick={refresh} />}
-      </header>
+      </PageHead>
       <section className="agents" aria-label="Agents" {...scrollable}>
         {known.state === "unknown" && <Spinner label="looking" />}
         {known.state === "failed" && <Notice kind="error">{known.detail}</Notice>}
@@ -41,7 +36,7 @@ export default function AgentsPage() {
           <>
             <div className="agent-list">
               {known.agents.map((info) => (
-                <AgentLine key={info.agent} info={info} look={look} />
+                <AgentCard key={info.agent} info={info} look={look} />
               ))}
             </div>
             <h2>What each can do</h2>
@@ -53,7 +48,7 @@ export default function AgentsPage() {
   );
 }
 
-function AgentLine({ info, look }: { info: AgentInfo; look: number }) {
+function AgentCard({ info, look }: { info: AgentInfo; look: number }) {
   const begin = (): void => {
     prefer({ agent: info.agent });
     go({ page: "home" });
@@ -89,6 +84,6 @@ function AgentLine({ info, look }: { info: AgentInfo; look: number }) {
 
 function State({ info }: { info: AgentInfo }) {
   if (!info.installed) return <span className="tag">not installed</span>;
-  if (info.signed_in === false) return <span className="tag warn">not signed in</span>;
+  if (info.signed_in === false) return <span className="tag warn">{hasSignIn(info) ? "not signed in" : "not set up"}</span>;
   return <span className="tag good">{info.signed_in ? "signed in" : "ready"}</span>;
 }

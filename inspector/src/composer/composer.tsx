@@ -1,5 +1,5 @@
 /** Where a person writes: message, attachments, slash commands; send, queue, steer, interrupt. */
-import { type DragEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { choosesCommand } from "../../../src/client/chosen-command.ts";
 import type { ConfigChanged } from "../../../src/schema/event-data.ts";
 import type { Session } from "../../../src/schema/session.ts";
@@ -13,23 +13,26 @@ import { putOut, takeBack, taken } from "../state/outbox.ts";
 import { link, sessions } from "../state/sessions.ts";
 import { useSignal, useStore } from "../state/store.ts";
 import { uniqueId } from "../ui/browser.ts";
-import { Button, IconButton, Notice } from "../ui/controls.tsx";
+import { Button, Notice } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
-import { type Attached, attach, toInput } from "./attachments.ts";
+import { toInput } from "./attachments.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
 import { focusUnlessTyping } from "./focus.ts";
 import { Queue, waitingOf } from "./queue.tsx";
 import { Settings } from "./settings.tsx";
 import { useSlashMenu } from "./slash-menu.tsx";
+import { AttachButton, useAttached } from "./use-attached.tsx";
+import { useGrowing } from "./use-growing.ts";
+
+const HIGHEST = 260;
 
 export function Composer({ row, config, queue }: { row: Session; config: ConfigChanged; queue: readonly QueuedMessage[] }) {
   const [text, setText] = useState(() => draftOf(row.session_id));
-  const [files, setFiles] = useState<Attached[]>([]);
   const [fault, setFault] = useState<string | null>(null);
+  const { files, setFiles, add, onPaste } = useAttached(setFault);
   const [over, setOver] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
   const info = agentOf(useStore(agents), row.agent);
   const busy = row.status === "running" || row.status === "waiting" || row.status === "starting";
   const waiting = waitingOf(queue).length;
@@ -42,13 +45,8 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
     setText(made);
     requestAnimationFrame(() => area.current?.setSelectionRange(caret, caret));
   });
-  useLayoutEffect(() => {
-    const element = area.current;
-    if (!element) return;
-    element.style.height = "auto";
-    element.style.height = `${Math.min(element.scrollHeight, 260)}px`;
-    keepDraft(row.session_id, text);
-  }, [text, row.session_id]);
+  useGrowing(area, text, HIGHEST);
+  useEffect(() => keepDraft(row.session_id, text), [text, row.session_id]);
 
   useEffect(() => focusUnlessTyping(area.current), []);
   const failed = useSignal(sessions.changed, () => failedStart.get(row.session_id));
@@ -65,14 +63,6 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
     if (reached) setFault(null);
   }, [reached]);
 
-  const add = async (list: Iterable<File>): Promise<void> => {
-    try {
-      const added = await Promise.all([...list].map(attach));
-      setFiles((known) => [...known, ...added]);
-    } catch (error) {
-      setFault(problemText(error));
-    }
-  };
   const handle = daemon.session(row.session_id);
   const send = async (when: "queue" | "steer"): Promise<void> => {
     if (text.trim() === "" && files.length === 0) return;
@@ -143,20 +133,10 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
         {...paths.aria}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
-        onPaste={(event) => event.clipboardData.files.length > 0 && void add(event.clipboardData.files)}
+        onPaste={onPaste}
       />
       <div className="composer-bar">
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          onChange={(event) => {
-            void add(event.target.files ?? []);
-            event.target.value = "";
-          }}
-        />
-        <IconButton icon="clip" label="Attach files" onClick={() => picker.current?.click()} />
+        <AttachButton onAdd={add} />
         <Settings row={row} config={config} onFault={setFault} />
         <span className="grow" />
         {row.status === "dormant" && (

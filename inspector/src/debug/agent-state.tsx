@@ -1,4 +1,4 @@
-// What the agent last told about itself: settings, usage limits, MCP servers, tools, team.
+// What the agent last reported about itself: settings, usage limits, MCP servers, tools, team.
 import { type ReactNode, useState } from "react";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { ConfigChanged, EventDataOf } from "../../../src/schema/event-data.ts";
@@ -25,8 +25,8 @@ export function stateOf(events: Iterable<UniversalEvent>): State {
     if (type === "config.changed") Object.assign(state.config, data);
     else if (type === "team.state_changed") state.members = data.members;
     else if (type === "limits.updated") {
-      const told = new Set(data.windows.map(({ name }) => name));
-      state.limits = [...state.limits.filter(({ name }) => !told.has(name)), ...data.windows];
+      const reported = new Set(data.windows.map(({ name }) => name));
+      state.limits = [...state.limits.filter(({ name }) => !reported.has(name)), ...data.windows];
     }
   }
   return state;
@@ -68,10 +68,12 @@ export function AgentState({ row }: { row: Session }) {
           <DirectoryFiles files={directory.files} />
         </Section>
       )}
-      <Section title="Usage">{row.usage ? <UsageFacts usage={row.usage} /> : <p className="dim">Nothing told yet.</p>}</Section>
+      <Section title="Usage">
+        {row.usage ? <UsageFacts usage={row.usage} /> : <p className="dim">Nothing reported yet.</p>}
+      </Section>
       <Section title="Usage limits">
         {limits.length === 0 ? (
-          <p className="dim">The agent told of none.</p>
+          <p className="dim">The agent reported none.</p>
         ) : (
           <ul className="limits">
             {limits.map((window) => (

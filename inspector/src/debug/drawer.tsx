@@ -1,6 +1,6 @@
 /** The drawer: what happened, what the agent really said, how it was understood, how long it took. */
 import { Tabs } from "@base-ui/react/tabs";
-import { lazy, type PointerEvent, Suspense, useEffect, useState } from "react";
+import { lazy, type PointerEvent, type ReactNode, Suspense, useEffect, useState } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { SessionArtifacts } from "../artifacts/session-artifacts.tsx";
 import { SessionFiles } from "../files/session-files.tsx";
@@ -12,11 +12,27 @@ import type { TranscriptView } from "../transcript/context.ts";
 import { IconButton, Spinner } from "../ui/controls.tsx";
 import { AgentState } from "./agent-state.tsx";
 import { Coverage } from "./coverage.tsx";
+import { NativeMessages } from "./native-messages.tsx";
 import { Requests } from "./requests.tsx";
 import { Scrubber } from "./scrubber.tsx";
 import { Timeline } from "./timeline.tsx";
 
 const Charts = lazy(() => import("./charts.tsx"));
+
+type View = { id: string; name: string; show(row: Session, view: TranscriptView): ReactNode };
+
+const views: readonly View[] = [
+  { id: "timeline", name: "Timeline", show: (row, view) => <Timeline row={row} view={view} /> },
+  { id: "changes", name: "Changes", show: (row, view) => <Changes row={row} view={view} /> },
+  { id: "files", name: "Files", show: (row) => <SessionFiles row={row} /> },
+  { id: "artifacts", name: "Artifacts", show: (row) => <SessionArtifacts row={row} /> },
+  { id: "terminal", name: "Terminal", show: (row) => <SessionTasks row={row} /> },
+  { id: "native", name: "Native", show: (row) => <NativeMessages row={row} /> },
+  { id: "coverage", name: "Coverage", show: (row) => <Coverage row={row} /> },
+  { id: "state", name: "State", show: (row) => <AgentState row={row} /> },
+  { id: "charts", name: "Charts", show: (row) => <Charts row={row} /> },
+  { id: "requests", name: "Requests", show: () => <Requests /> },
+];
 
 export default function Drawer({ row, view }: { row: Session; view: TranscriptView }) {
   const reviewed = useStore(view.reviewed);
@@ -30,66 +46,20 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
       <Tabs.Root value={tab} onValueChange={(next) => setTab(String(next))} className="drawer-tabs">
         <div className="drawer-head">
           <Tabs.List className="tab-list" aria-label="Debugging views">
-            <Tabs.Tab className="tab" value="timeline">
-              Timeline
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="changes">
-              Changes
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="files">
-              Files
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="artifacts">
-              Artifacts
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="terminal">
-              Terminal
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="coverage">
-              Coverage
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="state">
-              State
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="charts">
-              Charts
-            </Tabs.Tab>
-            <Tabs.Tab className="tab" value="requests">
-              Requests
-            </Tabs.Tab>
+            {views.map(({ id, name }) => (
+              <Tabs.Tab key={id} className="tab" value={id}>
+                {name}
+              </Tabs.Tab>
+            ))}
           </Tabs.List>
           <IconButton icon="cross" label="Close the drawer" onClick={() => prefer({ drawer: false })} />
         </div>
         <Scrubber row={row} view={view} />
-        <Tabs.Panel className="tab-panel" value="timeline">
-          <Timeline row={row} view={view} />
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="changes">
-          <Changes row={row} view={view} />
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="files">
-          <SessionFiles row={row} />
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="artifacts">
-          <SessionArtifacts row={row} />
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="terminal">
-          <SessionTasks row={row} />
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="coverage">
-          <Coverage row={row} />
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="state">
-          <AgentState row={row} />
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="charts">
-          <Suspense fallback={<Spinner label="loading" />}>
-            <Charts row={row} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel className="tab-panel" value="requests">
-          <Requests />
-        </Tabs.Panel>
+        {views.map(({ id, show }) => (
+          <Tabs.Panel key={id} className="tab-panel" value={id}>
+            <Suspense fallback={<Spinner label="loading" />}>{show(row, view)}</Suspense>
+          </Tabs.Panel>
+        ))}
       </Tabs.Root>
     </>
   );

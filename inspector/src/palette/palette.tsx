@@ -11,12 +11,14 @@ import { go } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal } from "../state/store.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
-import { Icon } from "../ui/icons.tsx";
+import { baseName } from "../ui/format.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
 
-type Choice = { key: string; group: string; label: ReactNode; hint?: string; run(): void };
+type Choice = { key: string; group: string; icon?: IconName; label: ReactNode; hint?: string; run(): void };
 
 const MOST_SESSIONS = 8;
 const THEMES = ["system", "light", "dark"] as const;
+const THEME_ICONS = { system: "auto", light: "sun", dark: "moon" } as const;
 
 type Props = { open: boolean; onClose(): void; onNew(): void; onHelp(): void; operate: boolean };
 
@@ -52,7 +54,7 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
             <AgentIcon agent={row.agent} size={16} /> <StatusDot row={row} /> <bdi>{titleOf(row)}</bdi>
           </>
         ),
-        hint: `${row.agent} · ${visibleLine(row.directory)}`,
+        hint: `${row.agent} · ${visibleLine(baseName(row.directory))}`,
         run: () => go({ page: "session", id: row.session_id }),
       }));
     const said = hits.map((hit) => ({
@@ -114,6 +116,7 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
               onMouseMove={() => setAt(index)}
               onClick={() => run(choice)}
             >
+              {choice.icon && <Icon name={choice.icon} size={15} />}
               <span className="palette-label">{choice.label}</span>
               {choice.group !== "Commands" && <span className="dim palette-hint">{choice.hint}</span>}
             </div>
@@ -132,17 +135,24 @@ const has = (text: string, words: string): boolean =>
     .every((word) => text.toLowerCase().includes(word));
 
 function pageCommands({ onNew, onHelp, operate }: Pick<Props, "onNew" | "onHelp" | "operate">): Choice[] {
-  const command = (hint: string, run: () => void): Choice => ({ key: hint, group: "Commands", label: hint, hint, run });
+  const command = (icon: IconName, hint: string, run: () => void): Choice => ({
+    key: hint,
+    group: "Commands",
+    icon,
+    label: hint,
+    hint,
+    run,
+  });
   return [
-    ...(operate ? [command("New session", onNew)] : []),
-    command("Start page", () => go({ page: "home" })),
-    command("Agents", () => go({ page: "agents" })),
-    command("Usage", () => go({ page: "usage" })),
-    command("Skills", () => go({ page: "skills" })),
-    command("Settings", () => go({ page: "settings" })),
-    command("Show or hide the debugging drawer", () => prefer({ drawer: !preferences.get().drawer })),
-    command("Show or hide the list of sessions", () => prefer({ sidebar: !preferences.get().sidebar })),
-    ...THEMES.map((theme) => command(`Theme: ${theme}`, () => prefer({ theme }))),
-    command("Keyboard shortcuts", onHelp),
+    ...(operate ? [command("plus", "New session", onNew)] : []),
+    command("grid", "Start page", () => go({ page: "home" })),
+    command("users", "Agents", () => go({ page: "agents" })),
+    command("chart", "Usage", () => go({ page: "usage" })),
+    command("flag", "Skills", () => go({ page: "skills" })),
+    command("settings", "Settings", () => go({ page: "settings" })),
+    command("panel", "Show or hide the debugging drawer", () => prefer({ drawer: !preferences.get().drawer })),
+    command("sidebar", "Show or hide the list of sessions", () => prefer({ sidebar: !preferences.get().sidebar })),
+    ...THEMES.map((theme) => command(THEME_ICONS[theme], `Theme: ${theme}`, () => prefer({ theme }))),
+    command("question", "Keyboard shortcuts", onHelp),
   ];
 }

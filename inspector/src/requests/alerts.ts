@@ -1,4 +1,4 @@
-// Tells about waiting requests outside of the page: in its title, and by a notification of the browser where that is allowed.
+// Reports waiting requests outside of the page: in its title, and by a notification of the browser where that is allowed.
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { go } from "../state/route.ts";
 import { sessions, type Waiting } from "../state/sessions.ts";
@@ -6,13 +6,13 @@ import { sessions, type Waiting } from "../state/sessions.ts";
 export const idOf = (each: Waiting): string => (each.kind === "permission" ? each.data.permission_id : each.data.question_id);
 
 export function watchAlerts(): () => void {
-  const told = new Set<string>();
+  const known = new Set<string>();
   let first = true;
   return sessions.changed.subscribe(() => {
     if (!sessions.loaded()) return;
     for (const each of sessions.requests()) {
-      if (told.has(idOf(each))) continue;
-      told.add(idOf(each));
+      if (known.has(idOf(each))) continue;
+      known.add(idOf(each));
       if (!first && !document.hasFocus()) notify(each);
     }
     first = false;

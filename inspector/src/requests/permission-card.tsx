@@ -59,7 +59,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
     try {
       if (reply !== "reject" && edited !== null) body.updated_input = JSON.parse(edited) as unknown;
     } catch {
-      setFault("The edited input is not valid JSON. Mend it, or take the edit back.");
+      setFault("The edited input is not valid JSON. Correct it, or discard the edit.");
       editor.current?.focus();
       return;
     }

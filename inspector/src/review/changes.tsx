@@ -65,7 +65,9 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
   };
   const rewind = ({ checkpoint, force }: Asked): void => {
     setAsked(null);
-    session.rewind(checkpoint.checkpoint_id, { force }).then(({ files }) => setDone(told(files?.files.length ?? 0)), failed);
+    session
+      .rewind(checkpoint.checkpoint_id, { force })
+      .then(({ files }) => setDone(changedText(files?.files.length ?? 0)), failed);
   };
   const branch = ({ checkpoint, force, preview }: Asked): void => {
     setAsked(null);
@@ -77,7 +79,7 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
   };
   const undo = (): void => {
     setAsked(null);
-    session.undoRewind().then(({ files }) => setDone(told(files?.files.length ?? 0)), failed);
+    session.undoRewind().then(({ files }) => setDone(changedText(files?.files.length ?? 0)), failed);
   };
 
   if (!list || !data) return fault ? <Notice kind="error">{fault}</Notice> : <Spinner label="loading" />;
@@ -214,7 +216,7 @@ const turnsOf = (checkpoints: readonly Checkpoint[]): string[] => [
   ...new Set(checkpoints.flatMap(({ turn_id }) => turn_id ?? [])),
 ];
 
-const told = (files: number): string =>
+const changedText = (files: number): string =>
   files === 0
     ? "The files were as they are: nothing was changed."
     : `${filesText(files)} ${files === 1 ? "was" : "were"} changed.`;

@@ -82,11 +82,7 @@ function SessionHead({ row }: { row: Session }) {
             <Icon name="folder" size={13} />
             <bdi>{visibleLine(baseName(row.directory))}</bdi>
           </span>
-          {row.forked_from && (
-            <a className="dim" href={hrefOf({ page: "session", id: row.forked_from })}>
-              forked from {forkedFrom(row.forked_from)}
-            </a>
-          )}
+          <FamilyLinks row={row} />
           {usage && (
             <span className="dim" title={`${usage.input_tokens} tokens in, ${usage.output_tokens} out`}>
               {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
@@ -112,10 +108,31 @@ function SessionHead({ row }: { row: Session }) {
   );
 }
 
-const forkedFrom = (id: string): string => {
-  const origin = sessions.get(id);
-  return origin ? titleOf(origin) : id;
-};
+/** Where it comes from, and which sessions its agent started for parts of its work. */
+function FamilyLinks({ row }: { row: Session }) {
+  const rows = useSignal(sessions.changed, sessions.list);
+  const nameOf = (id: string): string => {
+    const other = sessions.get(id);
+    return other ? titleOf(other) : id;
+  };
+  const link = (id: string, words: string) => (
+    <a key={id} className="dim" href={hrefOf({ page: "session", id })}>
+      {words} {nameOf(id)}
+    </a>
+  );
+  return (
+    <>
+      {row.forked_from && link(row.forked_from, "forked from")}
+      {row.parent_session_id && link(row.parent_session_id, "part of")}
+      {rows
+        .filter((each) => each.parent_session_id === row.session_id)
+        .slice(0, MOST_CHILDREN)
+        .map((each) => link(each.session_id, "started"))}
+    </>
+  );
+}
+
+const MOST_CHILDREN = 3;
 
 function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
   const loading = useSignal(view.changed, () => view.loading);

@@ -1,7 +1,6 @@
 /** What this browser remembers for a person, and where they stand: theme, defaults of new sessions, notifications, version, sign out. */
 import { type ReactNode, useEffect, useState } from "react";
 import type { Health } from "../../../src/client/dragoman.ts";
-import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
 import { agents, readAgents } from "../state/agents.ts";
 import { access, daemon } from "../state/daemon.ts";
 import { forgetToken } from "../state/page-token.ts";
@@ -10,6 +9,7 @@ import { useStore } from "../state/store.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Choice } from "../ui/choice.tsx";
 import { Button } from "../ui/controls.tsx";
+import { PageHead } from "../ui/page-head.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 
 const THEMES: { value: Theme; label: string }[] = [
@@ -35,13 +35,7 @@ export default function SettingsPage({ onHelp }: { onHelp(): void }) {
   };
   return (
     <main className="page">
-      <header className="session-head">
-        <SidebarToggle />
-        <div className="session-name">
-          <h1>Settings</h1>
-          <div className="session-facts dim">Kept in this browser</div>
-        </div>
-      </header>
+      <PageHead title="Settings" about="Kept in this browser" />
       <div className="settings-page" {...scrollable}>
         <Group title="Look">
           <Line label="Theme">
@@ -132,7 +126,7 @@ function Notifications({ on }: { on: boolean }) {
       label="Tell me when something waits"
       hint={
         state === "denied"
-          ? "This browser was told not to. Change that in its settings of this page."
+          ? "Notifications are blocked. Allow them in the browser's settings for this page."
           : "While another window has the focus."
       }
     >

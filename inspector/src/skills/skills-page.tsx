@@ -2,13 +2,13 @@
 import { useEffect, useState } from "react";
 import type { SkillList } from "../../../src/schema/skill.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
-import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
 import { daemon, problemText } from "../state/daemon.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal } from "../state/store.ts";
 import { Choice } from "../ui/choice.tsx";
 import { Notice, Spinner } from "../ui/controls.tsx";
 import { baseName } from "../ui/format.ts";
+import { PageHead } from "../ui/page-head.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 
 const OWN = "";
@@ -29,15 +29,14 @@ export default function SkillsPage() {
   }, [directory]);
   return (
     <main className="page">
-      <header className="session-head">
-        <SidebarToggle />
-        <div className="session-name">
-          <h1>Skills</h1>
-          <div className="session-facts dim">
+      <PageHead
+        title="Skills"
+        about={
+          <>
             A message that begins with <code>/name</code> uses one, with any agent
-          </div>
-        </div>
-      </header>
+          </>
+        }
+      />
       <section className="agents" aria-label="Skills" {...scrollable}>
         <Choice
           label="Directory"

@@ -1,7 +1,7 @@
 /** Which agents this machine has, which are signed in, and what to do about the others: one click each. */
 import { useState } from "react";
 import type { AgentInfo } from "../../../src/schema/session.ts";
-import { InstallButton, mayNeedSignIn, SignInButton } from "../agents/agent-actions.tsx";
+import { hasSignIn, InstallButton, mayNeedSignIn, SignInButton } from "../agents/agent-actions.tsx";
 import { agents } from "../state/agents.ts";
 import { hrefOf } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -21,7 +21,7 @@ export function AgentsFound({ first }: { first: boolean }) {
         <Spinner label="looking" /> Looking for agents on this machine
       </p>
     );
-  // What comes with dragoman and only lacks a key was not found: it is always there. The page of all agents says which key.
+  // What comes with dragoman and lacks a key or an endpoint was not found: it is always there. The page of all agents says what it lacks.
   const here = known.agents.filter((each) => each.installed && each.agent !== "mock" && (each.installable || isReady(each)));
   const open = here.filter((each) => !isReady(each));
   const missing = known.agents.filter((each) => !each.installed && each.installable);
@@ -59,7 +59,13 @@ export function AgentsFound({ first }: { first: boolean }) {
 }
 
 function FoundAgent({ info }: { info: AgentInfo }) {
-  const state = !info.installed ? "Not installed" : info.signed_in === false ? "Not signed in" : "Ready";
+  const state = !info.installed
+    ? "Not installed"
+    : info.signed_in === false
+      ? hasSignIn(info)
+        ? "Not signed in"
+        : "Not set up"
+      : "Ready";
   return (
     <li className="found-agent" aria-label={info.name}>
       <AgentIcon agent={info.agent} size={28} />

@@ -1,9 +1,12 @@
 /** The box a session begins with: what should be done, and as chips who does it, where, with which model and how freely. */
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { PermissionMode } from "../../../src/schema/event-data.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { hasSignIn } from "../agents/agent-actions.tsx";
 import { AttachmentList } from "../composer/attachment-list.tsx";
-import { type Attached, attach, toInput } from "../composer/attachments.ts";
+import { type Attached, toInput } from "../composer/attachments.ts";
+import { AttachButton, useAttached } from "../composer/use-attached.tsx";
+import { useGrowing } from "../composer/use-growing.ts";
 import { agentOf, agents, readAgents } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
 import { useOffer } from "../state/offer.ts";
@@ -15,7 +18,7 @@ import { useSignal, useStore } from "../state/store.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
 import { uniqueId } from "../ui/browser.ts";
 import { Choice } from "../ui/choice.tsx";
-import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
+import { Button, Notice, Spinner } from "../ui/controls.tsx";
 import { baseName } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
 import { failedStart } from "./failed-start.ts";
@@ -23,6 +26,7 @@ import { MoreOptions } from "./more-options.tsx";
 import { emptyForm, type Form, firstAgent, isReady, offeredModes, recentDirectories, requestOf } from "./new-session-form.ts";
 import { useDirectories } from "./use-directories.ts";
 
+const HIGHEST = 320;
 const draft = { text: "", form: emptyForm };
 
 export function PromptBox() {
@@ -31,11 +35,10 @@ export function PromptBox() {
   const loaded = useSignal(sessions.changed, sessions.loaded);
   const [text, setText] = useState(draft.text);
   const [form, setForm] = useState<Form>(draft.form);
-  const [files, setFiles] = useState<Attached[]>([]);
   const [fault, setFault] = useState<string | null>(null);
+  const { files, setFiles, add, onPaste } = useAttached(setFault);
   const [busy, setBusy] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
   const info = agentOf(known, form.agent);
   const offer = useOffer(form.agent);
   const change = (patch: Partial<Form>): void => setForm((value) => ({ ...value, ...patch }));
@@ -49,20 +52,7 @@ export function PromptBox() {
       directory: value.directory || preferences.get().directory || (rows[0]?.directory ?? ""),
     }));
   }, [known, loaded, rows]);
-  useLayoutEffect(() => {
-    const element = area.current;
-    if (!element) return;
-    element.style.height = "auto";
-    element.style.height = `${Math.min(element.scrollHeight, 320)}px`;
-  }, []);
-  const add = async (list: Iterable<File>): Promise<void> => {
-    try {
-      const added = await Promise.all([...list].map(attach));
-      setFiles((before) => [...before, ...added]);
-    } catch (error) {
-      setFault(problemText(error));
-    }
-  };
+  useGrowing(area, text, HIGHEST);
   const start = async (): Promise<void> => {
     if (busy || text.trim() === "" || form.agent === "") return;
     setBusy(true);
@@ -99,26 +89,12 @@ export function PromptBox() {
         value={text}
         aria-label="What should be done?"
         placeholder="What should be done?"
-        onChange={(event) => {
-          setText(event.target.value);
-          event.target.style.height = "auto";
-          event.target.style.height = `${Math.min(event.target.scrollHeight, 320)}px`;
-        }}
+        onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
-        onPaste={(event) => event.clipboardData.files.length > 0 && void add(event.clipboardData.files)}
+        onPaste={onPaste}
       />
       <div className="composer-bar">
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          onChange={(event) => {
-            void add(event.target.files ?? []);
-            event.target.value = "";
-          }}
-        />
-        <IconButton icon="clip" label="Attach files" onClick={() => picker.current?.click()} />
+        <AttachButton onAdd={add} />
         {known.state === "unknown" && (
           <span className="chip">
             <Spinner label="looking" /> Looking for agents
@@ -132,7 +108,7 @@ export function PromptBox() {
             options={here.map((each) => ({
               value: each.agent,
               label: each.name,
-              hint: isReady(each) ? undefined : "not signed in",
+              hint: isReady(each) ? undefined : hasSignIn(each) ? "not signed in" : "not set up",
               icon: <AgentIcon agent={each.agent} size={16} />,
             }))}
             onChange={(agent) => change({ agent, model: "", variant: "", mode: "", permission: "default" })}

@@ -165,7 +165,7 @@ class Sessions {
 
   #put(row: Session): void {
     const known = this.#rows.get(row.session_id);
-    // An answer can be older than what the stream already told.
+    // An answer can be older than what the stream already brought.
     if (known && known.last_sequence > row.last_sequence)
       this.#rows.set(row.session_id, { ...row, last_sequence: known.last_sequence });
     else this.#rows.set(row.session_id, row);

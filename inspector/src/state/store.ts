@@ -1,4 +1,4 @@
-// A value that components can watch. Changes are told at most once a frame, so that a flood of events costs one render.
+// A value that components can watch. Listeners are called at most once a frame, so that a flood of events costs one render.
 import { useSyncExternalStore } from "react";
 
 export class Signal {
@@ -10,13 +10,13 @@ export class Signal {
     return () => void this.#listeners.delete(listener);
   };
 
-  /** Tells the listeners now. */
+  /** Calls the listeners now. */
   readonly flush = (): void => {
     this.#scheduled = false;
     for (const listener of [...this.#listeners]) listener();
   };
 
-  /** Tells the listeners with the next frame; a hidden page has no frames, so there a timer does. */
+  /** Calls the listeners with the next frame; a hidden page has no frames, so there a timer does. */
   schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

@@ -58,7 +58,7 @@ export class TaskTransport implements TerminalTransport {
     if (this.#size !== null) socket.resize(this.#size);
     for await (const message of socket.messages()) {
       if (signal.aborted) return false;
-      for (const told of shown(message)) await listener(told);
+      for (const each of shown(message)) await listener(each);
       if (message.type === "ended") return true;
     }
     return false;

@@ -1,4 +1,4 @@
-/** What a terminal on the page is connected to. Whoever opens one makes it; the component knows nothing of tasks, sessions or HTTP. */
+/** What a terminal on the page is connected to. The code that opens a terminal makes it; the component knows nothing of tasks, sessions or HTTP. */
 
 export type TerminalSize = { rows: number; cols: number };
 
@@ -7,7 +7,7 @@ export type TerminalMessage =
   | ({ type: "screen"; serialized: string } & TerminalSize)
   /** What the program wrote next. */
   | { type: "output"; text: string }
-  /** The terminal has another size, whoever changed it. */
+  /** The terminal has another size. */
   | ({ type: "size" } & TerminalSize)
   /** Nothing more will come. */
   | { type: "ended"; reason: string };

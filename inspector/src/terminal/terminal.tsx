@@ -17,6 +17,12 @@ export type TerminalProps = {
   screenReader?: boolean;
 };
 
+/** The emulator measures a letter once, when it is made: with another typeface all its columns would be off. Without ours it takes the system's. */
+function monoLoaded(): Promise<unknown> {
+  const family = getComputedStyle(document.documentElement).getPropertyValue("--mono");
+  return document.fonts.load(`13px ${family}`).catch(() => []);
+}
+
 export function Terminal({ transport, label, readOnly = false, screenReader = false }: TerminalProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<TerminalView | null>(null);
@@ -26,8 +32,8 @@ export function Terminal({ transport, label, readOnly = false, screenReader = fa
   useEffect(() => {
     let gone = false;
     setEnded(null);
-    void import("./terminal-view.ts").then(
-      (module) => {
+    void Promise.all([import("./terminal-view.ts"), monoLoaded()]).then(
+      ([module]) => {
         if (gone || !host.current) return;
         const options = { transport, theme: shownTheme.get(), readOnly, screenReader, onEnded: setEnded };
         view.current = new module.TerminalView(host.current, options);

@@ -148,8 +148,8 @@ const tidy = (text: string): string => text.replace(/^\s*<tool_use_error>([\s\S]
 
 const SHOWN_OUTPUT = 20_000;
 
-export function Output({ text: told, live }: { text: string; live: boolean }) {
-  const text = tidy(told);
+export function Output({ text: whole, live }: { text: string; live: boolean }) {
+  const text = tidy(whole);
   if (text.trim() === "") return null;
   const cut = text.length > SHOWN_OUTPUT;
   return (

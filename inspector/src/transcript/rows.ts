@@ -54,19 +54,19 @@ export function buildRows(fold: TranscriptFold, toggles: Toggles): Row[] {
       }
       const below = workFirst(fold, children.get(entry.item_id) ?? []);
       const open = toggles.get(`nest ${entry.item_id}`) ?? item.status === "in_progress";
-      const told = results.get(entry.item_id) ?? [];
-      rows.push({ key: entry.key, depth, kind: "tool", item_id: entry.item_id, results: told, children: below.length, open });
+      const outcomes = results.get(entry.item_id) ?? [];
+      rows.push({ key: entry.key, depth, kind: "tool", item_id: entry.item_id, results: outcomes, children: below.length, open });
       if (!open || below.length === 0) continue;
       walk(below, depth + 1);
       // What a sub-agent hands back stands after its work, not before it.
-      rows.push({ key: `outcome ${entry.key}`, depth: depth + 1, kind: "outcome", item_id: entry.item_id, results: told });
+      rows.push({ key: `outcome ${entry.key}`, depth: depth + 1, kind: "outcome", item_id: entry.item_id, results: outcomes });
     }
   };
   walk(top, 0);
   return rows;
 }
 
-/** How the work goes, or went, stands below it: an agent tells of it before it tells what it asked for. */
+/** How the work goes, or went, stands below it: an agent reports it before what it asked for. */
 function workFirst(fold: TranscriptFold, entries: Entry[]): Entry[] {
   const isStatus = (entry: Entry): boolean => entry.kind === "item" && fold.item(entry.item_id)?.kind === "status";
   return entries.some(isStatus) ? [...entries.filter((entry) => !isStatus(entry)), ...entries.filter(isStatus)] : entries;

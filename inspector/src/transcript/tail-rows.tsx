@@ -1,4 +1,4 @@
-/** What stands below the told part of a transcript: messages on their way, and the sign that the agent is at it, with the time it has taken so far. */
+/** What stands below the stored part of a transcript: messages on their way, and the sign that the agent works, with the time it has taken so far. */
 import { useEffect, useMemo } from "react";
 import type { Item } from "../../../src/schema/item.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
@@ -20,7 +20,7 @@ export function useTail(view: TranscriptView): readonly Row[] {
   const replayed = useSignal(view.changed, () => view.replay !== null);
   const structure = useSignal(view.changed, () => view.fold.structure);
   const busy = useSignal(sessions.changed, () => BUSY.has(sessions.get(view.id)?.status ?? ""));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a message is told when the fold has changed.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a message is stored when the fold has changed.
   const waiting = useMemo(() => out.filter((each) => each.session_id === view.id && !isTold(view, each)), [out, view, structure]);
   useEffect(() => {
     for (const each of out) if (each.session_id === view.id && !waiting.includes(each)) takeBack(each.key);

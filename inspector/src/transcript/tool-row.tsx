@@ -127,14 +127,14 @@ type BodyProps = {
 function ToolBody({ part, results, others, id, running, failed }: BodyProps) {
   const [raw, setRaw] = useState(false);
   const kind = part.tool_kind ?? "other";
-  const told = others.some((each) => (each.type === "file_ref" && each.diff) || each.type === "plan");
+  const shownBelow = others.some((each) => (each.type === "file_ref" && each.diff) || each.type === "plan");
   return (
     <div className="tool-body">
       {raw ? (
         <Raw part={part} results={results} />
       ) : (
         <>
-          <AskedFor part={part} told={told} />
+          <AskedFor part={part} shownBelow={shownBelow} />
           {(failed || !SILENT.has(kind)) && <Results items={results} live={running} prose={PROSE.has(kind) && !failed} />}
           {others.map((each, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.

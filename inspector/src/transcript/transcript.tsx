@@ -110,9 +110,9 @@ function useRows(view: TranscriptView): Row[] {
   const fold = useSignal(view.changed, () => view.fold);
   const toggles = useStore(view.toggles);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the fold changes in place and counts its changes in `structure`.
-  const told = useMemo(() => buildRows(fold, toggles), [fold, structure, toggles]);
+  const stored = useMemo(() => buildRows(fold, toggles), [fold, structure, toggles]);
   const tail = useTail(view);
-  return useMemo(() => (tail.length === 0 ? told : [...told, ...tail]), [told, tail]);
+  return useMemo(() => (tail.length === 0 ? stored : [...stored, ...tail]), [stored, tail]);
 }
 
 const RowView = memo(

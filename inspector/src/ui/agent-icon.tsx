@@ -1,4 +1,4 @@
-/** A small sign for each agent, so that a list of sessions can be told apart at a glance. Not their logos; an agent nobody drew one for has a plain one. */
+/** A small sign for each agent, so that sessions of a list differ at a glance. Not their logos; an agent nobody drew one for has a plain one. */
 import { Icon, type IconName } from "./icons.tsx";
 
 const SIGNS: Record<string, { icon: IconName; tone: string }> = {

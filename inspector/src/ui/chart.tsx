@@ -1,5 +1,5 @@
-/** A chart with axes, scale and legend, by uPlot. Colours are the page's own, and change with its theme. For who does not see it, its name says the figures. */
-import { useEffect, useRef } from "react";
+/** A chart with axes, scale and legend, by uPlot. Colours are the page's own, and change with its theme. For people who do not see it, its name gives the figures. */
+import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { shownTheme } from "../state/preferences.ts";
@@ -24,16 +24,24 @@ type Props = {
 };
 
 const HEIGHT = 180;
+/** Room that a label of the x axis takes. */
+const LABEL_WIDTH = 64;
 
 export function Chart({ title, x, series, format, place, kind, about }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const theme = useStore(shownTheme);
+  const [at, setAt] = useState<number | null>(null);
   const shape = JSON.stringify([x, series, theme]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: drawn anew when its figures or colours are other ones.
   useEffect(() => {
     const element = host.current;
     if (!element) return;
-    const plot = new uPlot(optionsOf({ x, series, format, place, kind }, element.clientWidth), dataOf(x, series, kind), element);
+    const options = optionsOf({ x, series, format, place, kind }, element.clientWidth);
+    const plot = new uPlot(
+      { ...options, hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] } },
+      dataOf(x, series, kind),
+      element,
+    );
     const watch = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
     watch.observe(element);
     return () => {
@@ -41,6 +49,7 @@ export function Chart({ title, x, series, format, place, kind, about }: Props) {
       plot.destroy();
     };
   }, [shape, kind]);
+  const pointed = at === null ? undefined : x[at];
   return (
     <figure className="chart">
       <figcaption>
@@ -48,9 +57,22 @@ export function Chart({ title, x, series, format, place, kind, about }: Props) {
         <span className="dim">{about}</span>
       </figcaption>
       <div ref={host} role="img" aria-label={`${title} of ${about}`} />
+      <ul className="chart-legend" aria-label={`Legend of ${title}`}>
+        {series.map(({ label, colour, values }) => (
+          <li key={label}>
+            <span className="swatch" style={{ background: `var(--${colour})` }} />
+            {label}
+            {at !== null && <span className="number">{shown(values[at], format)}</span>}
+          </li>
+        ))}
+        {pointed !== undefined && <li className="dim">{place(pointed)}</li>}
+      </ul>
     </figure>
   );
 }
+
+const shown = (value: number | null | undefined, format: Props["format"]): string =>
+  value === null || value === undefined ? "–" : format(value);
 
 /** Bars stand on each other: what is drawn of one is the sum up to it. The largest is drawn first, behind the others. */
 function dataOf(x: number[], series: Series[], kind: Props["kind"]): uPlot.AlignedData {
@@ -63,6 +85,12 @@ function dataOf(x: number[], series: Series[], kind: Props["kind"]): uPlot.Align
 
 const bars = uPlot.paths.bars?.({ size: [0.7, 34], radius: 0.15 });
 
+/** As many places as have room for their label, counted from the newest. */
+function labelled(x: readonly number[], width: number): number[] {
+  const stride = Math.max(1, Math.ceil((x.length * LABEL_WIDTH) / Math.max(width, LABEL_WIDTH)));
+  return x.filter((_, index) => (x.length - 1 - index) % stride === 0);
+}
+
 function optionsOf({ x, series, format, place, kind }: Omit<Props, "title" | "about">, width: number): uPlot.Options {
   const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const [text, line] = [colour("text-dim"), colour("line")];
@@ -74,6 +102,7 @@ function optionsOf({ x, series, format, place, kind }: Omit<Props, "title" | "ab
   return {
     width,
     height: HEIGHT,
+    legend: { show: false },
     cursor: { y: false, points: { size: 6 } },
     scales: {
       x: { time: false, range: (_, min, max) => (only !== null ? [only - 1, only + 1] : [min - half, max + half]) },
@@ -82,14 +111,15 @@ function optionsOf({ x, series, format, place, kind }: Omit<Props, "title" | "ab
     axes: [
       {
         ...axis,
+        size: 30,
         grid: { show: false },
-        values: (_, values) => values.map((value) => (x.includes(value) ? place(value) : "")),
-        ...(x.length <= 12 ? { splits: () => x } : {}),
+        splits: (plot) => labelled(x, plot.bbox.width / devicePixelRatio),
+        values: (_, values) => values.map(place),
       },
       { ...axis, size: 58, values: (_, values) => values.map((value) => format(value)) },
     ],
     series: [
-      { label: "", value: (_, value) => (value === null ? "" : place(value)) },
+      {},
       ...series.map(
         (each): uPlot.Series => ({
           label: each.label,
@@ -97,10 +127,6 @@ function optionsOf({ x, series, format, place, kind }: Omit<Props, "title" | "ab
           width: kind === "line" ? 2 : 0,
           points: { show: kind === "line" && x.length < 40, size: 5, fill: colour(each.colour) },
           ...(kind === "bars" ? { fill: colour(each.colour), ...(bars ? { paths: bars } : {}) } : {}),
-          value: (_, __, ___, at) => {
-            const value = at === null ? null : each.values[at];
-            return value === null || value === undefined ? "–" : format(value);
-          },
         }),
       ),
     ],

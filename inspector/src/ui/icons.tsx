@@ -79,7 +79,7 @@ const icons = {
   auto: Contrast,
   back: ChevronLeft,
   bell: Bell,
-  book: BookOpen,
+  skill: BookOpen,
   bot: Bot,
   brain: Brain,
   branch: GitFork,

@@ -1,4 +1,4 @@
-/** The time, told anew every half minute: for “3m” and “today”. */
+/** The time, updated every half minute: for “3m” and “today”. */
 import { useEffect, useState } from "react";
 
 export function useMinute(): number {
@@ -10,7 +10,7 @@ export function useMinute(): number {
   return now;
 }
 
-/** Told anew every second, while something is being waited for. */
+/** Updated every second, while something is being waited for. */
 export function useSecond(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

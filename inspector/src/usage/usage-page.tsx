@@ -1,13 +1,14 @@
 /** What all sessions used: cost and tokens by day and agent, and the sums by agent and directory. */
 import { useMemo, useState } from "react";
+import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
-import { SidebarToggle } from "../sessions/sidebar-toggle.tsx";
 import { sessions } from "../state/sessions.ts";
 import { useSignal } from "../state/store.ts";
 import { Chart, type Series } from "../ui/chart.tsx";
 import { Choice } from "../ui/choice.tsx";
 import { Spinner } from "../ui/controls.tsx";
 import { count, money } from "../ui/format.ts";
+import { PageHead } from "../ui/page-head.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { useMinute } from "../ui/use-minute.ts";
 import { dailyUsage, type Total, totals } from "./daily-usage.ts";
@@ -23,6 +24,25 @@ export default function UsagePage() {
   const rows = useSignal(sessions.changed, sessions.list);
   const loaded = useSignal(sessions.changed, sessions.loaded);
   const [span, setSpan] = useState("30");
+  return (
+    <main className="page">
+      <PageHead title="Usage" about="A session counts for the day it was last at work">
+        <Choice label="Days" value={span} options={SPANS} onChange={setSpan} />
+      </PageHead>
+      <div className="usage-page" {...scrollable}>
+        {!loaded ? (
+          <div className="blank">
+            <Spinner label="loading" />
+          </div>
+        ) : (
+          <UsageOf rows={rows} span={span} />
+        )}
+      </div>
+    </main>
+  );
+}
+
+function UsageOf({ rows, span }: { rows: readonly Session[]; span: string }) {
   const now = useMinute();
   const { days, agents } = useMemo(() => dailyUsage(rows, Number(span), now), [rows, span, now]);
   const series = (of: "cost" | "tokens" | "sessions"): Series[] =>
@@ -32,52 +52,42 @@ export default function UsagePage() {
       colour: COLOURS[index % COLOURS.length] ?? "accent",
     }));
   const sum = (of: "cost" | "tokens" | "sessions"): number => agents.flatMap((each) => each[of]).reduce((a, b) => a + b, 0);
-  const place = (seconds: number): string =>
-    new Date(seconds * 1_000).toLocaleDateString(undefined, { day: "numeric", month: "short" });
-  const common = { x: days, place, kind: "bars" } as const;
+  const common = { x: days, place: dayName, kind: "bars" } as const;
   return (
-    <main className="page">
-      <header className="session-head">
-        <SidebarToggle />
-        <div className="session-name">
-          <h1>Usage</h1>
-          <div className="session-facts dim">A session counts for the day it was last at work</div>
-        </div>
-        <Choice label="Days" value={span} options={SPANS} onChange={setSpan} />
-      </header>
-      <div className="usage-page" {...scrollable}>
-        {!loaded && <Spinner label="loading" />}
-        <div className="usage-charts">
-          <Chart
-            {...common}
-            title="Cost"
-            about={`${span} days, ${money(sum("cost"))} in all`}
-            format={money}
-            series={series("cost")}
-          />
-          <Chart
-            {...common}
-            title="Tokens"
-            about={`${span} days, ${count(sum("tokens"))} in all`}
-            format={count}
-            series={series("tokens")}
-          />
-          <Chart
-            {...common}
-            title="Sessions"
-            about={`${span} days, ${sum("sessions")} in all`}
-            format={count}
-            series={series("sessions")}
-          />
-        </div>
-        <div className="usage-tables">
-          <Totals title="By agent" rows={totals(rows, (row) => row.agent)} />
-          <Totals title="By directory" rows={totals(rows, (row) => visibleLine(row.directory))} />
-        </div>
+    <>
+      <div className="usage-charts">
+        <Chart
+          {...common}
+          title="Cost"
+          about={`${span} days, ${money(sum("cost"))} in all`}
+          format={money}
+          series={series("cost")}
+        />
+        <Chart
+          {...common}
+          title="Tokens"
+          about={`${span} days, ${count(sum("tokens"))} in all`}
+          format={count}
+          series={series("tokens")}
+        />
+        <Chart
+          {...common}
+          title="Sessions"
+          about={`${span} days, ${sum("sessions")} in all`}
+          format={count}
+          series={series("sessions")}
+        />
       </div>
-    </main>
+      <div className="usage-tables">
+        <Totals title="By agent" rows={totals(rows, (row) => row.agent)} />
+        <Totals title="By directory" rows={totals(rows, (row) => visibleLine(row.directory))} />
+      </div>
+    </>
   );
 }
+
+const dayName = (seconds: number): string =>
+  new Date(seconds * 1_000).toLocaleDateString(undefined, { day: "numeric", month: "short" });
 
 const MOST = 20;
 

@@ -11,8 +11,8 @@ import { PlanText, planIn } from "../plan-text.tsx";
 import { commandOf, type Fields, fieldsOf, questionsIn, type ToolCall, textIn, todosIn } from "./arguments.ts";
 import { Command } from "./command.tsx";
 
-/** `told`: the change itself is shown below, so that the arguments would only repeat it. */
-export function AskedFor({ part, told }: { part: ToolCall; told: boolean }): ReactNode {
+/** `shownBelow`: the change itself is shown below, so that the arguments would only repeat it. */
+export function AskedFor({ part, shownBelow }: { part: ToolCall; shownBelow: boolean }): ReactNode {
   const kind: ToolKind = part.tool_kind ?? "other";
   const fields = fieldsOf(part.arguments);
   const command = commandOf(part.arguments);
@@ -22,7 +22,7 @@ export function AskedFor({ part, told }: { part: ToolCall; told: boolean }): Rea
     case "write":
     case "delete":
     case "move":
-      return told ? null : <Wanted fields={fields} />;
+      return shownBelow ? null : <Wanted fields={fields} />;
     case "read":
     case "search":
       return <KeyValues values={without(fields, "file_path", "filePath", "path", "pattern", "query")} />;
