@@ -97,6 +97,8 @@ async function retold(api, session, title) {
   return session;
 }
 
+/** Slow enough that the turn still runs when the last picture is taken. */
+const A_WORD_MS = 8_000;
 const BEFORE =
   'export class LineReader {\n  push(chunk: string): string[] {\n    const lines = chunk.split("\\n");\n    lines.pop();\n    return lines;\n  }\n}\n';
 const AFTER = BEFORE.replace("chunk.split", "(this.#rest + chunk).split")
@@ -142,7 +144,7 @@ async function work(api) {
   const question = await made("design", "Colours for the new theme", []);
   await question.send("question");
   const running = await made("website", "Check every link of the site", []);
-  await running.send("slow 2000 I look at every link of the site, one after the other, and write down which lead nowhere");
+  await running.send(`slow ${A_WORD_MS} ${"I look at every link of the site, one after the other. ".repeat(12).trim()}`);
   return { main, asking, question, running, edited: await edited(api) };
 }
 

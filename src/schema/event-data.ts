@@ -99,8 +99,7 @@ export const ItemDelta = Type.Object({
   native_item_id: nullable(Type.String({ description: "The agent's own id of the item; null where it gave none." })),
   part_index: Type.Integer({ description: "Which part of the item's content grows.", minimum: 0 }),
   part_type: DeltaPartType,
-  /** Of a tool's output, where the agent tells the two apart. */
-  stream: optional(Type.Enum(["stdout", "stderr"])),
+  stream: optional(Type.Enum(["stdout", "stderr"], { description: "Of a tool's output, where the agent separates the two." })),
   visibility: optional(Type.Literal("private", { description: "Of reasoning that is not meant to be shown." })),
   delta: Type.String({ description: "The text to append." }),
 });
@@ -329,8 +328,7 @@ export type SessionStatusData = Type.Static<typeof SessionStatusData>;
 
 export const SessionUpdated = Type.Object({
   title: optional(Type.String({ description: "The new name." })),
-  /** How a person files it; absent: not changed. */
-  tags: optional(Type.Array(Text)),
+  tags: optional(Type.Array(Text, { description: "How a person files it; absent: not changed." })),
   archived: optional(Type.Boolean({ description: "Whether it is put away; absent: not changed." })),
   pinned: optional(Type.Boolean({ description: "Whether it is kept at hand; absent: not changed." })),
   metadata: optional(

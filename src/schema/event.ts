@@ -1,6 +1,7 @@
 // The event envelope: the one shape that travels over HTTP, SSE and WebSocket.
 import Type from "typebox";
 import { type EventDataOf, type EventType, eventData } from "./event-data.ts";
+import { eventMeanings } from "./event-meanings.ts";
 
 export const eventTypes = Object.keys(eventData) as EventType[];
 
@@ -43,7 +44,7 @@ const eventSchema = (type: EventType) =>
       data: eventData[type],
       raw: Type.Unknown({ description: "The native message it was made from; null unless asked for with `include_raw`." }),
     },
-    { title: type },
+    { title: type, description: eventMeanings[type] },
   );
 
 /** One schema per event type, so that a consumer can pick the one it needs. */

@@ -286,6 +286,7 @@ describe("scopes", () => {
     const filtered = routes.filter(({ reach }) => reach === "filtered").map(({ operation }) => operation);
     expect(filtered.sort()).toEqual([
       "listArtifacts",
+      "listDirectories",
       "listSessions",
       "listTasks",
       "previewArtifact",

@@ -9,8 +9,8 @@ const ARTIFACT = `art_${"0123456789abcdef".repeat(4)}`;
 
 /** What a field of this name says, in a project everybody can imagine. */
 const BY_NAME: Json = {
-  agent: "claude",
-  agent_version: "2.1.325",
+  agent: "my-agent",
+  agent_version: "1.4.0",
   session_id: "sess_01k2x9v7c4q8",
   native_session_id: "b6cf2dc0-d101-4cce-b1b9-29872d006d8c",
   parent_session_id: "sess_01k2x9v7c4q7",
@@ -33,7 +33,7 @@ const BY_NAME: Json = {
   title: "Two parser tests fail",
   message: "Two parser tests fail since yesterday. Find out why.",
   text: "The reader forgets what is left in its buffer.",
-  model: "sonnet",
+  model: "large",
   label: "before the release",
   mime: "text/plain",
   digest: `sha256:${"0123456789abcdef".repeat(4)}`,

@@ -7,15 +7,13 @@ export function listCases(world: World): void {
     const [parent, child] = [await world.session("The whole"), await world.session("A part of it")];
     const page = await world.otherWindow("/");
     // As the daemon says it of a session that an agent started.
-    await page.route(
-      (url) => url.pathname === "/v1/sessions",
-      async (route) => {
-        const response = await route.fetch();
-        const list = (await response.json()) as { sessions: { session_id: string; parent_session_id?: string }[] };
-        for (const each of list.sessions) if (each.session_id === child.id) each.parent_session_id = parent.id;
-        await route.fulfill({ response, json: list });
-      },
-    );
+    type Row = { session_id: string; parent_session_id?: string };
+    const ofAgent = (row: Row): Row => (row.session_id === child.id ? { ...row, parent_session_id: parent.id } : row);
+    await page.route(/\/v1\/sessions(\/[^/?]+)?(\?.*)?$/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as Row & { sessions?: Row[] };
+      await route.fulfill({ response, json: body.sessions ? { ...body, sessions: body.sessions.map(ofAgent) } : ofAgent(body) });
+    });
     await page.reload();
     await page.locator("#session-list").getByText("The whole").click();
     await page.getByRole("link", { name: "started A part of it" }).click();

@@ -1,4 +1,4 @@
-/** One living session in the overview: who, where, its last line as it comes, how long it has been at it, and what it waits for, answered in place. */
+/** One living session in the overview: who, where, its last line as it comes, how long it has worked, and what it waits for, answered in place. */
 import { memo } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
@@ -28,7 +28,7 @@ export const LiveCard = memo(function LiveCard({ row, now }: { row: Session; now
             <bdi>{visibleLine(line.text)}</bdi>
           </>
         ) : (
-          <span className="dim">Nothing said yet.</span>
+          <span aria-hidden="true">{"\u00a0"}</span>
         )}
       </p>
       <p className="live-facts dim">

@@ -15,36 +15,52 @@ class LastLines {
   readonly changed = new Signal();
   readonly #lines = new Map<string, LastLine>();
   readonly #asked = new Set<string>();
+  /** The text that grows in each session, and the event it is known up to. */
+  readonly #growing = new Map<string, { item: string; text: string; sequence: number }>();
 
   readonly get = (id: string): LastLine | undefined => this.#lines.get(id);
 
   note(event: UniversalEvent): void {
     const id = event.session_id;
     if (event.type === "item.delta") {
-      if (event.data.part_type !== "text") return;
-      const before = this.#lines.get(id);
-      const text = `${before?.by === "agent" ? before.text : ""}${event.data.delta}`.slice(-KEPT * 2);
-      this.#put(id, { text: lastLineOf(text), by: "agent" });
+      if (event.data.part_type === "text") this.#grow(id, event.data.item_id, event.data.delta, event.sequence);
     } else if (event.type === "item.started" || event.type === "item.completed") {
-      const line = lineOf(event.data.item);
+      const { item } = event.data;
+      const line = lineOf(item);
       if (line) this.#put(id, line);
+      if (item.kind === "message") this.#growing.set(id, { item: item.item_id, text: textOf(item), sequence: event.sequence });
     }
+  }
+
+  /** A text whose beginning was not seen is read first: half a sentence says nothing. */
+  #grow(id: string, item: string, delta: string, sequence: number): void {
+    const known = this.#growing.get(id);
+    if (known?.item !== item) return this.#read(id);
+    if (sequence <= known.sequence) return;
+    const text = `${known.text}${delta}`.slice(-KEPT * 4);
+    this.#growing.set(id, { item, text, sequence });
+    if (text.trim() !== "") this.#put(id, { text: lastLineOf(text), by: "agent" });
   }
 
   /** Reads the last line of a session nothing was heard of yet. */
   want(id: string): void {
-    if (this.#asked.has(id) || this.#lines.has(id)) return;
+    if (!this.#lines.has(id)) this.#read(id);
+  }
+
+  #read(id: string): void {
+    if (this.#asked.has(id)) return;
     this.#asked.add(id);
     void daemon
       .session(id)
       .items({ order: "desc", limit: PAGE })
-      .then(
-        ({ items }) => {
-          const line = items.map(lineOf).find((each) => each !== null);
-          if (line && !this.#lines.has(id)) this.#put(id, line);
-        },
-        () => this.#asked.delete(id),
-      );
+      .then(({ items, last_sequence }) => {
+        const line = items.map(lineOf).find((each) => each !== null);
+        const open = items.find(({ kind, status }) => kind === "message" && status === "in_progress");
+        if (open) this.#growing.set(id, { item: open.item_id, text: textOf(open), sequence: last_sequence });
+        if (line && (open || !this.#lines.has(id))) this.#put(id, line);
+      })
+      .catch(() => {})
+      .finally(() => this.#asked.delete(id));
   }
 
   #put(id: string, line: LastLine): void {
@@ -54,6 +70,8 @@ class LastLines {
     this.changed.schedule();
   }
 }
+
+const textOf = ({ content }: Item): string => content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 export function lineOf(item: Item): LastLine | null {
   for (const part of item.content.toReversed()) {

@@ -25,7 +25,7 @@ const ExpiresAt = Type.Union([Type.String({ format: "date-time" }), Type.Null()]
 const described = {
   token_id: Type.String({ description: "Names it in lists and in the audit." }),
   role: Role,
-  kind: Type.Enum([...TOKEN_KINDS]),
+  kind: Type.Enum([...TOKEN_KINDS], { description: "What it was made for." }),
   scope: Type.Union([Scope, Type.Null()], { description: "Null: all sessions." }),
   expires_at: ExpiresAt,
   label: Type.Optional(Type.String({ description: "For people: what it is for." })),
