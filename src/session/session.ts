@@ -172,7 +172,9 @@ export class Session implements SessionPort, Intake {
 
   /** [D1] What is committed, and nothing else. */
   view(): SessionView {
-    return this.#record.view((row) => (this.#connection.current ? this.#startedTrusted : isTrusted(row, this.#context.directories)));
+    return this.#record.view((row) =>
+      this.#connection.current ? this.#startedTrusted : isTrusted(row, this.#context.directories),
+    );
   }
 
   /** Which files of the directory its agent loads: the one that runs, or the next one that is started. */
