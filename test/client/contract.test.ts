@@ -87,7 +87,7 @@ const calls: Record<keyof typeof operations, Call> = {
   listSessions: (d) =>
     d.sessions({
       ...{ limit: 1, before: "zzz", agent: "mock", status: "idle", directory: dataDir, search: "x", order: "updated" },
-      ...{ tag: "t", archived: "include", pinned: false },
+      ...{ tag: "t", archived: "include", ended: "include", pinned: false },
     }),
   importSession: (d) => d.importSession("not a session", { session_id: "imported", resume: true }, { idempotencyKey: "k2" }),
   pruneSessions: (d) => d.pruneSessions({ older_than: "9999w", keep: 100, dry_run: true }),
