@@ -235,6 +235,24 @@ describe("attachments", () => {
 });
 
 describe("limits", () => {
+  it("on open streams: those who may only look do not keep others out", async () => {
+    const small = await startTestServer({ limits: { body_bytes: 1024 * 1024, subscribers: 4 } });
+    try {
+      const { session_id } = await small.createSession();
+      const path = `/v1/sessions/${session_id}/events/sse`;
+      const observer = { authorization: `Bearer ${small.tokens.secret("observe")}` };
+      const open = [1, 2, 3].map(() => small.raw("GET", path, observer));
+      await expect.poll(async () => (await small.call("GET", "/metrics")).text).toContain("dragoman_subscribers 3\n");
+      expectProblem(await small.raw("GET", path, observer), "too_many_subscribers");
+      open.push(small.call("GET", path));
+      await expect.poll(async () => (await small.call("GET", "/metrics")).text).toContain("dragoman_subscribers 4\n");
+      await small.call("POST", `/v1/sessions/${session_id}/terminate`);
+      for (const { text } of await Promise.all(open)) expect(text).toContain("session.ended");
+    } finally {
+      await small.close();
+    }
+  });
+
   it("on open streams", async () => {
     const small = await startTestServer({ limits: { body_bytes: 1024 * 1024, subscribers: 1 } });
     try {

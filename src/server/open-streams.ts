@@ -2,12 +2,15 @@
  * All streams that are open to clients, SSE and WebSocket alike: counts them against the limit, keeps them awake with one timer for all, and closes
  * those whose token is no longer valid.
  */
+import { type Role, reaches } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { TokenStore } from "./token-store.ts";
 
 export type OpenStream = {
   /** Null: opened without a token. */
   readonly tokenId: string | null;
+  /** See `mayOnlyLook`. */
+  readonly looks: boolean;
   /** Bytes written to it that its client has not taken. */
   readonly buffered: number;
   /** Called every 15 s. */
@@ -17,12 +20,18 @@ export type OpenStream = {
 
 export const HEARTBEAT_MS = 15_000;
 
+/** Of all streams, those who may only look have at most so many: who operates always finds room. */
+const LOOKING_SHARE = 0.75;
+
+export const mayOnlyLook = (caller: { role: Role } | null): boolean => caller === null || !reaches(caller.role, "operate");
+
 const MIN_SHARE = 16 * 1024;
 const MAX_SHARE = 2 * 1024 * 1024;
 const ALL_SHARES = 32 * 1024 * 1024;
 
 export class OpenStreams {
   readonly #open = new Set<OpenStream>();
+  #looking = 0;
   readonly #limit: number;
   readonly #tokens: TokenStore;
   readonly #timer: NodeJS.Timeout;
@@ -49,16 +58,18 @@ export class OpenStreams {
   }
 
   /** Throws `too_many_subscribers`. Ask before anything is sent. */
-  mustHaveRoom(): void {
-    if (this.#open.size >= this.#limit) throw new ProblemError("too_many_subscribers");
+  mustHaveRoom(caller: { role: Role } | null): void {
+    const full = mayOnlyLook(caller) && this.#looking >= Math.max(1, Math.floor(this.#limit * LOOKING_SHARE));
+    if (full || this.#open.size >= this.#limit) throw new ProblemError("too_many_subscribers");
   }
 
   add(stream: OpenStream): void {
     this.#open.add(stream);
+    if (stream.looks) this.#looking += 1;
   }
 
   delete(stream: OpenStream): void {
-    this.#open.delete(stream);
+    if (this.#open.delete(stream) && stream.looks) this.#looking -= 1;
   }
 
   beat(): void {

@@ -22,7 +22,7 @@ import {
   updateQueued,
 } from "./commands.ts";
 import { type EncodedEvent, type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
-import type { OpenStream } from "./open-streams.ts";
+import { mayOnlyLook, type OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import { mustReach } from "./routes/events.ts";
 import type { ServerContext } from "./server-context.ts";
@@ -46,6 +46,7 @@ export type Connected = { session: Session; caller: Caller; request: IncomingMes
 
 export class SessionSocket implements OpenStream {
   readonly tokenId: string;
+  readonly looks: boolean;
   readonly #ws: WebSocket;
   readonly #life: SocketLife;
   readonly #sessionId: string;
@@ -70,6 +71,7 @@ export class SessionSocket implements OpenStream {
 
   constructor(ws: WebSocket, { session, caller, request, redactor }: Connected, context: ServerContext) {
     this.tokenId = caller.id;
+    this.looks = mayOnlyLook(caller);
     this.#ws = ws;
     this.#life = new SocketLife(ws, () => this.#gone());
     this.#sessionId = session.session_id;

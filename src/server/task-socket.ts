@@ -16,7 +16,7 @@ import { wholeCharacters } from "../workspace/tasks/index.ts";
 import { mustHaveRole } from "./access.ts";
 import { withAgent } from "./agent-caller.ts";
 import { parseJson } from "./json-body.ts";
-import type { OpenStream } from "./open-streams.ts";
+import { mayOnlyLook, type OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import type { ServerContext } from "./server-context.ts";
 import { bytesOf, GOING_AWAY, NORMAL, SocketLife } from "./socket-life.ts";
@@ -61,6 +61,7 @@ type Cursor = { stream: OutputStreamName; at: number; pieces: PieceRedactor | nu
 
 export class TaskSocket implements OpenStream {
   readonly tokenId: string;
+  readonly looks: boolean;
   readonly #ws: WebSocket;
   readonly #life: SocketLife;
   readonly #about: TaskConnection;
@@ -81,6 +82,7 @@ export class TaskSocket implements OpenStream {
 
   constructor(ws: WebSocket, about: TaskConnection, context: ServerContext) {
     this.tokenId = about.caller.id;
+    this.looks = mayOnlyLook(about.caller);
     this.#ws = ws;
     this.#life = new SocketLife(ws, () => this.#gone());
     this.#about = about;

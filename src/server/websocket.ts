@@ -55,7 +55,7 @@ export function createUpgradeHandler(
       const server = caller.role === "observe" ? looking : acting;
       if (kind === "tasks" && context.tasks) {
         const connection = await taskConnection(context, context.tasks, session_id, caller, request);
-        context.streams.mustHaveRoom();
+        context.streams.mustHaveRoom(caller);
         onAccepted(request.socket);
         server.handleUpgrade(request, socket, head, (ws) => {
           socket.off("error", onError);
@@ -73,7 +73,7 @@ export function createUpgradeHandler(
         context.redactions.reader(caller),
       );
       const redactor = context.redactions.applyTo(caller) ? await context.redactions.ofSession(session_id) : null;
-      context.streams.mustHaveRoom();
+      context.streams.mustHaveRoom(caller);
       onAccepted(request.socket);
       server.handleUpgrade(request, socket, head, (ws) => {
         socket.off("error", onError);

@@ -124,7 +124,7 @@ export function agentRoutes(app: App, { agents, streams, logger }: ServerContext
       const { installable } = await agents.inspect(request.params.agent, true);
       if (!installable)
         throw new ProblemError("unsupported", "This agent cannot be installed by the daemon. Install it by hand.");
-      streams.mustHaveRoom();
+      streams.mustHaveRoom(request.caller);
       const sse = new SseStream(request, reply, streams);
       try {
         const agent = await agents.install(request.params.agent, (progress) => sse.write(namedEvent("progress", progress)));

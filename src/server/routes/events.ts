@@ -119,7 +119,7 @@ export function eventRoutes(app: App, context: ServerContext): void {
       const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
       const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? (await log.end());
       await log.assertCursor(after);
-      streams.mustHaveRoom();
+      streams.mustHaveRoom(request.caller);
       reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: after });
       const kinds = listOf(request.query.kind) as StreamKind[] | null;
@@ -170,7 +170,7 @@ export async function openEvents(
   // A browser's EventSource connects again after every end; only 204 tells it to stop.
   if (resumed !== undefined && (await hasEnded(stream)) && !(await hasMore(stream, after, encoding)))
     return reply.code(204).send();
-  streams.mustHaveRoom();
+  streams.mustHaveRoom(request.caller);
   reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
   followStream(new SseStream(request, reply, streams, { id: String(after) }), stream, after, encoding);
   return undefined;

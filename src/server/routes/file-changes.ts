@@ -106,7 +106,7 @@ export function fileChangeRoutes(app: App, { manager, streams }: ServerContext):
     },
     async (request, reply) => {
       const opened = await files.open(request.params.id);
-      streams.mustHaveRoom();
+      streams.mustHaveRoom(request.caller);
       const sse = new SseStream(request, reply, streams);
       const watch = await opened.watch((changes) => void sse.write(namedEvent("change", changes)));
       sse.onClose(() => watch.close());

@@ -70,7 +70,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
       // A dialect that does not exist is refused before the message is sent.
       const encoding = encodingOf(request.query, dialects, redactions.reader(callerOf(request)));
       const session = await manager.get(request.params.id);
-      streams.mustHaveRoom();
+      streams.mustHaveRoom(request.caller);
       const send = async (): Promise<Kept> => {
         const after = session.stream.lastCommitted;
         const { turn_id } = await sendMessage(context, callerOf(request), session.session_id, request.body);

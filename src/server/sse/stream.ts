@@ -4,7 +4,7 @@
  */
 import type { Writable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { OpenStream, OpenStreams } from "../open-streams.ts";
+import { mayOnlyLook, type OpenStream, type OpenStreams } from "../open-streams.ts";
 
 const RETRY_MS = 2_000;
 const BEAT = Buffer.from(": still here\n\n");
@@ -17,6 +17,7 @@ export type SseOptions = {
 
 export class SseStream implements OpenStream {
   readonly tokenId: string | null;
+  readonly looks: boolean;
   readonly #response: FastifyReply["raw"];
   /** Behind the headers the body is just bytes: written to the socket itself, without the response's bookkeeping around every write. */
   readonly #out: Writable;
@@ -28,6 +29,7 @@ export class SseStream implements OpenStream {
   /** Takes the reply out of the framework's hands. From here on errors cannot become problem replies. */
   constructor(request: FastifyRequest, reply: FastifyReply, streams: OpenStreams, options: SseOptions = {}) {
     this.tokenId = request.caller?.id ?? null;
+    this.looks = mayOnlyLook(request.caller);
     this.#response = reply.raw;
     this.#streams = streams;
     const headers = reply.getHeaders();
