@@ -16,7 +16,7 @@ const images = join(root, "docs/images");
 const home = mkdtempSync(join(tmpdir(), "dragoman-screenshots-"));
 const daemon = await startDaemon(join(home, "data"));
 
-/** The mock is told what to act out; readers of a screenshot want a conversation. Each line: what the mock's session says, what the picture says. */
+/** The mock is asked to act things out; readers of a screenshot want a conversation. Each line: what the mock's session says, what the picture says. */
 const CONVERSATION = [
   ["think about where the last line gets lost", "Two parser tests fail since yesterday. Find out why and mend it."],
   ["Let me think about this.", "about where the last line gets lost"],

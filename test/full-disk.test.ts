@@ -1,4 +1,4 @@
-// A daemon on a disk that is full, a real one: it answers, it ends when told to, and goes on by itself when there is space. Nothing it acknowledged is lost.
+// A daemon on a disk that is full, a real one: it answers, it ends when asked to, and goes on by itself when there is space. Nothing it acknowledged is lost.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -51,14 +51,14 @@ export interface Translator {
   translate(message: NativeMessage): Translation[];
   /**
    * How long item keys hold. Absent or `process`: for one process, a later one may count from one again. `session`: they are the agent's own lasting ids, so that an
-   * item told again after a restart is recognised and not shown twice.
+   * item reported again after a restart is recognised and not shown twice.
    */
   readonly keys?: "process" | "session" | undefined;
   /** The agent starts a process for each message, and this one reads them one after the other. Absent: each process has a translator of its own. */
   readonly manyProcesses?: true;
   /** Why messages of some types make no event. A mapped message of another type makes one. */
   readonly silence?: SilenceTable;
-  /** What was told of this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
+  /** What was reported about this native session was dropped, because nobody claimed it: what is remembered of it may go too. */
   forget?(session: string): void;
 }
 
@@ -95,7 +95,7 @@ export type AgentInspection = {
   installed: boolean;
   path: string | null;
   version: string | null;
-  /** false: it needs what `advice` says first, a sign-in, a key or an endpoint. null: cannot be told without asking the provider. */
+  /** false: it needs what `advice` says first, a sign-in, a key or an endpoint. null: cannot be determined without asking the provider. */
   signed_in: boolean | null;
   /** What to do next when it is not installed or not signed in. */
   advice: string | null;
@@ -158,7 +158,7 @@ export type ReadSkill = {
   allowed: string[];
 };
 
-/** A skill that a model may be told of. */
+/** A skill that a model may be informed of. */
 export type OfferedSkill = { name: string; description: string; allowed: string[]; directory: string; project: boolean };
 
 /** The skills of a place, for an agent that reads none by itself. */
@@ -323,7 +323,7 @@ export interface Connection {
   /** `native` is what the translator's draft carried. */
   replyPermission(native: unknown, reply: PermissionReply): Promise<void>;
   replyQuestion(native: unknown, answers: string[][] | null): Promise<void>;
-  /** Stops a command that was told with `task.start`; `native` is what that draft carried. Its end comes as a native message. */
+  /** Stops a command that was reported with `task.start`; `native` is what that draft carried. Its end comes as a native message. */
   stopTask?(native: unknown): Promise<void>;
   /**
    * True: stop reading what the agent writes, so that it waits for us instead of filling our memory; false: go on. The daemon asks for it while its log

@@ -3,7 +3,7 @@ import { Probes } from "./probes.ts";
 
 const limits = { running: 2, waiting: 2, timeout_ms: 60_000, fresh_ms: 1_000 };
 
-/** Work that ends when it is told to. */
+/** Work that ends when it is asked to. */
 function work() {
   const started: (() => void)[] = [];
   return { started, run: () => new Promise<string>((resolve) => started.push(() => resolve("answer"))) };

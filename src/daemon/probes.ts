@@ -9,7 +9,7 @@ export type ProbeLimits = {
   running: number;
   /** That wait for their turn. */
   waiting: number;
-  /** How long one may take before its askers are told that it does not answer. It keeps its place until it is really over. */
+  /** How long one may take before its askers are informed that it does not answer. It keeps its place until it is really over. */
   timeout_ms: number;
   fresh_ms: number;
 };

@@ -49,7 +49,7 @@ function whole(item: Item): Pick<Said, "type" | "subtype"> {
   }
 }
 
-/** A call is told as soon as it is known, before it runs; everything else that grows is a stream event. */
+/** A call is reported as soon as it is known, before it runs; everything else that grows is a stream event. */
 function growing(item: Item, subtype: string): Pick<Said, "type" | "subtype"> {
   if (item.kind === "tool_call") return { type: "tool_progress", subtype: "pending" };
   if (item.kind === "tool_result") return { type: "tool_progress", subtype: "running" };

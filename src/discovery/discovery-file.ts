@@ -7,7 +7,7 @@
 const { homedir } = process.getBuiltinModule("node:os");
 const { join } = process.getBuiltinModule("node:path");
 
-/** Where the daemon listens unless told otherwise. */
+/** Where the daemon listens unless configured otherwise. */
 export const DEFAULT_PORT = 4700;
 
 /** What the daemon writes. */
@@ -24,6 +24,6 @@ export type DiscoveryFile = {
 
 export const discoveryFile = (dataDir: string): string => join(dataDir, "daemon.json");
 
-/** Where the daemon keeps everything unless told otherwise. */
+/** Where the daemon keeps everything unless configured otherwise. */
 export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string =>
   env.DRAGOMAN_DATA_DIR ?? join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dragoman");

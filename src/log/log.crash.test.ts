@@ -21,7 +21,7 @@ afterEach(() => {
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-/** Lets it work until it has told `lines` things, then kills it. Returns the highest sequence it told per stream. */
+/** Lets it work until it has reported `lines` things, then kills it. Returns the highest sequence it reported per stream. */
 async function crash(place: string, seed: number, lines: number): Promise<Map<string, number>> {
   const child = runModule(new URL("./sqlite/crash-child.ts", import.meta.url), "appendUntilKilled", [place, seed]);
   const exited = once(child, "exit");

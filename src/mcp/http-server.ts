@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { type Server, StreamableHTTPServerTransport, type Transport } from "./sdk.ts";
 
-/** `newServer` is told who connects: an agent keeps an agent's rights. */
+/** `newServer` gets who connects: an agent keeps an agent's rights. */
 export type McpHttpOptions = { port: number; token: string; newServer(client: Socket): Promise<Server> };
 export type McpHttp = { url: string; close(): Promise<void> };
 

@@ -122,7 +122,7 @@ export const isKnownEventType = (type: string): type is KnownEventType => Object
 /** `vendor:name`. Clients must be able to ignore these. */
 export const isExtension = (type: string): boolean => /^[a-z0-9][a-z0-9_-]*:[^\s:][^\s]*$/i.test(type);
 
-/** Null for a type nobody has told us about. */
+/** Null for a type we do not know. */
 export function originOf(type: string): EventOrigin | null {
   if (isKnownEventType(type)) return ROWS[type].origin;
   return isExtension(type) ? "extension" : null;

@@ -42,7 +42,7 @@ export interface EndpointProfile {
   readonly id: string;
   /** As people call it. */
   readonly title: string;
-  /** Where it listens unless told otherwise; null when there is no such place. */
+  /** Where it listens unless configured otherwise; null when there is no such place. */
   readonly baseUrl: string | null;
   /** The environment variable that usually holds its key. */
   readonly keyVariable: string | null;

@@ -19,7 +19,7 @@ const RESERVE = 16_384;
 const KEEP_OUTPUTS = 40_000;
 /** Newest items that stay verbatim beside a summary. */
 const KEEP_TAIL = 20_000;
-/** What a summary is told of one tool output. */
+/** What a summary gets of one tool output. */
 const OUTPUT_IN_SUMMARY = 2_000;
 
 const QUESTION = `Summarise the conversation above, so that another engineer can go on without it. Use these headings and leave none out:

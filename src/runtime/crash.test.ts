@@ -131,7 +131,7 @@ const linesOf = (path: string): number => {
   }
 };
 
-/** Everything was done once, or the model was told that it is not known. */
+/** Everything was done once, or the model was informed that it is not known. */
 async function check(order: Omit<CrashOrder, "kill">, where: string): Promise<void> {
   const records = await readJournal(join(order.data, "journal"));
   expect(recordsOf(records, "turn.ended").at(-1), where).toMatchObject({ reason: "end_turn" });

@@ -50,7 +50,7 @@ export async function planChange(path: string, content: Buffer | null, blobs: Bl
   };
 }
 
-/** How far changes are, told by the files. */
+/** How far changes are, decided by the files. */
 export type ChangeState = "done" | "not_done" | "partly" | "unknown";
 
 export async function changeState(changes: readonly FileChange[]): Promise<ChangeState> {

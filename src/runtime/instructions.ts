@@ -10,7 +10,7 @@ export interface AgentsFile {
   readonly text: string;
 }
 
-/** A skill as the model is told of it. `project`: it comes from the directory. */
+/** A skill as the model is informed of it. `project`: it comes from the directory. */
 export interface ListedSkill {
   readonly name: string;
   readonly description: string;

@@ -127,7 +127,7 @@ export interface TaskStarter {
 
 /** The skills of a session. */
 export interface SkillReader {
-  /** What the model is told of at the beginning. `allowed`: in the names of our own tools. `project`: it comes from the directory. */
+  /** What the model is informed of at the beginning. `allowed`: in the names of our own tools. `project`: it comes from the directory. */
   readonly offered: readonly {
     readonly name: string;
     readonly description: string;

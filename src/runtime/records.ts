@@ -79,7 +79,7 @@ const schemas = {
   },
   "call.accepted": { ...call, call_id: Text, name: Text, args_digest: Text },
   "call.approved": { ...call, input_digest: Text, by: Type.Union([Type.Literal("policy"), Type.Literal("person")]) },
-  /** [durable] unless the effect is none. `result` is what the model is told when the changes turn out to be done. */
+  /** [durable] unless the effect is none. `result` is what the model gets when the changes turn out to be done. */
   "call.started": {
     ...call,
     effect: Effect,

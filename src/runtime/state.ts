@@ -18,7 +18,7 @@ export interface CallState {
   approved: string | null;
   effect: Effect | null;
   changes: readonly FileChange[];
-  /** What the model is told when the changes are found to be done. */
+  /** What the model gets when the changes are found to be done. */
   result: string | null;
   /** The end of what it printed. */
   output: string;

@@ -1,4 +1,4 @@
-/** For tests only: a process that runs one turn with real files and commands, goes on after a crash, and kills itself at a point it is told. */
+/** For tests only: a process that runs one turn with real files and commands, goes on after a crash, and kills itself at a given point. */
 import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { ResponsesClient } from "../openresponses/client.ts";

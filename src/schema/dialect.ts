@@ -40,7 +40,7 @@ export type LedgerFrame =
   | { type: "tool_ended"; tool_id: string; exit_code: number; duration_ms: number; artifacts: LedgerArtifacts | null }
   | { type: "tool_failed"; tool_id: string; error: string };
 
-/** Where the whole output of a tool lies, and what the model was told of it. */
+/** Where the whole output of a tool lies, and what the model got of it. */
 export type LedgerArtifacts = { artifact_refs: readonly unknown[]; parts: readonly unknown[]; output: string };
 
 export type LedgerRow = { native_seq: number; time_ms: number; frames: readonly LedgerFrame[] };
@@ -58,12 +58,12 @@ export type DialectEvent = {
   native?: NativeMessage | null;
   /** The rows since the event before, its own included, where the stream is read with its ledger. */
   rows?: readonly LedgerRow[];
-  /** True: its row has told it. */
+  /** True: its row has reported it. */
   told?: boolean;
 };
 
 export type DialectReader = {
-  /** An event before the place where reading begins: remembered, not told. In the order of the stream. */
+  /** An event before the place where reading begins: remembered, not reported. In the order of the stream. */
   remember(event: DialectEvent): void;
   /** Events in the order of the stream, each once. */
   lines(event: DialectEvent): DialectLine[];

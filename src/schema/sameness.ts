@@ -18,7 +18,7 @@ export const OPTION_ORDER: readonly PermissionOption["kind"][] = ["allow_once", 
 /** What a call came to. */
 type Call = { item: string; status: Item["status"]; result: boolean };
 
-/** What was told since the open turn began. */
+/** What was reported since the open turn began. */
 type Told = { errors: string[]; user: boolean; answered: boolean; message: boolean };
 
 /** `message`: the turn belongs to a message that was queued, so its text is known. */

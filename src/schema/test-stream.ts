@@ -2,7 +2,7 @@
 import type { UniversalEvent } from "./event.ts";
 import type { EventDataOf, EventType } from "./event-data.ts";
 
-/** Type, data, and who says it: the agent, unless told otherwise. */
+/** Type, data, and who says it: the agent, unless given otherwise. */
 export type Told = { [T in EventType]: [T, EventDataOf[T], ...("agent" | "daemon")[]] }[EventType];
 
 export const streamOfEvents = (...told: Told[]): UniversalEvent[] =>

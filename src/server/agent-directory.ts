@@ -7,7 +7,7 @@ export type InstallProgress = { message: string };
 
 /** Every method throws ProblemError: `agent_unknown`, `agent_not_found`, `install_failed`, `unsupported`, `never_verified`. */
 export interface AgentDirectory {
-  /** `start`: programs may be started to learn their versions; otherwise only what is known is told. */
+  /** `start`: programs may be started to learn their versions; otherwise only what is known is reported. */
   list(start: boolean): Promise<AgentInfo[]>;
   inspect(id: string, start: boolean): Promise<AgentInfo>;
   /** Both start the agent. `directory` undefined: the daemon's default. Its settings count only when it is trusted. */

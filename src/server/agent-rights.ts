@@ -81,7 +81,7 @@ export class AgentRights {
       throw refusal(agent, "widens no permission mode");
   }
 
-  /** Before the role is compared, so that an agent is told what it is, and not to look for another token. */
+  /** Before the role is compared, so that an agent is informed what it is, and not to look for another token. */
   mustReach({ agent, role }: Caller, need: Role): void {
     if (agent && !reaches(role, need)) throw refusal(agent, "has a token that only reads its own session");
   }

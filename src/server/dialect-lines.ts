@@ -95,7 +95,7 @@ export class DialectLines {
       for (const json of events) place.reader.remember({ json: redact ? await redact.once(json) : json });
     };
     const begun = await stream.read({ types: ["message.queued", "turn.started"], before: first, limit: 1 });
-    // Nothing was asked yet: whatever happened may still have to be told.
+    // Nothing was asked yet: whatever happened may still have to be reported.
     const all = begun.sequences.length === 0 && !begun.has_more;
     let last = 0;
     for (let after = 0; after < first - 1 && (all || after < HEAD); ) {
@@ -118,7 +118,7 @@ export class DialectLines {
     return typeof agent === "string" ? this.dialect.ledgerOf(agent) : undefined;
   }
 
-  /** From the nearest place that is known, or from the beginning: what was told until here decides the numbers. */
+  /** From the nearest place that is known, or from the beginning: what was reported until here decides the numbers. */
   async #beginWithLedger(name: StreamName, first: number, stream: Stream, reader: LedgerReader): Promise<void> {
     const from = placeBefore(this.dialect, stream, first);
     const ledger = new LedgerPlace(reader, stream, from.native);

@@ -15,7 +15,7 @@ export type Encoding = {
   /** Null: all types. */
   types: ReadonlySet<string> | null;
   includeRaw: boolean;
-  /** Of one client: it remembers what it told. */
+  /** Of one client: it remembers what it reported. */
   dialect: DialectLines | null;
   /** For a reader who may not see secrets; null: events go out as they are stored. */
   redact: EventRedactor | null;

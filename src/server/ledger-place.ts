@@ -11,7 +11,7 @@ const SPACING = 256;
 /** Streams whose places are kept. */
 const MAX_STREAMS = 1_000;
 
-/** What comes with an event: the rows since the one before, and whether its own row has told it. */
+/** What comes with an event: the rows since the one before, and whether its own row has reported it. */
 export type EventRows = { rows: LedgerRow[]; told: boolean };
 
 /** After the event `sequence` and the row `native`, `lines` lines were made, and nothing was pending. */
@@ -22,7 +22,7 @@ const BEGINNING: KnownPlace = { sequence: 0, native: 0, lines: 0 };
 export class LedgerPlace {
   readonly #reader: LedgerReader;
   readonly #stream: Stream;
-  /** The last row that was taken, and whether it told something. */
+  /** The last row that was taken, and whether it reported something. */
   #native: number;
   #tells = false;
   #waiting: NativeRow[] = [];

@@ -1,4 +1,4 @@
-/** Tasks over HTTP, SSE and WebSocket, with the SDK on a real server: what runs, what is told of it, and what is refused. */
+/** Tasks over HTTP, SSE and WebSocket, with the SDK on a real server: what runs, what is sent to it, and what is refused. */
 import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

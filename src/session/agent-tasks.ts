@@ -41,7 +41,7 @@ export class AgentTasks {
     this.#options = options;
   }
 
-  /** Drafts of tasks; others are not looked at. What is told of a task that was never started, or has ended, is nothing. */
+  /** Drafts of tasks; others are not looked at. What is reported about a task that was never started, or has ended, is nothing. */
   take(drafts: readonly Draft[]): void {
     for (const draft of drafts) {
       if (draft.do === "task.start") this.#start(draft);

@@ -20,7 +20,7 @@ type KnownCall = {
   item_id: string;
   parent_id: string | null;
   answered: boolean;
-  /** When its arguments were last told. */
+  /** When its arguments were last reported. */
   ready: number;
   /** Milliseconds since then in which it waited for a person. */
   waited: number;
@@ -81,7 +81,7 @@ export class CallLedger {
   }
 
   /**
-   * The result with how long the tool ran: as the agent told it, or as measured between its arguments and its result; without the wait for a person.
+   * The result with how long the tool ran: as the agent reported it, or as measured between its arguments and its result; without the wait for a person.
    * A result that the daemon made has none.
    */
   timed(result: ToolResult, now: string): ToolResult {
@@ -90,7 +90,7 @@ export class CallLedger {
     const span = Math.max(0, Date.parse(now) - call.ready);
     const told = result.duration_ms;
     if (told === undefined) return { ...result, duration_ms: Math.max(0, span - call.waited) };
-    // opencode 1.18 counts the wait for a permission as running, codex 0.166 does not: what it told and the wait together do not fit into the span.
+    // opencode 1.18 counts the wait for a permission as running, codex 0.166 does not: what it reported and the wait together do not fit into the span.
     const counted = call.waited > 0 && told > span - call.waited / 2;
     return counted ? { ...result, duration_ms: Math.max(0, told - call.waited) } : result;
   }

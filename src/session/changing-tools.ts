@@ -12,7 +12,7 @@ export class ChangingTools {
   /** Results in progress: the item's key and its call. */
   readonly #results = new Map<ItemKey, string>();
 
-  /** The tool's name; null: of a call nobody told of. Undefined: nothing may have changed. */
+  /** The tool's name; null: of a call nobody reported. Undefined: nothing may have changed. */
   changed(translations: readonly Translation[]): string | null | undefined {
     let found: string | null | undefined;
     for (const { drafts } of translations)

@@ -1,6 +1,6 @@
 /**
  * A message that was completed before the agent completed it, because one of its calls was asked about or answered. What the agent says of it later is
- * told in an item that continues it: this knows which parts that are.
+ * reported in an item that continues it: this knows which parts that are.
  */
 import type { ContentPart } from "../schema/content.ts";
 import type { ItemDraft } from "../schema/draft.ts";
@@ -38,7 +38,7 @@ export class ContinuedMessage {
     return next;
   }
 
-  /** What the whole content has beyond what was told. */
+  /** What the whole content has beyond what was reported. */
   rest(content: readonly ContentPart[]): ContentPart[] {
     const rest: ContentPart[] = [];
     content.forEach((part, index) => {
@@ -52,7 +52,7 @@ export class ContinuedMessage {
   }
 }
 
-/** Null: nothing new. What contradicts the part that was told is not told again. */
+/** Null: nothing new. What contradicts the part that was reported is not reported again. */
 function beyond(told: ContentPart, part: ContentPart): ContentPart | null {
   const [type, text] = streamOf(part);
   const [before, said] = streamOf(told);

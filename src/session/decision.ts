@@ -14,7 +14,7 @@ export type Decision =
   | { do: "process"; fresh_keys: boolean }
   /** A message goes to the agent: the next turn of a client is its turn. */
   | { do: "promise"; message: PromisedTurn }
-  /** What the connection or a command told in place of the agent. */
+  /** What the connection or a command reported in place of the agent. */
   | { do: "say"; drafts: Draft[] }
   /** What was open is cut short. */
   | { do: "cut"; dormant: boolean }

@@ -1,4 +1,4 @@
-/** Which place of an agent's own conversation belongs to an event: told by the agent, from the ledger up to the message that the event was made from. */
+/** Which place of an agent's own conversation belongs to an event: decided by the agent, from the ledger up to the message that the event was made from. */
 import type { Agent, NativeMessage } from "../agents/contract.ts";
 import type { Stream } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";

@@ -139,7 +139,7 @@ export class ItemLedger {
     return named ?? (draft.kind === "tool_call" || draft.kind === "tool_result" ? this.#makeParent(draft.parent, origin) : null);
   }
 
-  /** An agent without deltas has said all of a message when it calls a tool: the message is told now, not when the tool has run. */
+  /** An agent without deltas has said all of a message when it calls a tool: the message is reported now, not when the tool has run. */
   #tellHeld(parent: string, draft: ItemDraft): void {
     if (draft.kind === "tool_call" && this.#items.withId(parent)?.held) this.#seal(parent);
   }
@@ -228,12 +228,12 @@ export class ItemLedger {
     this.#writer.emit("item.updated", { item: { ...before, parent_id, native_item_id, ...told } }, origin);
   }
 
-  /** U8: text that came whole is told when its message is completed, or when more of it comes as deltas. False: it contradicts what was told. */
+  /** U8: text that came whole is reported when its message is completed, or when more of it comes as deltas. False: it contradicts what was reported. */
   #hold(entry: OpenItem, content: ContentPart[]): boolean {
     const { item } = entry.growing;
     if (item.kind !== "message") return false;
     if (!extendsContent(item.content, content)) return false;
-    // Parts without a word more than was told announce what they will be.
+    // Parts without a word more than was reported announce what they will be.
     const told = (index: number): string => (item.content[index] ? streamOf(item.content[index])[1] : "");
     if (content.every((part, index) => streamOf(part)[1] === told(index))) return false;
     entry.held = content;

@@ -1,4 +1,4 @@
-/** The text of open items as deltas: where a delta goes, and which deltas make the text that is told equal to a whole one. */
+/** The text of open items as deltas: where a delta goes, and which deltas make the text that is reported equal to a whole one. */
 import type { ContentPart } from "../schema/content.ts";
 import type { DeltaNature, DeltaPartType } from "../schema/event-data.ts";
 import { extendsContent, streamOf } from "../schema/projection/parts.ts";

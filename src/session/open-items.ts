@@ -23,7 +23,7 @@ export type OpenItem = {
   whole?: string | undefined;
   /** Where the last delta went. */
   streamed: StreamedPart | null;
-  /** Whole content of a message that was not told as deltas yet: it is, when the message is completed or goes on. */
+  /** Whole content of a message that was not reported as deltas yet: it is, when the message is completed or goes on. */
   held: ContentPart[] | null;
   /** A call that the agent ended: it waits for its result, which may come with the same native message. */
   ended: { status: EndStatus; origin: Origin; content: ContentPart[] | undefined } | null;

@@ -12,7 +12,7 @@ import { BoundedMap } from "./bounded-map.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { canonicalJson } from "./input-hash.ts";
 
-/** How many resolved requests stay known, so that a repeated answer can be told from another one. */
+/** How many resolved requests stay known, so that a repeated answer can be distinguished from another one. */
 const REMEMBERED = 1_000;
 
 export type PermissionAnswer = {
@@ -55,7 +55,7 @@ export class OpenRequests {
 
   readonly #onWait: (itemId: string, ms: number) => void;
 
-  /** `onWait`: told how long a person was asked about an item. */
+  /** `onWait`: called with how long a person was asked about an item. */
   constructor(writer: EventWriter, onWait: (itemId: string, ms: number) => void) {
     this.#writer = writer;
     this.#projection = writer.projection;

@@ -4,7 +4,7 @@ import type { Draft } from "../schema/draft.ts";
 import type { MessageQueued, SessionEnded } from "../schema/event-data.ts";
 import { Withdrawn } from "./trust-gate.ts";
 
-/** The message never reached the agent: its turn is told all the same, with the reason. */
+/** The message never reached the agent: its turn is reported all the same, with the reason. */
 export function unsentTurn(message: MessageQueued, error: unknown): Draft[] {
   const auth = error instanceof AgentError && error.code === "agent_auth_required";
   const text = error instanceof Error ? error.message : String(error);

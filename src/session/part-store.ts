@@ -33,7 +33,7 @@ export class PartStore {
   }
 
   /**
-   * The part as it may stand in an event. What the model writes stays whole: it was told in pieces, and its deltas must add up to it. What it is given
+   * The part as it may stand in an event. What the model writes stays whole: it was reported in pieces, and its deltas must add up to it. What it is given
    * comes at once.
    */
   stored(part: DraftPart, role: ItemRole = null): ContentPart {

@@ -137,7 +137,7 @@ const start = async (): Promise<Session> =>
   await manager.get((await manager.create({ agent: "test", session_id: "s", directory: dataDir })).session_id);
 const running = async (): Promise<Session> => {
   const session = await start();
-  // The start of a turn is told before its agent has the message: wait for both.
+  // The start of a turn is reported before its agent has the message: wait for both.
   const prompted = new Promise<void>((resolve) => {
     test.onPrompt = resolve;
   });

@@ -57,7 +57,7 @@ export class RequestAnswers {
       ...(updated_input === undefined ? {} : { updated_input }),
       actor,
     };
-    // What the agent is told stands in its ledger; of the daemon's own requests only the daemon knows.
+    // What the agent was sent stands in its ledger; of the daemon's own requests only the daemon knows.
     if (own) say([{ do: "permission.resolve", key: request.side.key, ...resolution }]);
     else write(() => void requests.resolvePermission(id, resolution, BY_DAEMON));
     const answer = { reply, option_id: option?.id ?? null, message: message ?? null, updated_input };

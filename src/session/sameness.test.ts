@@ -10,7 +10,7 @@ import { EventWriter, jsonOf, type LogEntry } from "./event-writer.ts";
 import { countingIds, isoClock } from "./ids.ts";
 import { Scribe } from "./scribe.ts";
 
-/** A session that is told native messages one by one, at times of the test's choice. */
+/** A session that gets native messages one by one, at times of the test's choice. */
 class Told {
   readonly events: UniversalEvent[] = [];
   readonly natives: (number | null)[] = [];

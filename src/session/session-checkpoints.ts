@@ -1,6 +1,6 @@
 /**
  * The checkpoints of one session: when they are taken, which of the directory's it knows, and going back. Nothing here makes a turn fail: what cannot be stored
- * is told once as `checkpoint.failed`. The stream keeps a document for each checkpoint and one for each turn (from which to which), so that nothing has to be
+ * is reported once as `checkpoint.failed`. The stream keeps a document for each checkpoint and one for each turn (from which to which), so that nothing has to be
  * read to list them; they go with the session. Not here: what a checkpoint is (workspace/checkpoints).
  */
 import { setTimeout as delay } from "node:timers/promises";
@@ -130,7 +130,7 @@ export class SessionCheckpoints {
   async take(label: string | undefined): Promise<Checkpoint> {
     const reason: CheckpointReason = { kind: "manual", session_id: this.#id, ...(label === undefined ? {} : { label }) };
     const taken = await this.#options.port.take(this.#options.directory, reason);
-    // A person asked for it and names it: it is told, also when nothing has changed.
+    // A person asked for it and names it: it is reported, also when nothing has changed.
     return this.#note(reason, this.#turn, taken, true);
   }
 
@@ -222,7 +222,7 @@ export class SessionCheckpoints {
     return { ...none, changes, ...lineCounts(changes), left_off: all.length - changes.length };
   }
 
-  /** Waits for a checkpoint, but not for ever: what comes too late is no state of before, and is told as such. */
+  /** Waits for a checkpoint, but not for ever: what comes too late is no state of before, and is reported as such. */
   async #bounded(
     reason: Omit<CheckpointReason, "session_id">,
     turnId: string | null,

@@ -199,7 +199,7 @@ async function existingDirectory(path: string): Promise<string> {
     const real = await realpath(path);
     if ((await stat(real)).isDirectory()) return real;
   } catch {
-    // told below
+    // reported below
   }
   throw new ProblemError("directory_not_found", `${path} is not a directory on the daemon's machine.`);
 }

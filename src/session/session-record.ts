@@ -144,7 +144,7 @@ export class SessionRecord {
     this.write(() => this.decide({ do: "say", drafts }));
   }
 
-  /** Into the ledger, and then done: what nobody but the daemon knows is told by the ledger all the same. */
+  /** Into the ledger, and then done: what nobody but the daemon knows is reported by the ledger all the same. */
   decide(decision: Decision): void {
     if (this.scribe.ended) return;
     const { stream, clock } = this.#options;

@@ -39,7 +39,7 @@ export class TurnWriter {
   /** Who asked for the interruption of the open turn. */
   #interruptedBy: Actor | undefined;
   #lastError = "";
-  /** Error codes told in the open turn, and whether it was told that a sign-in is needed. */
+  /** Error codes reported in the open turn, and whether it was reported that a sign-in is needed. */
   readonly #errors = new Set<string>();
   #authTold = false;
   /** Errors of the message that is being written are about the end of this process. */
@@ -97,14 +97,14 @@ export class TurnWriter {
     this.#listener.turnStarted?.();
   }
 
-  /** U2: a command of the agent, of which it shows no message, is told before what it does. */
+  /** U2: a command of the agent, of which it shows no message, is reported before what it does. */
   beforeItem(item: ItemDraft, origin: Origin): void {
     if (!this.#untold || (item.parent ?? null) !== null) return;
     if (item.role === "user") this.#untold = null;
     else if (this.#untold.command) this.#tellMessage("completed", origin);
   }
 
-  /** U2: what a person sent is told in its turn, also when the agent never showed it. */
+  /** U2: what a person sent is reported in its turn, also when the agent never showed it. */
   #tellMessage(status: "completed" | "failed", { native }: Origin): void {
     const message = this.#untold;
     this.#untold = null;
@@ -169,7 +169,7 @@ export class TurnWriter {
     if (name === this.#lastError) return;
     this.#lastError = name;
     this.#errors.add(error.code);
-    // U14: whoever must sign in is told so, whatever the agent says beside the error.
+    // U14: whoever must sign in is informed, whatever the agent says beside the error.
     if (error.code === "provider_auth" && !this.#authTold) {
       this.#authTold = true;
       this.#writer.emit("auth.status", { status: "required", message: error.message }, { ...origin, source: "daemon" });
@@ -177,7 +177,7 @@ export class TurnWriter {
     this.#writer.emit("error", this.exit ? withExit(error, this.exit) : error, origin);
   }
 
-  /** False: it was told in this turn that a sign-in is needed, and this adds nothing. */
+  /** False: it was reported in this turn that a sign-in is needed, and this adds nothing. */
   newAuthStatus({ status, url }: EventDataOf["auth.status"]): boolean {
     if (status === "required" && this.#authTold && url === undefined) return false;
     this.#authTold = status === "required";

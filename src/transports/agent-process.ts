@@ -62,7 +62,7 @@ export interface AgentProcess {
   pauseStdout(): void;
   resumeStdout(): void;
   /**
-   * SIGTERM to the group and to the descendants that left it, SIGKILL after the grace. Resolves when none of them is left, with what `onExit` is told;
+   * SIGTERM to the group and to the descendants that left it, SIGKILL after the grace. Resolves when none of them is left, with what `onExit` gets;
    * may be called again at any time.
    */
   stop(graceMs: number): Promise<ExitInfo>;

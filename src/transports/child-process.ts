@@ -201,7 +201,7 @@ class SpawnedAgent implements AgentProcess {
     }
   }
 
-  /** Without a start time a process cannot be told from a stranger: then only its group is known. */
+  /** Without a start time a process cannot be distinguished from a stranger: then only its group is known. */
   #watch(pid: number, cgroup: string | null): void {
     if (this.startTime === null) return;
     const family = new ProcessFamily({ leader: { pid, startTime: this.startTime }, record: this.#mark?.record ?? null, cgroup });

@@ -86,7 +86,7 @@ export interface NdjsonStdio {
   readonly process: AgentProcess;
   /** For a `JsonRpcPeer` on this child. */
   readonly flow: PeerFlow;
-  /** See `NdjsonChannel.send`. A dead child is no error here: its exit is told through `onExit`. */
+  /** See `NdjsonChannel.send`. A dead child is no error here: its exit is reported through `onExit`. */
   send(value: unknown): Buffer;
   sendLine(line: Buffer): boolean;
 }

@@ -37,7 +37,7 @@ afterEach(() => {
   endStrays();
 });
 
-/** An agent in a shell: does what it is told on stdin and ends with it. */
+/** An agent in a shell: does what it is asked to do on stdin and ends with it. */
 const AGENT = 'while read -r line; do eval "$line"; done';
 /** Commands of a model that leave the group, each writing its pid. */
 const ESCAPES = {

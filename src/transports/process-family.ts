@@ -12,7 +12,7 @@ const AFTER_SIGKILL_MS = 2_000;
 /** A look at all processes costs milliseconds: families that end at the same time share one. */
 const SHARED_LOOK_MS = 10;
 
-/** A process that is told from a later one with the same pid. */
+/** A process that is distinguished from a later one with the same pid. */
 export interface KnownProcess {
   pid: number;
   startTime: string;
@@ -109,7 +109,7 @@ function recentSnapshot(): Snapshot {
 export interface EndOptions {
   /** Between SIGTERM and SIGKILL. */
   graceMs: number;
-  /** Which of them to end; all unless told. */
+  /** Which of them to end; all by default. */
   only?(row: ProcessRow): boolean;
 }
 

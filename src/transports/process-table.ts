@@ -51,7 +51,7 @@ export function listProcesses(): ProcessRow[] {
 /** Processes read in one turn of the event loop: half a millisecond. */
 const PORTION = 32;
 
-/** The same, some at a time: for who is in no hurry, so that nobody else waits. `spent` is told the milliseconds of each portion. */
+/** The same, some at a time: for who is in no hurry, so that nobody else waits. `spent` gets the milliseconds of each portion. */
 export async function listProcessesInPortions(spent: (ms: number) => void): Promise<ProcessRow[]> {
   const timed = <T>(work: () => T): T => {
     const began = performance.now();

@@ -36,7 +36,7 @@ export function unwatchFamily(one: Watched): void {
   timer = null;
 }
 
-/** It said or was told something: it may be starting processes. */
+/** It sent or got something: it may be starting processes. */
 export function noteActivity(one: Watched): void {
   const state = watched.get(one);
   if (state === undefined || state.active) return;

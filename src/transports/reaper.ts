@@ -65,7 +65,7 @@ export class ProcessRegistry implements ProcessRecorder {
     return newMark(this.#instance);
   }
 
-  /** Without a known start time it could never be told from a stranger, so it is not recorded. */
+  /** Without a known start time it could never be distinguished from a stranger, so it is not recorded. */
   register(child: { pid: number; startTime: string | null; command: string; mark: ProcessMark }): { cgroup: string | null } {
     if (child.startTime === null) return { cgroup: null };
     const cgroup = enterCgroup(child.mark.record, child.pid);

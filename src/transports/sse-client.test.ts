@@ -27,7 +27,7 @@ async function serve(...handlers: Handler[]): Promise<string> {
 
 const stream = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
 
-/** Connects, and resolves with the story so far once `last` is told. */
+/** Connects, and resolves with the story so far once `last` is reported. */
 function story(url: string, last: string, options: Partial<SseOptions> = {}): Promise<string[]> {
   const told: string[] = [];
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /**
  * Bytes of an event stream to events, in bounded memory. Field syntax is eventsource-parser's work; this adds what it lacks:
- * bytes instead of strings, and an event over the limit is skipped and told instead of ending the stream.
+ * bytes instead of strings, and an event over the limit is skipped and reported instead of ending the stream.
  * A stream whose lines end in a lone `\r` is not understood; no server of this field sends one.
  */
 import { createParser } from "eventsource-parser";

@@ -23,7 +23,7 @@ export function processesIn(folder: string, where: "directory" | "environment"):
   return found;
 }
 
-/** Those still there after the grace: a process that was told to end needs a moment. */
+/** Those still there after the grace: a process that was asked to end needs a moment. */
 export async function lingering(folder: string, where: "directory" | "environment", graceMs: number) {
   const until = Date.now() + graceMs;
   for (;;) {

@@ -1,4 +1,4 @@
-/** The command that users run: it serves what it says it serves, ends when told to, and says what is wrong with a file. */
+/** The command that users run: it serves what it says it serves, ends when asked to, and says what is wrong with a file. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

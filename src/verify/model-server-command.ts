@@ -1,4 +1,4 @@
-/** `dragoman model-server`: the scripted model for clients that people write themselves. It serves until it is told to stop. */
+/** `dragoman model-server`: the scripted model for clients that people write themselves. It serves until it is asked to stop. */
 import { readFileSync } from "node:fs";
 import type { CommandIo } from "./command-io.ts";
 import { LIKENESSES, type ModelServer, startModelServer } from "./model-server/index.ts";

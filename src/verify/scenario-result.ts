@@ -22,7 +22,7 @@ export type ScenarioResult = {
   /** The last events, for a scenario that failed or hung. */
   tail: string[];
   types: Coverage["types"];
-  /** What its sessions told, as it can be compared with another agent's. */
+  /** What its sessions reported, as it can be compared with another agent's. */
   shape: string[];
   duration_ms: number;
   /** NDJSON of each session's native messages; only when asked for. */

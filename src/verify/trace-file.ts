@@ -1,4 +1,4 @@
-// Reads a recorded trace line by line, whatever its size. A line that is no row of a trace is told, not thrown: the rest still counts.
+// Reads a recorded trace line by line, whatever its size. A line that is no row of a trace is reported, not thrown: the rest still counts.
 import { createReadStream } from "node:fs";
 import { LineFramer } from "../transports/index.ts";
 import type { TraceRow } from "./replay.ts";

@@ -4,7 +4,7 @@ import type { When } from "./scenario/index.ts";
 
 export type EventTrigger = Exclude<When, { on: "start" } | { on: "request" }>;
 
-/** Whether the moment has come, told by the events since the prompt was sent. */
+/** Whether the moment has come, decided by the events since the prompt was sent. */
 export function isDue(when: EventTrigger, events: readonly UniversalEvent[]): boolean {
   switch (when.on) {
     case "event":

@@ -134,7 +134,7 @@ function conclude(reports: readonly AgentReport[], options: VerifyCommandOptions
   return summary.failed > 0 || problems.length > 0 || unexplained(compared).length > 0 ? 1 : 0;
 }
 
-/** What the agents told in the scenarios that at least two of them played. */
+/** What the agents reported in the scenarios that at least two of them played. */
 export const compareAgents = (reports: readonly AgentReport[]): Comparison[] =>
   compareReports(
     reports.filter(({ agent }) => verifyProfiles.get(agent)?.differences !== undefined),

@@ -1,4 +1,4 @@
-/** A disk that is full for a while, under a real daemon: commands are refused at once, reading goes on, nothing refused happens later, and it stops when told to. */
+/** A disk that is full for a while, under a real daemon: commands are refused at once, reading goes on, nothing refused happens later, and it stops when asked to. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";

@@ -17,7 +17,7 @@ export function terminalCases(world: World): void {
     const [task] = (await session.tasks()).tasks;
     if (!task) throw new Error("the page started no task");
     const before = await world.api.task(task.task_id).get();
-    // The drawer becomes narrower, and the program is told.
+    // The drawer becomes narrower, and the program is informed.
     await page.setViewportSize({ width: 1000, height: 600 });
     await expect.poll(async () => (await world.api.task(task.task_id).get()).rows).not.toBe(before.rows);
     const { rows: height, cols } = await world.api.task(task.task_id).get();

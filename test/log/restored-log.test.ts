@@ -1,4 +1,4 @@
-/** A backup is restored under clients that hold cursors of the lost history: they are told, and never given another history as the same. */
+/** A backup is restored under clients that hold cursors of the lost history: they are informed, and never given another history as the same. */
 import { cpSync } from "node:fs";
 import { afterEach, expect, it } from "vitest";
 import type { UniversalEvent } from "../../src/schema/event.ts";

@@ -53,7 +53,7 @@ export const geminiDefinition: AcpDefinition = {
   name: "Gemini CLI",
   quirks: "gemini",
   args: ["--acp"],
-  // gemini 0.61 shows no output of a command that ran on a pty; so told, it uses pipes.
+  // gemini 0.61 shows no output of a command that ran on a pty; with this setting it uses pipes.
   env: { GEMINI_PTY_INFO: "child_process" },
   // gemini 0.61 cleans up when it starts: a session of the same project in which nothing was said yet loses its file, and with it all that follows.
   settingsFile: {

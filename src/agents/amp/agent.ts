@@ -51,7 +51,7 @@ export const ampAgent: Agent = {
   connect: connectAmp,
 };
 
-/** Only whether there is a key for this server, never the key. Builds that keep it in the system's keyring cannot be told. */
+/** Only whether there is a key for this server, never the key. Builds that keep it in the system's keyring cannot be determined. */
 async function signedIn(env: Record<string, string>): Promise<boolean | null> {
   if (env.AMP_API_KEY) return true;
   const base = env.XDG_DATA_HOME || (env.HOME ? join(env.HOME, ".local", "share") : undefined);

@@ -15,7 +15,7 @@ export type FaultRows = {
   readonly texts?: readonly (readonly [RegExp, Fault])[];
 };
 
-/** What an agent told of a fault. */
+/** What an agent reported about a fault. */
 export type ToldFault = {
   readonly status?: number | undefined;
   /** Its names, the most exact one first. */
@@ -114,7 +114,7 @@ const byText = (text: string, { texts = [] }: FaultRows): Fault | undefined =>
 const isVague = (found: Fault): boolean =>
   found !== UNPAID && found.code === "api_error" && found.source === "provider" && !found.retryable;
 
-/** The most exact thing that was told decides: a name, then the status, then the words. Undefined: none of it is known. */
+/** The most exact thing that was reported decides: a name, then the status, then the words. Undefined: none of it is known. */
 export function faultOf(told: ToldFault, rows: FaultRows = {}): Fault | undefined {
   const named = (told.names ?? []).flatMap((name) => byName(name, rows) ?? []);
   const status = told.status === undefined ? [] : [byStatus(told.status)];

@@ -10,7 +10,7 @@ type Environment = Record<string, string>;
 export type ProgramQuestions = {
   /** Null: only the provider could tell. Absent: nobody can tell. */
   signedIn?(env: Environment, host: AgentHost): boolean | null | Promise<boolean | null>;
-  /** What to do when nobody is signed in; `not_sure`: also when that cannot be told. */
+  /** What to do when nobody is signed in; `not_sure`: also when that cannot be determined. */
   readonly signInAdvice?: { readonly advice: string; readonly when: "signed_out" | "not_sure" };
   /** Of the configured arguments, those that stand before `--version`. Default: all. */
   versionArgs?(args: string[]): string[];

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The mock agent: a real child process that speaks NDJSON on its pipes and acts out what it is told. For demos, tests and benchmarks; it runs nothing.
+// The mock agent: a real child process that speaks NDJSON on its pipes and acts out what it is asked to do. For demos, tests and benchmarks; it runs nothing.
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -284,7 +284,7 @@ export class SimNode implements Process {
     }
   }
 
-  /** Followers of this node get it from its memory, those of others look into the log when they are told. */
+  /** Followers of this node get it from its memory, those of others look into the log when they are notified. */
   #publish(id: string, first: number, texts: readonly string[]): void {
     const { world } = this.#context;
     const lines = texts.map((text, index) => ({ sequence: first + index, text }));

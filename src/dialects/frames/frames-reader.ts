@@ -1,6 +1,6 @@
 /**
  * One stream as frames. Every event is one frame, so that `seq` counts from 0 without a gap; what has no frame type of its own is a `provider_event`: nothing
- * is dropped. Where the stream is read with its ledger, its rows are frames too, and an event that its row has told is none; then frames are counted. The first
+ * is dropped. Where the stream is read with its ledger, its rows are frames too, and an event that its row has reported is none; then frames are counted. The first
  * frame says with what the session was begun, so that the frames before the first message are held back until it is there.
  */
 

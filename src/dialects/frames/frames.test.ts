@@ -46,7 +46,7 @@ const delta = (fields: Partial<EventDataOf["item.delta"]>): EventDataOf["item.de
   ...fields,
 });
 
-/** A session that has begun: its first frames are told. */
+/** A session that has begun: its first frames are reported. */
 const begun = (): Story =>
   new Story()
     .add("session.started", { metadata: { agent: "claude" } }, { source: "daemon", synthetic: true })

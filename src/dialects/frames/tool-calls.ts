@@ -27,7 +27,7 @@ type Call = {
   name: string;
   kind: ToolKind | undefined;
   args: object | null;
-  /** The arguments as far as they were streamed; null once the agent told them whole. */
+  /** The arguments as far as they were streamed; null once the agent reported them whole. */
   streamed: string | null;
   /** When the arguments were known, or permission was given: from then on it may run. */
   since: number;

@@ -18,7 +18,7 @@ export const matches = (row: SqlRow, column: string, checksum: number): boolean 
 const HEX = 8;
 const MARK = "*";
 
-/** A text behind its checksum. The mark cannot be the first character of a column of runs, so texts without a checksum are told apart. */
+/** A text behind its checksum. The mark cannot be the first character of a column of runs, so texts without a checksum are distinguished. */
 export const sealed = (text: string, checksum: number): string => `${MARK}${checksum.toString(16).padStart(HEX, "0")} ${text}`;
 
 /** The text without its checksum, which is null when it has none. */

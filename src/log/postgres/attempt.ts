@@ -1,6 +1,6 @@
 /**
  * One commit against the database: sends it, and finds out what became of it when the answer was lost or it was refused. Streams that are another writer's
- * are left out and told; the others of the same commit are not held up by them.
+ * are left out and reported; the others of the same commit are not held up by them.
  */
 import type { StreamKind } from "../contract.ts";
 import { int, text } from "../packing/row-readers.ts";

@@ -1,4 +1,4 @@
-/** Stands between a client and a server and misbehaves when told. Test helper. */
+/** Stands between a client and a server and misbehaves on request. Test helper. */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 

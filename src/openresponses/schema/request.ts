@@ -16,7 +16,7 @@ export const ReasoningEffort = Type.Union([
   Type.Literal("high"),
   Type.Literal("xhigh"),
 ]);
-/** How much of its thinking is told. */
+/** How much of its thinking is reported. */
 export const ReasoningSummary = Type.Union([Type.Literal("concise"), Type.Literal("detailed"), Type.Literal("auto")]);
 
 /** An item of a request. Items that came from a provider go back unchanged, whatever their type. */

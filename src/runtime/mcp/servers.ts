@@ -1,5 +1,5 @@
 /**
- * The MCP servers of one session, and their tools as tools of ours: `mcp__server__tool`. Servers start side by side; one that fails or takes too long is told and
+ * The MCP servers of one session, and their tools as tools of ours: `mcp__server__tool`. Servers start side by side; one that fails or takes too long is reported and
  * does not hold the session. One that has ended is started again by the next call of one of its tools.
  */
 import { createHash } from "node:crypto";

@@ -43,7 +43,7 @@ export class StdioTransport implements McpTransport {
     });
     child.once("close", (code, signal) => close(this.#ending(code, signal)));
     child.once("error", (error) => close(error.message));
-    // A pipe whose reader is gone: the end is told by `close`.
+    // A pipe whose reader is gone: the end is reported by `close`.
     child.stdin.on("error", () => {});
     child.stderr.on("data", (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString("utf8")).slice(-STDERR_BYTES);

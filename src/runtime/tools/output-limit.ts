@@ -1,4 +1,4 @@
-/** Keeps what the model is told within bounds: beginning and end of a long output, cut at line ends, never inside a character. */
+/** Keeps what the model gets within bounds: beginning and end of a long output, cut at line ends, never inside a character. */
 
 export interface Limited {
   readonly text: string;

@@ -1,4 +1,4 @@
-/** The tools of a session by name, and how they are told to the model. */
+/** The tools of a session by name, and how they are reported to the model. */
 import { Compile, type Validator } from "typebox/compile";
 import { isObject, type JsonObject, parseJson } from "../../openresponses/json.ts";
 import type { ModelCall } from "../input-items.ts";

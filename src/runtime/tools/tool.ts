@@ -13,7 +13,7 @@ export interface ToolResult {
   readonly exitCode?: number;
   /** Digests of blobs with the whole output. */
   readonly artifacts?: readonly string[];
-  /** Files for the person; the model is told of them in the output. */
+  /** Files for the person; the model is informed of them in the output. */
   readonly files?: readonly ResultFile[];
 }
 
@@ -59,7 +59,7 @@ interface ToolBase<A> {
   /** For the model. */
   readonly description: string;
   readonly parameters: Type.TSchema;
-  /** What the model is told of the arguments, when that is more than is checked here. */
+  /** What the model is informed of the arguments, when that is more than is checked here. */
   readonly schema?: JsonObject;
   /** Where a free-text form exists (`custom`), its grammar. */
   readonly grammar?: string;

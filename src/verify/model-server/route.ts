@@ -1,4 +1,4 @@
-// What a request asks for, told by how its path ends: agents and gateways put all sorts of prefixes before it.
+// What a request asks for, decided by how its path ends: agents and gateways put all sorts of prefixes before it.
 
 import type { ProtocolName } from "./model-request.ts";
 

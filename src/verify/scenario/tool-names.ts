@@ -1,4 +1,4 @@
-// The call of a logical tool for the agent that asks: told by the tools it offers to the model and, where that says nothing, by its user agent.
+// The call of a logical tool for the agent that asks: decided by the tools it offers to the model and, where that says nothing, by its user agent.
 import { json, type NativeCall, type Offer, type ToolInput } from "../../agents/kit/verify/tool-names.ts";
 import type { LogicalTool } from "../../agents/scenario.ts";
 import { toolSets } from "../../agents/verified.ts";

@@ -1,5 +1,5 @@
 /**
- * A short look at an artifact: how a text begins and ends, JSON laid out, the size of an image, the files of a diff. What it is is told by its bytes. Little of
+ * A short look at an artifact: how a text begins and ends, JSON laid out, the size of an image, the files of a diff. What it is, its bytes decide. Little of
  * it is read, however large it is.
  */
 import type { ArtifactPreview } from "../../schema/artifact.ts";

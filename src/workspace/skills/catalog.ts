@@ -1,4 +1,4 @@
-/** One catalog over all roots: the first skill of a name wins, the others are told as collisions. Files may be hostile: only SKILL.md is read, only its beginning, nothing is run. */
+/** One catalog over all roots: the first skill of a name wins, the others are reported as collisions. Files may be hostile: only SKILL.md is read, only its beginning, nothing is run. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { lstat, open, readdir, realpath, stat } from "node:fs/promises";

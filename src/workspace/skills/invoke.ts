@@ -10,7 +10,7 @@ export function invocationOf(prompt: string, skills: readonly Skill[]): Invocati
   return skill ? { skill, args: match?.[2]?.trim() ?? "" } : null;
 }
 
-/** What a model is told of the catalog: one line a skill. */
+/** What a model is informed of the catalog: one line a skill. */
 export function catalogText(skills: readonly Skill[]): string {
   const offered = skills.filter(({ model_invocable }) => model_invocable);
   return offered.map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ").trim()}`).join("\n");

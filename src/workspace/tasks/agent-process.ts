@@ -4,14 +4,14 @@
  */
 import type { OutputStream, ProcessListener, TaskExit, TaskProcess } from "./task-process.ts";
 
-/** What an agent told of a command of its own. */
+/** What an agent reported about a command of its own. */
 export type AgentCommand = {
   session_id: string;
   tool_name: string;
   command: string;
   cwd: string;
   title: string | null;
-  /** Asks the agent to stop it; its end is told like any other. Null: the agent cannot. */
+  /** Asks the agent to stop it; its end is reported like any other. Null: the agent cannot. */
   stop: (() => Promise<void>) | null;
 };
 
@@ -21,7 +21,7 @@ export class AgentProcess implements TaskProcess {
   readonly canStop: boolean;
   readonly #stop: (() => Promise<void>) | null;
   #listener: ProcessListener | null = null;
-  /** What was told before the task was announced. */
+  /** What was reported before the task was announced. */
   #early: ((listener: ProcessListener) => void)[] = [];
   #over = false;
 
@@ -30,7 +30,7 @@ export class AgentProcess implements TaskProcess {
     this.canStop = stop !== null;
   }
 
-  /** From now on the listener gets everything, also what was told before. */
+  /** From now on the listener gets everything, also what was reported before. */
   open(listener: ProcessListener): this {
     this.#listener = listener;
     for (const told of this.#early.splice(0)) told(listener);

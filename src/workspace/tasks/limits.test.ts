@@ -106,7 +106,7 @@ describe("a flood", () => {
     for (const resolve of waiting.splice(0)) resolve();
     await world.tasks.ended(task_id);
     expect((await world.tasks.read(task_id, { stream: "stdout", offset: 20_000_000 })).total).toBe(20_000_000);
-    // The chunk that passes the limit is the last one told.
+    // The chunk that passes the limit is the last one reported.
     expect(bytes()).toBeGreaterThanOrEqual(16 * 1024 * 1024);
     expect(bytes()).toBeLessThan(16 * 1024 * 1024 + CHUNK_BYTES);
   });

@@ -37,7 +37,7 @@ export type Screen = TerminalSize & {
 export type ScreenSource = {
   /** The size at the start, and each later one with the place in the output at which it came. */
   sizes: readonly (TerminalSize & { offset: number })[];
-  /** Bytes that were told, always whole characters. */
+  /** Bytes that were reported, always whole characters. */
   total(): number;
   read(offset: number, limit: number): Promise<OutputRange>;
 };

@@ -3,7 +3,7 @@ import type { TaskEvent } from "../../schema/task.ts";
 
 /**
  * Takes the events of all tasks. It keeps the order of the calls, also when it answers with promises. An append that is stored later returns a promise: the
- * task then reads no further once too many bytes wait. A rejected append ends the task, because its story cannot be told any more.
+ * task then reads no further once too many bytes wait. A rejected append ends the task, because its story cannot be recorded any more.
  */
 export interface TaskSink {
   append(event: TaskEvent): void | Promise<void>;

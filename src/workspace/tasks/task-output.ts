@@ -35,7 +35,7 @@ export type TaskOutputOptions = {
 export class TaskOutput {
   readonly #options: TaskOutputOptions;
   readonly #streams: readonly Stream[];
-  /** Output told in events so far. */
+  /** Output reported in events so far. */
   #eventBytes = 0;
 
   constructor(options: TaskOutputOptions) {
@@ -66,12 +66,12 @@ export class TaskOutput {
     for (const stream of this.#streams) for (const chunk of stream.chunks.end()) void this.#tell(stream, chunk);
   }
 
-  /** Bytes of the stream that were told, or would have been within the limit: always whole characters. */
+  /** Bytes of the stream that were reported, or would have been within the limit: always whole characters. */
   told(name: OutputStream): number {
     return this.#stream(name).told;
   }
 
-  /** Bytes of the stream that were told and are stored. */
+  /** Bytes of the stream that were reported and are stored. */
   shown(name: OutputStream): number {
     return this.#stream(name).shown;
   }

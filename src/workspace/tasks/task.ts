@@ -29,7 +29,7 @@ export type TaskSurroundings = {
   storeOutput?: StoreOutput;
 };
 
-/** Sees all output as it comes, also what is not told in events any more. It must not keep the bytes. */
+/** Sees all output as it comes, also what is not reported in events any more. It must not keep the bytes. */
 export type OutputObserver = (stream: OutputStream, bytes: Buffer) => void;
 
 export class Task {
@@ -142,7 +142,7 @@ export class Task {
     if (this.plan.timeout_ms !== null) this.#timeout = setTimeout(() => void this.cancel("timeout"), this.plan.timeout_ms);
   }
 
-  /** It runs already: first that is said, then what was told of it meanwhile. */
+  /** It runs already: first that is said, then what was sent to it meanwhile. */
   #adopt(process: AgentProcess, listener: ProcessListener): void {
     this.#process = process;
     this.#runs();
@@ -154,7 +154,7 @@ export class Task {
     this.#tell({ type: "task.status", data: { task_id: this.id, status: "running", started_at } });
   }
 
-  /** The bytes are the system's then, or wait for a program that reads slowly. `secret`: that something was typed is told, not what. */
+  /** The bytes are the system's then, or wait for a program that reads slowly. `secret`: that something was typed is reported, not what. */
   write(data: Buffer, { secret = false, actor }: { secret?: boolean; actor?: Actor } = {}): void {
     const process = this.#running();
     this.#mustHaveInput("start it with stdin, or in a terminal");

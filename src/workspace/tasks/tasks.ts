@@ -85,7 +85,7 @@ export class Tasks {
     return this.#view(task);
   }
 
-  /** A command that an agent runs by itself. It runs already, so no quota counts it. Output and end are told through what it returns. */
+  /** A command that an agent runs by itself. It runs already, so no quota counts it. Output and end are reported through what it returns. */
   adopt(command: AgentCommand): AgentProcess {
     const plan = agentPlan(command);
     const task = this.#made(plan);

@@ -19,7 +19,7 @@ export type TestTasks = {
   run(request: TaskRequest): Promise<TaskView>;
   /** Resolves when the output of the task so far matches. */
   wrote(taskId: string, pattern: RegExp): Promise<RegExpExecArray>;
-  /** Types of the task's events in order, output told once however many chunks it had. */
+  /** Types of the task's events in order, output reported once however many chunks it had. */
   story(taskId: string): string[];
   close(): Promise<void>;
 };

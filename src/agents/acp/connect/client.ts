@@ -20,7 +20,7 @@ type Waiting = { kind: "permission" | "elicitation"; respond: Respond };
 
 export type ClientParts = {
   files: ClientFiles;
-  /** Null: the agent was told that there are none. */
+  /** Null: the agent was informed that there are none. */
   terminals: AgentTerminals | null;
   policy(): Policy;
   /** The session's directory: edits outside of it are asked for. */

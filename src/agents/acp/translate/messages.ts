@@ -1,5 +1,5 @@
 // Chunks of text, thoughts and other blocks as message items. A message ends where the next begins: ACP v1 has no end of a message.
-// Texts that are not the model's (mode changes, warnings, faults in disguise) are told apart here, by quirks.
+// Texts that are not the model's (mode changes, warnings, faults in disguise) are distinguished here, by quirks.
 
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { SpeakerRole } from "../../../schema/item.ts";
@@ -52,7 +52,7 @@ function onText(
   if (quirks.noticeTexts?.some((pattern) => pattern.test(text))) return notes("agent_text", { text }, flushHeld(state));
   if (isRecord(meta.contextCompression)) return onCompression(state, text, meta.contextCompression);
   const source = str(meta.source);
-  // qwen 0.24: the end of a background task is told as a text chunk, twice; it is no message of the model.
+  // qwen 0.24: the end of a background task is reported as a text chunk, twice; it is no message of the model.
   if (source === "background_task_completed" || source === "background_notification")
     return notes("background_task", { text, ...rec(meta.backgroundTask) });
   if (quirks.compactedText?.test(text)) return means([...flushHeld(state), ...compacted(state)]);

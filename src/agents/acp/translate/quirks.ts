@@ -73,7 +73,7 @@ const GEMINI: Quirks = {
   id: "gemini",
   agentInfo: /^gemini/i,
   authMethods: ["gemini-api-key", "oauth-personal"],
-  // gemini 0.61: session/set_mode and the model's own mode change are told as a text chunk.
+  // gemini 0.61: session/set_mode and the model's own mode change are reported as a text chunk.
   modeText: /^\[MODE_UPDATE\] (\S+)$/,
   thoughtPrefix: "****\n",
   lateReplay: true,

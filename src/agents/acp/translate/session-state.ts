@@ -22,7 +22,7 @@ export type Terminal = {
   exit: { code: number | null; signal: string | null } | null;
   /** toolCallId it belongs to, null until some content names it. */
   call: string | null;
-  /** How many characters were told as deltas. */
+  /** How many characters were reported as deltas. */
   told: number;
 };
 
@@ -44,7 +44,7 @@ export type Call = {
   raw: unknown;
   terminals: string[];
   exitCode: number | null | undefined;
-  /** JSON of the part last told. */
+  /** JSON of the part last reported. */
   told: string;
   resultOpen: boolean;
   streamed: string;

@@ -4,7 +4,7 @@ import { int, type JsonRecord, rec, str } from "../../json.ts";
 import type { Call, SessionState, Terminal } from "./session-state.ts";
 import { kindOf, openResult, outputDelta } from "./tools.ts";
 
-/** Output beyond this is told as it comes and no longer added up; what is kept of the result ends here. */
+/** Output beyond this is reported as it comes and no longer added up; what is kept of the result ends here. */
 const KEPT_CHARACTERS = 8 * 1024 * 1024;
 
 export function terminalOf(state: SessionState, id: string): Terminal {
@@ -15,7 +15,7 @@ export function terminalOf(state: SessionState, id: string): Terminal {
   return terminal;
 }
 
-/** Tool content `{type:"terminal"}` says whose output it is. Output that came before is told now. */
+/** Tool content `{type:"terminal"}` says whose output it is. Output that came before is reported now. */
 export function linkTerminals(state: SessionState, call: Call): Draft[] {
   const ids = call.content.filter((each) => each.type === "terminal").flatMap((each) => str(each.terminalId) ?? []);
   return ids.flatMap((id) => link(state, call, terminalOf(state, id)));
@@ -65,7 +65,7 @@ export function onTerminalUpdate(state: SessionState, update: JsonRecord, chunk:
 export function onClientOutput(state: SessionState, id: string, output: string, mode: "append" | "all"): Draft[] {
   const terminal = terminalOf(state, id);
   if (mode === "append") return append(state, terminal, output);
-  // terminal/output may answer with the tail only, when the agent set a limit: what was told is more.
+  // terminal/output may answer with the tail only, when the agent set a limit: what was reported is more.
   if (terminal.output.length >= KEPT_CHARACTERS || terminal.output.endsWith(output)) return [];
   setOutput(terminal, output);
   return tellOutput(state, terminal);

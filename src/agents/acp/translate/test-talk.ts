@@ -1,4 +1,4 @@
-// For tests: a conversation with an ACP agent, told to a translator line by line, and what came of it.
+// For tests: a conversation with an ACP agent, reported to a translator line by line, and what came of it.
 import type { Draft, DraftOf } from "../../../schema/draft.ts";
 import type { NativeDirection, Translation } from "../../contract.ts";
 import { AcpTranslator } from "./translator.ts";

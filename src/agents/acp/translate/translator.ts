@@ -100,7 +100,7 @@ export class AcpTranslator implements Translator, Surroundings {
     return [];
   }
 
-  /** The key under which a request of the agent was told, while it waits for its answer. */
+  /** The key under which a request of the agent was reported, while it waits for its answer. */
   keyOf(id: RpcId): string | null {
     return this.#asked.get(idKey(id))?.open?.key ?? null;
   }

@@ -90,7 +90,7 @@ export function onUpdate(state: SessionState, around: Surroundings, update: Json
   const handler = own(VARIANTS, variant);
   if (handler === undefined) return unknown(`session update ${variant || "without a name"}`);
   if (state.replaying !== "no" && HISTORY.has(variant)) {
-    // The session has shown this before; a replay is recognised and not told twice.
+    // The session has shown this before; a replay is recognised and not reported twice.
     const callId = str(update.toolCallId);
     if (callId !== undefined) state.replayed.add(callId);
     return means();

@@ -25,7 +25,7 @@ export function askAmp(
   }).catch(() => null);
 }
 
-/** `0.0.1777897475-g2324e1`; null when it cannot be told. */
+/** `0.0.1777897475-g2324e1`; null when it cannot be determined. */
 export async function ampVersion(
   command: string,
   args: string[],

@@ -124,7 +124,7 @@ class AmpConnection implements Connection {
     this.#unstored.began(id);
   }
 
-  /** may: a thread with an unanswered approval can never be continued. The next message begins a new one, which is told of the old. */
+  /** may: a thread with an unanswered approval can never be continued. The next message begins a new one, which is informed of the old. */
   #stored(): void {
     this.#unstored.clear();
     if (this.#thread !== null && this.#unstored.isBlocked(this.#thread))

@@ -147,7 +147,7 @@ export class AmpRun {
   }
 }
 
-/** What people are told when a run stops talking. The run is then stopped, so nothing else will say it. */
+/** What people see when a run stops sending. The run is then stopped, so nothing else will say it. */
 export function alarmDrafts({ phase, after_ms }: WatchdogAlarm): Draft[] {
   const seconds = Math.round(after_ms / 1000);
   switch (phase) {

@@ -1,4 +1,4 @@
-// What the `error` of an Amp result means: a sentence, never a code, so it is told apart by its words (as the builds of January, May and September say them).
+// What the `error` of an Amp result means: a sentence, never a code, so it is distinguished by its words (as the builds of January, May and September say them).
 import type { ErrorData } from "../../../schema/event-data.ts";
 import { errorData, type Fault, faultOf, ON_THE_WAY, ofAgent, ofProvider, providerMessage } from "../../kit/error-table.ts";
 

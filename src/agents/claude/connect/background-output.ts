@@ -1,6 +1,6 @@
 /**
  * What background commands of Claude Code write. The CLI puts it into a file and tells only the file's name, in the result of the call and again at the end; the
- * file is followed here and told as the output of the task. Not here: start and end of such a task, which the translator says.
+ * file is followed here and reported as the output of the task. Not here: start and end of such a task, which the translator says.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
@@ -25,7 +25,7 @@ export class BackgroundOutput {
     this.#port = port;
   }
 
-  /** Every message of the CLI, before what it means is told: the last output comes before the end. */
+  /** Every message of the CLI, before what it means is reported: the last output comes before the end. */
   before(frame: unknown): void {
     if (!isRecord(frame)) return;
     if (frame.type === "user") this.#begun(frame);

@@ -1,6 +1,6 @@
 /**
  * What Claude Code loads from a directory, and the arguments that switch it off. Its print mode has no trust dialog of its own: whatever lies in the
- * directory is loaded unless it is told not to.
+ * directory is loaded unless it is asked not to.
  */
 import type { LoadedFile } from "../../contract.ts";
 import { type FileRule, findFiles } from "../../directory-files.ts";

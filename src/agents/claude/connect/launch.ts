@@ -71,7 +71,7 @@ export function permissionArguments(mode: PermissionMode, directory: string, env
   return settings === undefined ? [] : [`--settings=${JSON.stringify(settings)}`];
 }
 
-/** Claude Code refuses to start in bypass as root, unless it is told that it runs in a sandbox: by exactly this value. */
+/** Claude Code refuses to start in bypass as root, unless it is informed that it runs in a sandbox: by exactly this value. */
 export const bypassRefusal = (mode: PermissionMode, env: Record<string, string>): string | null =>
   mode === "bypass" && process.getuid?.() === 0 && env.IS_SANDBOX !== "1"
     ? "Claude Code does not allow bypass for root. Set IS_SANDBOX to 1 in a sandbox, or run it as another user."

@@ -37,7 +37,7 @@ export function assistant(state: ClaudeState, frame: JsonRecord): Translation {
   return mapped(ADDRESS, `assistant:${blockName(api.content)}`, drafts);
 }
 
-/** A sub-agent's model call failed: its own affair, told by the result of the call that started it. The turn goes on. */
+/** A sub-agent's model call failed: its own affair, decided by the result of the call that started it. The turn goes on. */
 function subagentError(state: ClaudeState, frame: JsonRecord, text: string, drafts: Draft[]): Translation {
   const scope = scopeOf(frame);
   const open = state.messages.get(scope);

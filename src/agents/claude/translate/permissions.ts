@@ -13,7 +13,7 @@ import { toolAction, toolPaths } from "./tool-kinds.ts";
 export const PLAN_APPROVE = "Approve";
 export const PLAN_APPROVE_EDITS = "Approve and accept edits";
 export const PLAN_KEEP = "Keep planning";
-/** What the CLI is told of a plan that is not approved, where the person gave no words: by them an answer is known again. */
+/** What the CLI gets for a plan that is not approved, where the person gave no words: by them an answer is known again. */
 export const PLAN_KEPT = "The user wants to keep planning.";
 export const PLAN_REJECTED = "The user rejected the plan and wants to keep planning.";
 

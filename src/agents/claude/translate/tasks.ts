@@ -1,5 +1,5 @@
 // Tasks: sub-agents, long commands, monitors. Each run is one status item beside its tool call; background ones go on after the turn. A sub-agent has its
-// prompt and its work under the call too: its status stands where it was told, so what it does now among the work, and how it ended behind it.
+// prompt and its work under the call too: its status stands where it was reported, so what it does now among the work, and how it ended behind it.
 import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { bool, type JsonRecord, num, rec, str } from "../../json.ts";
@@ -31,13 +31,13 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
   if (str(frame.task_type) !== "local_bash") state.roots.set(id, root);
   if (background) toBackground(state, id, task, drafts);
   if (background && root.scope !== null) state.background.add(root.scope);
-  // That a sub-agent runs is told by its call, and its prompt comes now.
+  // That a sub-agent runs is reported by its call, and its prompt comes now.
   if (!task.agent) show(id, task, "running", drafts);
   if (task.member) setMember(state, task.member, "running", str(frame.subagent_type) ?? null, drafts);
   return mapped(ADDRESS, type, drafts);
 }
 
-/** Its row, with what is to be told now: begun when there is none. */
+/** Its row, with what is to be reported now: begun when there is none. */
 function show(id: string, task: TaskState, detail: string, drafts: Draft[]): void {
   const content = [statusPart(task.label, detail)];
   if (task.shown) {
@@ -58,7 +58,7 @@ const statusItem = (id: string, task: TaskState, key: string, content: ReturnTyp
   ...(task.background ? { outlives_turn: true } : {}),
 });
 
-/** The key of the task that a background command is. Its output is told by the connection, which reads it from a file. */
+/** The key of the task that a background command is. Its output is reported by the connection, which reads it from a file. */
 export const commandKey = (taskId: string): string => `command:${taskId}`;
 
 function toBackground(state: ClaudeState, id: string, task: TaskState, drafts: Draft[]): void {
@@ -101,7 +101,7 @@ export function taskUpdated(state: ClaudeState, frame: JsonRecord, type: string)
     toBackground(state, id, task, drafts);
     if (task.shown) drafts.push({ do: "item.update", key: task.key, outlives_turn: true });
   }
-  // The end of a sub-agent is told by its notification, behind its work.
+  // The end of a sub-agent is reported by its notification, behind its work.
   const told = task.agent && ENDS.has(str(patch.status) ?? "") ? undefined : str(patch.status);
   const status = str(patch.error) ?? told;
   if (status) show(id, task, status, drafts);

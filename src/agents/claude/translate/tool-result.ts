@@ -8,7 +8,7 @@ import { toolKind, toolPaths } from "./tool-kinds.ts";
 
 export type Outcome = {
   tool: ToolState;
-  /** What the model is told: a string or content blocks. */
+  /** What the model gets: a string or content blocks. */
   content: unknown;
   isError: boolean;
   /** `tool_use_result`: an object of the tool's own, the string `Error: …` after a failure, absent inside sub-agents. */
@@ -69,7 +69,7 @@ function exitCode({ tool, content, isError, detail }: Outcome): number | undefin
   if (told) return Number(told[1]);
   const info = rec(detail);
   const ran = tool.name === "Bash" && typeof info.stdout === "string" && info.interrupted !== true;
-  // A code that is no failure (grep without a match) is only described, not told.
+  // A code that is no failure (grep without a match) is only described, not reported.
   const odd = info.returnCodeInterpretation !== undefined || info.backgroundTaskId !== undefined;
   return ran && !isError && !odd ? 0 : undefined;
 }

@@ -34,7 +34,7 @@ export function takeMessages(state: ClaudeState, frame: JsonRecord): boolean {
 
 /**
  * Sent while the turn ran and not taken yet. 2.1: what comes while text streams is not folded in; the CLI makes a native turn of it when this one is over. For
- * the person it steered the turn that ran, and that turn's id was told them: it goes on. Only the CLI's own word on each message counts, so that no turn
+ * the person it steered the turn that ran, and that turn's id was returned to them: it goes on. Only the CLI's own word on each message counts, so that no turn
  * waits for a message that was taken long ago.
  */
 export const steeredWaits = ({ sawLifecycle, waiting }: ClaudeState): boolean =>

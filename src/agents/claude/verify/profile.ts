@@ -10,7 +10,7 @@ import { claudeScenarios } from "./scenarios.ts";
 export const anthropicEnv = ({ modelUrl }: LabPlace): Record<string, string> => ({
   ANTHROPIC_BASE_URL: modelUrl,
   ANTHROPIC_API_KEY: "scripted",
-  // As root it refuses to skip permissions unless it is told that it runs in a sandbox.
+  // As root it refuses to skip permissions unless it is informed that it runs in a sandbox.
   IS_SANDBOX: "1",
   DISABLE_TELEMETRY: "1",
   DISABLE_ERROR_REPORTING: "1",

@@ -79,7 +79,7 @@ class CodexConnection implements Connection, ThreadWatch {
     await this.#mcpStarted();
   }
 
-  /** Servers start beside the thread, and the model is told of their tools when the turn begins. */
+  /** Servers start beside the thread, and the model is informed of their tools when the turn begins. */
   async #mcpStarted(): Promise<void> {
     if (this.#starting.size === 0) return;
     let timer: NodeJS.Timeout | undefined;

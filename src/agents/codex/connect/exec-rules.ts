@@ -1,5 +1,5 @@
 /**
- * Codex runs what an `allow` rule of a `.rules` file covers without asking and outside of its sandbox, in every mode, and an app-server cannot be told to
+ * Codex runs what an `allow` rule of a `.rules` file covers without asking and outside of its sandbox, in every mode, and an app-server cannot be asked to
  * leave the files alone (0.166). So a mode that such a rule would break is refused. The files are only read.
  */
 import { readdirSync, readFileSync } from "node:fs";

@@ -45,7 +45,7 @@ export function askedPolicies({ approvalPolicy, sandbox, sandboxPolicy, collabor
 const modeOf = (value: JsonRecord): string =>
   permissionMode(value.approvalPolicy, value.sandboxPolicy ?? value.sandbox, str(rec(value.collaborationMode).mode));
 
-/** What the session asked for is no news: two of its modes have the same policies. Only other policies are told. */
+/** What the session asked for is no news: two of its modes have the same policies. Only other policies are reported. */
 export function settingsChanged(thread: Thread, value: JsonRecord): Draft[] {
   const { permission_mode, ...rest } = settingsOf(value);
   const asked = thread.policies.approvalPolicy !== undefined && modeOf(thread.policies) === permission_mode;

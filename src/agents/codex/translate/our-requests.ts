@@ -61,7 +61,7 @@ export class OurRequests {
     return this.#skills(sent, rec(result));
   }
 
-  /** Skills are those of a directory: told to the sessions that work in it. */
+  /** Skills are those of a directory: reported to the sessions that work in it. */
   #skills(sent: Sent, value: JsonRecord): Translation[] {
     const type = `answer:${typeName(sent.method)}`;
     const here = [...this.#threads.all()].filter(
@@ -126,7 +126,7 @@ function turnIn(method: string, value: JsonRecord, thread: Thread): string | und
   return elsewhere ? undefined : str(rec(value.turn).id);
 }
 
-/** The list is asked for by every session of the directory; each is told once. */
+/** The list is asked for by every session of the directory; each is reported once. */
 function newsOf(thread: Thread, drafts: Draft[]): Draft[] {
   const text = toJson(drafts);
   if (thread.config.get("skills") === text) return [];

@@ -1,5 +1,5 @@
 // Raw response items (`experimentalRawEvents`): the only trace of tool calls for which Codex makes no item, such as an unknown tool, bad arguments or a
-// patch that does not apply. Calls that have an item are not told twice.
+// patch that does not apply. Calls that have an item are not reported twice.
 import type { Draft } from "../../../schema/draft.ts";
 import { type JsonRecord, rec, str, toJson } from "../../json.ts";
 import { mediaPart, toolOutput } from "./parts.ts";
@@ -64,7 +64,7 @@ function answered(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
   thread.rawCalls.delete(id);
   const key = thread.keyOf(turnId, id);
   if (!call || thread.open.has(key) || thread.isClosed(key)) return [];
-  // A code-mode script whose tools became items needs no item of its own. The plan is told by turn/plan/updated.
+  // A code-mode script whose tools became items needs no item of its own. The plan is reported by turn/plan/updated.
   if ((call.name === "exec" && thread.toolItems > call.itemsBefore) || call.name === "update_plan") return [];
   const { output, parts } =
     item.type === "tool_search_output" ? { output: toJson(item.tools ?? []), parts: [] } : toolOutput(item.output);
@@ -109,7 +109,7 @@ function answered(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
   ];
 }
 
-/** Messages have items. Should a version let a refusal through, it is told here. */
+/** Messages have items. Should a version let a refusal through, it is reported here. */
 function message(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
   const refusals = Array.isArray(item.content) ? item.content.map(rec).filter((part) => part.type === "refusal") : [];
   if (item.role !== "assistant" || refusals.length === 0) return [];

@@ -26,7 +26,7 @@ export type NativeItem = {
   resultStarted: boolean;
   /** Commands only: a process exists, so the end of the turn does not end it. */
   running: boolean;
-  /** Commands only: it goes on after its turn, so it was told as a task. */
+  /** Commands only: it goes on after its turn, so it was reported as a task. */
   isTask: boolean;
 };
 
@@ -34,7 +34,7 @@ export type OpenTurn = {
   /** Null from our request until the server names it. */
   id: string | null;
   usage: Usage | null;
-  /** The final error was told already; turn/completed repeats it. */
+  /** The final error was reported already; turn/completed repeats it. */
   error: ErrorCode | null;
   /** Keys of everything announced in it, for a later revert. */
   keys: ItemKey[];
@@ -82,7 +82,7 @@ export class Thread {
   /** Calls of raw response items that wait for their output, by call id. */
   readonly rawCalls = new Map<string, RawCall>();
   revertBefore: string | null = null;
-  /** A refusal was told with its own words in this turn. */
+  /** A refusal was reported with its own words in this turn. */
   refused = false;
   readonly #ended = new Map<string, ItemKey[]>();
   readonly #closed = new Set<ItemKey>();

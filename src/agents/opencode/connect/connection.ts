@@ -166,7 +166,7 @@ class OpencodeConnection implements Connection {
     const path = `/session/${this.#id}`;
     switch (intent.kind) {
       case "prompt":
-        // A refusal is recorded like any answer, and told as a failed turn.
+        // A refusal is recorded like any answer, and reported as a failed turn.
         await this.#call("POST", `${path}/prompt_async`, { ...this.#choice(), parts: promptParts(prompt) });
         return;
       case "command": {

@@ -33,7 +33,7 @@ const CATCH_UP_TRIES = 10;
 const CATCH_UP_MS = 1_000;
 /** How long the reason of a turn without an answer may take to arrive. */
 const NO_ANSWER_MS = 750;
-/** How long the end of an instance may take to be told on the stream. */
+/** How long the end of an instance may take to be reported on the stream. */
 const DISPOSED_MS = 3_000;
 /** A directory's first request loads its whole project. */
 const REQUEST_MS = 120_000;
@@ -190,7 +190,7 @@ export class OpencodeServer {
         {
           channel: this.channel,
           recordStderr: (line) => this.#output("stderr", line),
-          // Nobody is told of the end of a server without sessions.
+          // Nobody needs to know the end of a server without sessions.
           recordExit: (exit) => up && this.#attached.size > 0 && this.channel.exited(exit),
           onEnd: ({ exit, error }) => {
             clearTimeout(timer);

@@ -36,7 +36,7 @@ export class StreamListener {
     return new Promise((resolve) => this.#probed.push(resolve));
   }
 
-  /** Resolves when the stream has told that the instance of this directory is gone. */
+  /** Resolves when the stream has reported that the instance of this directory is gone. */
   disposed(directory: string): Promise<void> {
     return new Promise((resolve) => this.#disposed.set(directory, resolve));
   }

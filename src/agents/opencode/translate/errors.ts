@@ -1,4 +1,4 @@
-// OpenCode's error names in the canonical codes. Whether an error is told, and when, is decided where turns are kept.
+// OpenCode's error names in the canonical codes. Whether an error is reported, and when, is decided where turns are kept.
 import type { ErrorData } from "../../../schema/event-data.ts";
 import { type JsonRecord, num, rec, str } from "../../json.ts";
 import { errorData, type FaultRows, faultOf, NOT_KNOWN, ofAgent, ofProvider, providerMessage } from "../../kit/error-table.ts";

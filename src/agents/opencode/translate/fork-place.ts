@@ -18,7 +18,7 @@ export async function forkPlace(ledger: AsyncIterable<NativeMessage>): Promise<s
     const session = str(data.sessionID) ?? str(info.sessionID) ?? "";
     if (type === "message.updated") last.set(session, str(info.id) ?? last.get(session) ?? "");
     const idle = type === "session.idle" || (type === "session.status" && rec(data.status).type === "idle");
-    // The last answer may be told before the session is idle, and the next turn begin between the two.
+    // The last answer may be reported before the session is idle, and the next turn begin between the two.
     const answered = type === "message.updated" && info.role === "assistant" && isFinal(info);
     if ((idle || answered) && session === own) place = last.get(session) ?? place;
   }

@@ -39,7 +39,7 @@ export function finishCopies(session: Session, but: string | null): Draft[] {
   return drafts;
 }
 
-/** A user's message is told with its first part: one that only marks a compaction never becomes an item. */
+/** A user's message is reported with its first part: one that only marks a compaction never becomes an item. */
 function userMessage(session: Session, id: string, info: JsonRecord): Draft[] {
   const message = session.messages.get(id) ?? newMessage(session, id, "user");
   const files = records(rec(info.summary).diffs);
@@ -95,7 +95,7 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
       status: message.failed ? "failed" : "completed",
     });
   if (isRecord(error)) {
-    // A sub-agent's failure is the failure of its tool call; told as an error it would be told twice.
+    // A sub-agent's failure is the failure of its tool call; reported as an error it would be reported twice.
     if (!session.parent && !copy) drafts.push(...messageError(session, error));
   } else if (message.finish !== null && session.turn) {
     // It went on after an error that was not the end (a missing attachment).

@@ -29,7 +29,7 @@ function addMessage(session: Session, message: Message): Draft {
 
 export function messageRemoved(session: Session, id: string | undefined): Draft[] {
   const message = id === undefined ? undefined : session.messages.get(id);
-  // One that an earlier process told has the same key.
+  // One that an earlier process reported has the same key.
   if (!message) return id === undefined ? [] : [{ do: "item.remove", key: `msg:${id}`, reason: "removed" }];
   if (message.removed) return [];
   const drafts = message.hidden ? [] : hideItems(message, "removed");

@@ -84,7 +84,7 @@ function permissionPaths(kind: string, metadata: JsonRecord, patterns: string[])
   return kind === "read" || kind === "edit" ? patterns : toolPaths(kind, metadata, {});
 }
 
-/** 1.18: without a word the turn stops at a rejection; with one the model is told, and goes on. */
+/** 1.18: without a word the turn stops at a rejection; with one the model is informed, and goes on. */
 const REJECTED = "The person rejected this. Do not try it again in another way; go on without it or say what you need.";
 
 const choicesOf = (permission: string, patterns: string[]): ChoiceTable<Answer> =>

@@ -4,7 +4,7 @@ import { type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { messageUpdated, partUpdated } from "./messages.ts";
 import type { Session, World } from "./state.ts";
 
-/** What was missed is told now, what is known is not told again. */
+/** What was missed is reported now, what is known is not reported again. */
 export function readMessage(world: World, session: Session, native: JsonRecord): Draft[] {
   const info = rec(native.info);
   const id = str(info.id);

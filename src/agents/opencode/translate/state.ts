@@ -7,7 +7,7 @@ import type { SpeakerRole } from "../../../schema/item.ts";
 import type { JsonRecord } from "../../json.ts";
 import type { ToolPart } from "./tool-part.ts";
 
-/** Old messages keep their ids (so that nothing is told twice) but not their content. */
+/** Old messages keep their ids (so that nothing is reported twice) but not their content. */
 const REMEMBERED_CONTENT = 300;
 const REMEMBERED_EVENTS = 16_384;
 
@@ -15,7 +15,7 @@ export type ContentPart = {
   kind: "content";
   id: string;
   type: string;
-  /** Text told so far; the deltas of a part that is never closed stay its text. */
+  /** Text reported so far; the deltas of a part that is never closed stay its text. */
   text: string;
   closed: boolean;
   content: DraftPart[];
@@ -30,7 +30,7 @@ export type Message = {
   role: SpeakerRole;
   /** Written by the agent itself: a summary, a continuation, the wrapper of a shell command. */
   system: boolean;
-  /** The server told of the message itself, not only of a part of it. */
+  /** The server reported the message itself, not only a part of it. */
   announced: boolean;
   /** It is an item: it has content or a call. */
   started: boolean;
@@ -42,7 +42,7 @@ export type Message = {
   parts: Map<string, Part>;
   /** The parts that have content, in the order in which they got it: their places in the item. */
   slots: ContentPart[];
-  /** Its content is no longer known, only that it was told. */
+  /** Its content is no longer known, only that it was reported. */
   forgotten: boolean;
   parentId: string | null;
   finish: string | null;
@@ -52,7 +52,7 @@ export type Message = {
   steps: number;
   stepOpen: string | null;
   usage: Usage | null;
-  /** The last told list of changed files. */
+  /** The last reported list of changed files. */
   diffs: string;
 };
 
@@ -95,14 +95,14 @@ export type Session = {
   diff: string;
   /** The mark of a revert as JSON; empty when there is none. */
   revert: string;
-  /** Messages created up to then were told before this process: a resumed session does not repeat its past. */
+  /** Messages created up to then were reported before this process: a resumed session does not repeat its past. */
   knownUntil: number;
   /** Made from another session: its first messages are copies of that one's. */
   fork: boolean;
   messages: Map<string, Message>;
   turn: Turn | null;
   turns: number;
-  /** Errors told since the last turn began, by name and text. */
+  /** Errors reported since the last turn began, by name and text. */
   told: Set<string>;
   summary: string | null;
   plan: ItemKey | null;
@@ -139,7 +139,7 @@ export class World {
   readonly answers = new Map<string, { session: string | null; reply: string | null; message: string | null }>();
   /** Diffs shown when a change was asked for, by call id: `write` over an old file has no diff in its result. */
   readonly diffs = new Map<string, string>();
-  /** Facts that concern no single session, the last one told by type and address. */
+  /** Facts that concern no single session, the last one reported by type and address. */
   readonly noticed = new Map<string, string>();
   #seen = new Set<string>();
   #seenBefore = new Set<string>();
@@ -170,7 +170,7 @@ export class World {
     return root;
   }
 
-  /** The sessions a message about one directory concerns; null when it cannot be told. */
+  /** The sessions a message about one directory concerns; null when it cannot be determined. */
   inDirectory(directory: string | null): (string | null)[] {
     if (directory === null) return [null];
     const ids = [...this.sessions.values()].filter((s) => !s.parent && !s.deleted && s.directory === directory).map((s) => s.id);

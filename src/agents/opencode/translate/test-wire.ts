@@ -98,7 +98,7 @@ export class Wire {
   }
 }
 
-/** What was told, with the questions tests ask of it. */
+/** What was reported, with the questions tests ask of it. */
 export class Told {
   readonly replay: Replay;
   constructor(replay: Replay) {

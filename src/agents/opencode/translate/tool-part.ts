@@ -12,7 +12,7 @@ export type ToolPart = {
   /** The last state as JSON: 1.18 sends the same `running` twice. */
   last: string;
   input: unknown;
-  /** Output told so far as deltas. */
+  /** Output reported so far as deltas. */
   output: string;
   resultStarted: boolean;
   /** Only its arguments are being written. */

@@ -1,4 +1,4 @@
-// When a turn begins and ends, and which errors are told. OpenCode has no turn of its own: it has busy, idle and errors, in an order with surprises.
+// When a turn begins and ends, and which errors are reported. OpenCode has no turn of its own: it has busy, idle and errors, in an order with surprises.
 import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { int, type JsonRecord, num, rec, str, timeOf } from "../../json.ts";
@@ -28,7 +28,7 @@ function beginTurn(session: Session, request: string | null): Turn {
   return turn;
 }
 
-/** A prompt of ours that the server refused: the turn it opened is over. The message exists nowhere else, so it is told here. */
+/** A prompt of ours that the server refused: the turn it opened is over. The message exists nowhere else, so it is reported here. */
 export function promptRefused(session: Session, request: string, message: string, text: string | undefined): Draft[] {
   if (session.turn?.request !== request || session.turn.busy) return [];
   const details = { error_source: "agent" as const, native_code: "refused" };
@@ -201,7 +201,7 @@ export function readUsage(tokens: unknown, cost: unknown): Usage | null {
   };
 }
 
-/** `session.error`. The same fault stands on the message too, and some are said twice: it is told once. */
+/** `session.error`. The same fault stands on the message too, and some are said twice: it is reported once. */
 export function sessionError(session: Session, native: unknown): Draft[] {
   const named = readError(native);
   const turn = session.turn;

@@ -87,7 +87,7 @@ async function turn(session: Session, text = "Go."): Promise<{ end: UniversalEve
 const results = (events: UniversalEvent[]): string[] =>
   foldItems(events).flatMap((item) => item.content.flatMap((part) => (part.type === "tool_result" ? [part.output] : [])));
 
-/** What the model was told of its calls. */
+/** What the model knows of its calls. */
 const outputs = (nth: number): string[] =>
   JSON.parse(endpoint?.requests[nth - 1]?.body ?? "{}").input.flatMap((item: { type: string; output?: unknown }) =>
     item.type === "function_call_output" ? [String(item.output)] : [],
@@ -246,7 +246,7 @@ describe("bad input", () => {
     expect(end).toMatchObject({ data: { stop_reason: "end_turn" } });
     expect(of(events, "session.status").map(({ data }) => data.status)).toContain("retrying");
     expect(of(events, "item.removed")).toHaveLength(1);
-    // The half event at the end never became an event: that is told once, and its bytes are in the ledger.
+    // The half event at the end never became an event: that is reported once, and its bytes are in the ledger.
     expect(of(events, "agent.unparsed").map(({ data }) => data.error)).toEqual([expect.stringContaining("cut inside an event")]);
     const { messages } = await session.stream.readNative({ limit: 10_000 });
     const halves = messages.filter(({ disposition }) => disposition === "unparsed");

@@ -174,7 +174,7 @@ class ResponsesConnection implements Connection {
   async prompt(prompt: Prompt): Promise<void> {
     const { loop } = this.#live();
     if (prompt.command !== undefined) return this.#command(prompt, prompt.command.name);
-    // A turn has told its end before it is over: its last record is being made durable.
+    // A turn has reported its end before it is over: its last record is being made durable.
     if (loop.state.turn === null) await loop.idle();
     // A turn of an earlier process goes on: the message joins it.
     if (loop.busy) return this.steer(prompt);

@@ -1,4 +1,4 @@
-/** What an edit would change, for the person who is asked. Worked out without changing anything; where it cannot be told there is none. */
+/** What an edit would change, for the person who is asked. Worked out without changing anything; where it cannot be determined there is none. */
 import { readFile } from "node:fs/promises";
 import { type JsonObject, textOf } from "../../../openresponses/json.ts";
 import { renamed, replaceAll } from "../../../runtime/tools/edit.ts";

@@ -12,7 +12,7 @@ export const ENDPOINT_VARIABLE = "RESPONSES_ENDPOINT";
 export const MODEL_VARIABLE = "RESPONSES_MODEL";
 export const KEY_VARIABLE = "RESPONSES_API_KEY";
 export const KEYS_FILE = "keys.json";
-/** Where Ollama listens: what most people have who have told us nothing. */
+/** Where Ollama listens: what most people have who have configured nothing. */
 const DEFAULT_ENDPOINT = "http://127.0.0.1:11434/v1";
 
 export type Endpoint = {

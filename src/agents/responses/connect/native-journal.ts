@@ -34,7 +34,7 @@ export class NativeJournal implements JournalStore {
     return this.#file.read();
   }
 
-  /** The payload is read once, by the client. What has none is told by its text, as when it is read again from the ledger. */
+  /** The payload is read once, by the client. What has none is reported by its text, as when it is read again from the ledger. */
   #received(bytes: Buffer, data: JsonObject | null): void {
     const text = bytes.toString("utf8");
     // A replacement character may be the provider's own, or stand for bytes that are no text: then the bytes are kept.

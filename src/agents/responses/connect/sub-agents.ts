@@ -1,5 +1,5 @@
 /**
- * Sub-agents of a session: sessions of their own, of any agent. What they say and do is told in this session too, as part of the call that started them; their
+ * Sub-agents of a session: sessions of their own, of any agent. What they say and do is reported in this session too, as part of the call that started them; their
  * requests can be answered in either. Their id is made of the call, so that a call never gets a second child, also after a crash.
  */
 import { createHash } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
  * Plays a recorded session of our own agent again, from its ledger: the loop runs with the recorded bytes of the provider and the recorded results of tools. Every
- * request must have the recorded bytes, and everything told must come out the same. Nothing is asked and nothing is run.
+ * request must have the recorded bytes, and everything reported must come out the same. Nothing is asked and nothing is run.
  */
 import { type SseBlock, SseReader } from "../../../openresponses/sse-reader.ts";
 import { canonicalJson } from "../../../runtime/digest.ts";
@@ -57,7 +57,7 @@ export async function replayRun(records: readonly JournalRecord[], directory: st
   return { ...report, told: [...recorded.values()].reduce((sum, list) => sum + list.length, 0), differentTold: different };
 }
 
-/** What each thing was told, in order. Things that go on side by side have no order between them. */
+/** What was reported about each thing, in order. Things that go on side by side have no order between them. */
 function tellings(records: readonly JournalRecord[]): Map<string, string[]> {
   const translator = new ResponsesTranslator();
   const told = new Map<string, string[]>();

@@ -8,7 +8,7 @@ import { readQuestion } from "../../kit/questions.ts";
 import type { NativeRequest } from "./requests.ts";
 import type { Statement } from "./wire.ts";
 
-/** What is told of a child; the person's prompt of it stands in the call. */
+/** What is reported about a child; the person's prompt of it stands in the call. */
 export const CHILD_EVENTS = ["item.started", "item.delta", "item.updated", "item.completed", "item.removed"] as const;
 
 type Of<T extends Statement["type"]> = Extract<Statement, { type: T }>;

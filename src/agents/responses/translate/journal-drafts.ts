@@ -189,7 +189,7 @@ export class JournalDrafts {
   }
 }
 
-/** What a person used, the session has told already. */
+/** What a person used, the session has reported already. */
 function skillDrafts({ by, name, path, digest, allowed }: RecordOf<"skill.used">): Draft[] {
   if (by === "person") return [];
   const frontmatter = allowed.length === 0 ? {} : { "allowed-tools": allowed.join(" ") };

@@ -1,6 +1,6 @@
 /**
  * The native messages of our own agent. What it says (`out`) are the records of its journal, as they are, and the few messages below; the provider's stream (`sse`)
- * is kept block by block, byte for byte. What it is told (`in`) are commands.
+ * is kept block by block, byte for byte. What it is sent (`in`) are commands.
  */
 import type { JsonObject } from "../../../openresponses/json.ts";
 import type { PermissionSubject } from "../../../runtime/permission-subject.ts";

@@ -38,7 +38,7 @@ export const leftoverScenarios: readonly Scenario[] = [
         actions: [{ do: "kill_agent", when: { on: "request", step: 2 }, signal: "SIGKILL" }],
       },
     ],
-    // Its output may not have been told yet when the agent dies.
+    // Its output may not have been reported yet when the agent dies.
     expect: { files: { "one.pid": "", "two.pid": "" } },
     tags: ["process"],
   },
