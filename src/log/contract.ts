@@ -22,6 +22,8 @@ export type EventEntry = {
   native: number | null;
   /** True: durable also when the power fails, before anybody sees it. For commands, permissions and ends. */
   sync?: boolean;
+  /** When it was written first, in milliseconds: for copies of a log. Default now. */
+  written_at?: number;
 };
 
 export type NativeEntry = {
@@ -228,9 +230,13 @@ export interface Documents {
   delete(kind: string, id: string): void;
   /** In order of id, behind `after`. Expired ones are not there. Documents of streams have ids that begin with `<stream id>/`. */
   list(kind: string, options?: { prefix?: string; after?: string; limit?: number }): Promise<{ id: string; body: string }[]>;
+  /** Everything that is committed, in order of kind and id, behind `after`: for copies of a log. */
+  dump(options: { after?: { kind: string; id: string }; limit: number }): Promise<StoredDocument[]>;
   /** Like the writer's. */
   committed(): Promise<void>;
 }
+
+export type StoredDocument = { kind: string; id: string; body: string; expires_at: number | null };
 
 export type ArtifactInfo = {
   artifact_id: string;
@@ -244,10 +250,13 @@ export type ArtifactInfo = {
   created_at: number;
 };
 
+/** `created_at`: for copies of a log. */
+export type ArtifactAbout = { kind: string; mime: string; name?: string; created_at?: number };
+
 /** Stores artifacts for one stream: they belong to the streams that stored them, and go with the last of those. */
 export interface ArtifactWriter {
   /** The bytes are durable before anything that is enqueued later commits. Throws like the writer. */
-  put(bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo;
+  put(bytes: Buffer, about: ArtifactAbout): ArtifactInfo;
 }
 
 /** Who has an artifact. */
@@ -360,8 +369,13 @@ export interface Log {
   readonly artifacts: Artifacts;
   readonly search: SearchIndex;
 
-  /** A new stream and its first writer. Rejects with `stream_exists`. */
-  create(kind: StreamKind, id: string, state: string, owner?: OwnerEpoch): Promise<StreamWriter>;
+  /** A new stream and its first writer. Rejects with `stream_exists`. `created_at`: for copies of a log. */
+  create(
+    kind: StreamKind,
+    id: string,
+    state: string,
+    options?: Partial<OwnerEpoch> & { created_at?: number },
+  ): Promise<StreamWriter>;
   /**
    * Takes the writer of a stream; the one before is refused from now on. Nothing is written by that alone. Undefined when there is no such stream. With the
    * epoch of an owner it rejects with `fenced` when the stream is written under a higher one.

@@ -1,5 +1,5 @@
 /** Documents in memory. Those of a stream have ids that begin with `<stream id>/`, or `<kind>:<stream id>/` for kinds other than sessions. */
-import type { StreamKind } from "../contract.ts";
+import type { StoredDocument, StreamKind } from "../contract.ts";
 
 type Entry = { kind: string; id: string; body: string; expiresAt: number | null };
 type StreamKey = { kind: StreamKind; id: string };
@@ -29,6 +29,15 @@ export class MemoryDocuments {
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(0, limit)
       .map(({ id, body }) => ({ id, body }));
+  }
+
+  dump({ after, limit }: { after?: { kind: string; id: string }; limit: number }): StoredDocument[] {
+    const from = after === undefined ? "" : keyOf(after.kind, after.id);
+    return [...this.#entries.entries()]
+      .filter(([key, entry]) => key > from && isAlive(entry))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .slice(0, limit)
+      .map(([, { kind, id, body, expiresAt }]) => ({ kind, id, body, expires_at: expiresAt }));
   }
 
   /** Those of the stream, and of these kinds those that name it as a value. */

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import type {
+  ArtifactAbout,
   ArtifactInfo,
   Artifacts,
   Documents,
@@ -93,11 +94,11 @@ export class MemoryLog implements Log {
     return this.#commits;
   }
 
-  async create(kind: StreamKind, id: string, state: string): Promise<StreamWriter> {
+  async create(kind: StreamKind, id: string, state: string, options: { created_at?: number } = {}): Promise<StreamWriter> {
     this.admit();
     if (this.#streams.has(key(kind, id)))
       throw new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
-    const stream = new MemoryStream(this, kind, id, state);
+    const stream = new MemoryStream(this, { kind, id, created_at: options.created_at ?? Date.now() }, state);
     this.#streams.set(key(kind, id), stream);
     this.enlist(stream);
     return new MemoryWriter(this, stream, ++this.#writers);
@@ -210,7 +211,7 @@ export class MemoryLog implements Log {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  putArtifact(stream: MemoryStream, bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo {
+  putArtifact(stream: MemoryStream, bytes: Buffer, about: ArtifactAbout): ArtifactInfo {
     const sha = createHash("sha256").update(bytes).digest("hex");
     const artifact_id = `art_${sha}`;
     const known = this.#artifacts.get(artifact_id);
@@ -218,7 +219,7 @@ export class MemoryLog implements Log {
     if (known) return known.info;
     const { kind, mime, name = null } = about;
     const place = { artifact_id, path: `/v1/artifacts/${artifact_id}`, digest: `sha256:${sha}` };
-    const info = { ...place, bytes: bytes.length, mime, kind, name, created_at: Date.now() };
+    const info = { ...place, bytes: bytes.length, mime, kind, name, created_at: about.created_at ?? Date.now() };
     this.#artifacts.set(artifact_id, { info, bytes: Buffer.from(bytes), streams: new Set([stream]) });
     return info;
   }
@@ -279,6 +280,7 @@ export class MemoryLog implements Log {
       put: (kind, id, body, options) => change(() => this.store.put(kind, id, body, options?.expiresAt)),
       delete: (kind, id) => change(() => this.store.delete(kind, id)),
       list: async (kind, options) => this.store.list(kind, options),
+      dump: async (options) => this.store.dump(options),
       committed: () => this.committed(),
     };
   }

@@ -46,22 +46,25 @@ export class MemoryStream implements Stream {
   readonly kind: StreamKind;
   readonly id: string;
   readonly no = ++streams;
-  readonly created_at = Date.now();
+  readonly created_at: number;
   readonly tail: Tail<Batch>;
   readonly #log: StreamHost;
   readonly #events: StoredEvent[] = [];
   readonly #natives: NativeRow[] = [];
   #committed: { events: number; natives: number; state: string; openSince: number | null } | undefined;
-  #updatedAt = this.created_at;
+  #updatedAt: number;
+  #writtenAt: number | undefined;
   #deleted = false;
   #writerEpoch = 0;
   newestState: string;
   newestOpenSince: number | null = null;
 
-  constructor(log: StreamHost, kind: StreamKind, id: string, state: string) {
+  constructor(log: StreamHost, { kind, id, created_at }: { kind: StreamKind; id: string; created_at: number }, state: string) {
     this.#log = log;
     this.kind = kind;
     this.id = id;
+    this.created_at = created_at;
+    this.#updatedAt = created_at;
     this.newestState = state;
     const source = {
       end: () => this.lastCommitted,
@@ -196,13 +199,14 @@ export class MemoryStream implements Stream {
     this.#log.admit();
   }
 
-  append({ text, sequence, type, native }: EventEntry): void {
+  append({ text, sequence, type, native, written_at }: EventEntry): void {
     const expected = this.last + 1;
     if (sequence !== expected)
       throw new LogError("sequence_gap", `Event ${sequence} of ${this.id} does not follow ${this.last}.`, {
         expected,
         got: sequence,
       });
+    this.#writtenAt = written_at;
     const json = eventJson(text, sequence);
     if (json.includes("\n") || !/^[^\s*]+$/.test(type))
       throw new LogError(
@@ -226,7 +230,7 @@ export class MemoryStream implements Stream {
     const { newestState: state, newestOpenSince: openSince } = this;
     this.#committed = { events: this.last, natives: this.lastNative, state, openSince };
     if (from === this.last) return undefined;
-    this.#updatedAt = Date.now();
+    this.#updatedAt = this.#writtenAt ?? Date.now();
     return this.#batch(from, this.last);
   }
 

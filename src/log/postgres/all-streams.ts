@@ -12,23 +12,11 @@ import { type Pump, Tail } from "../tail.ts";
 import type { Postgres } from "./connection.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import { toLogError } from "./errors.ts";
+import { chunkOf, numberOf, type Place, placeOf } from "./place.ts";
 
 const PAGE_ROWS = 200;
 const PAGE_BYTES = 1024 * 1024;
 const POLL_MS = 250;
-
-/** A place as one number: transaction, chunk in it, event in it. */
-const EVENT_BITS = 10n;
-const CHUNK_BITS = 44n;
-
-type Place = { xid: bigint; ordinal: bigint; index: number };
-
-const numberOf = ({ xid, ordinal, index }: Place): bigint => (((xid << CHUNK_BITS) | ordinal) << EVENT_BITS) | BigInt(index);
-const placeOf = (number: bigint): Place => ({
-  xid: number >> (EVENT_BITS + CHUNK_BITS),
-  ordinal: (number >> EVENT_BITS) & ((1n << CHUNK_BITS) - 1n),
-  index: Number(number & ((1n << EVENT_BITS) - 1n)),
-});
 
 class PlacedBatch extends GlobalEventBatch {
   readonly #place: Place;
@@ -147,7 +135,7 @@ export class AllStreams {
       const message = `The cursor ${cursor} lies beyond the end of this log. It was reset, or it is another one: read again from the beginning.`;
       throw new LogError("cursor_too_large", message);
     }
-    if (epoch !== undefined && epoch !== epochs.current) epochs.assertWritten(epoch, place.xid);
+    if (epoch !== undefined && epoch !== epochs.current) epochs.assertWritten(epoch, chunkOf(place));
     return numberOf(place);
   }
 

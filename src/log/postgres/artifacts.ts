@@ -3,7 +3,15 @@
  */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import type { ArtifactInfo, ArtifactListOptions, ArtifactOwner, ArtifactPage, Artifacts, StreamKind } from "../contract.ts";
+import type {
+  ArtifactAbout,
+  ArtifactInfo,
+  ArtifactListOptions,
+  ArtifactOwner,
+  ArtifactPage,
+  Artifacts,
+  StreamKind,
+} from "../contract.ts";
 import { LogError } from "../log-error.ts";
 import type { Damage } from "../packing/damage.ts";
 import { blob, int, type SqlRow, text, textOrNull, word } from "../packing/row-readers.ts";
@@ -43,12 +51,13 @@ export class PostgresArtifacts implements Artifacts, Enlisted {
   }
 
   /** For the stream of this number. What another process said of the same bytes before is kept instead of this. */
-  put(stream: number, bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo {
+  put(stream: number, bytes: Buffer, about: ArtifactAbout): ArtifactInfo {
     const sha = createHash("sha256").update(bytes).digest("hex");
     const artifactId = `art_${sha}`;
     const link = `${artifactId} ${stream}`;
     const info =
-      this.#described(artifactId) ?? describe(artifactId, about.kind, about.mime, about.name ?? null, bytes.length, Date.now());
+      this.#described(artifactId) ??
+      describe(artifactId, about.kind, about.mime, about.name ?? null, bytes.length, about.created_at ?? Date.now());
     if (this.#linked.has(link) || this.#pending.links.has(link) || this.#inFlight.links.has(link)) return info;
     this.#pending.links.set(link, { artifactId, stream });
     this.#pending.artifacts.set(artifactId, { info, bytes });

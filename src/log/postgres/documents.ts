@@ -2,8 +2,8 @@
  * Small JSON documents beside the streams. Written with the commit, read with what waits and what is in flight on top. Those of a stream are loaded with
  * its writer, because a writer reads them without waiting.
  */
-import type { Documents } from "../contract.ts";
-import { text } from "../packing/row-readers.ts";
+import type { Documents, StoredDocument } from "../contract.ts";
+import { intOrNull, text } from "../packing/row-readers.ts";
 import { textArray } from "./attempt.ts";
 import type { Committer, Enlisted } from "./committer.ts";
 import type { Postgres, Sql } from "./connection.ts";
@@ -70,6 +70,17 @@ export class PostgresDocuments implements Documents, Enlisted {
     return Array.from(found, ([id, body]) => ({ id, body }))
       .sort((a, b) => (a.id < b.id ? -1 : 1))
       .slice(0, limit);
+  }
+
+  async dump({ after, limit }: { after?: { kind: string; id: string }; limit: number }): Promise<StoredDocument[]> {
+    const { rows } = await this.#query(
+      `SELECT kind, id, body, expires_at FROM dragoman.documents WHERE tenant = $1 AND (kind COLLATE "C", id) > ($2, $3) AND ${ALIVE}
+       ORDER BY kind COLLATE "C", id LIMIT $4`,
+      [this.#tenant, after?.kind ?? "", after?.id ?? "", limit],
+    );
+    return rows.map((row) => ({
+      ...{ kind: text(row, "kind"), id: text(row, "id"), body: text(row, "body"), expires_at: intOrNull(row, "expires_at") },
+    }));
   }
 
   committed(): Promise<void> {

@@ -4,10 +4,12 @@
  */
 import { randomBytes } from "node:crypto";
 import { LogError } from "../log-error.ts";
-import { text } from "../packing/row-readers.ts";
+import { int, text } from "../packing/row-readers.ts";
 import type { Postgres, Sql } from "./connection.ts";
+import { chunkOf } from "./place.ts";
 
-type Epoch = { epoch: string; firstXid: bigint };
+/** `first`: all it wrote is behind this chunk. */
+type Epoch = { epoch: string; first: bigint };
 
 /** An owner that was not alive for so long is taken to be dead. */
 export const OWNER_SECONDS = 15;
@@ -56,7 +58,7 @@ export class Epochs {
           epoch,
           xid,
         ]);
-        known.push({ epoch, firstXid: BigInt(xid) });
+        known.push({ epoch, first: chunkOf({ xid: BigInt(xid), ordinal: 0n }) });
       }
       const owner = holder === null ? null : epoch;
       const seen = holder === null ? "NULL" : "now()";
@@ -69,12 +71,12 @@ export class Epochs {
     });
   }
 
-  /** Throws `log_changed` unless what this transaction wrote was written in the epoch or before. */
-  assertWritten(epoch: string, xid: bigint): void {
+  /** Throws `log_changed` unless this chunk was written in the epoch or before. */
+  assertWritten(epoch: string, chunk: bigint): void {
     const index = this.#epochs.findIndex((each) => each.epoch === epoch);
     const next = this.#epochs[index + 1];
     if (index < 0) throw changed("comes from an epoch that this log does not know");
-    if (next !== undefined && xid >= next.firstXid) throw changed("names an event that was lost and written anew");
+    if (next !== undefined && chunk >= next.first) throw changed("names an event that was lost and written anew");
   }
 
   assertKnown(isThere: boolean): void {
@@ -84,10 +86,13 @@ export class Epochs {
 
 async function epochsOf(sql: Sql, tenant: string): Promise<Epoch[]> {
   const { rows } = await sql.query(
-    "SELECT epoch, first_xid::text AS xid FROM dragoman.epochs WHERE tenant = $1 ORDER BY ordinal",
+    "SELECT epoch, first_xid::text AS xid, first_ordinal FROM dragoman.epochs WHERE tenant = $1 ORDER BY ordinal",
     [tenant],
   );
-  return rows.map((row) => ({ epoch: text(row, "epoch"), firstXid: BigInt(text(row, "xid")) }));
+  return rows.map((row) => {
+    const [xid, ordinal] = [BigInt(text(row, "xid")), BigInt(int(row, "first_ordinal"))];
+    return { epoch: text(row, "epoch"), first: chunkOf({ xid, ordinal }) };
+  });
 }
 
 /** The owner is alive. Rejects with `fenced` when it is the owner no more. */

@@ -14,6 +14,7 @@ import { numbersOf, someWord, wordsOf } from "../packing/run-length.ts";
 import { textArray } from "./attempt.ts";
 import type { Postgres } from "./connection.ts";
 import { toLogError } from "./errors.ts";
+import { chunkOf } from "./place.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows of one question, and how many questions a read with `types` asks before it returns what it has. */
@@ -49,14 +50,14 @@ export class EventStore {
     return new EventBatch(stream, one.first, end, merge(taken)).tail(after);
   }
 
-  /** Of the transaction that wrote this event. */
-  async xidOf(stream: StreamName, sequence: number): Promise<bigint> {
+  /** Of the chunk that holds this event, in the order of all commits. */
+  async chunkOf(stream: StreamName, sequence: number): Promise<bigint> {
     const { rows } = await this.#query(
-      "SELECT xid::text AS xid FROM dragoman.event_chunks WHERE stream = $1 AND last >= $2 ORDER BY last LIMIT 1",
+      "SELECT xid::text AS xid, ordinal FROM dragoman.event_chunks WHERE stream = $1 AND last >= $2 ORDER BY last LIMIT 1",
       [stream.no, sequence],
     );
     if (rows[0] === undefined) throw this.#missing(stream, sequence);
-    return BigInt(text(rows[0], "xid"));
+    return chunkOf({ xid: BigInt(text(rows[0], "xid")), ordinal: BigInt(int(rows[0], "ordinal")) });
   }
 
   async read(stream: StreamName, last: number, options: ReadOptions): Promise<ReadPage> {

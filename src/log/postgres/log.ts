@@ -8,6 +8,7 @@ import type {
   Log,
   LogHealth,
   LogStats,
+  OwnerEpoch,
   Stream,
   StreamKind,
   StreamPage,
@@ -58,6 +59,8 @@ export type OpenPostgresOptions = {
   rooms?: readonly MigrationRoom[];
   /** Failed commits, and subscribers that threw. Called once per change of the failing code, and with null when it works again. */
   onError?(error: LogError | null): void;
+  /** After `close`, however it ended. */
+  onClosed?(): void;
   /** Appends are refused once this much waits for a database that does not take it. Default 64 MB. */
   maxPendingBytes?: number;
 };
@@ -98,6 +101,7 @@ export class PostgresLog implements Log {
   readonly #writerContext: WriterContext;
   readonly #damage: Damage;
   readonly #onError: (error: LogError | null) => void;
+  readonly #onClosed: () => void;
   /** Those that somebody holds. A stream that nobody holds any more is let go. */
   readonly #streams = new Map<string, WeakRef<PostgresStream>>();
   readonly #letGo = new FinalizationRegistry(({ name, no }: { name: string; no: number }) => {
@@ -122,6 +126,7 @@ export class PostgresLog implements Log {
     this.database = database;
     this.#commits = commits;
     this.#onError = (error) => options.onError?.(error);
+    this.#onClosed = () => options.onClosed?.();
     this.#damage = new Damage(this.#onError);
     this.#committer = new Committer({
       attempt: new Attempt(commits, { tenant, owner: shared ? null : epochs.current, node }),
@@ -169,32 +174,38 @@ export class PostgresLog implements Log {
     this.#housekeeping.start();
   }
 
-  async create(kind: StreamKind, id: string, state: string): Promise<StreamWriter> {
+  async create(
+    kind: StreamKind,
+    id: string,
+    state: string,
+    options: Partial<OwnerEpoch> & { created_at?: number } = {},
+  ): Promise<StreamWriter> {
     this.#committer.admit();
     const no = this.#held(kind, id) === undefined ? await this.#context.streams.reserve(kind, id) : undefined;
     // Another may have created it here while the database was asked.
     if (no === undefined || this.#held(kind, id) !== undefined) throw exists({ kind, id });
     this.#committer.admit();
-    const now = Date.now();
+    const now = options.created_at ?? Date.now();
     const row = { no, kind, id, created_at: now, updated_at: now, last_sequence: 0, last_native: 0, open_since: null, state };
-    const stream = new PostgresStream(this.#context, row, true);
+    const epoch = options.epoch ?? 1;
+    const stream = new PostgresStream(this.#context, row, epoch);
     this.#hold(stream);
     this.documents.loadNothing(no);
     this.#committer.enlist(stream, state.length, false);
-    return new PostgresWriter(stream, 1, this.#writerContext);
+    return new PostgresWriter(stream, epoch, this.#writerContext);
   }
 
-  async writer(kind: StreamKind, id: string): Promise<StreamWriter | undefined> {
+  async writer(kind: StreamKind, id: string, owner?: OwnerEpoch): Promise<StreamWriter | undefined> {
     const held = this.#held(kind, id);
     if (held?.isWritten) {
       // What the writer before has enqueued here is its last.
       held.suspend();
       await this.#committer.committed(false);
     }
-    const taken = await this.#context.streams.takeWriter(kind, id);
+    const taken = await this.#context.streams.takeWriter(kind, id, owner?.epoch ?? null);
     if (taken === undefined) return undefined;
     await this.documents.load(taken.row.no);
-    const stream = this.#held(kind, id) ?? new PostgresStream(this.#context, taken.row, false);
+    const stream = this.#held(kind, id) ?? new PostgresStream(this.#context, taken.row, null);
     this.#hold(stream);
     stream.takeWriter(taken.row, taken.epoch);
     return new PostgresWriter(stream, taken.epoch, this.#writerContext);
@@ -210,7 +221,7 @@ export class PostgresLog implements Log {
       known.advance(row);
       return known;
     }
-    const stream = new PostgresStream(this.#context, row, false);
+    const stream = new PostgresStream(this.#context, row, null);
     this.#hold(stream);
     return stream;
   }
@@ -274,7 +285,7 @@ export class PostgresLog implements Log {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
+    this.#closing ??= this.#close().finally(this.#onClosed);
     return this.#closing;
   }
 

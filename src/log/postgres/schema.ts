@@ -34,7 +34,8 @@ const tables = `
   );
   CREATE TABLE dragoman.epochs (
     tenant text NOT NULL, ordinal bigint NOT NULL, epoch text NOT NULL,
-    first_xid xid8 NOT NULL,      -- all it wrote is behind this
+    first_xid xid8 NOT NULL,      -- all it wrote is behind this transaction, and this chunk of it
+    first_ordinal bigint NOT NULL DEFAULT 0,
     opened_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant, ordinal), UNIQUE (tenant, epoch)
   );
@@ -162,8 +163,8 @@ const commitFunction = `
     END IF;
     IF p_more ? 'created' THEN
       INSERT INTO dragoman.streams (no, tenant, kind, id, created_at, epoch, last_sequence, last_native, updated_at, updated_minute, owner)
-      SELECT c.no, p_tenant, c.kind, c.id, c.at, 1, 0, 0, c.at, c.at / 60000, c.owner
-      FROM jsonb_to_recordset(p_more -> 'created') AS c(no bigint, kind text, id text, at bigint, owner text);
+      SELECT c.no, p_tenant, c.kind, c.id, c.at, c.epoch, 0, 0, c.at, c.at / 60000, c.owner
+      FROM jsonb_to_recordset(p_more -> 'created') AS c(no bigint, kind text, id text, at bigint, epoch bigint, owner text);
     END IF;
     IF cardinality(s_no) > 0 THEN
       UPDATE dragoman.streams s

@@ -43,13 +43,16 @@ export class StreamStore {
     return rows[0] && int(rows[0], "no");
   }
 
-  /** The next epoch: from its commit on, whoever had the writer before is refused. Rejects with `fenced` when another node owns the stream. */
-  async takeWriter(kind: StreamKind, id: string): Promise<{ row: NumberedRow; epoch: number } | undefined> {
-    const values = [this.#tenant, kind, plain(id), this.#node];
+  /**
+   * The next epoch, or that of the owner: from its commit on, whoever had the writer before is refused. Rejects with `fenced` when another node owns the
+   * stream, or an owner was chosen after this one.
+   */
+  async takeWriter(kind: StreamKind, id: string, epoch: number | null): Promise<{ row: NumberedRow; epoch: number } | undefined> {
+    const values = [this.#tenant, kind, plain(id), this.#node, epoch];
     const rows = await this.#query(
       `WITH taken AS (
-         UPDATE dragoman.streams SET epoch = epoch + 1
-         WHERE tenant = $1 AND kind = $2 AND id = $3 AND ($4::text IS NULL OR owner IS NULL OR owner = $4) RETURNING *)
+         UPDATE dragoman.streams SET epoch = coalesce($5::bigint, epoch + 1)
+         WHERE tenant = $1 AND kind = $2 AND id = $3 AND ($4::text IS NULL OR owner IS NULL OR owner = $4) AND ($5::bigint IS NULL OR epoch <= $5) RETURNING *)
        SELECT ${COLUMNS}, s.epoch FROM taken s LEFT JOIN dragoman.stream_states t ON t.no = s.no`,
       values,
     );

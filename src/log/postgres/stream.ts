@@ -70,6 +70,8 @@ export class PostgresStream implements Stream, Enlisted {
   #last: number;
   #lastCommitted: number;
   #updatedAt: number;
+  /** Of the last event of a copy. */
+  #copiedAt: number | undefined;
   #lastNative: number;
   #lastNativeCommitted: number;
   #chunks: PendingChunk[] = [];
@@ -82,13 +84,15 @@ export class PostgresStream implements Stream, Enlisted {
   #inFlight: InFlight | undefined;
   /** In the database; 0 while this process has no writer. */
   #epoch = 0;
-  /** Of the writer that was taken last; the others are refused. */
-  #writerEpoch = 0;
+  /** The writer that was taken last, in this process; the others are refused. An owner may take its writer again under the same epoch. */
+  #writer = 0;
+  #suspended = false;
   /** Why nothing of it will ever be committed any more. */
   #refusal: LogError | undefined;
   #uncounted = 0;
 
-  constructor(context: StreamContext, row: NumberedRow, isNew: boolean) {
+  /** `newEpoch`: the stream is new, and this is the epoch of its first writer. */
+  constructor(context: StreamContext, row: NumberedRow, newEpoch: number | null) {
     this.#context = context;
     this.kind = row.kind;
     this.id = row.id;
@@ -101,10 +105,10 @@ export class PostgresStream implements Stream, Enlisted {
     this.#lastNativeCommitted = row.last_native;
     this.#openSince = row.open_since;
     this.#state = row.state;
-    this.#isNew = isNew;
-    if (isNew) {
-      this.#epoch = 1;
-      this.#writerEpoch = 1;
+    this.#isNew = newEpoch !== null;
+    if (newEpoch !== null) {
+      this.#epoch = newEpoch;
+      this.#writer = 1;
       this.#pendingState = row.state;
     }
     const source = {
@@ -131,6 +135,10 @@ export class PostgresStream implements Stream, Enlisted {
   get followers(): number {
     return this.tail.size;
   }
+  /** Names the writer that was taken last, for `admit`. */
+  get writer(): number {
+    return this.#writer;
+  }
   /** True while this process has a writer that was not refused. */
   get isWritten(): boolean {
     return this.#epoch !== 0 && this.#refusal === undefined;
@@ -141,13 +149,14 @@ export class PostgresStream implements Stream, Enlisted {
 
   /** No writer of this process may enqueue anything from here on. */
   suspend(): void {
-    this.#writerEpoch = 0;
+    this.#suspended = true;
   }
 
   /** The writer was taken in the database: this is how the stream stands there. */
   takeWriter(row: NumberedRow, epoch: number): void {
     this.#epoch = epoch;
-    this.#writerEpoch = epoch;
+    this.#writer++;
+    this.#suspended = false;
     this.#refusal = undefined;
     this.#chunks = [];
     this.#natives = [];
@@ -169,9 +178,9 @@ export class PostgresStream implements Stream, Enlisted {
   }
 
   /** Throws `fenced` unless this writer was taken last, and whatever else keeps it from writing. */
-  admit(writerEpoch: number): void {
+  admit(writer: number): void {
     if (this.#refusal !== undefined) throw this.#refusal;
-    if (writerEpoch !== this.#writerEpoch) throw fenced(this);
+    if (writer !== this.#writer || this.#suspended) throw fenced(this);
     this.#context.committer.admit();
   }
 
@@ -191,6 +200,7 @@ export class PostgresStream implements Stream, Enlisted {
     chunk.types.add(type);
     chunk.natives.add(entry.native);
     this.#last = sequence;
+    this.#copiedAt = entry.written_at;
     this.#context.committer.enlist(this, size + ENTRY_OVERHEAD, entry.sync);
   }
 
@@ -261,7 +271,7 @@ export class PostgresStream implements Stream, Enlisted {
     await this.#refresh();
     const { epochs, events } = this.#context;
     epochs.assertKnown(sequence <= this.#lastCommitted);
-    if (epoch !== epochs.current) epochs.assertWritten(epoch, sequence === 0 ? 0n : await events.xidOf(this, sequence));
+    if (epoch !== epochs.current) epochs.assertWritten(epoch, sequence === 0 ? 0n : await events.chunkOf(this, sequence));
   }
 
   async coverage(): Promise<CoverageRow[]> {
@@ -280,7 +290,7 @@ export class PostgresStream implements Stream, Enlisted {
     if (!this.isWritten) return;
     const { no, kind, id, created_at } = this;
     const chunks = this.#chunks;
-    const at = chunks.length > 0 ? Date.now() : this.#updatedAt;
+    const at = chunks.length > 0 ? (this.#copiedAt ?? Date.now()) : this.#updatedAt;
     set.streams.push({
       ...{ no, kind, id, epoch: this.#epoch, expected: this.#lastCommitted, last: this.#last, lastNative: this.#lastNative },
       ...{ openSince: this.#openSince, at, created: this.#isNew ? created_at : null, state: this.#pendingState ?? null },

@@ -106,8 +106,8 @@ export const nativeChecksum = (stream: number, first: number, last: number, head
 /** What most commits do not have. */
 function moreOf(set: WriteSet, node: string | null, bytes: Bytes): string | null {
   const more: Record<string, unknown[]> = {
-    created: set.streams.flatMap(({ no, kind, id, created }) =>
-      created === null ? [] : [{ no, kind, id, at: created, owner: node }],
+    created: set.streams.flatMap(({ no, kind, id, epoch, created }) =>
+      created === null ? [] : [{ no, kind, id, at: created, epoch, owner: node }],
     ),
     states: set.streams.flatMap(({ no, kind, state }) =>
       state === null ? [] : [{ no, kind, at: bytes.length, size: bytes.text(state), ...fieldsOf(state) }],

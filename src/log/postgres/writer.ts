@@ -31,14 +31,18 @@ export class PostgresWriter implements StreamWriter {
   readonly artifacts: ArtifactWriter;
   readonly #stream: PostgresStream;
   readonly #committer: Committer;
+  readonly #name: number;
 
+  /** For the writer of the stream that was taken last. */
   constructor(stream: PostgresStream, epoch: number, { committer, documents, artifacts }: WriterContext) {
     this.epoch = epoch;
     this.#stream = stream;
     this.#committer = committer;
+    const name = stream.writer;
+    this.#name = name;
     const own = documentPrefix(stream);
     const change = (kind: string, id: string, body: string | null, sync?: boolean): void => {
-      stream.admit(epoch);
+      stream.admit(name);
       documents.putOf(stream.no, kind, own + id, body, sync);
       // With the stream's own row in the commit, they are fenced with it.
       stream.touch();
@@ -50,7 +54,7 @@ export class PostgresWriter implements StreamWriter {
     };
     this.artifacts = {
       put: (bytes, about) => {
-        stream.admit(epoch);
+        stream.admit(name);
         return artifacts.put(stream.no, bytes, about);
       },
     };
@@ -82,12 +86,12 @@ export class PostgresWriter implements StreamWriter {
   }
 
   append(entry: EventEntry): void {
-    this.#stream.admit(this.epoch);
+    this.#stream.admit(this.#name);
     this.#stream.append(entry);
   }
 
   appendNative(entry: NativeEntry): number {
-    this.#stream.admit(this.epoch);
+    this.#stream.admit(this.#name);
     return this.#stream.appendNative(entry);
   }
 
@@ -96,7 +100,7 @@ export class PostgresWriter implements StreamWriter {
   }
 
   setState(json: string, options?: { sync?: boolean }): void {
-    this.#stream.admit(this.epoch);
+    this.#stream.admit(this.#name);
     this.#stream.setState(json, options);
   }
 
@@ -105,7 +109,7 @@ export class PostgresWriter implements StreamWriter {
   }
 
   setOpenSince(sequence: number | null): void {
-    this.#stream.admit(this.epoch);
+    this.#stream.admit(this.#name);
     this.#stream.setOpenSince(sequence);
   }
 

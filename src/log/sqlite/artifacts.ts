@@ -5,7 +5,15 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import type { ArtifactInfo, ArtifactListOptions, ArtifactOwner, ArtifactPage, Artifacts, StreamKind } from "../contract.ts";
+import type {
+  ArtifactAbout,
+  ArtifactInfo,
+  ArtifactListOptions,
+  ArtifactOwner,
+  ArtifactPage,
+  Artifacts,
+  StreamKind,
+} from "../contract.ts";
 import { LogError, toLogError } from "../log-error.ts";
 import { checksumOf, matches } from "../packing/checksum.ts";
 import type { Damage } from "../packing/damage.ts";
@@ -67,7 +75,7 @@ export class SqliteArtifacts implements Artifacts, Writer {
   }
 
   /** For the stream of this number. */
-  put(stream: number, bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo {
+  put(stream: number, bytes: Buffer, about: ArtifactAbout): ArtifactInfo {
     const sha = createHash("sha256").update(bytes).digest("hex");
     const artifactId = `art_${sha}`;
     const known = this.#stat(artifactId);
@@ -82,7 +90,8 @@ export class SqliteArtifacts implements Artifacts, Writer {
       this.#committer.enlist(this, 256, false);
     }
     if (known !== undefined) return known;
-    const info = describe(artifactId, about.kind, about.mime, about.name ?? null, bytes.length, Date.now());
+    const made = about.created_at ?? Date.now();
+    const info = describe(artifactId, about.kind, about.mime, about.name ?? null, bytes.length, made);
     this.#pending.set(artifactId, info);
     this.#committer.enlist(this, 256, false);
     return info;

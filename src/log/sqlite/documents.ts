@@ -2,7 +2,7 @@
  * Small JSON documents beside the streams (queued messages, idempotency keys). Written with the tick, read with what is pending on top.
  */
 
-import type { Documents } from "../contract.ts";
+import type { Documents, StoredDocument } from "../contract.ts";
 import { checksumOf } from "../packing/checksum.ts";
 import type { Damage } from "../packing/damage.ts";
 import { intOrNull, text } from "../packing/row-readers.ts";
@@ -20,6 +20,7 @@ export class SqliteDocuments implements Documents, Writer {
   readonly #delete: Statement;
   readonly #list: Statement;
   readonly #expired: Statement;
+  readonly #dump: Statement;
   readonly #naming: Statement;
   #pending = new Map<string, Pending>();
 
@@ -33,6 +34,7 @@ export class SqliteDocuments implements Documents, Writer {
     );
     this.#delete = db.prepare("DELETE FROM documents WHERE kind = ? AND id = ?");
     this.#list = db.prepare(`SELECT ${columns} FROM documents WHERE kind = ? AND id >= ? ORDER BY id`);
+    this.#dump = db.prepare(`SELECT ${columns} FROM documents WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?`);
     this.#expired = db.prepare(`SELECT ${columns} FROM documents WHERE expires_at IS NOT NULL AND expires_at <= ?`);
     this.#naming = db.prepare("SELECT kind, id, body FROM documents WHERE instr(id, ?) = 1 OR instr(body, ?) > 0");
   }
@@ -63,6 +65,15 @@ export class SqliteDocuments implements Documents, Writer {
     options: { prefix?: string; after?: string; limit?: number } = {},
   ): Promise<{ id: string; body: string }[]> {
     return this.listNow(kind, options);
+  }
+
+  async dump({ after, limit }: { after?: { kind: string; id: string }; limit: number }): Promise<StoredDocument[]> {
+    const rows = this.#dump.all(after?.kind ?? "", after?.id ?? "", limit);
+    return rows.flatMap((row) => {
+      const body = this.#checked(row);
+      const [kind, id, expires_at] = [text(row, "kind"), text(row, "id"), intOrNull(row, "expires_at")];
+      return body === null ? [] : [{ kind, id, body, expires_at }];
+    });
   }
 
   committed(): Promise<void> {

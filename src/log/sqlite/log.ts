@@ -194,12 +194,12 @@ export class SqliteLog implements Log {
     return Wal.open(this.#db, threaded ? options : null);
   }
 
-  async create(kind: StreamKind, id: string, state: string): Promise<StreamWriter> {
+  async create(kind: StreamKind, id: string, state: string, options: { created_at?: number } = {}): Promise<StreamWriter> {
     this.#committer.admit();
     if (this.#stream(kind, id) !== undefined) {
       throw new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
     }
-    const now = Date.now();
+    const now = options.created_at ?? Date.now();
     const row = {
       no: ++this.#lastNo,
       kind,

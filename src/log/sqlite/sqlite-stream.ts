@@ -63,6 +63,8 @@ export class SqliteStream implements Stream, Writer {
   /** As it is committed, and as the transaction that is being written says. */
   #updatedAt: number;
   #writtenAt: number;
+  /** Of the last event of a copy. */
+  #copiedAt: number | undefined;
   #lastNative: number;
   #lastNativeCommitted: number;
   #chunks: PendingChunk[] = [];
@@ -143,6 +145,7 @@ export class SqliteStream implements Stream, Writer {
     chunk.types.add(type);
     chunk.natives.add(entry.native);
     this.#last = sequence;
+    this.#copiedAt = entry.written_at;
     this.#context.committer.enlist(this, size + ENTRY_OVERHEAD, entry.sync);
   }
 
@@ -217,7 +220,7 @@ export class SqliteStream implements Stream, Writer {
     const { streams, events, natives } = this.#context;
     if (this.#deleted) return;
     // Only events make it younger: that nothing is open any more is no news.
-    if (this.#chunks.length > 0) this.#writtenAt = Date.now();
+    if (this.#chunks.length > 0) this.#writtenAt = this.#copiedAt ?? Date.now();
     if (this.#isNew) streams.insert(this.#row());
     else streams.update(this.#row());
     if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
