@@ -4,6 +4,7 @@
 //   npm run conformance -- --scenario=text   only this one; may be repeated, and may end with a star
 //   npm run conformance -- --scenario=inspector   only the runs in a browser
 //   npm run conformance -- --scenario=crash       only the runs in which the daemon is killed with -9
+//   npm run conformance -- --scenario=first-use   only the runs of the packed package, installed by a new user
 //   npm run conformance -- --short           the short set: a few minutes, for every change
 //   npm run conformance -- --compare         prints what the agents tell in the scenarios they all play; it is compared in any case
 //   npm run conformance -- --versions        older versions of the agents, the short set: a table of what passed
@@ -17,6 +18,7 @@ import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../build/verify/p
 import { agentSummary, summarize } from "../build/verify/report/table.js";
 import { compareAgents, comparisonSummary, verifyAgents } from "../build/verify/verify-command.js";
 import { crash } from "./conformance-crash.mjs";
+import { firstUse } from "./conformance-first-use.mjs";
 import { BROWSED, browse } from "./conformance-inspector.mjs";
 import { installPinned } from "./install-pinned.mjs";
 
@@ -73,9 +75,11 @@ const browsed = [];
 /** The runs in a browser go by this name among the scenarios. */
 const IN_BROWSER = "inspector";
 const CRASHED = "crash";
-const asked = named.filter((name) => name !== IN_BROWSER && name !== CRASHED);
+const FIRST_USE = "first-use";
+const asked = named.filter((name) => ![IN_BROWSER, CRASHED, FIRST_USE].includes(name));
 const withBrowser = (named.length === 0 && !flags.has("--versions")) || named.includes(IN_BROWSER);
 const withCrash = (named.length === 0 && !isShort) || named.includes(CRASHED);
+const withFirstUse = (named.length === 0 && !flags.has("--versions")) || named.includes(FIRST_USE);
 for (const { agent, scenarios, command } of ready) {
   // Set one at a time: an agent may be pinned in two versions.
   if (command) env[commandVariable(agent)] = command;
@@ -86,6 +90,8 @@ for (const { agent, scenarios, command } of ready) {
   }
   if (withBrowser && BROWSED.includes(agent))
     browsed.push({ agent, where: "in the inspector", failures: await apart(agent, "in the inspector", browse) });
+  if (withFirstUse && BROWSED.includes(agent))
+    browsed.push({ agent, where: "at first use", failures: await apart(agent, "at first use", firstUse) });
   if (withCrash) browsed.push({ agent, where: "after kill -9", failures: await apart(agent, "after kill -9", crash) });
 }
 

@@ -4,7 +4,16 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { validate } from "dockerfile-utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { CLI, removeDir, temporaryDir } from "../daemon-process.ts";
+
+type Compose = {
+  services: Record<
+    "dragoman",
+    { build: string; ports: string[]; volumes: string[]; environment: string[]; stop_grace_period: string }
+  >;
+  volumes: Record<string, unknown>;
+};
 
 const text = readFileSync(fileURLToPath(new URL("../../Dockerfile", import.meta.url)), "utf8");
 const instructions = text
@@ -49,6 +58,37 @@ describe("Dockerfile", () => {
   it("holds no secret", () => {
     expect(all("ENV").join(" ")).not.toMatch(/TOKEN|SECRET|KEY/);
     expect(all("ARG")).toEqual([]);
+  });
+});
+
+describe("compose.yaml", () => {
+  const compose = parse(readFileSync(fileURLToPath(new URL("../../compose.yaml", import.meta.url)), "utf8")) as Compose;
+  const service = compose.services.dragoman;
+
+  it("builds this Dockerfile, and fits it", () => {
+    expect(Object.keys(compose.services)).toEqual(["dragoman"]);
+    expect(service.build).toBe(".");
+    const [port] = all("EXPOSE");
+    expect(service.ports.map((each) => each.split(":").at(-1))).toEqual([port]);
+    const [data] = JSON.parse(all("VOLUME")[0] ?? "[]") as string[];
+    const targets = service.volumes.map((each) => each.split(":").at(-1));
+    expect(targets).toEqual([data, all("WORKDIR").at(-1)]);
+    expect(Object.keys(compose.volumes)).toEqual([service.volumes[0]?.split(":")[0]]);
+  });
+
+  it("is reached from this machine only, needs a token, and gives no rights", () => {
+    for (const each of service.ports) expect(each).toMatch(/^127\.0\.0\.1:/);
+    expect(service.environment[0]).toMatch(/^DRAGOMAN_TOKEN=\$\{DRAGOMAN_TOKEN:\?/);
+    expect(service).toMatchObject({ cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] });
+    expect(service).not.toHaveProperty("privileged");
+  });
+
+  it("holds no secret: keys are names, or come from outside", () => {
+    for (const each of service.environment) expect(each).toMatch(/^[A-Z_]+(=\$\{[A-Z_]+:\?[^}]+\})?$/);
+  });
+
+  it("waits until the daemon has stopped its agents", () => {
+    expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(20);
   });
 });
 
