@@ -23,11 +23,20 @@ const ENTRIES = [
 /** Native code, and what is loaded only where somebody installed it. */
 const EXTERNAL = [/^@lydell\//, /^@xterm\//, /^@photostructure\//, /^@anthropic-ai\//, /^pg$/];
 
+/** What fastify loads only when it is not given its own: compilers of schemas, and requests for tests. */
+const NOT_USED = new Set(["@fastify/ajv-compiler", "@fastify/fast-json-stringify-compiler", "light-my-request"]);
+const leaveOut = {
+  name: "leave-out",
+  resolveId: (id) => (NOT_USED.has(id) ? `\0not-used:${id}` : null),
+  load: (id) => (id.startsWith("\0not-used:") ? `throw new Error("${id.slice(10)} is not part of the bundle.");` : null),
+};
+
 export async function bundlePrograms() {
   const bundle = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name, join(root, `build/${name}.js`)])),
     platform: "node",
     external: EXTERNAL,
+    plugins: [leaveOut],
     checks: { ineffectiveDynamicImport: false },
   });
   const { output } = await bundle.write({

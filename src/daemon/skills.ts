@@ -11,9 +11,9 @@ import type { PermissionMode } from "../schema/event-data.ts";
 import type { SkillList } from "../schema/skill.ts";
 import type { HandedSkills, SkillPlace, SkillSource, UsedSkill } from "../session/skill-source.ts";
 import {
+  bodyOf,
   effectiveAllowedTools,
   invocationOf,
-  readFrontmatter,
   type Skill,
   type SkillCatalog,
   skillCatalog,
@@ -166,7 +166,7 @@ const modeOf = (mode: string): PermissionMode =>
 
 function readSkill(skill: Skill, args: string, allowed: string[]): ReadSkill {
   const { name, path, directory, digest } = skill;
-  const text = skillText(skill, readFrontmatter(readFileSync(path, "utf8"))?.body ?? "", args);
+  const text = skillText(skill, bodyOf(readFileSync(path, "utf8")), args);
   return { name, path, directory, digest, text, allowed };
 }
 

@@ -88,7 +88,7 @@ export async function loadSkill(directory: string, root: SkillRoot): Promise<{ s
     };
   if (file.length > FILE_BYTES)
     return { skill: null, warnings: [{ kind: "too_large", name, detail: `SKILL.md has more than ${FILE_BYTES} bytes.` }] };
-  const read = readFrontmatter(file.toString("utf8"));
+  const read = await readFrontmatter(file.toString("utf8"));
   if (!read)
     return {
       skill: null,

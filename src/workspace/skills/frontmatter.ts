@@ -1,5 +1,4 @@
 /** Reads the YAML at the head of a SKILL.md, and checks it against the Agent Skills specification. Loading is lenient: most faults are warnings. */
-import { parseDocument } from "yaml";
 import type { SkillWarning } from "./skill.ts";
 
 const NAME_LENGTH = 64;
@@ -24,17 +23,27 @@ const IN_USE = new Set([
 export type Frontmatter = { fields: Record<string, unknown>; body: string; repaired: boolean };
 
 /** null: there is no frontmatter, or it is no YAML map even after repair. */
-export function readFrontmatter(text: string): Frontmatter | null {
-  const match = /^\uFEFF?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)??)---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text);
-  if (!match) return null;
-  const [, head = "", body = ""] = match;
-  const fields = parseMap(head);
+export async function readFrontmatter(text: string): Promise<Frontmatter | null> {
+  const parts = divided(text);
+  if (!parts) return null;
+  const { head, body } = parts;
+  const fields = await parseMap(head);
   if (fields) return { fields, body, repaired: false };
-  const repaired = parseMap(quoteColons(head));
+  const repaired = await parseMap(quoteColons(head));
   return repaired ? { fields: repaired, body, repaired: true } : null;
 }
 
-function parseMap(yaml: string): Record<string, unknown> | null {
+/** What stands behind the frontmatter; nothing where there is none. */
+export const bodyOf = (text: string): string => divided(text)?.body ?? "";
+
+function divided(text: string): { head: string; body: string } | null {
+  const match = /^\uFEFF?---[ \t]*\r?\n((?:[\s\S]*?\r?\n)??)---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text);
+  return match && { head: match[1] ?? "", body: match[2] ?? "" };
+}
+
+async function parseMap(yaml: string): Promise<Record<string, unknown> | null> {
+  // Loaded on use: most daemons never read a skill.
+  const { parseDocument } = await import("yaml");
   try {
     // No aliases: a small file could become a huge value. No custom tags: only plain data.
     const document = parseDocument(yaml, { schema: "core", uniqueKeys: true });

@@ -156,7 +156,7 @@ describe("the catalog", () => {
     });
     expect(found?.description.trim()).toBe("folded text");
     expect(found?.digest).toBe(`sha256:${bash(project, `sha256sum ${path}`).split(" ")[0]}`);
-    expect(readFrontmatter(readFileSync(path, "utf8"))?.body).toBe("Body --- here.\r\n");
+    expect((await readFrontmatter(readFileSync(path, "utf8")))?.body).toBe("Body --- here.\r\n");
     chmodSync(path, 0o644);
   });
 });
@@ -184,12 +184,12 @@ describe("validation", () => {
     "name: a\ndescription: d\nfancy: true",
     "name: other\ndescription: d",
   ];
-  it.each(corpus.map((yaml) => [yaml.slice(0, 60), yaml]))("agrees with the reference: %s", (_shown, yaml) => {
+  it.each(corpus.map((yaml) => [yaml.slice(0, 60), yaml]))("agrees with the reference: %s", async (_shown, yaml) => {
     const text = `---\n${yaml}\n---\nbody\n`;
     const [metadata] = parseFrontmatter(text);
     const directory = yaml.startsWith("name: other") ? "a" : String(metadata.name ?? "a");
     const theirs = validateMetadata(metadata, `/skills/${directory}`);
-    const ours = validate(readFrontmatter(text)!.fields, directory);
+    const ours = validate((await readFrontmatter(text))!.fields, directory);
     expect([ours.map(({ detail }) => detail), theirs].map((faults) => faults.length > 0)).toEqual([
       theirs.length > 0,
       theirs.length > 0,
