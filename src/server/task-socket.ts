@@ -30,6 +30,8 @@ const FAR_BEHIND_BYTES = 1024 * 1024;
 /** Commands of one client that may wait, and how many bytes of them; more are read when some are done. */
 const MAX_WAITING = 64;
 const MAX_WAITING_BYTES = 1024 * 1024;
+/** Commands of one client before others get their turn. */
+const PER_TURN = 16;
 /** Longer than any secret. */
 const LOOK_BACK_BYTES = 32 * 1024;
 
@@ -74,6 +76,7 @@ export class TaskSocket implements OpenStream {
   #again = false;
   #waiting = 0;
   #waitingBytes = 0;
+  #taken = 0;
   /** Called when something was sent, or the client has gone. */
   #sent = (): void => {};
   #work: Promise<void> = Promise.resolve();
@@ -237,7 +240,7 @@ export class TaskSocket implements OpenStream {
     this.#waitingBytes += data.length;
     if (this.#isFull) this.#ws.pause();
     this.#work = this.#work.then(async () => {
-      await this.#answersRead();
+      await this.#turn();
       await this.#take(data, binary);
       this.#waiting -= 1;
       this.#waitingBytes -= data.length;
@@ -249,8 +252,9 @@ export class TaskSocket implements OpenStream {
     return this.#waiting >= MAX_WAITING || this.#waitingBytes >= MAX_WAITING_BYTES;
   }
 
-  /** Each command has an answer, and answers that nobody reads are kept here. */
-  async #answersRead(): Promise<void> {
+  /** Each command has an answer, and answers that nobody reads are kept here. One piece of the stream may hold thousands of commands: others come between. */
+  async #turn(): Promise<void> {
+    if (++this.#taken % PER_TURN === 0) await new Promise(setImmediate);
     while (!this.#closed && this.#ws.bufferedAmount > SLOW_BYTES)
       await new Promise<void>((resolve) => {
         this.#sent = resolve;
