@@ -15,7 +15,7 @@ import { compileInterposer, type Faults, faultsIn } from "./interposer.ts";
 
 const ALL = process.env.DRAGOMAN_FAULTS === "all";
 const SEED = Number(process.env.DRAGOMAN_FAULT_SEED ?? 1);
-/** In the short form every so many calls, from where the seed says. A start has about 100 calls, the script about 550, a stop about 60. */
+/** In the short form every so many calls, from where the seed says. A start has about 130 calls, the script about 1,200, a stop about 90. */
 const STRIDES = ALL ? { start: 1, work: 1, stop: 1 } : { start: 61, work: 131, stop: 29 };
 const MOST_CALLS = 2_000;
 const PATIENCE_MS = 20_000;
