@@ -2,8 +2,8 @@
  * Changes of files that can be proved: each is known by the digests before and after. They are made all or none, and after a crash the files themselves say
  * whether they were made.
  */
-import { constants, lstatSync, readFileSync } from "node:fs";
-import { chmod, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
+import { constants, existsSync, lstatSync, readFileSync } from "node:fs";
+import { mkdir, open, readFile, readlink, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { sha256 } from "./digest.ts";
 import type { BlobStore } from "./ports.ts";
@@ -14,6 +14,7 @@ const NEW_FILE_MODE = 0o666;
 /** A file beyond this is no source file: a tool that edits it would hold it three times in memory. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024;
 const SMALL_BYTES = 256 * 1024;
+const HANDLES = existsSync("/proc/self/fd") ? "/proc/self/fd" : null;
 
 /**
  * A file as it is; null when there is none. Throws `ToolError` for a directory, a device or a file that is too big; `advice` is added for a directory. Small files,
@@ -95,7 +96,7 @@ export async function makeChanges(changes: readonly FileChange[], blobs: BlobSto
 
 async function makeOne(path: string, digest: string | null, mode: number, blobs: BlobStore): Promise<void> {
   if (digest === null) {
-    await unlink(path).catch((error: NodeJS.ErrnoException) => {
+    await inDirectory(dirname(path), (at) => unlink(at(basename(path)))).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "ENOENT") throw error;
     });
     return;
@@ -108,21 +109,39 @@ async function makeOne(path: string, digest: string | null, mode: number, blobs:
 /** Temporary name, sync, rename. The name depends on the content alone, so that a crash leaves nothing that the next attempt does not take away. */
 async function writeAtomic(path: string, bytes: Buffer, mode: number, digest: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const temporary = join(dirname(path), `.${basename(path).slice(0, 100)}.${digest.slice(0, 16)}.tmp`);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
-  try {
-    const file = await open(temporary, flags, mode);
+  await inDirectory(dirname(path), async (at) => {
+    const temporary = at(`.${basename(path).slice(0, 100)}.${digest.slice(0, 16)}.tmp`);
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
     try {
-      await file.writeFile(bytes);
-      await file.datasync();
-    } finally {
-      await file.close();
+      const file = await open(temporary, flags, mode);
+      try {
+        await file.writeFile(bytes);
+        await file.chmod(mode);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(temporary, at(basename(path)));
+    } catch (error) {
+      await unlink(temporary).catch(() => {});
+      throw error;
     }
-    await chmod(temporary, mode);
-    await rename(temporary, path);
-  } catch (error) {
-    await unlink(temporary).catch(() => {});
-    throw error;
+  });
+}
+
+/**
+ * Works in a directory whose real path was decided before. A command in its sandbox may have put a link in its place since then, and what is written here is
+ * written without a sandbox: so the directory is opened, asked where it is, and used by its handle.
+ */
+async function inDirectory<T>(directory: string, work: (at: (name: string) => string) => Promise<T>): Promise<T> {
+  if (HANDLES === null) return work((name) => join(directory, name));
+  const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    const base = join(HANDLES, String(handle.fd));
+    if ((await readlink(base)) !== directory) throw new Error(`${directory} leads elsewhere now`);
+    return await work((name) => join(base, name));
+  } finally {
+    await handle.close();
   }
 }
 

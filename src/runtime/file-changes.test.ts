@@ -1,0 +1,50 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { makeChanges, planChange } from "./file-changes.ts";
+import { MemoryBlobs } from "./memory-stores.ts";
+
+let place: string;
+let blobs: MemoryBlobs;
+beforeEach(() => {
+  place = realpathSync(mkdtempSync(join(tmpdir(), "dragoman-changes-")));
+  for (const name of ["work/inner/deep", "outside/deep"]) mkdirSync(join(place, name), { recursive: true });
+  for (const name of ["work/inner/a.txt", "outside/a.txt"]) writeFileSync(join(place, name), "old");
+  blobs = new MemoryBlobs();
+});
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+describe.runIf(existsSync("/proc/self/fd"))("a directory that became a link after its change was planned", () => {
+  it.each([
+    ["inner/a.txt", Buffer.from("new")],
+    ["inner/deep/b.txt", Buffer.from("new")],
+    ["inner/a.txt", null],
+  ])("leads nobody out: %s", async (path, content) => {
+    const change = await planChange(join(place, "work", path), content, blobs);
+    renameSync(join(place, "work/inner"), join(place, "work/moved"));
+    symlinkSync(join(place, "outside"), join(place, "work/inner"));
+    await expect(makeChanges([change], blobs)).rejects.toThrow(/leads elsewhere now|ELOOP|ENOTDIR/);
+    expect(readFileSync(join(place, "outside/a.txt"), "utf8")).toBe("old");
+    expect([readdirSync(join(place, "outside")), readdirSync(join(place, "outside/deep"))]).toEqual([["a.txt", "deep"], []]);
+  });
+
+  it("changes files otherwise, with their permissions", async () => {
+    const file = join(place, "work/inner/a.txt");
+    await makeChanges([await planChange(file, Buffer.from("new"), blobs)], blobs);
+    expect(readFileSync(file, "utf8")).toBe("new");
+    await makeChanges([await planChange(file, null, blobs)], blobs);
+    expect(readdirSync(join(place, "work/inner"))).toEqual(["deep"]);
+  });
+});
