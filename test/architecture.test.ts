@@ -41,9 +41,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   mcp: ["client", "schema"],
   daemon: [
     "agents",
+    "cluster",
     "dialects",
     "discovery",
     "log",
+    "log/postgres",
     "log/sqlite",
     "redaction",
     "schema",

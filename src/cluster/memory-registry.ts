@@ -16,11 +16,14 @@ type StoredSession = SessionHome & { home: string; owner: NodeRef | null; epoch:
 
 export class MemoryRegistry implements Registry {
   readonly #now: () => number;
+  readonly #onClaim: (sessionId: string, epoch: number) => void;
   readonly #nodes = new Map<string, StoredNode>();
   readonly #sessions = new Map<string, StoredSession>();
 
-  constructor(now: () => number) {
+  /** `onClaim`: done with the claim, as one: whoever wrote the session before is refused from then on. */
+  constructor(now: () => number, onClaim: (sessionId: string, epoch: number) => void = () => {}) {
     this.#now = now;
+    this.#onClaim = onClaim;
   }
 
   async join(profile: NodeProfile, { term_ms, before }: JoinOptions): Promise<NodeRef> {
@@ -68,6 +71,7 @@ export class MemoryRegistry implements Registry {
       const from = session.owner;
       const reason = from === null ? "move" : from.node_id === me.node_id ? "restart" : "takeover";
       Object.assign(session, { owner: { ...me }, epoch: session.epoch + 1, wanted: null });
+      this.#onClaim(session.session_id, session.epoch);
       claims.push({ session_id: session.session_id, epoch: session.epoch, from, reason });
     }
     return claims;

@@ -5,6 +5,7 @@ import type { NodeRow, Ownership } from "./registry.ts";
 const node = (node_id: string, more: Partial<NodeRow> = {}): NodeRow => ({
   node_id,
   kind: "node",
+  writer: node_id,
   url: "",
   version: "",
   labels: {},

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Postgres } from "../log/postgres/connection.ts";
 import { migrate } from "../log/postgres/migrations.ts";
+import { logTables } from "../log/postgres/schema.ts";
 import { startPostgres, type TestPostgres, withoutPostgres } from "../log/postgres/test-postgres.ts";
 import { FLEET_TABLES, PostgresRegistry } from "./postgres-registry.ts";
 import { registrySuite } from "./registry.suite.ts";
@@ -14,7 +15,7 @@ describe.skipIf(withoutPostgres())("on Postgres", () => {
   beforeAll(async () => {
     server = await startPostgres();
     database = await Postgres.open({ url: server.url });
-    await migrate(database, [FLEET_TABLES]);
+    await migrate(database, [logTables, FLEET_TABLES]);
   });
 
   afterAll(async () => {
@@ -31,7 +32,15 @@ describe.skipIf(withoutPostgres())("on Postgres", () => {
 
   it("after a restore every node that lived on is refused, and every epoch is higher than it ever was", async () => {
     const registry = await empty();
-    const profile = { node_id: "a", kind: "node", url: "http://a", version: "1", labels: {}, capacity: 1 } as const;
+    const profile = {
+      node_id: "a",
+      kind: "node",
+      writer: "a/1",
+      url: "http://a",
+      version: "1",
+      labels: {},
+      capacity: 1,
+    } as const;
     const a = await registry.join({ ...profile, places: [], agents: ["mock"] }, { term_ms: 60_000 });
     await registry.own(a, { session_id: "s1", agent: "mock", place: null });
     expect(await registry.afterRestore()).toBe(1);

@@ -21,7 +21,7 @@ export const FLEET_TABLES: MigrationRoom = {
   room: "cluster",
   steps: [
     `CREATE TABLE dragoman.nodes (
-       node_id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', incarnation bigint NOT NULL, kind text NOT NULL, url text NOT NULL, version text NOT NULL,
+       node_id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', incarnation bigint NOT NULL, kind text NOT NULL, writer text NOT NULL, url text NOT NULL, version text NOT NULL,
        labels jsonb NOT NULL, places jsonb NOT NULL, agents jsonb NOT NULL, capacity integer NOT NULL, load integer NOT NULL,
        lease_until timestamptz NOT NULL, lease_since timestamptz NOT NULL, state text NOT NULL
      ) WITH (fillfactor = 50);
@@ -49,10 +49,11 @@ export class PostgresRegistry implements Registry {
 
   join({ node_id, ...profile }: NodeProfile, { term_ms, before }: JoinOptions): Promise<NodeRef> {
     return this.#database.transaction(async (sql) => {
+      const { rows: earlier } = await sql.query("SELECT writer FROM dragoman.nodes WHERE node_id = $1 FOR UPDATE", [node_id]);
       const { rows } = await sql.query(
-        `INSERT INTO dragoman.nodes AS n (node_id, incarnation, kind, url, version, labels, places, agents, capacity, load, lease_until, lease_since, state)
-         VALUES ($1, 1, $2, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')
-         ON CONFLICT (node_id) DO UPDATE SET incarnation = n.incarnation + 1, kind = excluded.kind, url = excluded.url, version = excluded.version,
+        `INSERT INTO dragoman.nodes AS n (node_id, incarnation, kind, writer, url, version, labels, places, agents, capacity, load, lease_until, lease_since, state)
+         VALUES ($1, 1, $2, $10, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')
+         ON CONFLICT (node_id) DO UPDATE SET incarnation = n.incarnation + 1, kind = excluded.kind, writer = excluded.writer, url = excluded.url, version = excluded.version,
            labels = excluded.labels, places = excluded.places, agents = excluded.agents, capacity = excluded.capacity, load = 0,
            lease_until = excluded.lease_until, lease_since = excluded.lease_since, state = 'up'
          RETURNING incarnation`,
@@ -66,6 +67,7 @@ export class PostgresRegistry implements Registry {
           JSON.stringify(profile.places),
           JSON.stringify(profile.agents),
           profile.capacity,
+          profile.writer,
         ],
       );
       const incarnation = Number(rows[0]?.incarnation);
@@ -74,6 +76,12 @@ export class PostgresRegistry implements Registry {
           node_id,
           before,
           incarnation,
+        ]);
+      // Sessions are claimed; what else this node wrote in an earlier life is its own at once.
+      else if (earlier[0] !== undefined)
+        await sql.query("UPDATE dragoman.streams SET owner = $2, epoch = epoch + 1 WHERE owner = $1 AND kind <> 'session'", [
+          String(earlier[0].writer),
+          profile.writer,
         ]);
       return { node_id, incarnation };
     });
@@ -108,6 +116,7 @@ export class PostgresRegistry implements Registry {
     return rows.map((row) => String(row.node_id));
   }
 
+  /** From its commit on the log refuses whoever wrote these sessions, and the tasks that ran for them, before. */
   async claim({ node_id, incarnation }: NodeRef, { limit }: { limit: number }): Promise<Claim[]> {
     const { rows } = await this.#database.query(
       `WITH free AS (
@@ -115,7 +124,13 @@ export class PostgresRegistry implements Registry {
          WHERE (o.node_id IS NULL OR NOT dragoman.is_living(o.node_id, o.incarnation))
            AND dragoman.is_living($1, $2) AND dragoman.takes($1, o.home, o.place, o.agent)
            AND (o.wanted IS NULL OR o.wanted = $1 OR NOT dragoman.takes(o.wanted, o.home, o.place, o.agent))
-         ORDER BY o.session_id LIMIT $3 FOR UPDATE OF o SKIP LOCKED)
+         ORDER BY o.session_id LIMIT $3 FOR UPDATE OF o SKIP LOCKED),
+       streams AS (
+         UPDATE dragoman.streams s SET owner = n.writer, epoch = s.epoch + 1 FROM free, dragoman.nodes n
+         WHERE n.node_id = $1 AND s.kind = 'session' AND s.id = free.session_id),
+       tasks AS (
+         UPDATE dragoman.streams s SET owner = n.writer, epoch = s.epoch + 1 FROM free, dragoman.nodes n, dragoman.stream_states t
+         WHERE n.node_id = $1 AND s.kind = 'task' AND t.no = s.no AND t.kind = 'task' AND t.tags @> ARRAY['session:' || free.session_id])
        UPDATE dragoman.owners o SET node_id = $1, incarnation = $2, epoch = o.epoch + 1, wanted = NULL
        FROM free WHERE o.session_id = free.session_id
        RETURNING o.session_id, o.epoch, free.from_node, free.from_life`,
@@ -185,6 +200,7 @@ export class PostgresRegistry implements Registry {
     return rows.map((row) => ({
       node_id: String(row.node_id),
       kind: row.kind === "gateway" ? "gateway" : "node",
+      writer: String(row.writer),
       url: String(row.url),
       version: String(row.version),
       labels: JSON.parse(String(row.labels)),
@@ -211,6 +227,7 @@ export class PostgresRegistry implements Registry {
   async afterRestore(): Promise<number> {
     return this.#database.transaction(async (sql: Sql) => {
       await sql.query("UPDATE dragoman.nodes SET state = 'fenced'");
+      await sql.query("UPDATE dragoman.streams SET epoch = epoch + 1000000");
       return (await sql.query("UPDATE dragoman.owners SET epoch = epoch + 1000000")).count;
     });
   }

@@ -23,6 +23,7 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
     const profile = (node_id: string, more: Partial<NodeProfile> = {}): NodeProfile => ({
       node_id,
       kind: "node",
+      writer: `${node_id}/life`,
       url: `http://${node_id}:2468`,
       version: "1.0.0",
       labels: { zone: "a" },

@@ -16,6 +16,8 @@ export type NodeState = "up" | "draining" | "fenced";
 export type NodeProfile = {
   node_id: string;
   kind: NodeKind;
+  /** Under this name its process takes writers of the log: another one with each start. */
+  writer: string;
   /** Where other nodes reach it. */
   url: string;
   version: string;

@@ -3,9 +3,10 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Agent, AgentHost } from "../agents/contract.ts";
-import type { Log, LogError } from "../log/sqlite/log.ts";
+import type { Log } from "../log/contract.ts";
+import type { LogError } from "../log/log-error.ts";
 import { atStart, openSqliteLog } from "../log/sqlite/log.ts";
-import { Indexer } from "../search/indexer.ts";
+import type { Indexer } from "../search/indexer.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { removeUnfinishedImports } from "../session/import-mark.ts";
 import { clearSpool } from "../session/import-source.ts";
@@ -17,10 +18,12 @@ import { AcpTerminals, type TaskService } from "../workspace/tasks/index.ts";
 import { Directory } from "./agent-directory.ts";
 import { createAgentHost, type HostedAgent, type LogLevel } from "./agent-host.ts";
 import { childSessions } from "./child-sessions.ts";
+import type { ClusterMember, ClusterOptions } from "./cluster.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 import { checkpointsOf } from "./directory-checkpoints.ts";
+import { SearchKeeper } from "./search-keeper.ts";
 import { DaemonSkills } from "./skills.ts";
-import { createTasks } from "./tasks.ts";
+import { createTasks, type DaemonTasks } from "./tasks.ts";
 
 /** How long agents and the log have for their end. With the server's own time, the daemon ends within ten seconds. */
 const CLOSE_MS = 7_000;
@@ -36,6 +39,8 @@ export type CoreOptions = {
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
   /** Further variables for a process that serves one session alone: how it reaches the daemon. */
   agentAccess?(sessionId: string): Record<string, string>;
+  /** Absent: one daemon with its own log in the data directory. */
+  cluster?: ClusterOptions | undefined;
   /** Told when the log cannot write, and with null when it can again. */
   onLogError?(error: LogError | null): void;
 };
@@ -47,7 +52,9 @@ export type Core = {
   directory: Directory;
   trust: TrustStore;
   skills: DaemonSkills;
-  indexer: Indexer;
+  indexer: Pick<Indexer, "status">;
+  /** Null: one daemon by itself. */
+  cluster: ClusterMember | null;
   tasks: TaskService;
   reaped: Reaped[];
   recovered: number;
@@ -57,6 +64,7 @@ export type Core = {
 
 /** In this order: the lock, the orphans of a crashed daemon, the sessions it left open. Only then may anything new begin. */
 export async function openCore(options: CoreOptions): Promise<Core> {
+  if (options.cluster) return openNode(options, options.cluster);
   let stopAgents = (): void => {};
   const log = await openSqliteLog({
     dataDir: options.dataDir,
@@ -68,11 +76,30 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     },
   });
   try {
-    return await openSessions(options, log, (stop) => {
+    return await openSessions(options, { log, cluster: null }, (stop) => {
       stopAgents = stop;
     });
   } catch (error) {
     await log.close().catch(() => undefined);
+    throw atStart(error, options.dataDir);
+  }
+}
+
+/** A node of a fleet: its sessions come when it joins, and each has its own owner, so losing one is no end of the others. */
+async function openNode(options: CoreOptions, given: ClusterOptions): Promise<Core> {
+  // Loaded here: one daemon by itself needs nothing of it.
+  const { ClusterMember } = await import("./cluster.ts");
+  const cluster = await ClusterMember.open(given, {
+    agents: () => (given.kind === "gateway" ? [] : options.agents.map(({ id }) => id)),
+    capacity: options.config.limits?.sessions ?? defaults.limits.sessions,
+    log: options.log,
+    onLogError: (error) => options.onLogError?.(error),
+  });
+  try {
+    return await openSessions(options, { log: cluster.log, cluster }, () => undefined);
+  } catch (error) {
+    await cluster.leave();
+    await cluster.log.close().catch(() => undefined);
     throw atStart(error, options.dataDir);
   }
 }
@@ -88,7 +115,9 @@ async function removeImports({ dataDir, log: say }: CoreOptions, log: Log): Prom
   }
 }
 
-async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () => void) => void): Promise<Core> {
+type Opened = { log: Log; cluster: ClusterMember | null };
+
+async function openSessions(options: CoreOptions, { log, cluster }: Opened, onFenced: (stop: () => void) => void): Promise<Core> {
   const processDir = join(options.dataDir, "processes");
   mkdirSync(processDir, { recursive: true, mode: 0o700 });
   const reaped = await reapOrphans(processDir);
@@ -100,7 +129,7 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     onDamage: (message) => options.log("warn", message),
   });
   const directory = new Directory(agents, { ...options, trust });
-  let indexer: Indexer | null = null;
+  let index: SearchKeeper | null = null;
   const checkpoints = checkpointsOf(options, log);
   const warn = (message: string, fields?: Record<string, unknown>): void => options.log("warn", message, fields);
   const [ids, clock] = [timeOrderedIds(), isoClock()];
@@ -128,9 +157,10 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     defaultDirectory: options.defaultDirectory,
     agentEnvironment: (id) => ({ ...options.agentAccess?.(id), [SESSION_VARIABLE]: id }),
     warn,
-    isUsed: (id) => tasks.service.isUsed(id),
+    isUsed: (id) => tasks.service.isUsed(id) || cluster?.owns(id) === false,
+    whereabouts: cluster ? (id) => cluster.whereabouts(id) : undefined,
     onRemoved: (id) => tasks.service.removeOf(id),
-    searchReady: () => indexer?.status().state === "ready",
+    searchReady: () => index?.status().state === "ready",
   });
   const openChannel: AgentHost["openChannel"] = (translator) => manager.openChannel(translator);
   const openTerminals: NonNullable<AgentHost["openTerminals"]> = (asked) =>
@@ -144,16 +174,16 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     agents.set(agent.id, { agent: agent.open?.(host) ?? agent, host });
   }
   onFenced(() => void Promise.allSettled([manager.shutdown(), tasks.service.close()]));
-  await removeImports(options, log);
-  const { recovered } = await manager.recover();
-  await tasks.closeLost();
-  indexer = new Indexer({
+  const recovered = cluster ? 0 : await recoverAll(options, log, manager, tasks);
+  cluster?.attach(manager, () => tasks.closeLost());
+  const indexer = new SearchKeeper({
     log,
     factsOf: sessionFacts,
     onError: (error) =>
       options.log("error", "the search index cannot be kept; it is tried again at the next start", { error: String(error) }),
   });
-  indexer.start();
+  index = indexer;
+  indexer.keep(cluster ? () => cluster.leads() : null);
   const stop = async (): Promise<void> => {
     await tasks.service.close();
     await manager
@@ -168,9 +198,17 @@ async function openSessions(options: CoreOptions, log: Log, onFenced: (stop: () 
     // An agent that starts just now, or one that does not end, must not keep the daemon.
     await Promise.race([stopped, delay(CLOSE_MS, undefined, { signal: late.signal }).catch(() => {})]);
     await indexer.close();
+    await cluster?.leave();
     await log.close();
   };
-  return { log, indexer, manager, tasks: tasks.service, agents, directory, trust, skills, reaped, recovered, close };
+  return { log, indexer, cluster, manager, tasks: tasks.service, agents, directory, trust, skills, reaped, recovered, close };
+}
+
+async function recoverAll(options: CoreOptions, log: Log, manager: SessionManager, tasks: DaemonTasks): Promise<number> {
+  await removeImports(options, log);
+  const { recovered } = await manager.recover();
+  await tasks.closeLost();
+  return recovered;
 }
 
 /** What search knows of a session. Undefined when its row cannot be read. */

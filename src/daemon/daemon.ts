@@ -22,6 +22,7 @@ import { TokenStore } from "../server/token-store.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { instanceId, knowsUnixPeers } from "../transports/index.ts";
 import { packagedAgents } from "./agent-packages.ts";
+import type { ClusterOptions } from "./cluster.ts";
 import { acpEntries, agentSettings, type Config, defaultDataDir, defaults, retentionOf } from "./config.ts";
 import { openCore } from "./core.ts";
 import { removeDiscovery, socketPath, writeDiscovery } from "./discovery.ts";
@@ -42,6 +43,8 @@ export type DaemonOptions = {
   env?: NodeJS.ProcessEnv;
   /** Begin with an empty log when the one that is there is damaged; it is kept aside. */
   acceptEmpty?: boolean;
+  /** Absent: one daemon with its own log. */
+  cluster?: ClusterOptions;
   logger?: Logger;
 };
 
@@ -99,6 +102,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     env: options.env ?? process.env,
     defaultDirectory: directory,
     acceptEmpty: options.acceptEmpty ?? false,
+    cluster: options.cluster,
     log: (level, message, fields) => logger[level](fields ?? {}, message),
     agentAccess: (id) => (reach ? agentVariables(reach, core.manager, id, access) : {}),
     onLogError: (error) =>
@@ -120,6 +124,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       retention: retentionOf(config),
       setAsideLogs: () => setAsideLogs(dataDir).length,
       manager: core.manager,
+      ...(core.cluster ? { fleet: core.cluster.fleet } : {}),
       tasks: core.tasks,
       agents: core.directory,
       tokens,
@@ -147,6 +152,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       throw listenFault(error, host, wanted.port);
     });
     reach = { url, tokens };
+    await core.cluster?.start(url);
     const describe = (): void =>
       writeDiscovery(dataDir, {
         url,

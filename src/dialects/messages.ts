@@ -137,6 +137,7 @@ const plainTypes: Record<Exclude<EventType, SaidAbove>, UnifiedMessage["type"]> 
   "session.ended": "session_lifecycle",
   "session.updated": "session_lifecycle",
   "session.compacted": "session_lifecycle",
+  "session.moved": "session_lifecycle",
   "checkpoint.created": "session_lifecycle",
   "artifact.written": "session_lifecycle",
   // Going back and failing at it are answers to what somebody asked for.

@@ -339,6 +339,15 @@ export const SessionUpdated = Type.Object({
   /** Who asked for the change; absent when the agent made it. */
   actor: optional(Actor),
 });
+/** Another node owns the session from here on. */
+export const SessionMoved = Type.Object({
+  from: nullable(Text),
+  to: Text,
+  /** Under which it is written from here on. */
+  epoch: Type.Integer(),
+  /** `takeover`: its owner died. `move`: its owner gave it away. `restart`: the same node in another life. */
+  reason: Type.Enum(["takeover", "move", "restart"]),
+});
 export const SessionCompacted = Type.Object({
   trigger: Type.Enum(["auto", "manual", "unknown"], {
     description: "auto: the agent did it because its context was full. manual: a person asked for it.",
@@ -633,6 +642,7 @@ export const eventData = {
   "item.removed": ItemRemoved,
   "session.status": SessionStatusData,
   "session.updated": SessionUpdated,
+  "session.moved": SessionMoved,
   "session.compacted": SessionCompacted,
   "config.changed": ConfigChanged,
   "usage.updated": UsageUpdated,

@@ -293,6 +293,27 @@ export const problemCodes = {
       "Remove sessions with DELETE /v1/sessions/{id} or `dragoman prune`, or raise limits.artifact_bytes in the configuration.",
   },
   disk_full: { status: 507, title: "The disk is full", advice: "Free some space; the daemon goes on by itself." },
+  wrong_node: {
+    status: 421,
+    title: "Another node owns the session",
+    advice: "Ask any node by its public address: it sends the request on to the owner.",
+  },
+  node_not_found: { status: 404, title: "No such node", advice: "List the nodes with GET /v1/nodes." },
+  node_full: {
+    status: 409,
+    title: "The nodes that could take it are full",
+    advice: "Wait until sessions come to rest, add a node, or name another one.",
+  },
+  no_node: {
+    status: 503,
+    title: "No node can take it",
+    advice: "A node must be up, have the agent and the labels, and share the place of the directory. See GET /v1/nodes.",
+  },
+  owner_unreachable: {
+    status: 503,
+    title: "The session has no reachable owner now",
+    advice: "Try again with the same Idempotency-Key; see `unclaimable` of the session where it stays so.",
+  },
   not_ready: { status: 503, title: "Not ready", advice: "Try again in a moment." },
 } as const satisfies Record<string, { status: number; title: string; advice: string }>;
 

@@ -82,6 +82,23 @@ export type TrustChoice = Type.Static<typeof TrustChoice>;
 export const Tag = Type.String({ minLength: 1, maxLength: 64, pattern: "^[^\\s,]([^,]*[^\\s,])?$" });
 export const Tags = Type.Array(Tag, { description: "Words a person files it under.", maxItems: 32, uniqueItems: true });
 
+/** Where a session is, in a fleet. */
+const fleetFields = {
+  node: optional(nullable(Type.String({ description: "In a fleet: the node that owns it; null: none now." }))),
+  epoch: optional(Type.Integer({ description: "In a fleet: grows with each owner." })),
+  place: optional(
+    nullable(Type.String({ description: "In a fleet: the shared place its directory lies in; null: its node's alone." })),
+  ),
+  reachable: optional(Type.Boolean({ description: "In a fleet: false while nobody can send it anything. It can be read." })),
+  unclaimable: optional(
+    nullable(
+      Type.Enum(["directory", "agent"], { description: "In a fleet: why no living node can go on with it; null: one can." }),
+    ),
+  ),
+};
+export const SessionWhereabouts = Type.Object(fleetFields);
+export type SessionWhereabouts = Type.Static<typeof SessionWhereabouts>;
+
 export const Session = Type.Object(
   {
     session_id: Type.String({ description: "Id of the session." }),
@@ -124,6 +141,7 @@ export const Session = Type.Object(
     /** Who created, forked or imported it. */
     created_by: optional(Actor),
     ended: nullable(SessionEnded),
+    ...fleetFields,
   },
   { title: "Session" },
 );
@@ -182,6 +200,12 @@ export const CreateSession = Type.Object(
     metadata: optional(Type.Record(Type.String(), Type.Unknown(), { description: "Facts of your own, kept with the session." })),
     resume_native: optional(
       Type.String({ ...Name, description: "The agent's own id of a conversation it had before: the session goes on with it." }),
+    ),
+    node: optional(Type.String({ minLength: 1, maxLength: 128, description: "In a fleet: the node that gets it." })),
+    labels: optional(
+      Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ maxLength: 128 }), {
+        description: "In a fleet: a node that has all of these gets it.",
+      }),
     ),
   },
   { title: "CreateSession", additionalProperties: false },

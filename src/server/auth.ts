@@ -22,10 +22,10 @@ const DECLARED: readonly Surface[] = ["cli", "sdk", "mcp"];
 const HOLD_MS = 1_000;
 const MAX_HELD = 64;
 
-/** 429 with Retry-After. */
+/** With Retry-After. */
 export class RetryLaterError extends ProblemError {
   readonly retryAfterMs: number;
-  constructor(code: "rate_limited" | "too_many_requests", retryAfterMs: number, detail: string) {
+  constructor(code: "rate_limited" | "too_many_requests" | "owner_unreachable", retryAfterMs: number, detail: string) {
     super(code, detail);
     this.retryAfterMs = retryAfterMs;
   }

@@ -3,7 +3,15 @@ import type { Log, StreamPage } from "../log/contract.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
-type Sources = { log: Log; manager: SessionManager; streams: OpenStreams; version: string; setAsideLogs(): number };
+type Sources = {
+  log: Log;
+  manager: SessionManager;
+  streams: OpenStreams;
+  version: string;
+  setAsideLogs(): number;
+  /** In a fleet: its own figures, by name. Those that end in `_total` are counters. */
+  fleet?: (() => Readonly<Record<string, number>>) | undefined;
+};
 
 export class Metrics {
   readonly #sources: Sources;
@@ -51,6 +59,9 @@ export class Metrics {
       ]),
       family("dragoman_log_set_aside", "gauge", "Damaged logs kept aside in the data directory.", [["", setAsideLogs()]]),
       family("dragoman_log_pending_bytes", "gauge", "Bytes that wait for their commit.", [["", health.pending_bytes]]),
+      ...Object.entries(this.#sources.fleet?.() ?? {}).map(([name, value]) =>
+        family(`dragoman_${name}`, name.endsWith("_total") ? "counter" : "gauge", "Of this node in its fleet.", [["", value]]),
+      ),
       family("dragoman_http_requests_total", "counter", "Finished HTTP requests.", [...this.#requests]),
       family("process_resident_memory_bytes", "gauge", "Memory of the daemon, without its agents.", [["", memory.rss]]),
       family("nodejs_heap_size_used_bytes", "gauge", "JavaScript objects of the daemon, garbage included.", [

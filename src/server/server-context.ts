@@ -16,6 +16,7 @@ import type { AgentRecognition } from "./agent-caller.ts";
 import type { AgentDirectory } from "./agent-directory.ts";
 import type { AgentAccess, AgentRights } from "./agent-rights.ts";
 import type { Audit } from "./audit.ts";
+import type { FleetPort } from "./fleet-port.ts";
 import type { LinkPages } from "./link-pages.ts";
 import type { Logger } from "./logger.ts";
 import type { Metrics } from "./metrics.ts";
@@ -77,6 +78,8 @@ export type ServerOptions = {
   indexer?: Pick<Indexer, "status">;
   /** What readers below `operate`, and exports, do not get. */
   redaction?: RedactionOptions;
+  /** Absent: there is one daemon. */
+  fleet?: FleetPort;
   /** Further rooms' routes. */
   routes?: readonly RouteModule[];
 };
@@ -128,6 +131,10 @@ declare module "fastify" {
     ownIdempotency?: boolean;
     /** A command that must work while the log cannot write: it stops something. */
     withoutLog?: boolean;
+    /** In a fleet: any node answers it, from the log. */
+    anywhere?: boolean;
+    /** In a fleet: answered from the log while the session has no owner. */
+    fallback?: boolean;
     replies?: Readonly<Record<number, ReplyDoc>>;
     problems?: readonly ProblemCode[];
     /** Not in OpenAPI. */

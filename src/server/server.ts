@@ -21,11 +21,13 @@ import { addBodyLimits, OPEN_BODY_BYTES } from "./body-limits.ts";
 import { Connections } from "./connections.ts";
 import { addCors } from "./cors.ts";
 import { addressRange, FailureBackOff } from "./failure-back-off.ts";
+import { addFleet, isSentOn } from "./fleet.ts";
 import { addHeavyReads } from "./heavy-reads.ts";
 import { addIdempotency, Idempotency } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
 import { LinkPages, type MadeLink } from "./link-pages.ts";
 import { Metrics } from "./metrics.ts";
+import { NodeRequests } from "./node-requests.ts";
 import { OpenStreams } from "./open-streams.ts";
 import { OpenApi } from "./openapi.ts";
 import { isForeignFetch, isNavigation, OriginGuard, type RequestOrigin } from "./origin-guard.ts";
@@ -47,6 +49,7 @@ import { fileChangeRoutes } from "./routes/file-changes.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { ledgerRoutes } from "./routes/ledger.ts";
 import { messageRoutes } from "./routes/messages.ts";
+import { nodeRoutes } from "./routes/nodes.ts";
 import { pruneRoutes } from "./routes/prune.ts";
 import { queueRoutes } from "./routes/queue.ts";
 import { requestRoutes } from "./routes/requests.ts";
@@ -93,6 +96,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     streams,
     version: options.version,
     setAsideLogs: options.setAsideLogs ?? (() => 0),
+    fleet: options.fleet && (() => options.fleet?.metrics() ?? {}),
   });
   const redactions = new Redactions(options.redaction ?? {}, options.log, (word) => options.tokens.find(word) !== undefined);
   const guard = new OriginGuard({ allowHosts: options.allowHosts ?? [], allowOrigins: options.allowOrigins ?? [] });
@@ -124,6 +128,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   let http: HttpServer | undefined;
   let local: HttpServer | undefined;
   let removeSocket = (): void => {};
+  const nodes = new NodeRequests(options.fleet);
   const connections = new Connections(options.limits.connections ?? options.limits.subscribers + 1_000);
 
   const app: App = fastify({
@@ -136,18 +141,20 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     schemaController: { compilersFactory: { buildValidator: notUsed, buildSerializer: notUsed } },
     frameworkErrors: (error, _, reply) => void sendProblem(reply.headers(securityHeaders), toProblemError(error)),
     serverFactory: (handler) => {
-      http = createGuardedServer(options, guard, origins, handler);
-      local = createGuardedServer(options, guard, origins, handler);
+      http = createGuardedServer(options, guard, origins, nodes, handler);
+      local = createGuardedServer(options, guard, origins, nodes, handler);
       for (const each of [http, local]) connections.watch(each);
       return http;
     },
   }).withTypeProvider();
   configure(app);
   addRequestLog(app, context);
-  addAccessControl(app, context, origins);
+  nodes.addTo(app);
+  addAccessControl(app, context, { origins, nodes });
   app.addHook("onRequest", async ({ caller, raw }, reply) => {
     if (caller) connections.keep(raw.socket, reply.raw);
   });
+  addFleet(app, context, nodes);
   addBodyLimits(app, options.limits);
   addHeavyReads(app);
   addLogGuard(app, context);
@@ -156,7 +163,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   addProblems(app, context);
   addRoutes(app, context, authenticator);
   await app.ready();
-  const upgrade = createUpgradeHandler(context, guard, (socket) => connections.keep(socket));
+  const upgrade = createUpgradeHandler(context, guard, nodes, (socket) => connections.keep(socket));
   for (const each of [http, local]) each?.on("upgrade", upgrade);
 
   return {
@@ -205,6 +212,7 @@ function createGuardedServer(
   { limits, logger }: ServerOptions,
   guard: OriginGuard,
   origins: WeakMap<IncomingMessage, RequestOrigin>,
+  nodes: NodeRequests,
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): HttpServer {
   const headersTimeout = limits.header_timeout_ms ?? HEADER_TIMEOUT_MS;
@@ -221,6 +229,7 @@ function createGuardedServer(
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     leaveUnreadBody(request, response);
     limitArrival(request, response);
+    if (nodes.isInternal(request.url)) return nodes.handle(request, response, () => handler(request, response));
     try {
       if (!request.url?.startsWith("/")) throw new ProblemError("not_found", "Give the path only as the request's target.");
       const origin = guard.check(request);
@@ -268,7 +277,9 @@ function configure(app: App): void {
 const requestLimits = ({ limits }: ServerOptions): RequestLimits =>
   new RequestLimits({ perSecond: limits.requests_per_second ?? 2_000, atOnce: limits.concurrent_requests ?? 1_000 });
 
-function addAccessControl(app: App, context: ServerContext, origins: WeakMap<IncomingMessage, RequestOrigin>): void {
+type Known = { origins: WeakMap<IncomingMessage, RequestOrigin>; nodes: NodeRequests };
+
+function addAccessControl(app: App, context: ServerContext, { origins, nodes }: Known): void {
   const { access } = context;
   addCors(app, (request) => origins.get(request) ?? "none");
   // A route that forgot to declare its access fails the start, not a request.
@@ -281,8 +292,9 @@ function addAccessControl(app: App, context: ServerContext, origins: WeakMap<Inc
       throw new ProblemError("forbidden_origin", "Pages of other sites may not load anything of the daemon.");
     const needs = request.is404 ? null : accessOf(routeOf(request));
     if (!needs) return;
-    const token = await access.authenticate(request.raw, origin);
-    const caller = request.method === "GET" ? token : await withAgent(token, request.raw, context);
+    const sent = nodes.callerOf(request.raw);
+    const token = sent ?? (await access.authenticate(request.raw, origin));
+    const caller = sent || request.method === "GET" ? token : await withAgent(token, request.raw, context);
     request.caller = caller;
     request.settle = settling(request, access.enter(caller), context);
     reply.raw.once("close", () => request.settle?.(reply.statusCode));
@@ -306,7 +318,7 @@ function settling(request: FastifyRequest, release: () => void, { audit }: Serve
     over = true;
     release();
     const { config } = request.routeOptions;
-    if (config.unaudited || (request.method === "GET" && status !== 403)) return;
+    if (config.unaudited || isSentOn(request) || (request.method === "GET" && status !== 403)) return;
     const params = request.params as { id?: string; token?: string; request?: string; task?: string };
     const target = params.token ?? params.request ?? params.task;
     audit.record({
@@ -415,6 +427,7 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   directoryRoutes(app, context);
   shareRoutes(app, context);
   fileChangeRoutes(app, context);
+  if (context.fleet) nodeRoutes(app, context.fleet);
   socketRoutes(app);
   uiRoutes(app, context);
   for (const add of context.routes ?? []) add(app, context);

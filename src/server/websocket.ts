@@ -6,6 +6,8 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { TaskService } from "../workspace/tasks/index.ts";
+import { ownerOf, unreachable } from "./fleet.ts";
+import type { NodeRequests } from "./node-requests.ts";
 import type { OriginGuard } from "./origin-guard.ts";
 import { problemHeaders, problemOf, toProblemError } from "./problems.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -26,6 +28,7 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 export function createUpgradeHandler(
   context: ServerContext,
   guard: OriginGuard,
+  nodes: NodeRequests,
   onAccepted: (socket: IncomingMessage["socket"]) => void,
 ): UpgradeHandler {
   const serverFor = (maxPayload: number): WebSocketServer =>
@@ -44,13 +47,14 @@ export function createUpgradeHandler(
     const onError = (): void => void socket.destroy();
     socket.on("error", onError);
     try {
-      const origin = guard.check(request);
+      const fromNode = nodes.isInternal(request.url) && nodes.admit(request);
+      const origin = fromNode ? "none" : guard.check(request);
       const url = new URL(request.url ?? "/", "http://localhost");
       const [, kind, id] = PATH.exec(url.pathname) ?? [];
       if (id === undefined || (kind === "tasks" && !context.tasks))
         throw new ProblemError("not_found", "WebSockets are taken at /v1/sessions/{id}/ws and /v1/tasks/{task}/ws only.");
       const session_id = decode(id);
-      const caller = await context.access.authenticate(request, origin);
+      const caller = nodes.callerOf(request) ?? (await context.access.authenticate(request, origin));
       context.access.enter(caller)();
       const server = caller.role === "observe" ? looking : acting;
       if (kind === "tasks" && context.tasks) {
@@ -65,6 +69,7 @@ export function createUpgradeHandler(
         return;
       }
       await context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
+      if (await sentOn(context, session_id, { request, socket, head, caller, fromNode })) return;
       const session = await context.manager.get(session_id);
       const query = await readSubscribeQuery(
         url.searchParams,
@@ -85,6 +90,24 @@ export function createUpgradeHandler(
     }
   };
   return (request, socket, head) => void accept(request, socket, head);
+}
+
+type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer; caller: Caller; fromNode: boolean };
+
+/** True: another node owns the session, and has the socket now. Throws `wrong_node`, `owner_unreachable`. */
+async function sentOn(
+  { fleet }: ServerContext,
+  id: string,
+  { request, socket, head, caller, fromNode }: Upgrade,
+): Promise<boolean> {
+  if (!fleet) return false;
+  const owner = await ownerOf(fleet, id);
+  if (owner === null) return false;
+  if (fromNode) throw new ProblemError("wrong_node");
+  await fleet.upgrade(request, socket, head, { node: owner.node, caller: JSON.stringify(caller) }).catch((error: unknown) => {
+    throw unreachable(`Its owner cannot be reached (${String(error)}).`);
+  });
+  return true;
 }
 
 async function taskConnection(

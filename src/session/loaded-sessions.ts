@@ -58,6 +58,13 @@ export class LoadedSessions {
     this.#sessions.delete(id);
   }
 
+  /** Another node owns it. Its agent is ended; nothing of it is read again here. */
+  abandon(id: string): void {
+    this.#sessions.get(id)?.abandon();
+    this.#refused.delete(id);
+    this.forget(id);
+  }
+
   /** Nothing of it is kept: it was removed. */
   forget(id: string): void {
     this.#sessions.delete(id);
@@ -111,7 +118,7 @@ export class LoadedSessions {
       return this.#keep(session);
     } catch (error) {
       this.setAside(id, error);
-      throw error instanceof LogError ? error : unreadableProblem(id, String(error));
+      throw error instanceof LogError || error instanceof ProblemError ? error : unreadableProblem(id, String(error));
     }
   }
 
@@ -176,8 +183,8 @@ export class LoadedSessions {
     const predecessor = this.#leaving.get(stream.id);
     const snapshots = this.#snapshots;
     const state = { log, ids, clock, now, snapshots, projection };
-    const { checkpoints, skills, adoptTask } = this.#options;
-    const shared = { agentEnvironment, checkpoints, skills, adoptTask };
+    const { checkpoints, skills, adoptTask, whereabouts } = this.#options;
+    const shared = { agentEnvironment, checkpoints, skills, adoptTask, whereabouts };
     const context = { ...state, times, limits, directories, agent, host, lost, predecessor, ...shared };
     const session = new Session(stream, context);
     return session;

@@ -2,6 +2,7 @@
 import type { Agent, AgentHost, AgentInspection } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
+import type { SessionWhereabouts } from "../schema/session.ts";
 import type { AdoptTask } from "./agent-tasks.ts";
 import type { IdSource } from "./ids.ts";
 import type { SessionTimes } from "./session-context.ts";
@@ -31,6 +32,8 @@ export type ManagerOptions = {
   /** See `SessionContext.agentEnvironment`. */
   agentEnvironment(sessionId: string): Record<string, string>;
   warn(message: string, fields: Record<string, unknown>): void;
+  /** In a fleet: where a session of this node is, for its view. */
+  whereabouts?: ((id: string) => SessionWhereabouts) | undefined;
   /** Something beside its agent works for it: it is not removed unasked. */
   isUsed?(id: string): boolean;
   /** It is gone: so must be what belongs to it elsewhere. */

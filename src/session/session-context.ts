@@ -2,6 +2,7 @@
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
+import type { SessionWhereabouts } from "../schema/session.ts";
 import type { AdoptTask } from "./agent-tasks.ts";
 import type { IdSource } from "./ids.ts";
 import type { SkillSource } from "./skill-source.ts";
@@ -37,6 +38,8 @@ export type SessionContext = {
   projection: SessionProjection;
   times: SessionTimes;
   limits: { queued: number };
+  /** In a fleet: where the session is, for its view. */
+  whereabouts?: ((id: string) => SessionWhereabouts) | undefined;
   /** What tells a process that serves one session alone which one that is. */
   agentEnvironment(sessionId: string): Record<string, string>;
   /** The session's object is of no use any more; forget it. `closed` settles when no process of it is left. */

@@ -5,9 +5,11 @@
 import type { SessionPort, Translator } from "../agents/contract.ts";
 import type { StreamRow } from "../log/contract.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
+import type { EventDataOf } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, Session as SessionView, UnreadableSession } from "../schema/session.ts";
 import { NativeChannel } from "./channel.ts";
+import { isImporting } from "./import-mark.ts";
 import { LoadedSessions } from "./loaded-sessions.ts";
 import { agentOf, type ManagerOptions } from "./manager-options.ts";
 import { Session } from "./session.ts";
@@ -17,6 +19,9 @@ import { SessionRemoval } from "./session-removal.ts";
 import { parseRow, type SessionRow } from "./session-row.ts";
 import { documentSnapshots } from "./snapshots.ts";
 import { QUEUED, UNREADABLE } from "./stored-queue.ts";
+
+/** How often a turn is looked at that must end before its session goes to another node. */
+const TURN_LOOK_MS = 100;
 
 /** How often sessions are looked at for silence and rest. */
 const TICK_MS = 1_000;
@@ -90,6 +95,40 @@ export class SessionManager {
     return { recovered, resumed };
   }
 
+  /**
+   * A session that this node owns from now on: what its last owner left open is closed, and its queued messages are delivered. False when there is none, or
+   * it was being imported: then it is removed.
+   */
+  async takeUp(id: string, moved: EventDataOf["session.moved"] | null): Promise<boolean> {
+    this.#loaded.abandon(id);
+    const row = await this.#options.log.row("session", id);
+    if (row && isImporting(row.state)) await this.#options.log.delete("session", id);
+    const session = await this.#loaded.load(id, { recover: true });
+    if (!session) return false;
+    if (moved) session.moved(moved);
+    await session.stream.committed();
+    if (await this.#goesOn(session)) await session.resume();
+    else session.pump();
+    return true;
+  }
+
+  /** Another node owns it: its agent is ended, and its object forgotten. */
+  abandon(id: string): void {
+    this.#loaded.abandon(id);
+  }
+
+  /** For another node: the running turn ends by itself or is cut, and everything is committed. Nothing new begins here meanwhile. */
+  async handOver(id: string, when: "turn_end" | "now"): Promise<void> {
+    const session = this.#loaded.get(id);
+    if (!session) return;
+    session.hold();
+    while (when === "turn_end" && session.projection.turn !== null && session.alive && !this.#closed)
+      await new Promise((resolve) => setTimeout(resolve, TURN_LOOK_MS));
+    await session.suspend();
+    await session.stream.committed();
+    this.#loaded.letGoOf(id);
+  }
+
   /** The agent was in the middle of a turn that it can continue. */
   async #goesOn(session: Session): Promise<boolean> {
     const { agent, host } = agentOf(this.#options, session.agentId);
@@ -124,7 +163,6 @@ export class SessionManager {
     }
   }
 
-  /** `parent`: the session whose agent asks for it. */
   /** `parent`: the session whose agent asks for it. */
   create(request: CreateSession, actor: Actor = EMBEDDED, parent?: string): Promise<SessionView> {
     return this.#creation.create(request, actor, parent);
@@ -165,6 +203,14 @@ export class SessionManager {
     // It is being created right now.
     if (session.stream.lastCommitted === 0) await session.stream.committed();
     return session.view();
+  }
+
+  /** The session as its row says, without loading it. Throws session_not_found. */
+  async storedView(id: string): Promise<SessionView> {
+    const row = await this.#options.log.row("session", id);
+    const view = row && this.#loaded.viewOf(row);
+    if (!view) throw new ProblemError("session_not_found");
+    return view;
   }
 
   /** Throws session_not_found or session_unreadable. */

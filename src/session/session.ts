@@ -5,6 +5,7 @@
  */
 import type { ExitInfo, Prompt, SessionPort, Translation } from "../agents/contract.ts";
 import type { StreamWriter } from "../log/contract.ts";
+import { LogError } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, StoredAttachment } from "../schema/event-data.ts";
@@ -172,9 +173,9 @@ export class Session implements SessionPort, Intake {
 
   /** [D1] What is committed, and nothing else. */
   view(): SessionView {
-    return this.#record.view((row) =>
-      this.#connection.current ? this.#startedTrusted : isTrusted(row, this.#context.directories),
-    );
+    const trusted = (row: SessionRow): boolean =>
+      this.#connection.current ? this.#startedTrusted : isTrusted(row, this.#context.directories);
+    return { ...this.#record.view(trusted), ...this.#context.whereabouts?.(this.session_id) };
   }
 
   /** Which files of the directory its agent loads: the one that runs, or the next one that is started. */
@@ -207,6 +208,21 @@ export class Session implements SessionPort, Intake {
   recover(): void {
     const { agent } = this.#context;
     recoverSession(this.#record, { documents: this.stream.documents, wasOpen: this.stream.openSince() !== null, agent });
+  }
+
+  /** Another node owned it until now. */
+  moved(data: EventDataOf["session.moved"]): void {
+    if (!this.projection.ended) this.#record.append("session.moved", data);
+  }
+
+  /** Nothing new begins; what runs goes on. Messages that come are queued, for whoever has the session next. */
+  hold(): void {
+    this.#suspended = true;
+  }
+
+  /** Another node owns it: its agent is ended, and nothing of it is written here any more. */
+  abandon(): void {
+    this.#record.lose(new LogError("fenced", `Session ${this.session_id} is another node's now.`));
   }
 
   // ── commands: each names who gives it; without a name it is the program that embeds the session ─────────────────────

@@ -7,6 +7,7 @@ const all: Record<EventType, true> = {
   "session.status": true,
   "session.updated": true,
   "session.compacted": true,
+  "session.moved": true,
   "message.queued": true,
   "message.updated": true,
   "message.removed": true,

@@ -42,7 +42,10 @@ class History {
     const world = new World(seed);
     this.#world = world;
     this.#store = new Store(broken);
-    this.#registry = new MemoryRegistry(() => world.now);
+    this.#registry = new MemoryRegistry(
+      () => world.now,
+      (id, epoch) => this.#store.fence(id, epoch),
+    );
     const checker = {
       acknowledged: (id: string, first: number, texts: readonly string[]) => void this.#acknowledged.push({ id, first, texts }),
       prompted: (message: string) => this.#prompted(message),
@@ -52,7 +55,7 @@ class History {
     this.#byStore = broken === "count" || (broken === null && world.random() < 0.3);
     this.#nodes = Array.from({ length: count }, (_, index) => {
       const node_id = `n${index}`;
-      const named = { node_id, url: `http://${node_id}`, kind: "node" as const, version: "1" };
+      const named = { node_id, url: `http://${node_id}`, writer: node_id, kind: "node" as const, version: "1" };
       return new SimNode(context, { ...named, labels: {}, places: ["shared"], agents: ["mock"], capacity: 100 });
     });
     for (const node of this.#nodes) node.meet(this.#nodes);

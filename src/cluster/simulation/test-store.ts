@@ -43,6 +43,12 @@ export class Store {
     return true;
   }
 
+  /** Another owner was chosen: with that the writer before is refused. */
+  fence(id: string, epoch: number): void {
+    const stream = this.streams.get(id);
+    if (stream) Object.assign(stream, { epoch, writer: "" });
+  }
+
   /** Takes the writer under the epoch of an owner; undefined when a higher one was taken. */
   take(id: string, epoch: number, writer: string): { last: number; queue: string[]; keys: Set<string> } | "absent" | undefined {
     const stream = this.streams.get(id);

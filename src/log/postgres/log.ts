@@ -29,7 +29,7 @@ import { Committer } from "./committer.ts";
 import { Postgres } from "./connection.ts";
 import { PostgresDocuments } from "./documents.ts";
 import { Epochs } from "./epochs.ts";
-import { deleted, exists, toLogError } from "./errors.ts";
+import { deleted, exists, fenced, toLogError } from "./errors.ts";
 import { EventStore } from "./event-store.ts";
 import { Followed } from "./followed.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -209,6 +209,12 @@ export class PostgresLog implements Log {
     this.#hold(stream);
     stream.takeWriter(taken.row, taken.epoch);
     return new PostgresWriter(stream, taken.epoch, this.#writerContext);
+  }
+
+  /** Where nodes share the log: another has it now, or will. Nothing of it is written here any more, and what is read of it is looked up. */
+  giveUp(kind: StreamKind, id: string): void {
+    const held = this.#held(kind, id);
+    if (held?.isWritten) held.refuse(fenced(held));
   }
 
   async stream(kind: StreamKind, id: string): Promise<Stream | undefined> {

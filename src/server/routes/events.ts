@@ -69,6 +69,7 @@ export function eventRoutes(app: App, context: ServerContext): void {
       config: {
         tag,
         heavy: "page",
+        anywhere: true,
         operation: "listEvents",
         summary: "A page of a session's events.",
         description: "A page can hold fewer than `limit` events, even none, and still have more: go on with `next`.",
@@ -88,6 +89,7 @@ export function eventRoutes(app: App, context: ServerContext): void {
       schema: { params: SessionPath, querystring: StreamQuery },
       config: {
         tag,
+        anywhere: true,
         operation: "streamEvents",
         summary: "A session's events, those that were and those to come, to session.ended.",
         description:

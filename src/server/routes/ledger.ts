@@ -23,6 +23,7 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        anywhere: true,
         operation: "getCoverage",
         summary: "How the agent's native messages were understood, per native type.",
         replies: { 200: Coverage },
@@ -41,6 +42,7 @@ export function ledgerRoutes(app: App, { log }: ServerContext): void {
         heavy: "whole",
         // Verbatim or not at all: it may hold secrets, in pieces that cannot be recognised.
         role: "operate",
+        anywhere: true,
         operation: "readNative",
         summary:
           "The flight recorder: every native message in both directions and what the daemon decided between them, as NDJSON.",

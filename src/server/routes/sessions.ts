@@ -1,5 +1,6 @@
 // Sessions: create, list, read, change, remove, and the commands that stop or branch them.
 import Type from "typebox";
+import { ProblemError } from "../../schema/problem-codes.ts";
 import {
   CreateSession,
   DirectorySettings,
@@ -11,6 +12,7 @@ import {
 } from "../../schema/session.ts";
 import type { ListFilter } from "../../session/session-list.ts";
 import { configure, createSession, forkSession, interrupt, removeSession, resume, terminate } from "../commands.ts";
+import type { FleetPort } from "../fleet-port.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
@@ -92,8 +94,9 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         only: (view) => context.access.sees(caller, view.session_id),
       };
       const list = await manager.list(filter);
+      const sessions = (await context.fleet?.views(list.sessions)) ?? list.sessions;
       // Where an unreadable session works is not known: no scope reaches it.
-      return caller.scope === null ? list : { ...list, unreadable: [] };
+      return { ...list, sessions, ...(caller.scope === null ? {} : { unreadable: [] }) };
     },
   );
 
@@ -103,13 +106,14 @@ export function sessionRoutes(app: App, context: ServerContext): void {
       schema: { params: SessionPath },
       config: {
         tag,
+        fallback: true,
         operation: "getSession",
         summary: "Read a session.",
         replies: { 200: Session },
         problems: ["session_not_found", "session_unreadable"],
       },
     },
-    async ({ params }) => manager.view(params.id),
+    async ({ params }) => (context.fleet ? viewInFleet(context, context.fleet, params.id) : manager.view(params.id)),
   );
 
   app.get(
@@ -239,4 +243,16 @@ export function sessionRoutes(app: App, context: ServerContext): void {
       return reply.code(201).header("location", `/v1/sessions/${session.session_id}`).send(session);
     },
   );
+}
+
+/** Where nobody owns it now, as it is stored. */
+async function viewInFleet({ manager }: ServerContext, fleet: FleetPort, id: string): Promise<Session> {
+  try {
+    return await manager.view(id);
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.code !== "wrong_node") throw error;
+    const [view] = await fleet.views([await manager.storedView(id)]);
+    if (!view) throw error;
+    return view;
+  }
 }

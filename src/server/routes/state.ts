@@ -43,6 +43,7 @@ export function stateRoutes(app: App, { log, redactions }: ServerContext): void 
       config: {
         tag,
         heavy: "page",
+        anywhere: true,
         operation: "getSnapshot",
         summary: "The state of a session after an event: facts, open turn, items in progress, requests, queue.",
         description: "Events after `sequence` go on from it: a client that applies them has the state without reading the past.",
@@ -64,6 +65,7 @@ export function stateRoutes(app: App, { log, redactions }: ServerContext): void 
       config: {
         tag,
         heavy: "page",
+        anywhere: true,
         operation: "listItems",
         summary: "A page of the transcript: items by the sequence of their start.",
         description: "A page can hold fewer than `limit` items, even none, and still have more: go on with `next`.",

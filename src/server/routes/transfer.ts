@@ -63,6 +63,7 @@ export function transferRoutes(app: App, context: ServerContext): void {
         tag,
         heavy: "whole",
         role: "operate",
+        anywhere: true,
         operation: "exportSession",
         summary: "The whole session as NDJSON: its row, its native messages, its events, its artifacts.",
         description: "Known secrets are redacted, and no environment or header of an MCP server is part of it.",

@@ -65,6 +65,7 @@ export class TaskStreams implements TaskSink {
   async closeLost(): Promise<number> {
     let closed = 0;
     for (const id of await this.#lost()) {
+      if (this.#open.has(id)) continue;
       const writer = await this.#options.log.writer("task", id);
       if (writer === undefined) continue;
       const task: OpenTask = { writer, state: stateOf(writer.state()), shapes: new Map() };

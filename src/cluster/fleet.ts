@@ -1,0 +1,277 @@
+/**
+ * A node among others, as the server needs it: where a session is, which node gets a new one, how a request goes to another node and how one of theirs is known. It joins what each by itself knows nothing of: the protocol
+ * (`FleetNode`), the registry, the signature and the hop.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Node } from "../schema/node.ts";
+import { ProblemError } from "../schema/problem-codes.ts";
+import type { CreateSession, Session, SessionWhereabouts } from "../schema/session.ts";
+import type { FleetNode } from "./fleet-node.ts";
+import { type Forwarded, Peers } from "./forward.ts";
+import { placeSession, unclaimable } from "./placement.ts";
+import type { Places } from "./places.ts";
+import type { NodeProfile, NodeRow, Ownership, Registry } from "./registry.ts";
+import { hashOf, INTERNAL, type NodeSecret } from "./signature.ts";
+
+export type PeerNode = { node_id: string; url: string };
+type Route =
+  | { at: "here" }
+  | { at: "node"; node: PeerNode }
+  | { at: "nowhere"; why: "takeover" | "directory" | "agent"; home: string }
+  | { at: "unknown" };
+type Sent = { node: PeerNode; caller: string; body: Buffer | null; headers: Readonly<Record<string, string>>; onAnswer(): void };
+
+/** What a node does with its own sessions. */
+export type OwnSessions = {
+  views(ids: readonly string[]): Promise<Session[]>;
+  handOver(id: string, when: "turn_end" | "now"): Promise<void>;
+};
+
+export type FleetOptions = {
+  node: FleetNode;
+  registry: Registry;
+  profile: NodeProfile;
+  places: Places;
+  secret: NodeSecret;
+  now(): number;
+  random(): number;
+  sessions(): OwnSessions;
+  ca?: string;
+};
+
+/** Nodes and owners are looked up once in this time. */
+const FRESH_MS = 500;
+
+export class Fleet {
+  readonly #options: FleetOptions;
+  readonly #peers: Peers;
+  #nodes: { at: number; rows: Promise<NodeRow[]> } | null = null;
+
+  constructor(options: FleetOptions) {
+    this.#options = options;
+    this.#peers = new Peers(options.ca);
+  }
+
+  get nodeId(): string {
+    return this.#options.profile.node_id;
+  }
+
+  get kind(): "node" | "gateway" {
+    return this.#options.profile.kind;
+  }
+
+  close(): void {
+    this.#peers.close();
+  }
+
+  async route(sessionId: string): Promise<Route> {
+    const { node, registry } = this.#options;
+    if (node.epochOf(sessionId) !== undefined) return { at: "here" };
+    const [found] = await registry.find([sessionId]);
+    if (!found) return { at: "unknown" };
+    const rows = await this.#rows();
+    if (!found.owned) return { at: "nowhere", why: unclaimable(found, rows) ?? "takeover", home: found.home };
+    // It is ours by the registry, but we have not heard of it yet: the answer to a claim is on its way.
+    if (found.owner?.node_id === this.nodeId) return { at: "nowhere", why: "takeover", home: found.home };
+    const owner = rows.find(({ node_id }) => node_id === found.owner?.node_id) ?? (await this.#row(found.owner?.node_id ?? ""));
+    return owner
+      ? { at: "node", node: { node_id: owner.node_id, url: owner.url } }
+      : { at: "nowhere", why: "takeover", home: found.home };
+  }
+
+  async place(
+    request: Pick<CreateSession, "agent" | "directory" | "node" | "labels">,
+    tried: readonly string[],
+  ): Promise<PeerNode | null> {
+    const { places, random } = this.#options;
+    const { agent, directory, node, labels } = request;
+    const place = directory === undefined ? null : places.of(directory);
+    const free = node === undefined && labels === undefined;
+    // A directory that nobody shares is where the caller sees it: here.
+    if (this.kind === "node" && free && place === null) return null;
+    const wish = { agent, place, ...(node === undefined ? {} : { node }), ...(labels === undefined ? {} : { labels }) };
+    const chosen = placeSession(await this.#rows(), wish, random, tried);
+    if ("refused" in chosen) throw new ProblemError(chosen.refused);
+    return chosen.node.node_id === this.nodeId ? null : { node_id: chosen.node.node_id, url: chosen.node.url };
+  }
+
+  async anyNode(): Promise<PeerNode> {
+    const node = (await this.#rows()).find(({ kind, state, lease_ms }) => kind === "node" && state === "up" && lease_ms >= 0);
+    if (!node) throw new ProblemError("no_node");
+    return { node_id: node.node_id, url: node.url };
+  }
+
+  forward(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { node, caller, body, headers, onAnswer }: Sent,
+  ): Promise<Forwarded> {
+    const path = `${INTERNAL}forward${request.url ?? "/"}`;
+    const signed = this.#sign(request.method ?? "GET", path, node.node_id, caller, body ?? "");
+    return this.#peers.forward(request, response, {
+      url: node.url,
+      node_id: node.node_id,
+      path,
+      body,
+      signed,
+      headers,
+      onAnswer,
+    });
+  }
+
+  upgrade(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    { node, caller }: Pick<Sent, "node" | "caller">,
+  ): Promise<void> {
+    const path = `${INTERNAL}forward${request.url ?? "/"}`;
+    return this.#peers.upgrade(request, socket, head, {
+      url: node.url,
+      path,
+      signed: this.#sign("GET", path, node.node_id, caller, ""),
+    });
+  }
+
+  admit({ method = "GET", url = "/", headers }: IncomingMessage): { path: string; caller: string; bodyHash: string } | null {
+    const { secret, now } = this.#options;
+    const read = secret.read({ method, path: url, headers }, this.nodeId, now());
+    return read && { path: url, caller: read.caller, bodyHash: read.bodyHash };
+  }
+
+  async answer(name: string, body: string): Promise<unknown> {
+    if (name === "claim") {
+      await this.#options.node.claimNow();
+      return {};
+    }
+    if (name !== "views") return undefined;
+    const { ids = [] } = JSON.parse(body) as { ids?: string[] };
+    return { sessions: await this.#options.sessions().views(ids) };
+  }
+
+  /** Of a session that is here. */
+  whereabouts(sessionId: string, directory: string): SessionWhereabouts {
+    const { node, places } = this.#options;
+    const epoch = node.epochOf(sessionId);
+    if (epoch === undefined) return { node: null, reachable: false };
+    return { node: this.nodeId, epoch, place: places.of(directory), reachable: true, unclaimable: null };
+  }
+
+  async views(sessions: readonly Session[]): Promise<Session[]> {
+    const owners = new Map(
+      (await this.#options.registry.find(sessions.map(({ session_id }) => session_id))).map((row) => [row.session_id, row]),
+    );
+    const rows = await this.#rows();
+    const byUrl = new Map<string, { node: NodeRow; ids: string[] }>();
+    for (const { session_id, owner, owned } of owners.values()) {
+      const node = owned && owner?.node_id !== this.nodeId ? rows.find(({ node_id }) => node_id === owner?.node_id) : undefined;
+      if (!node) continue;
+      const group = byUrl.get(node.url) ?? { node, ids: [] };
+      group.ids.push(session_id);
+      byUrl.set(node.url, group);
+    }
+    const asked = await Promise.all([...byUrl.values()].map(({ node, ids }) => this.#viewsOf(node, ids)));
+    const told = new Map(asked.flat().map((view) => [view.session_id, view]));
+    return sessions.map(
+      (view) => told.get(view.session_id) ?? { ...view, ...whereaboutsOf(view, owners.get(view.session_id), rows) },
+    );
+  }
+
+  async nodes(): Promise<Node[]> {
+    return (await this.#options.registry.nodes()).map((row) => ({
+      ...row,
+      labels: { ...row.labels },
+      places: [...row.places],
+      agents: [...row.agents],
+      lease_ms: Math.round(row.lease_ms),
+      self: row.node_id === this.nodeId,
+    }));
+  }
+
+  async mark(nodeId: string, state: "up" | "draining" | "fenced"): Promise<void> {
+    if (!(await this.#options.registry.mark(nodeId, state))) throw new ProblemError("node_not_found");
+    this.#nodes = null;
+  }
+
+  /** [O10] */
+  async move(
+    sessionId: string,
+    to: { node?: string; labels?: Readonly<Record<string, string>> },
+    when: "turn_end" | "now",
+  ): Promise<void> {
+    const { registry, random } = this.#options;
+    const [found] = await registry.find([sessionId]);
+    if (!found) throw new ProblemError("session_not_found");
+    const rows = await registry.nodes();
+    const reachable = rows.filter(
+      (row) =>
+        row.node_id !== this.nodeId && (row.node_id === found.home || (found.place !== null && row.places.includes(found.place))),
+    );
+    const chosen = placeSession(reachable, { agent: found.agent, place: null, ...to }, random);
+    if ("refused" in chosen) throw new ProblemError(chosen.refused);
+    await this.give(sessionId, chosen.node, when);
+  }
+
+  /** Its turn may take long: what is asked for is not waited for by who asked. */
+  async give(sessionId: string, to: PeerNode, when: "turn_end" | "now"): Promise<void> {
+    const { node, sessions } = this.#options;
+    await sessions().handOver(sessionId, when);
+    await node.release(sessionId, to.node_id);
+    // It claims by itself soon; told, it claims now.
+    await this.#ask(to, "claim", "{}").catch(() => undefined);
+  }
+
+  metrics(): Record<string, number> {
+    const { node } = this.#options;
+    return {
+      owned_sessions: node.owned().length,
+      takeovers_total: node.counts.takeovers,
+      fenced_total: node.counts.fenced,
+      fencings_total: node.counts.fencings,
+    };
+  }
+
+  async #viewsOf(node: PeerNode, ids: readonly string[]): Promise<Session[]> {
+    try {
+      const { sessions } = JSON.parse(await this.#ask(node, "views", JSON.stringify({ ids }))) as { sessions: Session[] };
+      return sessions;
+    } catch {
+      return [];
+    }
+  }
+
+  #ask(node: PeerNode, name: string, body: string): Promise<string> {
+    const path = `${INTERNAL}${name}`;
+    return this.#peers.call(node.url, path, body, this.#sign("POST", path, node.node_id, "", body));
+  }
+
+  #sign(method: string, path: string, to: string, caller: string, body: Buffer | string): Record<string, string> {
+    const { secret, now } = this.#options;
+    return secret.sign(method, path, { from: this.nodeId, to, caller, bodyHash: hashOf(body) }, now());
+  }
+
+  #rows(): Promise<NodeRow[]> {
+    const now = this.#options.now();
+    if (this.#nodes && now - this.#nodes.at < FRESH_MS) return this.#nodes.rows;
+    const rows = this.#options.registry.nodes();
+    this.#nodes = { at: now, rows };
+    rows.catch(() => {
+      this.#nodes = null;
+    });
+    return rows;
+  }
+
+  async #row(nodeId: string): Promise<NodeRow | undefined> {
+    this.#nodes = null;
+    return (await this.#rows()).find(({ node_id }) => node_id === nodeId);
+  }
+}
+
+function whereaboutsOf(_: Session, owner: Ownership | undefined, rows: readonly NodeRow[]): SessionWhereabouts {
+  if (!owner) return {};
+  const { epoch, place, owned } = owner;
+  const node = owned ? (owner.owner?.node_id ?? null) : null;
+  const reachable = owned && rows.some(({ node_id, lease_ms }) => node_id === node && lease_ms >= 0);
+  return { node, epoch, place, reachable, unclaimable: unclaimable(owner, rows) };
+}

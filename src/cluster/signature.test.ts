@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import { hashOf, NodeSecret, WINDOW_MS } from "./signature.ts";
+
+const secret = new NodeSecret("a".repeat(32));
+const message = { from: "a", to: "b", caller: JSON.stringify({ role: "observe" }), bodyHash: hashOf("{}") };
+const now = 1_000_000;
+const path = "/internal/v1/forward/v1/sessions/s1/messages";
+const signed = () => ({ method: "POST", path, headers: secret.sign("POST", path, message, now) });
+
+it("a request of a node is read by the node it is for", () => {
+  expect(secret.read(signed(), "b", now + 1_000)).toEqual(message);
+});
+
+it.each([
+  ["another secret", signed(), "b", now, new NodeSecret("b".repeat(32))],
+  ["another node", signed(), "c", now, secret],
+  ["a minute later", signed(), "b", now + WINDOW_MS + 1, secret],
+  ["a clock that is far behind", signed(), "b", now - WINDOW_MS - 1, secret],
+  ["another method", { ...signed(), method: "DELETE" }, "b", now, secret],
+  ["another path", { ...signed(), path: `${path}/stream` }, "b", now, secret],
+  ["no signature", { ...signed(), headers: {} }, "b", now, secret],
+])("is refused: %s", (_, request, me, at, by) => {
+  expect(by.read(request, me, at)).toBeNull();
+});
+
+it.each(["x-dragoman-caller", "x-dragoman-body", "x-dragoman-time", "x-dragoman-from"])("%s cannot be changed", (name) => {
+  const caller = Buffer.from(JSON.stringify({ role: "admin" })).toString("base64url");
+  const request = signed();
+  expect(
+    secret.read({ ...request, headers: { ...request.headers, [name]: name.endsWith("time") ? "1000001" : caller } }, "b", now),
+  ).toBeNull();
+});
+
+it("a secret that can be guessed is refused", () => {
+  expect(() => new NodeSecret("short")).toThrow("at least 32");
+});

@@ -1,0 +1,70 @@
+/**
+ * How nodes know one another: a request between nodes carries a signature made with the secret of the cluster, over its method, path, body, the moment, both nodes and the caller it is made
+ * for. So nobody without the secret can act as a node, change what a node asked for, raise the caller's role, or send the same again a minute later or to another node. It opens nothing
+ * but `/internal/`, and a client's token does not open that.
+ */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+
+export const INTERNAL = "/internal/v1/";
+/** How far the clocks of two nodes may be apart, and how old a request may be. */
+export const WINDOW_MS = 60_000;
+/** Shorter ones can be guessed. */
+export const SECRET_CHARS = 32;
+
+const NAMES = {
+  from: "x-dragoman-from",
+  to: "x-dragoman-to",
+  time: "x-dragoman-time",
+  body: "x-dragoman-body",
+  caller: "x-dragoman-caller",
+  signature: "x-dragoman-signature",
+} as const;
+export const SIGNED_HEADERS: readonly string[] = Object.values(NAMES);
+
+export type SignedRequest = { method: string; path: string; headers: IncomingHttpHeaders };
+
+/** What a node says with a request. `caller`: whom it asks for, as JSON; empty: for itself. */
+export type NodeMessage = { from: string; to: string; caller: string; bodyHash: string };
+
+export const hashOf = (body: Buffer | string): string => createHash("sha256").update(body).digest("hex");
+
+export class NodeSecret {
+  readonly #key: Buffer;
+
+  constructor(secret: string) {
+    if (secret.length < SECRET_CHARS) throw new Error(`The secret of a cluster has at least ${SECRET_CHARS} characters.`);
+    this.#key = createHash("sha256").update("dragoman node\0").update(secret).digest();
+  }
+
+  /** Headers for a request to a node. */
+  sign(method: string, path: string, message: NodeMessage, now: number): Record<string, string> {
+    const caller = Buffer.from(message.caller).toString("base64url");
+    const said = { from: message.from, to: message.to, time: String(now), body: message.bodyHash, caller };
+    return {
+      [NAMES.from]: said.from,
+      [NAMES.to]: said.to,
+      [NAMES.time]: said.time,
+      [NAMES.body]: said.body,
+      [NAMES.caller]: said.caller,
+      [NAMES.signature]: this.#signature(method, path, said).toString("hex"),
+    };
+  }
+
+  /** Null: it does not come from a node of this cluster, is too old, or is not for this node. The body is still to be compared with `bodyHash`. */
+  read({ method, path, headers }: SignedRequest, me: string, now: number): NodeMessage | null {
+    const [from, to, time, body, caller, signature] = SIGNED_HEADERS.map((name) => headers[name]);
+    if (typeof from !== "string" || typeof to !== "string" || typeof time !== "string" || typeof body !== "string") return null;
+    if (typeof caller !== "string" || typeof signature !== "string") return null;
+    const given = Buffer.from(signature, "hex");
+    const right = this.#signature(method, path, { from, to, time, body, caller });
+    if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
+    if (to !== me || !(Math.abs(now - Number(time)) <= WINDOW_MS)) return null;
+    return { from, to, caller: Buffer.from(caller, "base64url").toString(), bodyHash: body };
+  }
+
+  #signature(method: string, path: string, said: Record<"from" | "to" | "time" | "body" | "caller", string>): Buffer {
+    const parts = [method, path, said.body, said.time, said.from, said.to, said.caller];
+    return createHmac("sha256", this.#key).update(parts.join("\n")).digest();
+  }
+}

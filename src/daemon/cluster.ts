@@ -1,0 +1,227 @@
+/**
+ * The daemon as a node of a fleet: the shared log in Postgres, its place in the registry, and what happens to its sessions when it gets or loses them. Loaded only where there is a cluster.
+ */
+import { randomBytes } from "node:crypto";
+import { Fleet } from "../cluster/fleet.ts";
+import { fleetLog } from "../cluster/fleet-log.ts";
+import { FLEET_TIMES, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
+import { type Place, Places } from "../cluster/places.ts";
+import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
+import type { Claim, NodeKind, NodeProfile } from "../cluster/registry.ts";
+import { NodeSecret } from "../cluster/signature.ts";
+import type { Log } from "../log/contract.ts";
+import type { LogError } from "../log/log-error.ts";
+import { Postgres } from "../log/postgres/connection.ts";
+import { openPostgresLog, type PostgresLog } from "../log/postgres/log.ts";
+import type { SessionWhereabouts } from "../schema/session.ts";
+import type { SessionManager } from "../session/session-manager.ts";
+import { QUEUED } from "../session/stored-queue.ts";
+import type { LogLevel } from "./agent-host.ts";
+import { version } from "./version.ts";
+
+export type ClusterOptions = {
+  /** `postgres://…` */
+  url: string;
+  kind: NodeKind;
+  nodeId: string;
+  labels: Readonly<Record<string, string>>;
+  places: readonly Place[];
+  /** Where other nodes reach this one; absent: where it listens. */
+  advertiseUrl?: string;
+  /** The same for all nodes. */
+  secret: string;
+  /** PEM, for nodes that talk over TLS. */
+  ca?: string;
+  times?: FleetTimes;
+};
+
+export type ClusterHooks = {
+  agents(): readonly string[];
+  capacity: number;
+  log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
+  onLogError(error: LogError | null): void;
+};
+
+/** How many sessions are taken up at once. */
+const AT_ONCE = 4;
+
+export class ClusterMember {
+  readonly log: Log;
+  readonly fleet: Fleet;
+  readonly #node: FleetNode;
+  readonly #profile: NodeProfile;
+  readonly #options: ClusterOptions;
+  readonly #hooks: ClusterHooks;
+  readonly #leases: Postgres;
+  readonly #shared: PostgresLog;
+  #manager: SessionManager | null = null;
+  #closeLostTasks: () => Promise<unknown> = async () => undefined;
+  readonly #waiting: Claim[] = [];
+  #working = 0;
+  #draining = false;
+
+  static async open(options: ClusterOptions, hooks: ClusterHooks): Promise<ClusterMember> {
+    const writer = `${options.nodeId}/${randomBytes(6).toString("hex")}`;
+    const log = await openPostgresLog({
+      url: options.url,
+      as: { node: writer },
+      rooms: [FLEET_TABLES],
+      onError: hooks.onLogError,
+    });
+    // A connection of its own: a long commit must not look like death.
+    const leases = await Postgres.open({ url: options.url, connections: 3, timeoutMs: 5_000, applicationName: "dragoman lease" });
+    return new ClusterMember(options, hooks, { log, leases, writer });
+  }
+
+  private constructor(
+    options: ClusterOptions,
+    hooks: ClusterHooks,
+    opened: { log: PostgresLog; leases: Postgres; writer: string },
+  ) {
+    this.#options = options;
+    this.#hooks = hooks;
+    this.#leases = opened.leases;
+    this.#shared = opened.log;
+    const places = new Places(options.places);
+    const registry = new PostgresRegistry(opened.leases);
+    this.#profile = {
+      node_id: options.nodeId,
+      kind: options.kind,
+      writer: opened.writer,
+      url: options.advertiseUrl ?? "",
+      version,
+      labels: options.labels,
+      places: places.names,
+      agents: hooks.agents(),
+      capacity: hooks.capacity,
+    };
+    this.#node = new FleetNode({
+      registry,
+      profile: this.#profile,
+      times: options.times ?? FLEET_TIMES,
+      clock: {
+        after: (ms, run) => {
+          const timer = setTimeout(run, ms);
+          return () => clearTimeout(timer);
+        },
+      },
+      duties: {
+        taken: (claims) => this.#taken(claims),
+        lost: (ids) => this.#lost(ids),
+        load: () => this.#manager?.counts().live ?? 0,
+        state: (state) => this.#stateChanged(state === "draining"),
+      },
+      warn: (message, fields) => hooks.log("warn", message, fields),
+    });
+    this.fleet = new Fleet({
+      ...{ node: this.#node, registry, profile: this.#profile, places },
+      secret: new NodeSecret(options.secret),
+      now: Date.now,
+      random: Math.random,
+      sessions: () => ({
+        views: async (ids) => (await Promise.all(ids.map((id) => this.#viewOf(id)))).flatMap((view) => view ?? []),
+        handOver: async (id, when) => {
+          await this.#manager?.handOver(id, when);
+          opened.log.giveUp("session", id);
+        },
+      }),
+      ...(options.ca === undefined ? {} : { ca: options.ca }),
+    });
+    this.log = fleetLog(opened.log, { node: this.#node, placeOf: (directory) => places.of(directory) });
+  }
+
+  owns(sessionId: string): boolean {
+    return this.#node.epochOf(sessionId) !== undefined;
+  }
+
+  whereabouts(sessionId: string): SessionWhereabouts {
+    return this.fleet.whereabouts(sessionId, this.#manager?.held(sessionId)?.directory ?? "");
+  }
+
+  /** Before `start`. */
+  attach(manager: SessionManager, closeLostTasks: () => Promise<unknown>): void {
+    this.#manager = manager;
+    this.#closeLostTasks = closeLostTasks;
+  }
+
+  /** Joins the fleet. From here on sessions come. */
+  async start(url: string): Promise<void> {
+    this.#profile.url = this.#options.advertiseUrl ?? url;
+    this.#profile.agents = this.#hooks.agents();
+    await this.#node.start();
+    await this.#node.claimNow();
+  }
+
+  /** True on one node of the fleet: it does what is done once for all. */
+  async leads(): Promise<boolean> {
+    const nodes = await this.fleet.nodes();
+    return nodes.find(({ kind, state, lease_ms }) => kind === "node" && state === "up" && lease_ms > 0)?.self === true;
+  }
+
+  /** After everything is committed: others go on with its sessions at once. */
+  async leave(): Promise<void> {
+    await this.#node
+      .leave()
+      .catch((error: unknown) => this.#hooks.log("warn", "the fleet could not be left", { error: String(error) }));
+    this.fleet.close();
+    await this.#leases.close();
+  }
+
+  async #viewOf(id: string): Promise<Awaited<ReturnType<SessionManager["view"]>> | undefined> {
+    return this.owns(id) ? this.#manager?.view(id).catch(() => undefined) : undefined;
+  }
+
+  #taken(claims: readonly Claim[]): void {
+    this.#waiting.push(...claims);
+    while (this.#working < AT_ONCE && this.#waiting.length > 0) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#working++;
+    for (let claim = this.#waiting.shift(); claim; claim = this.#waiting.shift()) {
+      const { session_id, epoch } = claim;
+      if (this.#node.epochOf(session_id) !== epoch) continue;
+      await this.#takeUp(claim).catch((error: unknown) =>
+        this.#hooks.log("warn", "a session could not be taken up", { session_id, error: String(error) }),
+      );
+    }
+    this.#working--;
+    if (this.#working === 0) await this.#closeLostTasks().catch(() => undefined);
+  }
+
+  async #takeUp({ session_id, epoch, from, reason }: Claim): Promise<void> {
+    const elsewhere = from?.node_id !== this.#profile.node_id && reason !== "restart";
+    if (!elsewhere && !(await this.#isOpen(session_id))) return;
+    const moved = elsewhere ? { from: from?.node_id ?? null, to: this.#profile.node_id, epoch, reason } : null;
+    await this.#manager?.takeUp(session_id, moved);
+    if (elsewhere) this.#hooks.log("info", "took a session over", { session_id, from: from?.node_id, epoch, reason });
+  }
+
+  /** Something was left open, or a message waits. */
+  async #isOpen(id: string): Promise<boolean> {
+    const row = await this.log.row("session", id);
+    if (!row) return false;
+    return row.open_since !== null || (await this.log.documents.list(QUEUED, { prefix: `${id}/`, limit: 1 })).length > 0;
+  }
+
+  #lost(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#manager?.abandon(id);
+      this.#shared.giveUp("session", id);
+    }
+    this.#hooks.log("warn", "other nodes own these sessions now", { sessions: ids.length });
+  }
+
+  #stateChanged(draining: boolean): void {
+    this.#draining = draining;
+    if (draining) void this.#drain();
+  }
+
+  /** [O10] Every session that another node can take, each when its turn has ended. The others stay until this node stops. */
+  async #drain(): Promise<void> {
+    for (const id of this.#node.owned()) {
+      if (!this.#draining) return;
+      void this.fleet.move(id, {}, "turn_end").catch(() => undefined);
+    }
+  }
+}

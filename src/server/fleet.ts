@@ -1,0 +1,139 @@
+/**
+ * Any node answers for any session: what only the owner can do is sent on to it, one hop, before anything of it is carried out here. While a session has no owner its commands wait for the takeover; what the
+ * log alone can answer is answered here (`config.anywhere`).
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ProblemError } from "../schema/problem-codes.ts";
+import type { CreateSession } from "../schema/session.ts";
+import { RetryLaterError } from "./auth.ts";
+import type { FleetPort, PeerNode } from "./fleet-port.ts";
+import { type NodeRequests, readBody } from "./node-requests.ts";
+import type { App, ServerContext } from "./server-context.ts";
+import { taskPlace } from "./session-place.ts";
+import type { Caller } from "./token.ts";
+
+/** How long a command waits for a takeover. */
+const HOLD_MS = 15_000;
+const LOOK_MS = 200;
+/** What a gateway has no answer to: it runs no agents. */
+const OF_NODES = ["/v1/agents", "/v1/trust", "/v1/skills"];
+
+/** Requests that another node answers: it keeps their audit record too. */
+const sentOn = new WeakSet<FastifyRequest>();
+export const isSentOn = (request: FastifyRequest): boolean => sentOn.has(request);
+
+/** Before the hooks that carry something out: idempotency, and the guard of the log. */
+export function addFleet(app: App, context: ServerContext, requests: NodeRequests): void {
+  const { fleet } = context;
+  if (!fleet) return;
+  app.addHook("onRequest", async (request, reply) => {
+    const { config, url = "" } = request.routeOptions;
+    if (request.is404 || !request.caller || config.anywhere) return;
+    const fromNode = requests.callerOf(request.raw) !== undefined;
+    if (fleet.kind === "gateway" && !fromNode && OF_NODES.some((each) => url.startsWith(each)))
+      return sendOn(fleet, request, reply, async () => ({ node: await fleet.anyNode() }), context);
+    const id = await sessionIdOf(request, context);
+    if (id === null) return;
+    const route = await fleet.route(id);
+    if (fromNode) {
+      if (route.at === "node" || route.at === "nowhere") throw new ProblemError("wrong_node");
+      return;
+    }
+    if (route.at === "here" || route.at === "unknown") return;
+    if (route.at === "nowhere" && config.fallback) return;
+    return sendOn(fleet, request, reply, () => ownerOf(fleet, id), context);
+  });
+  app.addHook("preHandler", async (request, reply) => {
+    const { config } = request.routeOptions;
+    if (config.operation !== "createSession" || requests.callerOf(request.raw) !== undefined) return;
+    const body = request.body as CreateSession;
+    const tried: string[] = [];
+    const next = async (): Promise<{ node: PeerNode } | null> => {
+      const node = await fleet.place(body, tried);
+      if (node) tried.push(node.node_id);
+      return node && { node };
+    };
+    return sendOn(fleet, request, reply, next, context, Buffer.from(JSON.stringify(body)));
+  });
+}
+
+/** The session that a request is about; null: none, or no single one. */
+async function sessionIdOf(request: FastifyRequest, { log }: ServerContext): Promise<string | null> {
+  const { url = "" } = request.routeOptions;
+  const params = request.params as { id?: string; task?: string };
+  if (url.startsWith("/v1/sessions/:id")) return params.id ?? null;
+  if (url.startsWith("/v1/tasks/:task")) return (await taskPlace(log, params.task ?? ""))?.session_id ?? null;
+  return null;
+}
+
+/** Null: it is here now. Waits for a takeover. Throws `owner_unreachable`. */
+export async function ownerOf(fleet: FleetPort, id: string): Promise<{ node: PeerNode } | null> {
+  const until = Date.now() + HOLD_MS;
+  for (;;) {
+    const route = await fleet.route(id);
+    if (route.at === "node") return { node: route.node };
+    if (route.at === "here" || route.at === "unknown") return null;
+    if (route.why !== "takeover")
+      throw new ProblemError(
+        "owner_unreachable",
+        `Its ${route.why} is on node ${route.home}, which is not there. It goes on when that node returns.`,
+      );
+    if (Date.now() > until) throw unreachable("Nobody has taken the session over yet.");
+    await delay(LOOK_MS);
+  }
+}
+
+export const unreachable = (detail: string): ProblemError => new RetryLaterError("owner_unreachable", 5_000, detail);
+
+/** Null from `next`: it is answered here. */
+async function sendOn(
+  fleet: FleetPort,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next: () => Promise<{ node: PeerNode } | null>,
+  { limits }: ServerContext,
+  given?: Buffer,
+): Promise<FastifyReply | undefined> {
+  const { raw, caller } = request;
+  const until = Date.now() + HOLD_MS;
+  // Whether it was carried out cannot be told when the answer is lost: only what may be repeated is sent again.
+  const mayRepeat = request.method === "GET" || request.headers["idempotency-key"] !== undefined;
+  let body: Buffer | null | undefined = given;
+  for (;;) {
+    const target = await next();
+    if (target === null) return restored(request, body);
+    body ??= hasBody(request) ? await readBody(raw, limits.body_bytes) : null;
+    const outcome = await fleet.forward(raw, reply.raw, {
+      node: target.node,
+      caller: JSON.stringify(caller satisfies Caller | null),
+      body,
+      headers: corsHeaders(reply),
+      onAnswer: () => {
+        sentOn.add(request);
+        reply.hijack();
+      },
+    });
+    if (outcome === "answered") return reply;
+    if (outcome === "lost" && !mayRepeat)
+      throw unreachable(
+        "Its owner was lost before it answered: what was asked for may have been done. Look before you repeat it.",
+      );
+    if (Date.now() > until || raw.destroyed) throw unreachable("Its owner does not answer.");
+    await delay(LOOK_MS);
+  }
+}
+
+const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+/** Its body was read for a node that does not own it any more: this one does. */
+function restored(request: FastifyRequest, body: Buffer | null | undefined): undefined {
+  if (body && body.length > 0 && request.body === undefined)
+    throw unreachable("The session came to this node while the request was under way.");
+}
+
+function corsHeaders(reply: FastifyReply): Record<string, string> {
+  const all = Object.entries(reply.getHeaders()).filter(([name]) => name.startsWith("access-control-") || name === "vary");
+  return Object.fromEntries(all.map(([name, value]) => [name, String(value)]));
+}

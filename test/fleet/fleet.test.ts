@@ -1,0 +1,240 @@
+/** Nodes of a fleet in one process, on one real Postgres: any node and a gateway answer for any session; sessions are moved, and come back. Deaths of nodes are in `deaths.test.ts`. */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import WebSocket from "ws";
+import { Dragoman } from "../../src/client/dragoman.ts";
+import { hashOf, NodeSecret } from "../../src/cluster/signature.ts";
+import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+import { startPostgres, type TestPostgres, withoutPostgres } from "../../src/log/postgres/test-postgres.ts";
+import type { UniversalEvent } from "../../src/schema/event.ts";
+
+const SECRET = "a secret of the cluster, for tests only";
+const TOKEN = "a-token-for-tests-0123456789abcdef";
+const TIMES = { term_ms: 3_000, renew_ms: 500, claim_limit: 50, compare_rounds: 4 };
+
+describe.skipIf(withoutPostgres())("a fleet", () => {
+  let postgres: TestPostgres;
+  let home: string;
+  const daemons: Daemon[] = [];
+  let [a, b, gateway]: Daemon[] = [];
+
+  const start = async (nodeId: string, kind: "node" | "gateway" = "node"): Promise<Daemon> => {
+    const daemon = await startDaemon({
+      port: 0,
+      dataDir: join(home, nodeId),
+      token: TOKEN,
+      env: { ...process.env, HOME: home },
+      cluster: {
+        url: postgres.url,
+        kind,
+        nodeId,
+        labels: { name: nodeId },
+        places: [{ path: join(home, "shared"), name: "shared" }],
+        secret: SECRET,
+        times: TIMES,
+      },
+    });
+    daemons.push(daemon);
+    return daemon;
+  };
+  const client = (daemon: Daemon | undefined): Dragoman => new Dragoman({ url: daemon?.url ?? "", token: TOKEN });
+  const call = (daemon: Daemon | undefined, method: string, path: string, body?: unknown, token = TOKEN): Promise<Response> =>
+    fetch(`${daemon?.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const json = async <T>(...given: Parameters<typeof call>): Promise<T> => (await call(...given)).json() as Promise<T>;
+  const eventsOf = async (daemon: Daemon | undefined, id: string): Promise<UniversalEvent[]> =>
+    (await json<{ events: UniversalEvent[] }>(daemon, "GET", `/v1/sessions/${id}/events`)).events;
+  const create = async (node: string): Promise<string> => {
+    const made = await call(gateway, "POST", "/v1/sessions", {
+      agent: "mock",
+      directory: join(home, "shared"),
+      trust: "trusted",
+      node,
+      env: { MOCK_AGENT_MEMORY: join(home, "shared") },
+    });
+    expect(made.status, await made.clone().text()).toBe(201);
+    return ((await made.json()) as { session_id: string }).session_id;
+  };
+  const ended = async (daemon: Daemon | undefined, id: string, turns: number): Promise<void> => {
+    await expect
+      .poll(async () => (await eventsOf(daemon, id)).filter(({ type }) => type === "turn.ended").length)
+      .toBeGreaterThanOrEqual(turns);
+  };
+
+  beforeAll(async () => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), "dragoman-fleet-")));
+    mkdtempSync(join(home, "x-"));
+    const { mkdirSync } = await import("node:fs");
+    mkdirSync(join(home, "shared"));
+    postgres = await startPostgres();
+    [a, b, gateway] = [await start("a"), await start("b"), await start("gateway", "gateway")];
+  });
+
+  afterAll(async () => {
+    await Promise.allSettled(daemons.map((daemon) => daemon.close()));
+    await postgres?.stop();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  it("a session on one node is read, streamed and driven through another and through a gateway", async () => {
+    const id = await create("a");
+    expect(await json(b, "GET", `/v1/sessions/${id}`)).toMatchObject({
+      session_id: id,
+      node: "a",
+      epoch: 1,
+      place: "shared",
+      reachable: true,
+    });
+    const seen: number[] = [];
+    const stop = new AbortController();
+    const following = (async () => {
+      for await (const event of client(gateway).session(id).events({ signal: stop.signal })) seen.push(event.sequence);
+    })().catch(() => undefined);
+    const accepted = await call(b, "POST", `/v1/sessions/${id}/messages`, { message: "say hello" });
+    expect(accepted.status).toBe(202);
+    expect(accepted.headers.get("dragoman-node")).toBe("a");
+    await ended(gateway, id, 1);
+    const events = await eventsOf(a, id);
+    expect(await eventsOf(b, id)).toEqual(events);
+    expect(await eventsOf(gateway, id)).toEqual(events);
+    await expect.poll(() => seen.length).toBeGreaterThanOrEqual(events.length);
+    stop.abort();
+    await following;
+    expect(seen.slice(0, events.length)).toEqual(events.map(({ sequence }) => sequence));
+    const views = await Promise.all([a, b, gateway].map((each) => json(each, "GET", `/v1/sessions/${id}`)));
+    expect(views[1]).toEqual(views[0]);
+    expect(views[2]).toEqual(views[0]);
+    const lists = await Promise.all([a, b, gateway].map((each) => json<{ sessions: unknown[] }>(each, "GET", "/v1/sessions")));
+    expect(lists[1]?.sessions).toEqual(lists[0]?.sessions);
+    expect(lists[2]?.sessions).toEqual(lists[0]?.sessions);
+  });
+
+  it("every route about a session answers the same on its owner, on another node and on a gateway", async () => {
+    const id = await create("b");
+    await call(b, "POST", `/v1/sessions/${id}/messages`, { message: "say one" });
+    await ended(b, id, 1);
+    const paths = [
+      "",
+      "/events",
+      "/items",
+      "/snapshot",
+      "/queue",
+      "/pending",
+      "/native",
+      "/coverage",
+      "/settings",
+      "/artifacts",
+      "/checkpoints",
+      "/fs/list?path=.",
+      "/tasks",
+      "/export",
+    ];
+    for (const path of paths) {
+      const answers = await Promise.all([b, a, gateway].map((each) => call(each, "GET", `/v1/sessions/${id}${path}`)));
+      const [own, ...others] = await Promise.all(
+        answers.map(async (answer) => ({ status: answer.status, text: await answer.text() })),
+      );
+      for (const other of others) expect(other, path).toEqual(own);
+      expect(own?.status, path).toBe(200);
+    }
+    const none = await call(a, "POST", "/v1/sessions/sess_none/messages", { message: "x" });
+    expect(none.status).toBe(404);
+  });
+
+  it("a WebSocket through a gateway takes commands and tells events", async () => {
+    const id = await create("a");
+    const socket = new WebSocket(`${gateway?.url.replace("http", "ws")}/v1/sessions/${id}/ws`, {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    const texts: string[] = [];
+    socket.on("message", (data) => texts.push(String(data)));
+    await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+    await expect.poll(() => texts.join("")).toContain("session.started");
+    socket.close();
+  });
+
+  it("[O10] a session is moved to another node, and goes on there with what its agent knew", async () => {
+    const id = await create("a");
+    await call(gateway, "POST", `/v1/sessions/${id}/messages`, { message: "say before the move" });
+    await ended(gateway, id, 1);
+    const moved = await call(gateway, "POST", `/v1/sessions/${id}/move`, { node: "b" });
+    expect(moved.status, await moved.text()).toBe(202);
+    await expect.poll(async () => json(a, "GET", `/v1/sessions/${id}`)).toMatchObject({ node: "b", epoch: 2 });
+    expect((await call(gateway, "POST", `/v1/sessions/${id}/messages`, { message: "say after the move" })).status).toBe(202);
+    await ended(a, id, 2);
+    const events = await eventsOf(a, id);
+    expect(events.find(({ type }) => type === "session.moved")?.data).toEqual({ from: null, to: "b", epoch: 2, reason: "move" });
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  });
+
+  it("a key of a request is known to all nodes", async () => {
+    const id = await create("a");
+    const send = (daemon: Daemon | undefined) =>
+      fetch(`${daemon?.url}/v1/sessions/${id}/messages`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json", "idempotency-key": "once" },
+        body: JSON.stringify({ message: "say once" }),
+      });
+    const answers = await Promise.all([send(a), send(b), send(gateway)]);
+    const ids = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { turn_id: string }).turn_id));
+    expect(new Set(ids).size).toBe(1);
+    await ended(a, id, 1);
+    expect((await eventsOf(a, id)).filter(({ type }) => type === "turn.started")).toHaveLength(1);
+  });
+
+  it("a node's secret opens nothing of the public API, and a token nothing between nodes; what was signed cannot be changed", async () => {
+    const secret = new NodeSecret(SECRET);
+    const caller = JSON.stringify({
+      id: "x",
+      role: "admin",
+      kind: "root",
+      scope: null,
+      actor: { token_id: "x", role: "admin", surface: "http" },
+    });
+    const signed = (path: string, message: Partial<{ to: string; body: string }> = {}, at = Date.now(), by = secret) =>
+      by.sign("GET", path, { from: "b", to: message.to ?? "a", caller, bodyHash: hashOf(message.body ?? "") }, at);
+    const get = async (path: string, headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${a?.url}${path}`, { headers })).status;
+    const path = "/internal/v1/forward/v1/sessions";
+    expect(await get(path, signed(path))).toBe(200);
+    expect(await get("/v1/sessions", signed("/v1/sessions"))).toBe(401);
+    expect(await get(path, { authorization: `Bearer ${TOKEN}` })).toBe(401);
+    expect(await get(path, signed(path, {}, Date.now() - 61_000))).toBe(401);
+    expect(await get(path, signed(path, { to: "b" }))).toBe(401);
+    expect(await get(path, signed(path, { body: "other" }))).toBe(401);
+    expect(await get(path, signed(path, {}, Date.now(), new NodeSecret("another secret, as long as the right one")))).toBe(401);
+    const observe = {
+      ...signed(path),
+      "x-dragoman-caller": Buffer.from(caller.replace("observe", "admin")).toString("base64url"),
+    };
+    expect(await get(path, observe)).toBe(200);
+    expect(
+      await get(path, {
+        ...observe,
+        "x-dragoman-caller": Buffer.from(caller.replaceAll("admin", "operate")).toString("base64url"),
+      }),
+    ).toBe(401);
+  });
+
+  it("nodes are listed; a node that is drained gives its sessions away, and takes new ones after that is taken back", async () => {
+    const id = await create("b");
+    expect(
+      (await json<{ nodes: { node_id: string; kind: string }[] }>(gateway, "GET", "/v1/nodes")).nodes.map(
+        ({ node_id }) => node_id,
+      ),
+    ).toEqual(["a", "b", "gateway"]);
+    expect((await call(gateway, "POST", "/v1/nodes/b/drain")).status).toBe(202);
+    await expect.poll(async () => json(gateway, "GET", `/v1/sessions/${id}`)).toMatchObject({ node: "a" });
+    expect(
+      (await call(gateway, "POST", "/v1/sessions", { agent: "mock", directory: join(home, "shared"), node: "b" })).status,
+    ).toBe(503);
+    await call(gateway, "POST", "/v1/nodes/b/drain", { undo: true });
+    await expect.poll(async () => (await json<{ state: string }>(gateway, "GET", "/v1/nodes/b")).state).toBe("up");
+    expect((await call(gateway, "GET", "/v1/nodes/nobody")).status).toBe(404);
+  });
+});
