@@ -24,6 +24,7 @@ export const eventMeanings: Record<EventType, string> = {
   "item.removed": "The agent took an item back.",
   "session.status": "What the session does now.",
   "session.updated": "Title or metadata changed.",
+  "session.moved": "Another node of the fleet owns the session from here on.",
   "session.compacted": "The agent shortened its memory of the conversation.",
   "config.changed": "What is configured or offered changed: only the fields that did. Lists replace the older list whole.",
   "usage.updated": "Tokens and cost so far, of a step, a turn or the session.",
