@@ -79,9 +79,11 @@ export class CallRunner {
     const started = ledger.now;
     if (!read.ok) return this.#finish(call, started, finished(read.message, { is_error: true, note: "bad_arguments" }));
     if (signal.aborted) return this.#finish(call, started, interrupted());
-    const refusal = await this.#approve(call, read.tool, read.args, signal);
+    const { tool, args } = read;
+    const subject = tool.subject(checkedArguments(args), { directory: this.#ports.directory });
+    const refusal = await this.#approve(call, tool, args, subject, signal);
     if (refusal !== null) return this.#finish(call, started, refusal);
-    this.#finish(call, started, await this.#ports.performer.perform(call, read.tool, read.args, signal));
+    this.#finish(call, started, await this.#ports.performer.perform(call, tool, args, subject, signal));
   }
 
   #decide(subject: PermissionSubject, call: string): Decision {
@@ -90,12 +92,17 @@ export class CallRunner {
   }
 
   /** Null when it may run. */
-  async #approve(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished | null> {
-    const { ledger, directory } = this.#ports;
+  async #approve(
+    call: ModelCall,
+    tool: AnyTool,
+    args: JsonObject,
+    subject: PermissionSubject,
+    signal: AbortSignal,
+  ): Promise<Finished | null> {
+    const { ledger } = this.#ports;
     const input_digest = inputDigest(tool.name, args);
     // Approved before a crash: it holds for exactly this input.
     if (ledger.state.calls.get(call.key)?.approved === input_digest) return null;
-    const subject = tool.subject(checkedArguments(args), { directory });
     const { decision, reason } = this.#decide(subject, call.key);
     if (decision === "deny") return denied(`Not allowed: ${reason}`);
     if (decision === "allow") {

@@ -2,9 +2,10 @@
  * Changes of files that can be proved: each is known by the digests before and after. They are made all or none, and after a crash the files themselves say
  * whether they were made.
  */
-import { constants, existsSync, lstatSync, readFileSync } from "node:fs";
-import { mkdir, open, readFile, readlink, rename, unlink } from "node:fs/promises";
+import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFile, readFileSync, readlinkSync } from "node:fs";
+import { mkdir, open, readlink, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { sha256 } from "./digest.ts";
 import type { BlobStore } from "./ports.ts";
 import type { FileChange } from "./records.ts";
@@ -14,6 +15,7 @@ const NEW_FILE_MODE = 0o666;
 /** A file beyond this is no source file: a tool that edits it would hold it three times in memory. */
 export const MAX_FILE_BYTES = 50 * 1024 * 1024;
 const SMALL_BYTES = 256 * 1024;
+const readWhole = promisify(readFile);
 const HANDLES = existsSync("/proc/self/fd") ? "/proc/self/fd" : null;
 
 /**
@@ -27,14 +29,25 @@ export async function readCurrent(path: string, advice = ""): Promise<{ readonly
     if (found.isDirectory()) throw new ToolError(`${path} is a directory.${advice}`);
     if (!found.isFile()) throw new ToolError(`${path} is not a regular file.`);
     if (found.size > MAX_FILE_BYTES) throw new ToolError(`${path} has ${found.size} bytes: too big to edit. Use bash.`);
-    const bytes = found.size <= SMALL_BYTES ? readFileSync(path) : await readFile(path);
-    return { bytes, mode: found.mode & 0o7777 };
+    return { bytes: await bytesOf(path), mode: found.mode & 0o7777 };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (error instanceof ToolError) throw error;
     // Gone between the two.
     if (code === "ENOENT") return null;
     throw new ToolError(`${path} cannot be read (${code ?? message}).`);
+  }
+}
+
+/** `path` is real: if its handle is elsewhere, a directory on the way became a link meanwhile. */
+async function bytesOf(path: string): Promise<Buffer> {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (HANDLES !== null && readlinkSync(join(HANDLES, String(file))) !== path)
+      throw new ToolError(`${path} leads elsewhere now.`);
+    return fstatSync(file).size <= SMALL_BYTES ? readFileSync(file) : await readWhole(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -8,8 +8,10 @@ import { withFiles } from "./file-queue.ts";
 import type { FrameListener } from "./frames.ts";
 import type { ModelCall } from "./input-items.ts";
 import type { Ledger } from "./ledger.ts";
+import type { PermissionSubject } from "./permission-subject.ts";
 import type { BlobStore, TaskStarter } from "./ports.ts";
 import type { RecordOf } from "./records.ts";
+import { realPath } from "./tools/paths.ts";
 import { type AnyTool, type FileTool, type ToolContext, ToolError, type ToolResult } from "./tools/tool.ts";
 
 /** The end of a call, before it is recorded. */
@@ -25,7 +27,8 @@ export interface PerformPorts {
 
 /** Carries out one approved call. A replay has another implementation. */
 export interface CallPerformer {
-  perform(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished>;
+  /** `subject`: what was allowed. */
+  perform(call: ModelCall, tool: AnyTool, args: JsonObject, subject: PermissionSubject, signal: AbortSignal): Promise<Finished>;
   recover(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished | null>;
 }
 
@@ -50,11 +53,18 @@ export class ToolPerformer implements CallPerformer {
     this.#ports = ports;
   }
 
-  async perform(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished> {
+  async perform(
+    call: ModelCall,
+    tool: AnyTool,
+    args: JsonObject,
+    subject: PermissionSubject,
+    signal: AbortSignal,
+  ): Promise<Finished> {
     const life = { open: true };
-    const context = this.#context(call, signal, life);
+    const paths = pathsOf(subject);
+    const context = this.#context(call, signal, life, paths);
     try {
-      if (tool.effect === "file") return await this.#change(call, tool, args, context);
+      if (tool.effect === "file") return await this.#change(call, tool, args, paths ?? [], context);
       await this.#start(call, tool, args);
       return this.#result(call, await unlessAbandoned(tool.run(checked(args), context), signal), signal);
     } catch (error) {
@@ -72,7 +82,7 @@ export class ToolPerformer implements CallPerformer {
     if (tool.effect !== "unknown" || tool.recover === undefined) return null;
     const life = { open: true };
     try {
-      const result = await unlessAbandoned(tool.recover(checked(args), this.#context(call, signal, life)), signal);
+      const result = await unlessAbandoned(tool.recover(checked(args), this.#context(call, signal, life, null)), signal);
       return result === null ? null : this.#result(call, result, signal);
     } catch (error) {
       if (signal.aborted) return finished(INTERRUPTED, { is_error: true, note: "interrupted" });
@@ -99,10 +109,14 @@ export class ToolPerformer implements CallPerformer {
     this.#ports.onFrame({ type: "tool_started", tool_id: call.key, name: tool.name, args, timeout_ms });
   }
 
-  async #change(call: ModelCall, tool: FileTool<never>, args: JsonObject, context: ToolContext): Promise<Finished> {
-    const { ledger, blobs, directory } = this.#ports;
-    const subject = tool.subject(checked(args), { directory });
-    const paths = subject.kind === "edit" ? subject.paths : [];
+  async #change(
+    call: ModelCall,
+    tool: FileTool<never>,
+    args: JsonObject,
+    paths: readonly string[],
+    context: ToolContext,
+  ): Promise<Finished> {
+    const { ledger, blobs } = this.#ports;
     return withFiles(paths, async () => {
       const { changes, result } = await tool.prepare(checked(args), context);
       ledger.append({ type: "call.started", call: call.key, effect: "file", changes: [...changes], result });
@@ -113,11 +127,22 @@ export class ToolPerformer implements CallPerformer {
     });
   }
 
-  #context(call: ModelCall, signal: AbortSignal, life: { readonly open: boolean }): ToolContext {
+  /** `allowed`: the real paths that were allowed; null when none was named. */
+  #context(
+    call: ModelCall,
+    signal: AbortSignal,
+    life: { readonly open: boolean },
+    allowed: readonly string[] | null,
+  ): ToolContext {
     const { ledger, blobs, tasks, directory, onFrame } = this.#ports;
     return {
       call: call.key,
       directory,
+      at: (path) => {
+        const real = realPath(directory, path);
+        if (allowed === null || allowed.includes(real)) return real;
+        throw new ToolError(`${path} leads elsewhere than when this was allowed. Look at it, then try again.`);
+      },
       signal,
       blobs,
       tasks,
@@ -133,6 +158,11 @@ export class ToolPerformer implements CallPerformer {
       addChild: (session_id, usage) => void ledger.append({ type: "child.ended", call: call.key, session_id, usage }),
     };
   }
+}
+
+function pathsOf(subject: PermissionSubject): readonly string[] | null {
+  if (subject.kind === "bash") return [subject.cwd];
+  return subject.kind === "read" || subject.kind === "edit" ? subject.paths : null;
 }
 
 /** A tool that does not listen to an interrupt must not hold the turn. */

@@ -9,7 +9,7 @@ import { applyPatch } from "./patch/apply.ts";
 import { type Operation, PATCH_GRAMMAR, parsePatch } from "./patch/parse.ts";
 import { realPath, shownPath } from "./paths.ts";
 import { decodeText } from "./text-file.ts";
-import { defineTool, ToolError } from "./tool.ts";
+import { defineTool, type ToolContext, ToolError } from "./tool.ts";
 
 export const applyPatchTool = defineTool({
   name: "apply_patch",
@@ -30,7 +30,7 @@ export const applyPatchTool = defineTool({
   effect: "file",
   repair: (args) => (isObject(args) && typeof args.input === "string" && args.patch === undefined ? { patch: args.input } : args),
   subject: ({ patch }, { directory }) => ({ kind: "edit", paths: touched(patch).map((path) => realPath(directory, path)) }),
-  async prepare({ patch }, { directory, blobs }) {
+  async prepare({ patch }, { directory, at, blobs }) {
     const before = new Map<string, string | null>();
     const read = async (path: string): Promise<string | null> => {
       const current = await readCurrent(path);
@@ -38,7 +38,7 @@ export const applyPatchTool = defineTool({
       before.set(path, text);
       return text;
     };
-    const operations = parsePatch(patch).map((operation) => resolved(operation, directory));
+    const operations = parsePatch(patch).map((operation) => resolved(operation, at));
     const { files, notes } = await applyPatch(operations, read);
     const changes: FileChange[] = [];
     const diffs: string[] = [];
@@ -65,10 +65,10 @@ function touched(patch: string): string[] {
   }
 }
 
-function resolved(operation: Operation, directory: string): Operation {
-  const path = realPath(directory, operation.path);
+function resolved(operation: Operation, at: ToolContext["at"]): Operation {
+  const path = at(operation.path);
   if (operation.kind !== "update") return { ...operation, path };
-  return { ...operation, path, moveTo: operation.moveTo === null ? null : realPath(directory, operation.moveTo) };
+  return { ...operation, path, moveTo: operation.moveTo === null ? null : at(operation.moveTo) };
 }
 
 /** A moved file takes its permissions along. */

@@ -39,7 +39,7 @@ export const bashTool = defineTool({
   }),
   timeoutMs: ({ timeout_ms, background }) => (background ? null : (timeout_ms ?? TIMEOUT_MS)),
   async run(args, context): Promise<ToolResult> {
-    const cwd = realPath(context.directory, args.cwd ?? ".");
+    const cwd = context.at(args.cwd ?? ".");
     const place = await stat(cwd).catch(() => null);
     if (!place?.isDirectory()) throw new ToolError(`${shownPath(context.directory, cwd)} is not a directory.`);
     const title = args.title ?? args.command.slice(0, 80);

@@ -26,8 +26,8 @@ export const editTool = defineTool({
   effect: "file",
   repair,
   subject: ({ path }, { directory }) => ({ kind: "edit", paths: [realPath(directory, path)] }),
-  async prepare({ path, edits, replace_all }, { directory, blobs }) {
-    const file = realPath(directory, path);
+  async prepare({ path, edits, replace_all }, { directory, at, blobs }) {
+    const file = at(path);
     const current = await readCurrent(file);
     const shown = shownPath(directory, file);
     if (current === null) throw new ToolError(`${shown} does not exist. Use write to make it.`);

@@ -27,9 +27,9 @@ export const readTool = defineTool({
   repair: (args) => (isObject(args) ? renamed(args) : args),
   subject: ({ path }, { directory }) =>
     path.startsWith(ARTIFACT) ? { kind: "internal" } : { kind: "read", paths: [realPath(directory, path)] },
-  async run({ path, offset, limit }, { directory, blobs }): Promise<ToolResult> {
+  async run({ path, offset, limit }, { directory, at, blobs }): Promise<ToolResult> {
     if (path.startsWith(ARTIFACT)) return { output: numbered(await artifact(path, blobs), path, offset, limit) };
-    const file = realPath(directory, path);
+    const file = at(path);
     const shown = shownPath(directory, file);
     const current = await readCurrent(file, " Use ls.");
     if (current === null) throw new ToolError(`${shown} does not exist.${await similar(directory, file)}`);

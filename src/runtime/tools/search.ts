@@ -28,8 +28,8 @@ export const lsTool = defineTool({
   }),
   effect: "none",
   subject: ({ path = "." }, { directory }) => ({ kind: "read", paths: [realPath(directory, path)] }),
-  async run({ path = ".", depth = 2 }, { directory, signal }) {
-    const root = await rootDirectory(directory, path);
+  async run({ path = ".", depth = 2 }, { directory, at, signal }) {
+    const root = await rootDirectory(directory, at(path));
     const lines: string[] = [];
     let left = 0;
     for await (const entry of walk(root, { signal, depth })) {
@@ -47,8 +47,8 @@ export const globTool = defineTool({
   parameters: Type.Object({ pattern: Type.String(), path: Path }),
   effect: "none",
   subject: ({ path = "." }, { directory }) => ({ kind: "read", paths: [realPath(directory, path)] }),
-  async run({ pattern, path = "." }, { directory, signal }) {
-    const root = await rootDirectory(directory, path);
+  async run({ pattern, path = "." }, { directory, at, signal }) {
+    const root = await rootDirectory(directory, at(path));
     const matches = matcher(pattern);
     const found: { path: string; time: number }[] = [];
     for await (const entry of walk(root, { signal })) {
@@ -77,9 +77,9 @@ export const grepTool = defineTool({
   }),
   effect: "none",
   subject: ({ path = "." }, { directory }) => ({ kind: "read", paths: [realPath(directory, path)] }),
-  async run({ pattern, path = ".", glob, ignore_case = false, context = 0, limit = MAX_MATCHES }, { directory, signal }) {
+  async run({ pattern, path = ".", glob, ignore_case = false, context = 0, limit = MAX_MATCHES }, { directory, at, signal }) {
     const search = new LineSearch(pattern, ignore_case);
-    const root = realPath(directory, path);
+    const root = at(path);
     const wanted = glob === undefined ? () => true : matcher(glob);
     const out: string[] = [];
     let count = 0;
@@ -107,8 +107,7 @@ function matcher(pattern: string): (path: string) => boolean {
   return pattern.includes("/") ? (path) => expression.test(path) : (path) => expression.test(basename(path));
 }
 
-async function rootDirectory(directory: string, path: string): Promise<string> {
-  const root = realPath(directory, path);
+async function rootDirectory(directory: string, root: string): Promise<string> {
   const found = await stat(root).catch(() => null);
   if (found === null) throw new ToolError(`${shownPath(directory, root)} does not exist.`);
   if (!found.isDirectory()) throw new ToolError(`${shownPath(directory, root)} is a file. Use read.`);

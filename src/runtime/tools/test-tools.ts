@@ -6,6 +6,7 @@ import { makeChanges } from "../file-changes.ts";
 import { CountingIds, MemoryBlobs } from "../memory-stores.ts";
 import type { TaskStarter } from "../ports.ts";
 import { ShellTasks } from "../shell-tasks.ts";
+import { realPath } from "./paths.ts";
 import { ToolRegistry } from "./registry.ts";
 import type { AnyTool, ToolContext, ToolResult } from "./tool.ts";
 
@@ -56,6 +57,7 @@ export class TestDirectory {
     return {
       call: "1.1.call",
       directory: this.path,
+      at: (path) => realPath(this.path, path),
       signal,
       blobs: this.blobs,
       tasks: this.tasks,

@@ -33,6 +33,8 @@ export interface ToolContext {
   readonly call: string;
   /** The directory of the session, absolute and without links. */
   readonly directory: string;
+  /** The real path of a path the model named. Throws when it leads elsewhere than when the call was allowed: somebody changed a link since. */
+  readonly at: (path: string) => string;
   readonly signal: AbortSignal;
   readonly blobs: BlobStore;
   readonly tasks: TaskStarter;

@@ -17,8 +17,8 @@ export const writeTool = defineTool({
   effect: "file",
   repair: (args) => (isObject(args) ? renamed(args) : args),
   subject: ({ path }, { directory }) => ({ kind: "edit", paths: [realPath(directory, path)] }),
-  async prepare({ path, content }, { directory, blobs }) {
-    const file = realPath(directory, path);
+  async prepare({ path, content }, { directory, at, blobs }) {
+    const file = at(path);
     const shown = shownPath(directory, file);
     const current = await readCurrent(file);
     const change = await planChange(file, Buffer.from(content), blobs);
