@@ -32,6 +32,14 @@ function authFirst(drafts: readonly Draft[]): readonly Draft[] {
   return [...drafts.slice(0, at), ...rest.filter(isAuth), ...rest.filter((draft) => !isAuth(draft))];
 }
 
+/** The calls whose results are complete with these drafts. */
+export const resultsIn = (drafts: readonly Draft[]): ReadonlySet<string> =>
+  new Set(
+    drafts
+      .flatMap((draft) => (draft.do === "item.complete" ? draft.content : draft.do === "item.add" ? draft.item.content : []))
+      .flatMap((part) => (part?.type === "tool_result" ? [part.call_id] : [])),
+  );
+
 /** Metadata and details have snake_case keys, as all data has (U15). */
 export function withSnakeKeys(draft: PlainEventDraft): PlainEventDraft {
   if (draft.type === "config.changed" && draft.data.mcp_servers)

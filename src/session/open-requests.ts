@@ -3,7 +3,7 @@
  * event says: the translator's key, what the agent's answer has to quote, and past answers.
  */
 import { type Actor, BY_THE_DAEMON } from "../schema/actor.ts";
-import type { DraftOf, DraftPart } from "../schema/draft.ts";
+import type { DraftOf } from "../schema/draft.ts";
 import type { PermissionData, PermissionOption, PlainReply, QuestionData, ResolvedBy } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import { OPTION_ORDER } from "../schema/sameness.ts";
@@ -175,11 +175,9 @@ export class OpenRequests {
     return true;
   }
 
-  /** A call that has its result waits for nobody: what was asked about it is resolved before (U6). */
-  withdraw(content: readonly DraftPart[] | undefined, origin: Origin): void {
-    if (this.size === 0 || content === undefined) return;
-    const ended = new Set(content.flatMap((part) => (part.type === "tool_result" ? [part.call_id] : [])));
-    const by: Origin = { ...origin, source: "daemon" };
+  /** Calls that have their results wait for nobody: what was asked about them is resolved before (U6). */
+  withdraw(ended: ReadonlySet<string>, native: number | null): void {
+    const by: Origin = { source: "daemon", native };
     for (const { kind, data } of this.open()) {
       if (kind === "permission" && ended.has(data.metadata.call_id ?? ""))
         this.resolvePermission(data.permission_id, { status: "denied", resolved_by: "agent" }, by);

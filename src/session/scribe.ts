@@ -9,7 +9,7 @@ import type { Draft, DraftOf, DraftPart, ItemKey, PlainEventDraft } from "../sch
 import type { EventDataOf, SessionEnded, SessionStatusData, SessionStatusName } from "../schema/event-data.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { OpenTurn } from "../schema/snapshot.ts";
-import { asTold, skillCalls, skillOf, skillsGiven, withSnakeKeys } from "./draft-rules.ts";
+import { asTold, resultsIn, skillCalls, skillOf, skillsGiven, withSnakeKeys } from "./draft-rules.ts";
 import { BY_DAEMON, type EventWriter, type Origin } from "./event-writer.ts";
 import { argumentsHash, inputHash, knownHash } from "./input-hash.ts";
 import { ItemLedger } from "./item-ledger.ts";
@@ -104,6 +104,7 @@ export class Scribe {
   translation(translation: Translation, native: number | null, fromAgent: boolean, unparsed: UnparsedMessage | null): void {
     if (this.ended) return;
     this.writer.cause = native;
+    if (this.requests.size > 0) this.requests.withdraw(resultsIn(translation.drafts), native);
     for (const draft of asTold(translation.drafts, this.#isAnswer)) this.#write(draft, fromAgent, native);
     this.items.settle();
     if (unparsed)
@@ -145,12 +146,10 @@ export class Scribe {
       case "item.complete":
         this.#tellSkill(draft.key, origin, draft.content);
         this.#tellGivenSkill(draft.content, origin);
-        this.requests.withdraw(draft.content, origin);
         return this.items.complete(draft, origin);
       case "item.add":
         this.#tellGivenSkill(draft.item.content, origin);
         this.turns.beforeItem(draft.item, origin);
-        this.requests.withdraw(draft.item.content, origin);
         return this.items.add(draft, origin);
       case "item.remove":
         return this.items.remove(draft.key, draft.reason, origin);

@@ -34,7 +34,8 @@ export class Configuration {
   /** ACP changes one thing at a time: what was changed before a refusal is changed back. */
   async change({ model, variant, agent_mode, permission_mode }: ConfigPatch, idle: boolean): Promise<"done" | "restart"> {
     const settings = this.#settings;
-    if (permission_mode !== undefined && !this.#takesLive(permission_mode, idle)) return "restart";
+    const restart = permission_mode !== undefined && !this.#takesLive(permission_mode, idle);
+    if (restart && !idle) return "restart";
     const before = { model: settings.model, variant: settings.variant, mode: settings.mode, permissions: this.#mode };
     const undo: (() => Promise<void>)[] = [];
     const change = async (work: () => Promise<void>, back: () => Promise<void>): Promise<void> => {
@@ -59,7 +60,8 @@ export class Configuration {
           () => settings.setMode(agent_mode),
           set(before.mode, (id) => settings.setMode(id)),
         );
-      if (permission_mode)
+      // Only a new process takes this one; the agent has agreed to the others all the same.
+      if (permission_mode && !restart)
         await change(
           () => this.#setPermissionMode(permission_mode),
           () => this.#setPermissionMode(before.permissions),
@@ -68,7 +70,7 @@ export class Configuration {
       for (const back of undo) await back().catch(() => {});
       throw error;
     }
-    return "done";
+    return restart ? "restart" : "done";
   }
 
   /** Only of some agents it is known that a running turn follows a change of mode. */

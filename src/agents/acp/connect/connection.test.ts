@@ -89,6 +89,8 @@ const definition: AcpDefinition = {
   auth: [{ variable: "TEST_KEY", method: "key" }],
   npmPackage: null,
   able: {},
+  // Only a process that was started for it takes this mode.
+  sessionMeta: (mode) => (mode === "bypass" ? { free: true } : {}),
 };
 
 let base: string;
@@ -390,6 +392,13 @@ describe("settings", () => {
       draft.do === "event" && draft.type === "config.changed" && draft.data.agent_mode ? [draft.data.agent_mode] : [],
     );
     expect(modes.slice(-2)).toEqual(["b", "a"]);
+  });
+
+  it("[M3] what needs a new process is refused with what the agent does not take, and changes nothing", async () => {
+    const line = await start({ opened });
+    const refused = line.configure({ permission_mode: "bypass", agent_mode: "broken" });
+    await expect(refused).rejects.toMatchObject({ code: "agent_refused" });
+    expect(await line.configure({ permission_mode: "bypass", agent_mode: "b" })).toBe("restart");
   });
 
   it("[M3] what was changed before a refusal is changed back", async () => {

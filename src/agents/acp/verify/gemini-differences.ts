@@ -1,7 +1,22 @@
 /** What Gemini CLI tells otherwise in scenarios that all agents play. */
-import type { AcceptedDifference } from "../../kit/verify/differences.ts";
+import { type AcceptedDifference, givesUp, SEES_NO_CUT } from "../../kit/verify/differences.ts";
 
 export const geminiDifferences: readonly AcceptedDifference[] = [
+  SEES_NO_CUT,
+  givesUp("it does not ask again when text of the answer has come", "stream-cut-then-ok", "sse-error"),
+  {
+    scenarios: ["max-tokens"],
+    lacks: ["error output_length", "turn.ended output_length"],
+    adds: ["turn.ended end_turn"],
+    reason: "over ACP an answer that reached the limit ends like any other",
+  },
+  { scenarios: ["unknown-tool"], lacks: ["item *"], reason: "it tells nothing of a call of a tool that it does not have" },
+  {
+    scenarios: ["compact"],
+    lacks: ["session.compacted", "item system/system [text]"],
+    adds: ["item message/assistant [text]"],
+    reason: "over ACP its command is a message like any other",
+  },
   {
     scenarios: ["*"],
     adds: ["permission.requested allow_once,allow_always,reject_once", "permission.resolved approved"],

@@ -1,7 +1,21 @@
 /** What Amp tells otherwise in scenarios that all agents play. */
-import type { AcceptedDifference } from "../../kit/verify/differences.ts";
+import { type AcceptedDifference, givesUp } from "../../kit/verify/differences.ts";
 
 export const ampDifferences: readonly AcceptedDifference[] = [
+  givesUp(
+    "it gives up at the first fault of the provider",
+    "http-429-then-ok",
+    "http-500-then-ok",
+    "connection-reset",
+    "stream-cut-then-ok",
+    "sse-error",
+  ),
+  {
+    scenarios: ["max-tokens"],
+    lacks: ["item message/assistant [text]"],
+    adds: ["item message/assistant [text] failed"],
+    reason: "it tells an answer that reached the limit as one that has no end",
+  },
   {
     scenarios: ["interrupt-text", "kill-agent"],
     lacks: ["item message/assistant [text] failed"],

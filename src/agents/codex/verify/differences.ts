@@ -1,8 +1,16 @@
 /** What Codex tells otherwise in scenarios that all agents play. */
-import { type AcceptedDifference, STOPS_THE_TURN } from "../../kit/verify/differences.ts";
+import { type AcceptedDifference, SEES_NO_CUT, STOPS_THE_TURN } from "../../kit/verify/differences.ts";
 
 export const codexDifferences: readonly AcceptedDifference[] = [
   STOPS_THE_TURN,
+  SEES_NO_CUT,
+  {
+    scenarios: ["question-*"],
+    lacks: ["item message/assistant []", "item tool_call/assistant [tool_call] question"],
+    adds: ["item message/assistant []", "item tool_call/assistant [tool_call] question"],
+    reason: "it tells the call of a question with its result, when the question was answered",
+  },
+  { scenarios: ["compact"], lacks: ["item system/system [text]"], reason: "it does not show its summary" },
   {
     scenarios: ["read", "edit", "parallel-tools"],
     lacks: ["item tool_result/tool [tool_result+file_ref]"],
