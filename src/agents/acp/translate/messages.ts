@@ -137,9 +137,9 @@ function append(
     return [...closed, ...append(state, role, id, part, child)];
   }
   state.blockBoundary = false;
-  const { message, drafts } = openMessage(state, role, id, child);
+  const { message, drafts, joins } = openMessage(state, role, id, child);
   const last = message.parts.at(-1);
-  if (last !== undefined && last.type === type) last.text += text;
+  if (last !== undefined && last.type === type && !joins) last.text += text;
   else message.parts.push(part);
   drafts.push({ do: "item.delta", key: message.key, part_type: type, delta: text, part_index: message.parts.length - 1 });
   return drafts;
@@ -157,9 +157,16 @@ function openMessage(
   role: SpeakerRole,
   id: string | null,
   child: string | null,
-): { message: OpenMessage; drafts: Draft[] } {
+): { message: OpenMessage; drafts: Draft[]; joins?: true } {
   const open = state.message;
-  if (open && open.role === role && open.native === id && open.child === child) return { message: open, drafts: [] };
+  const same = open !== null && open.role === role && open.child === child;
+  if (same && open.native === id) return { message: open, drafts: [] };
+  // Thoughts begin the answer that follows them, though codex-acp and opencode give them an id of their own.
+  if (same && role === "assistant" && open.parts.length > 0 && open.parts.every((part) => part.type === "reasoning")) {
+    open.native = id;
+    const named: Draft[] = id === null ? [] : [{ do: "item.update", key: open.key, native_item_id: id }];
+    return { message: open, drafts: named, joins: true };
+  }
   const drafts = [...settleEcho(state, role), ...closeMessage(state)];
   state.messages += 1;
   const message: OpenMessage = { key: state.key(`msg:${state.messages}`), native: id, role, parts: [], child };

@@ -98,6 +98,23 @@ describe("messages", () => {
     expect(deltas.join("")).toBe("**Looking**\nIt may take a while. Still looking.\n\n**Deciding**\nThis one.");
   });
 
+  it("[U19] thoughts begin the answer that follows them, also under an id of their own", () => {
+    const talk = Talk.with("x");
+    talk.prompt("go");
+    talk.update("agent_thought_chunk", { messageId: "t1", content: { type: "text", text: "hm" } });
+    talk.update("agent_thought_chunk", { messageId: "t2", content: { type: "text", text: "so" } });
+    talk.text("Hello.", "m");
+    talk.text("More.", "n");
+    const key = talk.of("item.delta")[0]?.key;
+    expect(talk.of("item.delta").map((draft) => [draft.key === key, draft.part_type, draft.part_index, draft.delta])).toEqual([
+      [true, "reasoning", 0, "hm"],
+      [true, "reasoning", 1, "so"],
+      [true, "text", 2, "Hello."],
+      [false, "text", 0, "More."],
+    ]);
+    expect(talk.of("item.update").at(-1)).toMatchObject({ key, native_item_id: "m" });
+  });
+
   it("one messageId is one message across thought and text, parts in order", () => {
     const talk = Talk.with("x");
     talk.prompt("go");
