@@ -9,6 +9,7 @@ import { writeText } from "../../kit/verify/config-file.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
 import { opencodeLoads, pluginScenario } from "../../opencode/verify/hostile-settings.ts";
 import { permissiveOpencode, setUpOpencode } from "../../opencode/verify/profile.ts";
+import { claudeBridgeDifferences, codexBridgeDifferences, opencodeBridgeDifferences } from "./acp-differences.ts";
 import { ownRules } from "./adjustments.ts";
 import { acpScenarios } from "./scenarios.ts";
 
@@ -16,6 +17,7 @@ const behindBridge = skips("the program behind the bridge plays it itself", "ski
 
 export const claudeAgentAcpProfile: VerifyProfile = {
   agent: "claude-agent-acp",
+  differences: claudeBridgeDifferences,
   adjustments: [claudeLoads, behindBridge],
   scenarios: acpScenarios,
   marks: true,
@@ -29,6 +31,7 @@ export const claudeAgentAcpProfile: VerifyProfile = {
 
 export const codexAcpProfile: VerifyProfile = {
   agent: "codex-acp",
+  differences: codexBridgeDifferences,
   adjustments: [...NOT_RESTRICTABLE, codexLoads, behindBridge],
   mode: "bypass",
   scenarios: acpScenarios,
@@ -47,6 +50,7 @@ export const codexAcpProfile: VerifyProfile = {
 
 export const opencodeAcpProfile: VerifyProfile = {
   agent: "opencode-acp",
+  differences: opencodeBridgeDifferences,
   scenarios: [...acpScenarios, pluginScenario],
   adjustments: [...ownRules, opencodeLoads, behindBridge],
   marks: true,

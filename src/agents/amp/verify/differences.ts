@@ -1,7 +1,8 @@
 /** What Amp tells otherwise in scenarios that all agents play. */
-import { type AcceptedDifference, givesUp } from "../../kit/verify/differences.ts";
+import { type AcceptedDifference, givesUp, KEEPS_A_LIST } from "../../kit/verify/differences.ts";
 
 export const ampDifferences: readonly AcceptedDifference[] = [
+  KEEPS_A_LIST,
   givesUp(
     "it gives up at the first fault of the provider",
     "http-429-then-ok",

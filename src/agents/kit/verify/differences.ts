@@ -29,6 +29,45 @@ export const SEES_NO_CUT: AcceptedDifference = {
   reason: "it may have read nothing of the answer when it was cut, and has nothing to remove then",
 };
 
+const LIST = [
+  "item status/assistant [plan]",
+  "item message/assistant []",
+  "item tool_call/assistant [tool_call] plan*",
+  "item tool_result/tool [tool_result]*",
+];
+
+/** A todo list, of every agent that keeps one. */
+export const KEEPS_A_LIST: AcceptedDifference = {
+  scenarios: ["todo"],
+  lacks: LIST,
+  adds: LIST,
+  reason: "it tells its list as calls of a tool, which may refuse what the script calls it with, as a plan, or as both",
+};
+
+/** Of agents whose tool for reading, or the wire it is told over, names no file. */
+export const READ_NAMES_NO_FILE: AcceptedDifference = {
+  scenarios: ["read", "edit", "parallel-tools"],
+  lacks: ["item tool_result/tool [tool_result+file_ref]"],
+  adds: ["item tool_result/tool [tool_result]"],
+  reason: "the result of a read names no file",
+};
+
+/** Of agents that take one kind of rejection. */
+export const CANNOT_STOP_THE_TURN: AcceptedDifference = {
+  scenarios: ["permission-*"],
+  lacks: ["permission.requested allow_once,allow_always,reject_once,reject_once"],
+  adds: ["permission.requested allow_once,allow_always,reject_once"],
+  reason: "a rejection cannot stop the turn: it takes only one kind of it",
+};
+
+/** Of agents to which nothing can be said while they work. */
+export const CANNOT_STEER: AcceptedDifference = {
+  scenarios: ["steer"],
+  lacks: ["item message/user [text]"],
+  adds: ["turn.started client", "item message/user [text]", "item message/assistant [text]", "turn.ended end_turn"],
+  reason: "nothing can be put into a running turn: the message waits for its own",
+};
+
 /** Of agents that can also reject a call and stop the turn, beside agents that cannot. */
 export const STOPS_THE_TURN: AcceptedDifference = {
   scenarios: ["permission-*"],

@@ -1,7 +1,9 @@
 /** What OpenCode tells otherwise in scenarios that all agents play. */
-import { type AcceptedDifference, SEES_NO_CUT } from "../../kit/verify/differences.ts";
+import { type AcceptedDifference, CANNOT_STOP_THE_TURN, KEEPS_A_LIST, SEES_NO_CUT } from "../../kit/verify/differences.ts";
 
 export const opencodeDifferences: readonly AcceptedDifference[] = [
+  CANNOT_STOP_THE_TURN,
+  KEEPS_A_LIST,
   SEES_NO_CUT,
   {
     scenarios: ["http-413", "context-overflow"],
@@ -14,18 +16,6 @@ export const opencodeDifferences: readonly AcceptedDifference[] = [
     lacks: ["session.compacted", "item system/system [text]"],
     adds: ["session.compacted", "item system/system [text]"],
     reason: "it shows its summary while it is written, before it says that it compacted",
-  },
-  {
-    scenarios: ["permission-*"],
-    lacks: ["permission.requested allow_once,allow_always,reject_once,reject_once"],
-    adds: ["permission.requested allow_once,allow_always,reject_once"],
-    reason: "a rejection cannot stop the turn: it takes only one kind of it",
-  },
-  {
-    scenarios: ["todo"],
-    lacks: ["item *"],
-    adds: ["item *"],
-    reason: "its own tool keeps the list, and the scripted call is one that it takes",
   },
   {
     scenarios: ["refusal"],
