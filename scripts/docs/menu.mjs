@@ -35,6 +35,15 @@ export const MENU = [
   ["API", ["ui-builders.md", "events.md", "SPEC.md", "problems.md", "dialects.md"]],
   [
     "Inside",
-    ["architecture.md", "decisions.md", "glossary.md", "coverage.md", "versions.md", "adding-an-agent.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+    [
+      "architecture.md",
+      "decisions.md",
+      "glossary.md",
+      "coverage.md",
+      "versions.md",
+      "adding-an-agent.md",
+      "CONTRIBUTING.md",
+      "CHANGELOG.md",
+    ],
   ],
 ];

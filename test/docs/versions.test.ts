@@ -7,7 +7,10 @@ import { root } from "./code-blocks.ts";
 
 const [pinned = "", older = ""] = readFileSync(join(root, "docs/versions.md"), "utf8").split("## Older versions");
 const rowsOf = (text: string): string[] =>
-  Array.from(text.matchAll(/^\| ([a-z-]+) \| ([^ |]+) \| (?:whole|short)/gm), ([, agent, version]) => `${agent} ${version}`).sort();
+  Array.from(
+    text.matchAll(/^\| ([a-z-]+) \| ([^ |]+) \| (?:whole|short)/gm),
+    ([, agent, version]) => `${agent} ${version}`,
+  ).sort();
 
 it("names the pinned versions", () => {
   const known = pinnedAgents.map(({ agent, version }) => `${agent} ${version}`);
