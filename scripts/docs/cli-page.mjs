@@ -42,7 +42,7 @@ ${exitCodes.map(({ code, about }) => `| ${code} | ${about} |`).join("\n")}
 
 ${options(globalOptions)}
 
-Instead of options: \`DRAGOMAN_URL\`, \`DRAGOMAN_TOKEN\`, \`DRAGOMAN_DATA_DIR\`, \`DRAGOMAN_CONFIG\`, \`DRAGOMAN_HOST\`, \`DRAGOMAN_PORT\`.
+Instead of options: \`DRAGOMAN_URL\`, \`DRAGOMAN_TOKEN\`, \`DRAGOMAN_DATA_DIR\`, \`DRAGOMAN_CONFIG\`, \`DRAGOMAN_HOST\`, \`DRAGOMAN_PORT\`, \`DRAGOMAN_LOG\`.
 
 ${groups.join("\n\n")}
 `;

@@ -33,6 +33,7 @@ import {
 import { ls, pending, show } from "./commands/list.ts";
 import { coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
+import { migrate } from "./commands/migrate.ts";
 import { modelServer } from "./commands/model-server.ts";
 import { prune } from "./commands/prune.ts";
 import { queue, queueEdit, queueMove, queueRemove, queueSend } from "./commands/queue.ts";
@@ -52,7 +53,7 @@ import { replay, verify } from "./commands/verify.ts";
 const completion = completionFor(() => commands);
 
 export const commandGroups: { title: string; commands: Command[] }[] = [
-  { title: "Daemon", commands: [start, serve, status, open, doctor, metrics, openapi, mcp] },
+  { title: "Daemon", commands: [start, serve, status, open, doctor, migrate, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
   { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },

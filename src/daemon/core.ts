@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
-import type { LogError } from "../log/log-error.ts";
-import { atStart, openSqliteLog } from "../log/sqlite/log.ts";
+import { atStart, type LogError } from "../log/log-error.ts";
 import type { Indexer } from "../search/indexer.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { removeUnfinishedImports } from "../session/import-mark.ts";
@@ -21,6 +20,7 @@ import { childSessions } from "./child-sessions.ts";
 import type { ClusterMember, ClusterOptions } from "./cluster.ts";
 import { agentSettings, type Config, defaults } from "./config.ts";
 import { checkpointsOf } from "./directory-checkpoints.ts";
+import { openLog } from "./open-log.ts";
 import { SearchKeeper } from "./search-keeper.ts";
 import { DaemonSkills } from "./skills.ts";
 import { createTasks, type DaemonTasks } from "./tasks.ts";
@@ -34,6 +34,8 @@ export type CoreOptions = {
   agents: readonly Agent[];
   env: NodeJS.ProcessEnv;
   defaultDirectory: string;
+  /** `postgres://…`: the log is there instead of in the data directory. */
+  logUrl?: string;
   /** Begin with an empty log when the one that is there is damaged; it is kept aside. */
   acceptEmpty?: boolean;
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
@@ -66,8 +68,9 @@ export type Core = {
 export async function openCore(options: CoreOptions): Promise<Core> {
   if (options.cluster) return openNode(options, options.cluster);
   let stopAgents = (): void => {};
-  const log = await openSqliteLog({
+  const log = await openLog({
     dataDir: options.dataDir,
+    ...(options.logUrl === undefined ? {} : { url: options.logUrl }),
     acceptEmpty: options.acceptEmpty ?? false,
     onError: (error) => {
       options.onLogError?.(error);
@@ -179,8 +182,7 @@ async function openSessions(options: CoreOptions, { log, cluster }: Opened, onFe
   const indexer = new SearchKeeper({
     log,
     factsOf: sessionFacts,
-    onError: (error) =>
-      options.log("error", "the search index cannot be kept; it is tried again at the next start", { error: String(error) }),
+    onError: (error) => options.log("error", "the search index cannot be kept; it is tried again", { error: String(error) }),
   });
   index = indexer;
   indexer.keep(cluster ? () => cluster.leads() : null);

@@ -41,6 +41,8 @@ export type DaemonOptions = {
   /** Where sessions work that name no directory. */
   directory?: string;
   env?: NodeJS.ProcessEnv;
+  /** `postgres://…`: the log is there instead of in the data directory, which keeps everything else. */
+  logUrl?: string;
   /** Begin with an empty log when the one that is there is damaged; it is kept aside. */
   acceptEmpty?: boolean;
   /** Absent: one daemon with its own log. */
@@ -101,6 +103,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
     agents: [...agentsWith(acpEntries(config)), ...(await packagedAgents(config, dataDir))],
     env: options.env ?? process.env,
     defaultDirectory: directory,
+    ...(options.logUrl === undefined ? {} : { logUrl: options.logUrl }),
     acceptEmpty: options.acceptEmpty ?? false,
     cluster: options.cluster,
     log: (level, message, fields) => logger[level](fields ?? {}, message),

@@ -8,6 +8,9 @@ import type { UniversalEvent } from "../schema/event.ts";
 import { entriesOf, SEARCHED_TYPES } from "./entry-text.ts";
 
 const START_AFTER_MS = 500;
+/** A log that cannot be reached now may be soon. */
+const RETRY_MS = 2_000;
+const PASSING = new Set(["write_failed", "disk_full"]);
 /** Texts wait this long for others to go with. */
 const GATHER_MS = 100;
 /** Of one transaction: some milliseconds. */
@@ -83,7 +86,7 @@ export class Indexer {
       await log.assertCursor(cursor);
       return cursor;
     } catch (error) {
-      if (!(error instanceof LogError)) throw error;
+      if (!(error instanceof LogError) || PASSING.has(error.code)) throw error;
       await log.search.reset();
       return log.beginning;
     }
@@ -114,7 +117,7 @@ export class Indexer {
   }
 
   #settled(): void {
-    if (this.#status.state === "building") this.#status = { state: "ready" };
+    this.#status = { state: "ready" };
   }
 
   #flush(then?: () => void): void {
@@ -143,11 +146,19 @@ export class Indexer {
     this.#stored = Date.now();
   }
 
-  /** The log goes on without it: search says that it failed, and the next start tries again. */
+  /** The log goes on without it: search says that it failed. It is tried again soon where that may help, else at the next start. */
   #fail(error: unknown): void {
     if (this.#closed) return;
+    const isNews = this.#status.state !== "failed";
     this.#status = { state: "failed", message: error instanceof Error ? error.message : String(error) };
     this.#subscription?.close();
-    this.#options.onError(error);
+    if (isNews) this.#options.onError(error);
+    if (!(error instanceof LogError && PASSING.has(error.code))) return;
+    // What was gathered comes again from where the index stands.
+    [this.#entries, this.#removed, this.#changed, this.#cursor, this.#writing] = [[], [], new Set(), null, null];
+    clearTimeout(this.#timer);
+    clearTimeout(this.#starting);
+    this.#timer = undefined;
+    this.#starting = setTimeout(() => this.#follow().catch((again: unknown) => this.#fail(again)), RETRY_MS).unref();
   }
 }

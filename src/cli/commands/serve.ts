@@ -11,6 +11,11 @@ export const listenOptions: Record<string, OptionSpec> = {
   host: { type: "string", value: "<address>", about: "address to bind (default 127.0.0.1; others need a token of your own)" },
   port: { type: "string", value: "<port>", about: `port (default ${DEFAULT_PORT}; 0 takes a free one)` },
   config: { type: "string", value: "<file>", about: "configuration file" },
+  log: {
+    type: "string",
+    value: "<url>",
+    about: "keep the log in a Postgres: postgres://… (or DRAGOMAN_LOG; default: the data directory)",
+  },
 };
 
 export const serve: Command = {
@@ -41,6 +46,8 @@ export const serve: Command = {
     const tooFew = descriptorAdvice();
     if (tooFew !== null) throw Object.assign(new Error(tooFew), { name: "DaemonError", code: "too_few_descriptors" });
     const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
+    const logUrl = text(values, "log") ?? env.DRAGOMAN_LOG;
+    if (logUrl && !/^postgres(ql)?:/.test(logUrl)) throw new UsageError("--log needs an address that begins with postgres://");
     const tokenFile = !flag(values, "no-token-file");
     const token = givenToken(values, terminal) ?? (tokenFile ? undefined : await typedToken(terminal));
     // Loaded here: no other command needs the daemon's code, and each should start at once.
@@ -62,6 +69,7 @@ export const serve: Command = {
       logger,
       acceptEmpty: flag(values, "accept-empty"),
       ...(dataDir ? { dataDir } : {}),
+      ...(logUrl ? { logUrl } : {}),
       tokenFile,
       ...(token ? { token } : {}),
     });

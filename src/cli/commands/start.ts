@@ -64,14 +64,19 @@ export async function startFor({ values, terminal, say }: Pick<Invocation, "valu
 export const dataDirOf = ({ values, terminal }: Pick<Invocation, "values" | "terminal">): string =>
   text(values, "data-dir") ?? defaultDataDir(terminal.env);
 
-/** A token that was given for this call is the daemon's own: it is passed on where nobody else can read it. */
+/** A token that was given for this call is the daemon's own, and the address of a log may hold a password: they are passed on where nobody else can read them. */
 function environmentOf({ values, terminal }: Pick<Invocation, "values" | "terminal">): NodeJS.ProcessEnv {
-  const token = givenToken(values, terminal);
-  return token === undefined ? terminal.env : { ...terminal.env, DRAGOMAN_TOKEN: token };
+  const [token, log] = [givenToken(values, terminal), text(values, "log")];
+  return {
+    ...terminal.env,
+    ...(token === undefined ? {} : { DRAGOMAN_TOKEN: token }),
+    ...(log === undefined ? {} : { DRAGOMAN_LOG: log }),
+  };
 }
 
 const passedOn = (values: Values): string[] =>
   Object.keys(listenOptions).flatMap((name) => {
+    if (name === "log") return [];
     const value = text(values, name);
     return value === undefined ? [] : [`--${name}`, value];
   });
