@@ -1,5 +1,4 @@
 // Asks a person in the terminal: permissions and questions of the agent. Without a terminal there is nobody to ask.
-import { createInterface } from "node:readline/promises";
 import { boundTo } from "../client/requests.ts";
 import type { PermissionData, PermissionOption, QuestionData, QuestionPrompt } from "../schema/event-data.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
@@ -113,6 +112,7 @@ export const notAnOption = ({ options }: QuestionPrompt): string =>
 
 async function line(terminal: Terminal, { lines, prompt }: Asked, signal = terminal.signal): Promise<string> {
   for (const each of lines) terminal.stderr.write(`${each}\n`);
+  const { createInterface } = await import("node:readline/promises");
   const readline = createInterface({ input: terminal.stdin, output: terminal.stderr.device });
   readline.on("SIGINT", () => terminal.interrupt());
   try {

@@ -2,7 +2,6 @@
  * The daemon in the background: started by a command that needs one, left running when the command ends, stopped by `dragoman stop`. What it says goes to
  * `daemon.log` in its data directory. Not here: the daemon in the foreground (commands/serve.ts).
  */
-import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -31,6 +30,7 @@ export async function startInBackground(dataDir: string, env: NodeJS.ProcessEnv,
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const logFile = join(dataDir, "daemon.log");
   const log = openSync(logFile, "a", 0o600);
+  const { spawn } = await import("node:child_process");
   const child = spawn(
     process.execPath,
     [fileURLToPath(builtFile("cli/main.js")), "serve", "--json", "--no-open", "--data-dir", dataDir, ...args],

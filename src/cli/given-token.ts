@@ -2,7 +2,6 @@
  * The token a person gives the command line: a file, the environment, the keyring, or typed. An argument works too and is warned about, since every user of
  * the machine can read it. Not here: the token of the discovery file (client/discover).
  */
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { type Terminal, text, UsageError, type Values } from "./command.ts";
 
@@ -41,6 +40,7 @@ export async function tokenFromPerson(dataDir: string, terminal: Terminal): Prom
 
 /** Put there with: secret-tool store --label=dragoman service dragoman data-dir <directory> */
 function tokenFromKeyring(dataDir: string, env: NodeJS.ProcessEnv): string | undefined {
+  const { spawnSync } = process.getBuiltinModule("node:child_process");
   const { status, stdout } = spawnSync("secret-tool", ["lookup", "service", "dragoman", "data-dir", dataDir], {
     env,
     encoding: "utf8",

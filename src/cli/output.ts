@@ -2,27 +2,38 @@
  * Where a command writes. Everything passes here, and nothing that an agent, a file name or an error holds can command the terminal: of control characters
  * only tab, line feed and our own colours go through. Not here: what is said (commands, event-printer.ts), the prompt of `attach` (live-area.ts).
  */
-import { randomBytes } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import { visibleLine, visibleText, withoutControls, withoutReordering } from "../schema/visible-text.ts";
 
-/** Marks a colour of ours in a text. Nobody outside of this process can know it, so no text that comes from elsewhere can hold one. */
-const MARK = `\u0001${randomBytes(12).toString("hex")}`;
-const MARKS = new RegExp(`(${MARK}[0-9]+;)`);
+/**
+ * Marks a colour of ours in a text. Nobody outside of this process can know it, so no text that comes from elsewhere can hold one. Made with the first colour:
+ * into a pipe there is none, and to load what makes it costs a call of the command line more than most of its work.
+ */
+const marks: { mark?: string } = {};
 
-export const colourMark = (code: number): string => `${MARK}${code};`;
+export function colourMark(code: number): string {
+  marks.mark ??= `\u0001${process.getBuiltinModule("node:crypto").randomBytes(12).toString("hex")}`;
+  return `${marks.mark}${code};`;
+}
+
+/** The text in parts: what is read, and the marks between. */
+export function splitMarks(text: string): { text: string; mark: boolean }[] {
+  const { mark } = marks;
+  if (mark === undefined || !text.includes(mark)) return text === "" ? [] : [{ text, mark: false }];
+  return text
+    .split(new RegExp(`(${mark}[0-9]+;)`))
+    .filter((part) => part !== "")
+    .map((part) => ({ text: part, mark: part.startsWith(mark) }));
+}
 
 /** Changes the text between the marks. */
 const betweenMarks = (text: string, change: (plain: string) => string, mark: (mark: string) => string): string =>
-  text.includes(MARK)
-    ? text
-        .split(MARKS)
-        .map((part) => (part.startsWith(MARK) ? mark(part) : change(part)))
-        .join("")
-    : change(text);
+  splitMarks(text)
+    .map((part) => (part.mark ? mark(part.text) : change(part.text)))
+    .join("");
 
 const keep = (text: string): string => text;
-const asColour = (mark: string): string => `\u001b[${mark.slice(MARK.length, -1)}m`;
+const asColour = (mark: string): string => `\u001b[${mark.slice(marks.mark?.length, -1)}m`;
 
 /** Bytes for a terminal: our marks become colours, everything else is text. */
 export const terminalText = (text: string): string =>
@@ -30,13 +41,6 @@ export const terminalText = (text: string): string =>
 
 /** Bytes for a pipe or file: unusual characters stay, control characters do not. */
 const pipeText = (text: string): string => betweenMarks(text, withoutControls, asColour);
-
-/** The text in parts: what is read, and the marks between. */
-export const splitMarks = (text: string): { text: string; mark: boolean }[] =>
-  text
-    .split(MARKS)
-    .filter((part) => part !== "")
-    .map((part) => ({ text: part, mark: part.startsWith(MARK) }));
 
 /** Text of which a person must see every character; marks stay. */
 export const exact = (text: string): string => betweenMarks(text, visibleText, keep);

@@ -35,6 +35,8 @@ export class SessionView {
   /** Events that came while a person was asked something. */
   #held: UniversalEvent[] | null = null;
   #drawn = 0;
+  /** What is not finished, as it was last drawn. */
+  #shown = "";
 
   constructor(terminal: Terminal, answers: (() => TextStream) | undefined, { readline, ...options }: ViewOptions) {
     const { stdout, stderr, env } = terminal;
@@ -106,9 +108,14 @@ export class SessionView {
     if (!this.#live || this.#held) return;
     this.#drawn = Date.now();
     const writes = this.#writes.splice(0);
+    const lines = tail ?? this.#tail();
+    // What did not change is not drawn again: a person may be typing below, or selecting.
+    const unchanged = writes.length === 0 && lines.join("\n") === this.#shown;
+    if (unchanged) return;
+    this.#shown = lines.join("\n");
     this.#live.draw(() => {
       for (const write of writes) write();
-    }, tail ?? this.#tail());
+    }, lines);
   }
 
   #tail(): string[] {

@@ -4,7 +4,6 @@
 
 // Asked for at run time, not imported: a bundler that builds for browsers has nothing to resolve here.
 const { readFileSync } = process.getBuiltinModule("node:fs");
-const { execFileSync } = process.getBuiltinModule("node:child_process");
 
 /** Field 22 of /proc/<pid>/stat, counted behind the name, which may hold spaces and brackets. */
 const START_FIELD = 19;
@@ -30,6 +29,8 @@ function fromProc(pid: number): string | undefined {
 }
 
 function fromPs(pid: number): string | undefined {
+  // Loaded here: where it is not needed, it would be a tenth of a call of the command line.
+  const { execFileSync } = process.getBuiltinModule("node:child_process");
   const text = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], {
     encoding: "utf8",
     env: { ...process.env, LC_ALL: "C" },

@@ -1,8 +1,6 @@
 // `dragoman attach <session>`: the session live in this terminal. In a pipe each line of stdin is a message, and the answers go to stdout.
-import { createInterface } from "node:readline";
 import type { SessionHandle } from "../../client/session-handle.ts";
 import { canAsk } from "../ask.ts";
-import { AttachView } from "../attach-view.ts";
 import { type Command, EXIT, flag, type Invocation, need, text, wholeNumber } from "../command.ts";
 import { answersFor } from "../session-view.ts";
 import { exitOf, oneTurn } from "./run.ts";
@@ -24,6 +22,7 @@ export const attach: Command = {
     const dragoman = await call.daemon();
     const session = dragoman.session(need(call.words, 0, "the session"));
     if (!canAsk(call.terminal) || flag(call.values, "json")) return fromPipe(call, session);
+    const { AttachView } = await import("../attach-view.ts");
     const options = { steer: flag(call.values, "steer"), answers: await answersFor(call.terminal) };
     const view = new AttachView(dragoman, session, call.terminal, options);
     return view.run(wholeNumber(text(call.values, "after"), "after", 0));
@@ -32,6 +31,7 @@ export const attach: Command = {
 
 async function fromPipe(call: Invocation, session: SessionHandle): Promise<number> {
   await session.get();
+  const { createInterface } = await import("node:readline");
   for await (const line of createInterface({ input: call.terminal.stdin })) {
     if (line.trim() === "") continue;
     const code = exitOf(await oneTurn(call, session, line), call.terminal);

@@ -1,7 +1,5 @@
 // `items`, `snapshot`, `coverage`, `native`: what lies behind a session's events.
 import { createWriteStream } from "node:fs";
-import { Readable, Writable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { type Command, EXIT, flag, need, type Terminal, text, wholeNumber } from "../command.ts";
 
 export const items: Command = {
@@ -79,6 +77,7 @@ export const native: Command = {
 
 /** The body of an answer into a file only its owner can read, or to stdout at the reader's pace. */
 export async function save(answer: Response, file: string | undefined, terminal: Terminal): Promise<void> {
+  const [{ Readable, Writable }, { pipeline }] = await Promise.all([import("node:stream"), import("node:stream/promises")]);
   const target = file
     ? createWriteStream(file, { mode: 0o600 })
     : new Writable({ write: (chunk: Buffer, _, done) => terminal.stdout.writeBytes(chunk, done) });

@@ -1,5 +1,4 @@
 // `dragoman mcp`: the daemon's sessions as tools for another agent, over stdio or HTTP.
-import { randomBytes } from "node:crypto";
 import { DragomanError } from "../../client/error.ts";
 import { type Command, EXIT, flag, type Invocation, text, UsageError } from "../command.ts";
 
@@ -92,6 +91,7 @@ async function overHttp({ values, terminal, print, json }: Invocation, newServer
   const { serveMcpHttp } = await import("../../mcp/http-server.ts");
   const port = Number(text(values, "port") ?? 0);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError("--port needs a number from 0 to 65535");
+  const { randomBytes } = await import("node:crypto");
   const token = terminal.env.DRAGOMAN_MCP_TOKEN ?? randomBytes(32).toString("base64url");
   if (token.length < 16) throw new UsageError("DRAGOMAN_MCP_TOKEN needs at least 16 characters");
   const { agentMarkOf } = await import("../../transports/index.ts");

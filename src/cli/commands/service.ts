@@ -1,5 +1,4 @@
 // `dragoman service`: the daemon as a service of this user, started at login and again when it fails. systemd on Linux, launchd on macOS.
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
@@ -113,7 +112,9 @@ function mustAnswer(call: Invocation, { ping, absent }: Manager): void {
 }
 
 const attempt = ({ terminal }: Invocation, [program = "", ...args]: string[]) =>
-  spawnSync(program, args, { env: terminal.env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  process
+    .getBuiltinModule("node:child_process")
+    .spawnSync(program, args, { env: terminal.env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 function must(call: Invocation, command: string[]): void {
   const { status, stderr, error } = attempt(call, command);
