@@ -33,10 +33,11 @@ export async function startDaemonProcess(
   dataDir: string,
   args: string[] = [],
   env: NodeJS.ProcessEnv = {},
+  command = "serve",
 ): Promise<DaemonProcess> {
   const child = spawn(
     process.execPath,
-    [CLI, "serve", "--port", "0", "--json", "--no-open", "--data-dir", dataDir, "--log-level", "error", ...args],
+    [CLI, command, "--port", "0", "--json", "--no-open", "--data-dir", dataDir, "--log-level", "error", ...args],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...cleanEnv(dataDir), ...env },

@@ -35,11 +35,12 @@ import { coverage, items, native, snapshot } from "./commands/look.ts";
 import { mcp } from "./commands/mcp.ts";
 import { migrate } from "./commands/migrate.ts";
 import { modelServer } from "./commands/model-server.ts";
+import { clusterAfterRestore, clusterCheck, clusterInit, move, nodesDrain, nodesFence, nodesList } from "./commands/nodes.ts";
 import { prune } from "./commands/prune.ts";
 import { queue, queueEdit, queueMove, queueRemove, queueSend } from "./commands/queue.ts";
 import { run } from "./commands/run.ts";
 import { search } from "./commands/search.ts";
-import { serve } from "./commands/serve.ts";
+import { gateway, serve } from "./commands/serve.ts";
 import { serviceInstall, serviceStatus, serviceUninstall } from "./commands/service.ts";
 import { skillsList, skillsShow } from "./commands/skills.ts";
 import { start } from "./commands/start.ts";
@@ -102,6 +103,10 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
       tokenRevoke,
       audit,
     ],
+  },
+  {
+    title: "A fleet",
+    commands: [gateway, nodesList, nodesDrain, nodesFence, move, clusterInit, clusterCheck, clusterAfterRestore],
   },
   { title: "Service and shell", commands: [serviceInstall, serviceStatus, serviceUninstall, completion] },
 ];

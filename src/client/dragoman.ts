@@ -1,9 +1,11 @@
 // The daemon as an object. `connect` finds it or takes an address; everything else hangs on what it returns.
+
 import type { Role, Surface } from "../schema/actor.ts";
 import type { ArtifactList, ArtifactPreview, ArtifactQuery } from "../schema/artifact.ts";
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
+import type { Node } from "../schema/node.ts";
 import type { PruneResult, PruneSessions } from "../schema/prune.ts";
 import type { SearchResult } from "../schema/search.ts";
 import type {
@@ -206,6 +208,25 @@ export class Dragoman {
 
   async revokeToken(tokenId: string, signal?: AbortSignal): Promise<void> {
     await this.http.json("DELETE", `/v1/auth/tokens/${encodeURIComponent(tokenId)}`, { signal });
+  }
+
+  /** Of a fleet; a daemon by itself has none and answers `not_found`. */
+  async nodes(signal?: AbortSignal): Promise<Node[]> {
+    return (await this.http.json<{ nodes: Node[] }>("GET", "/v1/nodes", { signal })).nodes;
+  }
+
+  node(nodeId: string, signal?: AbortSignal): Promise<Node> {
+    return this.http.json("GET", `/v1/nodes/${encodeURIComponent(nodeId)}`, { signal });
+  }
+
+  /** Lets a node give its sessions away, each when its turn has ended. */
+  async drainNode(nodeId: string, options: { undo?: boolean } = {}, signal?: AbortSignal): Promise<void> {
+    await this.http.json("POST", `/v1/nodes/${encodeURIComponent(nodeId)}/drain`, { body: options, signal });
+  }
+
+  /** Takes a node's sessions away at once. */
+  async fenceNode(nodeId: string, signal?: AbortSignal): Promise<void> {
+    await this.http.json("POST", `/v1/nodes/${encodeURIComponent(nodeId)}/fence`, { body: {}, signal });
   }
 
   async agents(signal?: AbortSignal): Promise<AgentInfo[]> {

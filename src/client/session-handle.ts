@@ -1,10 +1,12 @@
 // A session as an object: send, watch, answer, change, end. Every route of one session has a method here.
+
 import type { UnifiedMessage } from "../dialects/unified-message.ts";
 import type { ArtifactList, ArtifactQuery } from "../schema/artifact.ts";
 import type { Changes, Checkpoint, CheckpointList, RewindCheckpoint, Rewound, TakeCheckpoint } from "../schema/checkpoint.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
 import type { Item } from "../schema/item.ts";
+import type { MoveSession } from "../schema/node.ts";
 import type {
   AttachmentInput,
   Coverage,
@@ -322,6 +324,11 @@ export class SessionHandle {
   /** What the session and its tasks stored beside their events: images, long outputs, attachments. */
   artifacts(options: ArtifactQuery = {}, signal?: AbortSignal): Promise<ArtifactList> {
     return this.#http.json("GET", `${this.#path}/artifacts`, { query: { ...options }, signal });
+  }
+
+  /** In a fleet: gives it to another node. */
+  async move(to: MoveSession = {}, signal?: AbortSignal): Promise<void> {
+    await this.#http.json("POST", `${this.#path}/move`, { body: to, signal });
   }
 
   async interrupt(signal?: AbortSignal): Promise<void> {

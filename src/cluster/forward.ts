@@ -65,10 +65,11 @@ export class Peers {
       const sent = this.#open(to.url, to.path, request.method ?? "GET", { ...passed(request.headers), ...length, ...to.signed });
       let reached = false;
       sent.once("socket", (socket) => {
-        if (!socket.connecting) reached = true;
-        socket.once("connect", () => {
-          reached = true;
-        });
+        reached = !socket.connecting;
+        if (!reached)
+          socket.once("connect", () => {
+            reached = true;
+          });
       });
       sent.setTimeout(CONNECT_MS, () => {
         if (!reached) sent.destroy();

@@ -2,7 +2,7 @@
  * The registry in Postgres: one statement or one short transaction for each method, by the database's clock. A claim skips rows that somebody else is claiming, so that nodes
  * never wait for one another. `FLEET_TABLES` are its tables beside those of the log.
  */
-import type { Postgres, Sql } from "../log/postgres/connection.ts";
+import type { Postgres, Sql, SqlParameter } from "../log/postgres/connection.ts";
 import type { MigrationRoom } from "../log/postgres/migrations.ts";
 import type {
   Claim,
@@ -175,10 +175,18 @@ export class PostgresRegistry implements Registry {
   }
 
   async find(sessionIds: readonly string[]): Promise<Ownership[]> {
+    return this.#owners("o.session_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))", [JSON.stringify(sessionIds)]);
+  }
+
+  /** Sessions that no living node owns. */
+  unowned(limit: number): Promise<Ownership[]> {
+    return this.#owners("(o.node_id IS NULL OR NOT dragoman.is_living(o.node_id, o.incarnation)) LIMIT $1", [limit]);
+  }
+
+  async #owners(which: string, values: readonly SqlParameter[]): Promise<Ownership[]> {
     const { rows } = await this.#database.query(
-      `SELECT o.*, (o.node_id IS NOT NULL AND dragoman.is_living(o.node_id, o.incarnation)) AS owned FROM dragoman.owners o
-       WHERE o.session_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
-      [JSON.stringify(sessionIds)],
+      `SELECT o.*, (o.node_id IS NOT NULL AND dragoman.is_living(o.node_id, o.incarnation)) AS owned FROM dragoman.owners o WHERE ${which}`,
+      values,
     );
     return rows.map((row) => ({
       session_id: String(row.session_id),

@@ -32,7 +32,8 @@ export type ClusterOptions = {
   secret: string;
   /** PEM, for nodes that talk over TLS. */
   ca?: string;
-  times?: FleetTimes;
+  /** How long a node may be silent before others take over. Default 10 s. */
+  leaseMs?: number;
 };
 
 export type ClusterHooks = {
@@ -98,7 +99,7 @@ export class ClusterMember {
     this.#node = new FleetNode({
       registry,
       profile: this.#profile,
-      times: options.times ?? FLEET_TIMES,
+      times: timesOf(options.leaseMs ?? FLEET_TIMES.term_ms),
       clock: {
         after: (ms, run) => {
           const timer = setTimeout(run, ms);
@@ -225,3 +226,6 @@ export class ClusterMember {
     }
   }
 }
+
+/** Renewed often enough that two heartbeats may be lost. */
+const timesOf = (term_ms: number): FleetTimes => ({ ...FLEET_TIMES, term_ms, renew_ms: Math.round(term_ms * 0.3) });

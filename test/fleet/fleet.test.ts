@@ -1,5 +1,5 @@
 /** Nodes of a fleet in one process, on one real Postgres: any node and a gateway answer for any session; sessions are moved, and come back. Deaths of nodes are in `deaths.test.ts`. */
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +12,6 @@ import type { UniversalEvent } from "../../src/schema/event.ts";
 
 const SECRET = "a secret of the cluster, for tests only";
 const TOKEN = "a-token-for-tests-0123456789abcdef";
-const TIMES = { term_ms: 3_000, renew_ms: 500, claim_limit: 50, compare_rounds: 4 };
 
 describe.skipIf(withoutPostgres())("a fleet", () => {
   let postgres: TestPostgres;
@@ -33,7 +32,7 @@ describe.skipIf(withoutPostgres())("a fleet", () => {
         labels: { name: nodeId },
         places: [{ path: join(home, "shared"), name: "shared" }],
         secret: SECRET,
-        times: TIMES,
+        leaseMs: 3_000,
       },
     });
     daemons.push(daemon);
@@ -68,8 +67,6 @@ describe.skipIf(withoutPostgres())("a fleet", () => {
 
   beforeAll(async () => {
     home = realpathSync(mkdtempSync(join(tmpdir(), "dragoman-fleet-")));
-    mkdtempSync(join(home, "x-"));
-    const { mkdirSync } = await import("node:fs");
     mkdirSync(join(home, "shared"));
     postgres = await startPostgres();
     [a, b, gateway] = [await start("a"), await start("b"), await start("gateway", "gateway")];

@@ -1,7 +1,8 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
 import { DEFAULT_PORT } from "../../discovery/discovery-file.ts";
 import { escapedJson } from "../../schema/visible-text.ts";
-import { type Command, EXIT, flag, type OptionSpec, text, UsageError } from "../command.ts";
+import { clusterFrom, clusterOptions } from "../cluster-options.ts";
+import { type Command, EXIT, flag, type Invocation, type OptionSpec, text, UsageError } from "../command.ts";
 import { givenToken, typedToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
 import { paintFor } from "../style.ts";
@@ -33,67 +34,80 @@ export const serve: Command = {
     "accept-empty": { type: "boolean", about: "if the log is damaged, keep it aside and begin with an empty one" },
     "no-open": { type: "boolean", about: "do not open the browser" },
     "log-level": { type: "string", value: "<level>", default: "warn", about: "trace, debug, info, warn, error or silent" },
+    ...clusterOptions,
   },
-  async run({ values, terminal, print, json, say }) {
-    const env = terminal.env;
-    const port = Number(text(values, "port") ?? env.DRAGOMAN_PORT ?? DEFAULT_PORT);
-    if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new UsageError(`--port needs a number from 0 to 65535, not ${text(values, "port")}`);
-    const level = text(values, "log-level") ?? "warn";
-    if (!["trace", "debug", "info", "warn", "error", "silent"].includes(level))
-      throw new UsageError(`--log-level does not know ${level}`);
-    const { descriptorAdvice } = await import("../../server/descriptors.ts");
-    const tooFew = descriptorAdvice();
-    if (tooFew !== null) throw Object.assign(new Error(tooFew), { name: "DaemonError", code: "too_few_descriptors" });
-    const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
-    const logUrl = text(values, "log") ?? env.DRAGOMAN_LOG;
-    if (logUrl && !/^postgres(ql)?:/.test(logUrl)) throw new UsageError("--log needs an address that begins with postgres://");
-    const tokenFile = !flag(values, "no-token-file");
-    const token = givenToken(values, terminal) ?? (tokenFile ? undefined : await typedToken(terminal));
-    // Loaded here: no other command needs the daemon's code, and each should start at once.
-    const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }, { watchProcessFaults }] = await Promise.all([
-      import("pino"),
-      import("../../daemon/daemon.ts"),
-      import("../../daemon/config.ts"),
-      import("../../daemon/process-faults.ts"),
-    ]);
-    // Log lines hold what agents said; a terminal must not obey it.
-    const errors = pino.destination({ dest: 2, sync: true });
-    const logger = pino({ level }, { write: (line) => errors.write(escapedJson(line)) });
-    const fault = new AbortController();
-    watchProcessFaults({ log: (at, message, fields) => logger[at](fields, message), stop: (error) => fault.abort(error) });
-    const daemon = await startDaemon({
-      host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
-      port,
-      config: readConfig(text(values, "config") ?? defaultConfigFile(env)),
-      logger,
-      acceptEmpty: flag(values, "accept-empty"),
-      ...(dataDir ? { dataDir } : {}),
-      ...(logUrl ? { logUrl } : {}),
-      tokenFile,
-      ...(token ? { token } : {}),
-    });
-    if (flag(values, "json")) json({ url: daemon.url, token: daemon.token, pid: process.pid, data_dir: daemon.dataDir });
-    else {
-      const paint = paintFor(terminal.stdout, env);
-      print(`${paint.bold("dragoman")} is running at ${paint.cyan(daemon.url)}`);
-      const link = daemon.makeLink();
-      print(`  Inspector  ${paint.cyan(link.url)}`);
-      print(paint.dim("             for one visit within a minute; later: dragoman open"));
-      print(`  Docs       ${daemon.url}/docs`);
-      print(`  Data       ${daemon.dataDir}`);
-      print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
-      if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link.file);
-    }
-    const end = AbortSignal.any([terminal.signal, fault.signal]);
-    await new Promise<void>((resolve) => {
-      if (end.aborted) resolve();
-      end.addEventListener("abort", () => resolve());
-    });
-    if (fault.signal.aborted)
-      say("Stopping after an error of the daemon, which is in its log. Sessions are kept: start it again.");
-    else if (!flag(values, "json")) say("Stopping: agents are ended, sessions are kept.");
-    await daemon.close();
-    return fault.signal.aborted ? EXIT.failed : EXIT.ok;
-  },
+  run: (call) => serveAs("node", call),
 };
+
+export const gateway: Command = {
+  name: "gateway",
+  usage: "gateway --cluster <url> [options]",
+  about: "run a gateway of a fleet: it answers for all sessions and runs no agents",
+  help: `  Any number of them, behind any load balancer: they keep nothing. Their options are those of serve.`,
+  options: { ...serve.options },
+  run: (call) => serveAs("gateway", call),
+};
+
+async function serveAs(kind: "node" | "gateway", { values, terminal, print, json, say }: Invocation): Promise<number> {
+  const env = terminal.env;
+  const port = Number(text(values, "port") ?? env.DRAGOMAN_PORT ?? DEFAULT_PORT);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new UsageError(`--port needs a number from 0 to 65535, not ${text(values, "port")}`);
+  const level = text(values, "log-level") ?? "warn";
+  if (!["trace", "debug", "info", "warn", "error", "silent"].includes(level))
+    throw new UsageError(`--log-level does not know ${level}`);
+  const { descriptorAdvice } = await import("../../server/descriptors.ts");
+  const tooFew = descriptorAdvice();
+  if (tooFew !== null) throw Object.assign(new Error(tooFew), { name: "DaemonError", code: "too_few_descriptors" });
+  const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
+  const logUrl = text(values, "log") ?? env.DRAGOMAN_LOG;
+  if (logUrl && !/^postgres(ql)?:/.test(logUrl)) throw new UsageError("--log needs an address that begins with postgres://");
+  const tokenFile = !flag(values, "no-token-file");
+  const cluster = clusterFrom(values, terminal, kind);
+  const token = givenToken(values, terminal) ?? (tokenFile ? undefined : await typedToken(terminal));
+  // Loaded here: no other command needs the daemon's code, and each should start at once.
+  const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }, { watchProcessFaults }] = await Promise.all([
+    import("pino"),
+    import("../../daemon/daemon.ts"),
+    import("../../daemon/config.ts"),
+    import("../../daemon/process-faults.ts"),
+  ]);
+  // Log lines hold what agents said; a terminal must not obey it.
+  const errors = pino.destination({ dest: 2, sync: true });
+  const logger = pino({ level }, { write: (line) => errors.write(escapedJson(line)) });
+  const fault = new AbortController();
+  watchProcessFaults({ log: (at, message, fields) => logger[at](fields, message), stop: (error) => fault.abort(error) });
+  const daemon = await startDaemon({
+    host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
+    port,
+    config: readConfig(text(values, "config") ?? defaultConfigFile(env)),
+    logger,
+    acceptEmpty: flag(values, "accept-empty"),
+    ...(cluster ? { cluster } : {}),
+    ...(dataDir ? { dataDir } : {}),
+    ...(logUrl ? { logUrl } : {}),
+    tokenFile,
+    ...(token ? { token } : {}),
+  });
+  if (flag(values, "json")) json({ url: daemon.url, token: daemon.token, pid: process.pid, data_dir: daemon.dataDir });
+  else {
+    const paint = paintFor(terminal.stdout, env);
+    print(`${paint.bold("dragoman")} is running at ${paint.cyan(daemon.url)}`);
+    const link = daemon.makeLink();
+    print(`  Inspector  ${paint.cyan(link.url)}`);
+    print(paint.dim("             for one visit within a minute; later: dragoman open"));
+    print(`  Docs       ${daemon.url}/docs`);
+    print(`  Data       ${daemon.dataDir}`);
+    print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
+    if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link.file);
+  }
+  const end = AbortSignal.any([terminal.signal, fault.signal]);
+  await new Promise<void>((resolve) => {
+    if (end.aborted) resolve();
+    end.addEventListener("abort", () => resolve());
+  });
+  if (fault.signal.aborted) say("Stopping after an error of the daemon, which is in its log. Sessions are kept: start it again.");
+  else if (!flag(values, "json")) say("Stopping: agents are ended, sessions are kept.");
+  await daemon.close();
+  return fault.signal.aborted ? EXIT.failed : EXIT.ok;
+}

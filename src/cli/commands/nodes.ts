@@ -1,0 +1,133 @@
+// `nodes …`: the nodes of a fleet. `cluster …`: its database.
+import { randomBytes } from "node:crypto";
+import { type Command, done, EXIT, flag, need, text, UsageError } from "../command.ts";
+
+export const nodesList: Command = {
+  name: "nodes ls",
+  usage: "nodes ls",
+  about: "list the nodes of the fleet",
+  async run({ values, daemon, json, table }) {
+    const nodes = await (await daemon()).nodes();
+    if (flag(values, "json")) for (const node of nodes) json(node);
+    else
+      table(
+        ["NODE", "KIND", "STATE", "SESSIONS", "LOAD", "LEASE", "PLACES", "URL", "VERSION"],
+        nodes.map((node) => [
+          node.node_id,
+          node.kind,
+          node.state,
+          String(node.sessions),
+          `${node.load}/${node.capacity}`,
+          node.lease_ms > 0 ? `${Math.round(node.lease_ms / 1000)} s` : "run out",
+          node.places.join(" "),
+          node.url,
+          node.version,
+        ]),
+        ["VERSION", "URL", "PLACES"],
+      );
+    return EXIT.ok;
+  },
+};
+
+export const nodesDrain: Command = {
+  name: "nodes drain",
+  usage: "nodes drain <node> [--undo]",
+  about: "let a node give its sessions away, each when its turn has ended",
+  help: `  Sessions that no other node can take stay until the node stops. With --undo it takes new ones again.`,
+  options: { undo: { type: "boolean", about: "take new sessions again" } },
+  async run(call) {
+    const node = need(call.words, 0, "the node");
+    await (await call.daemon()).drainNode(node, { undo: flag(call.values, "undo") });
+    return done(call, { node, draining: !flag(call.values, "undo") });
+  },
+};
+
+export const nodesFence: Command = {
+  name: "nodes fence",
+  usage: "nodes fence <node>",
+  about: "take a node's sessions away at once: for one that hangs, or cannot be reached",
+  async run(call) {
+    const node = need(call.words, 0, "the node");
+    await (await call.daemon()).fenceNode(node);
+    return done(call, { node, fenced: true });
+  },
+};
+
+export const move: Command = {
+  name: "move",
+  usage: "move <session> [<node>]",
+  about: "give a session to another node of the fleet",
+  options: { now: { type: "boolean", about: "cut a running turn instead of waiting for its end" } },
+  completes: ["sessions"],
+  async run(call) {
+    const id = need(call.words, 0, "the session");
+    const node = call.words[1];
+    await (await call.daemon())
+      .session(id)
+      .move({ ...(node === undefined ? {} : { node }), when: flag(call.values, "now") ? "now" : "turn_end" });
+    return done(call, { session_id: id, moving: true });
+  },
+};
+
+const databaseOption = {
+  cluster: { type: "string", value: "<url>", about: "the Postgres of the fleet (default: DRAGOMAN_CLUSTER)" },
+} as const;
+
+const databaseUrl = (values: Parameters<typeof text>[0], env: NodeJS.ProcessEnv): string => {
+  const url = text(values, "cluster") ?? env.DRAGOMAN_CLUSTER;
+  if (url === undefined) throw new UsageError("--cluster postgres://… is missing");
+  return url;
+};
+
+export const clusterInit: Command = {
+  name: "cluster init",
+  usage: "cluster init --cluster <url>",
+  about: "make the tables of a fleet in a Postgres, and a secret for its nodes",
+  help: `  Safe to repeat: what is there stays. Nodes make the tables themselves too, where they may. The secret is printed, and kept nowhere:
+  give the same one to every node.`,
+  options: databaseOption,
+  async run({ values, terminal, print, json }) {
+    const { initCluster } = await import("../../daemon/cluster-care.ts");
+    const place = await initCluster(databaseUrl(values, terminal.env));
+    const secret = randomBytes(32).toString("hex");
+    if (flag(values, "json")) json({ place, secret });
+    else {
+      print(`The tables are in ${place}.`);
+      print(`A secret for its nodes, unless they have one: ${secret}`);
+    }
+    return EXIT.ok;
+  },
+};
+
+export const clusterCheck: Command = {
+  name: "cluster check",
+  usage: "cluster check --cluster <url>",
+  about: "look whether a fleet is well: its database, its nodes, sessions that nobody owns",
+  options: databaseOption,
+  async run({ values, terminal, print, json }) {
+    const { checkCluster } = await import("../../daemon/cluster-care.ts");
+    const found = await checkCluster(databaseUrl(values, terminal.env));
+    if (flag(values, "json")) json(found);
+    else {
+      for (const line of found.facts) print(line);
+      for (const line of found.faults) print(`! ${line}`);
+    }
+    return found.faults.length === 0 ? EXIT.ok : EXIT.failed;
+  },
+};
+
+export const clusterAfterRestore: Command = {
+  name: "cluster after-restore",
+  usage: "cluster after-restore --cluster <url>",
+  about: "after the database was restored from a backup: refuse every node that lived on",
+  help: `  Raises every epoch. Nodes that ran on while the database was restored are refused and join again; clients whose cursors lie beyond
+  the restored end are told so and read again.`,
+  options: databaseOption,
+  async run({ values, terminal, print, json }) {
+    const { afterRestore } = await import("../../daemon/cluster-care.ts");
+    const sessions = await afterRestore(databaseUrl(values, terminal.env));
+    if (flag(values, "json")) json({ sessions });
+    else print(`${sessions} sessions have new epochs. Start the nodes, or let them join again.`);
+    return EXIT.ok;
+  },
+};
