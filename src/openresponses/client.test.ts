@@ -107,6 +107,8 @@ describe("ResponsesClient", () => {
       const { outcome } = await ask(baseUrl, { headers: { "x-case": code } });
       expect(outcome, code).toMatchObject({ code, status, retryAfterMs: 2000 });
     }
+    bodies.too_large = [413, { error: { message: "Payload too large" } }];
+    expect((await ask(baseUrl, { headers: { "x-case": "too_large" } })).outcome).toMatchObject({ code: "context_overflow" });
     const { outcome } = await ask(baseUrl, { headers: { "x-case": "model_unknown" } });
     expect((outcome as ResponsesError).message).toContain('does not know the model "m"');
   });

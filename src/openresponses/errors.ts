@@ -117,9 +117,11 @@ export function plainText(body: string): string {
 
 function codeOf(status: number, said: Said): ResponsesErrorCode {
   const about = `${said.code ?? ""} ${said.message}`.toLowerCase();
-  if (/context_length_exceeded|context window|maximum context|context length|exceeds? the (available )?context/.test(about)) {
+  if (
+    status === 413 ||
+    /context_length_exceeded|context window|maximum context|context length|exceeds? the (available )?context/.test(about)
+  )
     return "context_overflow";
-  }
   if (status === 401 || status === 403 || said.code === "invalid_api_key") return "auth";
   if (status === 402 || said.code === "insufficient_quota") return "quota";
   if (/model_not_found|model .*(not found|does not exist|unknown)|unknown model|no such model/.test(about))

@@ -16,7 +16,7 @@ const CODES: Readonly<Record<ResponsesErrorCode, string>> = {
   model_unknown: "api_error",
   not_found: "api_error",
   rate_limit: "rate_limit",
-  quota: "rate_limit",
+  quota: "api_error",
   context_overflow: "context_overflow",
   invalid_request: "api_error",
   server_error: "api_error",

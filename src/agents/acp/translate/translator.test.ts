@@ -98,7 +98,7 @@ describe("messages", () => {
     expect(deltas.join("")).toBe("**Looking**\nIt may take a while. Still looking.\n\n**Deciding**\nThis one.");
   });
 
-  it("[U19] thoughts begin the answer that follows them, also under an id of their own", () => {
+  it("thoughts begin the answer that follows them, also under an id of their own", () => {
     const talk = Talk.with("x");
     talk.prompt("go");
     talk.update("agent_thought_chunk", { messageId: "t1", content: { type: "text", text: "hm" } });

@@ -14,13 +14,6 @@ export const COMMANDS_NEVER_FAIL: AcceptedDifference = {
   reason: "over ACP a command has no exit code, and one that failed or was stopped is completed",
 };
 
-export const LIMIT_IS_AN_END: AcceptedDifference = {
-  scenarios: ["max-tokens"],
-  lacks: ["error output_length", "turn.ended output_length"],
-  adds: ["turn.ended end_turn"],
-  reason: "over ACP an answer that reached the limit ends like any other",
-};
-
 export const claudeBridgeDifferences: readonly AcceptedDifference[] = [
   KEEPS_A_LIST,
   READ_NAMES_NO_FILE,

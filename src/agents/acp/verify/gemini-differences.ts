@@ -1,20 +1,21 @@
 /** What Gemini CLI tells otherwise in scenarios that all agents play. */
 import {
   type AcceptedDifference,
+  AT_THE_LIMIT,
   CANNOT_STEER,
   CANNOT_STOP_THE_TURN,
   givesUp,
   READ_NAMES_NO_FILE,
   SEES_NO_CUT,
 } from "../../kit/verify/differences.ts";
-import { ANSWERED_BY_THE_DAEMON, COMMANDS_NEVER_FAIL, LIMIT_IS_AN_END } from "./acp-differences.ts";
+import { ANSWERED_BY_THE_DAEMON, COMMANDS_NEVER_FAIL } from "./acp-differences.ts";
 
 export const geminiDifferences: readonly AcceptedDifference[] = [
   ANSWERED_BY_THE_DAEMON,
   CANNOT_STEER,
   CANNOT_STOP_THE_TURN,
   COMMANDS_NEVER_FAIL,
-  LIMIT_IS_AN_END,
+  AT_THE_LIMIT,
   READ_NAMES_NO_FILE,
   SEES_NO_CUT,
   givesUp("it does not ask again when text of the answer has come", "stream-cut-then-ok", "sse-error"),

@@ -1,7 +1,8 @@
 /** What Amp tells otherwise in scenarios that all agents play. */
-import { type AcceptedDifference, givesUp, KEEPS_A_LIST } from "../../kit/verify/differences.ts";
+import { type AcceptedDifference, AT_THE_LIMIT, givesUp, KEEPS_A_LIST } from "../../kit/verify/differences.ts";
 
 export const ampDifferences: readonly AcceptedDifference[] = [
+  AT_THE_LIMIT,
   KEEPS_A_LIST,
   givesUp(
     "it gives up at the first fault of the provider",
@@ -11,12 +12,6 @@ export const ampDifferences: readonly AcceptedDifference[] = [
     "stream-cut-then-ok",
     "sse-error",
   ),
-  {
-    scenarios: ["max-tokens"],
-    lacks: ["item message/assistant [text]"],
-    adds: ["item message/assistant [text] failed"],
-    reason: "it tells an answer that reached the limit as one that has no end",
-  },
   {
     scenarios: ["interrupt-text", "kill-agent"],
     lacks: ["item message/assistant [text] failed"],

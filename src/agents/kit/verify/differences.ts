@@ -36,6 +36,17 @@ const LIST = [
   "item tool_result/tool [tool_result]*",
 ];
 
+const AT_THE_END = ["item message/assistant [text]*", "item system/system [text]", "error output_length", "turn.ended *"];
+
+/** What follows an answer that reached the output limit. */
+export const AT_THE_LIMIT: AcceptedDifference = {
+  scenarios: ["max-tokens"],
+  lacks: AT_THE_END,
+  adds: AT_THE_END,
+  reason:
+    "an answer that reached the limit ends its turn, or the agent lets the model go on by itself, as Claude Code does; ACP does not tell",
+};
+
 /** A todo list, of every agent that keeps one. */
 export const KEEPS_A_LIST: AcceptedDifference = {
   scenarios: ["todo"],

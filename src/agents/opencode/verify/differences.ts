@@ -1,7 +1,14 @@
 /** What OpenCode tells otherwise in scenarios that all agents play. */
-import { type AcceptedDifference, CANNOT_STOP_THE_TURN, KEEPS_A_LIST, SEES_NO_CUT } from "../../kit/verify/differences.ts";
+import {
+  type AcceptedDifference,
+  AT_THE_LIMIT,
+  CANNOT_STOP_THE_TURN,
+  KEEPS_A_LIST,
+  SEES_NO_CUT,
+} from "../../kit/verify/differences.ts";
 
 export const opencodeDifferences: readonly AcceptedDifference[] = [
+  AT_THE_LIMIT,
   CANNOT_STOP_THE_TURN,
   KEEPS_A_LIST,
   SEES_NO_CUT,
