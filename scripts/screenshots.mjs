@@ -1,6 +1,7 @@
 // Makes the screenshots of README and docs: a real daemon, the mock agent acting out a day's work, a real browser.
 //   npm run build && node scripts/screenshots.mjs                the pictures of the docs
 //   npm run build && node scripts/screenshots.mjs --all=FOLDER   every main view, light and dark, 1440, 1024 and 390 wide
+//   … --only=usage,palette                                       some views; a view that fails is named, and the others go on
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -150,6 +151,10 @@ async function work(api) {
 
 const browser = await launchBrowser();
 const all = process.argv.find((arg) => arg.startsWith("--all="))?.slice("--all=".length);
+const only = process.argv
+  .find((arg) => arg.startsWith("--only="))
+  ?.slice("--only=".length)
+  .split(",");
 const folder = all ?? images;
 
 const tab =
@@ -240,19 +245,25 @@ try {
   const { url, token } = daemon;
   const shown = await work(new Dragoman({ url, token }));
   mkdirSync(folder, { recursive: true });
+  const views = viewsOf(shown).filter(({ name }) => only?.includes(name) ?? true);
   // The agents page shows what verify found out.
   const quiet = { write: () => {} };
-  await verifyCommand(
-    { agents: [mockAgent.id], dataDir: join(home, "data") },
-    { stdout: quiet, stderr: quiet, env: process.env },
-  );
-  for (const view of viewsOf(shown)) {
-    if (!all) {
-      if (view.docs) await shoot(view.docs[0], view, view.docs[1], view.docs[2]);
-      continue;
-    }
-    for (const theme of ["light", "dark"])
-      for (const width of [1440, 1024, 390]) await shoot(`${view.name}-${width}-${theme}`, view, theme, width);
+  if (views.some(({ name }) => name === "agents"))
+    await verifyCommand(
+      { agents: [mockAgent.id], dataDir: join(home, "data") },
+      { stdout: quiet, stderr: quiet, env: process.env },
+    );
+  for (const view of views) {
+    const pictures = all
+      ? ["light", "dark"].flatMap((theme) => [1440, 1024, 390].map((width) => [`${view.name}-${width}-${theme}`, theme, width]))
+      : view.docs
+        ? [view.docs]
+        : [];
+    for (const [file, theme, width] of pictures)
+      await shoot(file, view, theme, width).catch((error) => {
+        process.exitCode = 1;
+        console.error(`${file}: ${error.message.split("\n")[0]}`);
+      });
   }
 } finally {
   await browser.close();

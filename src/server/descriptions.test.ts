@@ -1,15 +1,30 @@
 // Every field and parameter of the API has a sentence, and every JSON body an example that is right: people see them in the API page and in generated clients.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { TrustStore } from "../trust/trust-store.ts";
+import { skillRoutes } from "./routes/skills.ts";
+import { transferRoutes } from "./routes/transfer.ts";
+import { trustRoutes } from "./routes/trust.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
 
 type Json = Record<string, unknown>;
 
 let server: TestServer;
+let trusted: string;
 beforeAll(async () => {
-  server = await startTestServer();
+  trusted = mkdtempSync(join(tmpdir(), "dragoman-descriptions-"));
+  const trust = trustRoutes(new TrustStore({ dataDir: trusted }));
+  const skills = skillRoutes({ list: () => Promise.reject(new Error("nobody asks for them here")) });
+  // All routes of a daemon.
+  server = await startTestServer({ routes: [transferRoutes, trust, skills] });
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  rmSync(trusted, { recursive: true, force: true });
+});
 
 const record = (value: unknown): Json =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};

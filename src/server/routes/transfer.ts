@@ -16,7 +16,7 @@ import { SessionPath, sessionStream } from "./parameters.ts";
 const tag = "sessions";
 
 const importOptions = {
-  session_id: Type.Optional(SessionId),
+  session_id: Type.Optional(Type.String({ ...SessionId, description: "An id of your own. Default: the one in the file." })),
   resume: Type.Optional(
     Type.Boolean({
       description:
