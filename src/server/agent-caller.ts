@@ -5,20 +5,25 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { ProblemError } from "../schema/problem-codes.ts";
-import { findOwner, ownerOfMark, peerOf } from "../transports/index.ts";
+import { agentMarkOf, findOwner, ownerOfMark, parseMark, peerOf } from "../transports/index.ts";
 import type { AgentCaller, Caller, Token } from "./token.ts";
 
 /** A client that runs inside an agent, or works for one, says so with the agent's mark. It can only take rights away. */
 export const AGENT_HEADER = "dragoman-agent";
 
+/** Of another node: nobody here knows more of it. */
+const SOME_AGENT: AgentCaller = { agent: null, session_id: null, known_by: "mark" };
+
 export class AgentRecognition {
   readonly #instance: string;
+  readonly #fleet: boolean;
   /** One look at the processes for each connection. */
   readonly #bySocket = new WeakMap<Socket, Promise<AgentCaller | null>>();
 
-  /** `instance`: what the marks of this daemon's agents begin with. */
-  constructor(instance: string) {
+  /** `instance`: what the marks of this daemon's agents begin with. `fleet`: agents of other nodes of this machine are agents too, because this one speaks for their sessions. */
+  constructor(instance: string, { fleet = false }: { fleet?: boolean } = {}) {
     this.#instance = instance;
+    this.#fleet = fleet;
   }
 
   /** Null: nothing says that an agent calls. Throws `agent_forbidden` when the caller hides who it is. */
@@ -32,12 +37,16 @@ export class AgentRecognition {
   }
 
   #declared(mark: string | string[] | undefined): AgentCaller | null {
-    return typeof mark === "string" ? ownerOfMark(mark, this.#instance) : null;
+    if (typeof mark !== "string") return null;
+    return ownerOfMark(mark, this.#instance) ?? (this.#fleet && parseMark(mark) ? SOME_AGENT : null);
   }
 
   async #look(socket: Socket): Promise<AgentCaller | null> {
     const peer = await peerOf(socket);
-    if (peer.kind === "process") return findOwner(peer.pid, this.#instance);
+    if (peer.kind === "process") {
+      const own = findOwner(peer.pid, this.#instance);
+      return own ?? (this.#fleet && (await agentMarkOf(socket)) !== undefined ? SOME_AGENT : null);
+    }
     if (peer.kind === "gone")
       throw new ProblemError(
         "agent_forbidden",

@@ -109,7 +109,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const access = new Access({ ...options, authenticator, limits: requestLimits(options), descends });
   let url = "";
   const links = new LinkPages(options.dataDir, options.tokens, () => url);
-  const recognition = options.agentInstance === undefined ? null : new AgentRecognition(options.agentInstance);
+  const fleet = options.fleet !== undefined;
+  const instance = options.agentInstance ?? (fleet ? "" : undefined);
+  const recognition = instance === undefined ? null : new AgentRecognition(instance, { fleet });
   const dialects = options.dialects ?? new Map();
   const context: ServerContext = {
     ...options,

@@ -6,6 +6,7 @@ import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { TaskService } from "../workspace/tasks/index.ts";
+import { withAgent } from "./agent-caller.ts";
 import { ownerOf, unreachable } from "./fleet.ts";
 import type { NodeRequests } from "./node-requests.ts";
 import type { OriginGuard } from "./origin-guard.ts";
@@ -96,15 +97,18 @@ type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer; caller:
 
 /** True: another node owns the session, and has the socket now. Throws `wrong_node`, `owner_unreachable`. */
 async function sentOn(
-  { fleet }: ServerContext,
+  context: ServerContext,
   id: string,
   { request, socket, head, caller, fromNode }: Upgrade,
 ): Promise<boolean> {
+  const { fleet } = context;
   if (!fleet) return false;
   const owner = await ownerOf(fleet, id);
   if (owner === null) return false;
   if (fromNode) throw new ProblemError("wrong_node");
-  await fleet.upgrade(request, socket, head, { node: owner.node, caller: JSON.stringify(caller) }).catch((error: unknown) => {
+  // The owner sees this node at the other end: who really calls is found out here.
+  const known = JSON.stringify(await withAgent(caller, request, context));
+  await fleet.upgrade(request, socket, head, { node: owner.node, caller: known }).catch((error: unknown) => {
     throw unreachable(`Its owner cannot be reached (${String(error)}).`);
   });
   return true;

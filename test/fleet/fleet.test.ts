@@ -155,6 +155,37 @@ describe.skipIf(withoutPostgres())("a fleet", () => {
     socket.close();
   });
 
+  it("[A2] an agent of one node answers no request through another node or a gateway", async () => {
+    const id = await create("a");
+    await call(a, "POST", `/v1/sessions/${id}/messages`, { message: "ask touch it" });
+    const pending = () => json<{ permissions: { permission_id: string }[] }>(a, "GET", `/v1/sessions/${id}/pending`);
+    await expect.poll(async () => (await pending()).permissions.length).toBe(1);
+    const [permission] = (await pending()).permissions;
+    // As programs inside an agent say who they are; elsewhere the same is found in the environment of the process that calls.
+    const marked = { authorization: `Bearer ${TOKEN}`, "dragoman-agent": `${"a".repeat(32)}:${"b".repeat(32)}` };
+    for (const node of [b, gateway]) {
+      const refused = await fetch(`${node?.url}/v1/sessions/${id}/permissions/${permission?.permission_id}/reply`, {
+        method: "POST",
+        headers: { ...marked, "content-type": "application/json" },
+        body: JSON.stringify({ reply: "once" }),
+      });
+      expect(await refused.json()).toMatchObject({ code: "own_request" });
+      const socket = new WebSocket(`${node?.url.replace("http", "ws")}/v1/sessions/${id}/ws`, { headers: marked });
+      const answer = new Promise((resolve) => {
+        socket.on("message", (data) => {
+          const said = JSON.parse(data.toString()) as { type?: string; id?: string };
+          const reply = { id: "1", op: "reply_permission", permission_id: permission?.permission_id, reply: "once" };
+          if (said.type === "hello") socket.send(JSON.stringify(reply));
+          if (said.id === "1") resolve(said);
+        });
+      });
+      expect(await answer).toMatchObject({ ok: false, problem: { code: "own_request" } });
+      socket.terminate();
+    }
+    expect((await pending()).permissions).toHaveLength(1);
+    await call(b, "POST", `/v1/sessions/${id}/terminate`);
+  });
+
   it("[O10] a session is moved to another node, and goes on there with what its agent knew", async () => {
     const id = await create("a");
     await call(gateway, "POST", `/v1/sessions/${id}/messages`, { message: "say before the move" });
