@@ -88,7 +88,7 @@ async function testServer() {
   const { startPostgres } = await vite.ssrLoadModule(
     fileURLToPath(new URL("../src/log/postgres/test-postgres.ts", import.meta.url)),
   );
-  const server = await startPostgres();
+  const server = await startPostgres({ fsync: "on" });
   await vite.close();
   return server;
 }

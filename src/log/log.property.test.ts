@@ -251,7 +251,7 @@ describe("the log against plain arrays", () => {
   it.skipIf(withoutPostgres())(
     `agrees after any sequence of steps, in Postgres (seed ${SEED})`,
     async () => {
-      const server = await startPostgres({ fsync: "off" });
+      const server = await startPostgres();
       const open = (tenant: string) => openPostgresLog({ url: server.url, tenant, as: { holder: "test" } });
       const inPostgres = async (some: Step[]): Promise<void> => {
         const tenant = randomUUID();

@@ -75,7 +75,8 @@ export class AllStreams {
     this.#sources = sources;
     this.#end = numberOf({ xid: sources.epochs.openXid, ordinal: 0n, index: 0 });
     const source = {
-      end: () => this.#end,
+      // Where others write, only reading tells what there is.
+      end: () => (sources.shared ? NO_END : this.#end),
       next: (after: bigint) => this.#next(after),
       from: (batch: PlacedBatch) => batch.from,
       to: (batch: PlacedBatch) => batch.to,
@@ -206,3 +207,6 @@ export class AllStreams {
 }
 
 export const BEGINNING = "0.0.0";
+
+/** Behind every place. */
+const NO_END = 1n << 128n;

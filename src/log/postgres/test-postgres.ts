@@ -61,6 +61,9 @@ export type TestPostgres = {
   stop(): Promise<void>;
 };
 
+/** In tests processes die, not machines: what the kernel has is safe, and a start after a kill need not wait for the disk. */
+const NO_FSYNC = { fsync: "off" };
+
 export async function startPostgres(settings: Record<string, string> = {}): Promise<TestPostgres> {
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error(NONE);
@@ -73,7 +76,14 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   const made = spawnSync(join(bin, "initdb"), initdb, { ...inside, encoding: "utf8" });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
   const port = await freePort();
-  const all = { listen_addresses: "127.0.0.1", port, unix_socket_directories: home, logging_collector: "off", ...settings };
+  const all = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: home,
+    logging_collector: "off",
+    ...NO_FSYNC,
+    ...settings,
+  };
   const args = ["-D", data, ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
