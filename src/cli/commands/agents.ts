@@ -2,6 +2,7 @@
 import { type Command, EXIT, flag, need, text } from "../command.ts";
 import { exact, exactLine } from "../output.ts";
 import { paintFor } from "../style.ts";
+import { tableColumns, wrap } from "../text-layout.ts";
 
 export const agents: Command = {
   name: "agents",
@@ -26,8 +27,9 @@ export const agents: Command = {
         each.signed_in === null ? "" : each.signed_in ? "signed in" : "signed out",
       ]);
       table(["AGENT", "NAME", "STATE", "VERSION", "LOGIN"], rows, ["NAME"]);
-      for (const { agent, advice } of all.filter(({ installed, advice }) => installed && advice))
-        print(exactLine(`${agent}: ${advice}`));
+      const columns = tableColumns(terminal.stdout, terminal.env);
+      for (const { agent, installed, advice } of all)
+        if (installed && advice) print(wrap(exactLine(`${agent}: ${advice}`), columns, "  ").join("\n"));
       if (all.some(({ installed }) => !installed)) print(paint.dim("Install one with: dragoman agents install <agent>"));
     }
     return EXIT.ok;
