@@ -1,10 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe } from "vitest";
 import { logContract } from "../log.suite.ts";
-import { openPostgresLog, type PostgresLog } from "./log.ts";
+import { type OpenPostgresOptions, openPostgresLog, type PostgresLog } from "./log.ts";
 import { startPostgres, type TestPostgres, withoutPostgres } from "./test-postgres.ts";
 
-describe.skipIf(withoutPostgres())("the Postgres log", () => {
+const openings: Record<string, OpenPostgresOptions["as"]> = {
+  "of one daemon": { holder: "test" },
+  "that nodes share": { node: "test" },
+};
+
+describe.skipIf(withoutPostgres()).each(Object.entries(openings))("the Postgres log %s", (_, as) => {
   let server: TestPostgres;
   const cleanups: (() => Promise<void>)[] = [];
   beforeAll(async () => {
@@ -16,7 +21,7 @@ describe.skipIf(withoutPostgres())("the Postgres log", () => {
   afterAll(() => server.stop());
 
   async function open(tenant: string): Promise<PostgresLog> {
-    const log = await openPostgresLog({ url: server.url, tenant, as: { holder: "test" } });
+    const log = await openPostgresLog({ url: server.url, tenant, as });
     cleanups.push(() => log.close());
     return log;
   }
