@@ -272,10 +272,10 @@ export const MessageUpdated = Type.Object({
 });
 export type MessageUpdated = Type.Static<typeof MessageUpdated>;
 
-/** `steered`: it went into the running turn. `refused`: its sender was told that it was not accepted. `imported`: a file brought it in. */
+/** `steered`: it went into the running turn. `refused`: its sender was informed that it was not accepted. `imported`: a file brought it in. */
 export const MessageRemovedReason = Type.Enum(["client", "steered", "refused", "imported", "session_ended"], {
   description:
-    "Why it left the queue. steered: it went into the running turn. refused: its sender was told that it was not accepted. imported: a file brought it in.",
+    "Why it left the queue. steered: it went into the running turn. refused: its sender was informed that it was not accepted. imported: a file brought it in.",
 });
 export type MessageRemovedReason = Type.Static<typeof MessageRemovedReason>;
 
@@ -341,12 +341,12 @@ export const SessionUpdated = Type.Object({
 });
 /** Another node owns the session from here on. */
 export const SessionMoved = Type.Object({
-  from: nullable(Text),
-  to: Text,
-  /** Under which it is written from here on. */
-  epoch: Type.Integer(),
-  /** `takeover`: its owner died. `move`: its owner gave it away. `restart`: the same node in another life. */
-  reason: Type.Enum(["takeover", "move", "restart"]),
+  from: nullable(Type.String({ description: "The node that owned it; null: none did." })),
+  to: Type.String({ description: "The node that owns it now." }),
+  epoch: Type.Integer({ description: "Under which it is written from here on." }),
+  reason: Type.Enum(["takeover", "move", "restart"], {
+    description: "takeover: its owner died. move: its owner gave it away. restart: the same node after a restart.",
+  }),
 });
 export const SessionCompacted = Type.Object({
   trigger: Type.Enum(["auto", "manual", "unknown"], {
@@ -546,7 +546,7 @@ const TaskArtifacts = {
   artifacts: optional(Type.Array(ArtifactRef, { description: "Outputs that were too long for an event." })),
 };
 export const TaskOwner = Type.Enum(["daemon", "agent"], {
-  description: "Whose process it is. The agent's own: it told of it, and only it can do something with it. Default daemon.",
+  description: "Whose process it is. The agent's own: it reported it, and only it can do something with it. Default daemon.",
 });
 export const TaskControl = Type.Enum(["stdin", "resize", "signal", "cancel"]);
 export type TaskControl = Type.Static<typeof TaskControl>;
