@@ -1399,7 +1399,7 @@ class MessageRemovedEvent(TypedDict):
 class MessageRemovedEventData(TypedDict):
     #: Id of the message in the queue.
     message_id: str
-    #: Why it left the queue. steered: it went into the running turn. refused: its sender was told that it was not accepted. imported: a file brought it in.
+    #: Why it left the queue. steered: it went into the running turn. refused: its sender was informed that it was not accepted. imported: a file brought it in.
     reason: Literal["client", "steered", "refused", "imported", "session_ended"]
     #: Id of the turn.
     turn_id: NotRequired[str]
@@ -2351,7 +2351,7 @@ class TaskSpawnedEventData(TypedDict):
     execution_mode: Literal["pipes", "pty"]
     #: The session it runs for; null: for none.
     origin_session_id: NotRequired[Optional[str]]
-    #: Whose process it is. The agent's own: it told of it, and only it can do something with it. Default daemon.
+    #: Whose process it is. The agent's own: it reported it, and only it can do something with it. Default daemon.
     owner: NotRequired[Literal["daemon", "agent"]]
     #: What a client can do with it while it runs.
     controls: NotRequired[list[Literal["stdin", "resize", "signal", "cancel"]]]
@@ -2982,7 +2982,7 @@ class Task(TypedDict):
     execution_mode: Literal["pipes", "pty"]
     #: The session it runs for; null: for none.
     origin_session_id: Optional[str]
-    #: Whose process it is. The agent's own: it told of it, and only it can do something with it. Default daemon.
+    #: Whose process it is. The agent's own: it reported it, and only it can do something with it. Default daemon.
     owner: Literal["daemon", "agent"]
     #: What a client can do with it while it runs.
     controls: list[Literal["stdin", "resize", "signal", "cancel"]]
@@ -3064,6 +3064,7 @@ class WriteFile(TypedDict):
 class ImportSession(TypedDict):
     #: The exported file
     ndjson: str
+    #: An id of your own. Default: the one in the file.
     session_id: NotRequired[str]
     #: Go on with the agent's own conversation that the file names. Only for files you trust. Default: the next message starts a new conversation.
     resume: NotRequired[bool]
