@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     setupFiles: ["src/test-seed.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // What a test waits for has the test's own time: on a loaded machine a shorter limit fails for nothing.
     expect: { poll: { timeout: 120_000 } },
     // No retry: a test that fails now and then is mended.

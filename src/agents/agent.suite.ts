@@ -44,7 +44,7 @@ export type AgentPeer = {
 
 const DELTAS = 5_000;
 const INTERRUPT_MS = 300;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 240_000;
 
 export function agentContract(name: string, peer: AgentPeer): void {
   const { agent, prompts } = peer;

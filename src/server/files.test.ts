@@ -46,7 +46,7 @@ const processesWith = (word: string): string[] =>
   });
 const textOf = async (response: Promise<Response>): Promise<string> => (await response).text();
 
-describe("files of a session", { timeout: 60_000 }, () => {
+describe("files of a session", () => {
   it("are listed, read by range, and read again only when they changed", async () => {
     expect((await files.list()).entries.map(({ name, type }) => [name, type])).toEqual([
       ["src", "directory"],

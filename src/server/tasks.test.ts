@@ -56,7 +56,7 @@ async function wrote(task: TaskHandle, pattern: RegExp): Promise<void> {
   throw new Error(`it ended with ${JSON.stringify(text)}`);
 }
 
-describe("a task", { timeout: 60_000 }, () => {
+describe("a task", () => {
   it("[K1] tells its story in a stream of its own, and its session tells of it", async () => {
     const id = await session();
     const handle = client.session(id);
@@ -175,7 +175,7 @@ const watch = async (task: TaskHandle, by: Dragoman = client) => {
   return { socket, watcher: new Watcher(socket.messages()) };
 };
 
-describe("a terminal", { timeout: 60_000 }, () => {
+describe("a terminal", () => {
   it("is typed into, resized and signalled over one WebSocket; who joins late gets its screen", async () => {
     const task = await client
       .session(await session())
@@ -239,7 +239,7 @@ describe("a terminal", { timeout: 60_000 }, () => {
   });
 });
 
-describe("who may", { timeout: 60_000 }, () => {
+describe("who may", () => {
   it("start and steer: role operate, and a scope that reaches it; others do not see it", async () => {
     const id = await session();
     const [observer, approver] = [mint("observe"), mint("approve")];
@@ -338,7 +338,7 @@ describe("who may", { timeout: 60_000 }, () => {
   });
 });
 
-describe("what cannot be", { timeout: 60_000 }, () => {
+describe("what cannot be", () => {
   it("is refused with a code that says why", async () => {
     const id = await session();
     const handle = client.session(id);

@@ -241,7 +241,7 @@ describe("a changed file", () => {
     }
   };
 
-  it(`[S9] never makes a fault, and never harms what is read later (seed ${SEED})`, { timeout: 120_000 }, async () => {
+  it(`[S9] never makes a fault, and never harms what is read later (seed ${SEED})`, async () => {
     let imported = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {

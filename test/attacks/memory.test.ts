@@ -35,12 +35,12 @@ beforeEach(async () => {
   const session = await daemon.client.createSession({ agent: "mock" });
   await session.prompt("flood 5000");
   await session.terminate();
-}, 60_000);
+});
 afterEach(async () => {
   for (const client of clients.splice(0)) client.kill("SIGKILL");
   await daemon.kill("SIGTERM");
   removeDir(dataDir);
-}, 60_000);
+});
 
 type Seen = { began: number; peak: number; slowest: number; answers: number; failures: string[] };
 

@@ -17,7 +17,7 @@ const ptys = new Set<IPty>();
 beforeAll(async () => {
   dataDir = temporaryDir("access");
   daemon = await startDaemonProcess(dataDir);
-}, 60_000);
+});
 afterEach(() => {
   for (const pty of ptys) pty.kill();
 });
@@ -55,7 +55,7 @@ function inTerminal(args: string[], environment: NodeJS.ProcessEnv): { pty: IPty
   return { pty, text: () => text, exit };
 }
 
-describe("a token that is given", { timeout: 120_000 }, () => {
+describe("a token that is given", () => {
   it("counts in the command line, however it is given; a wrong one is refused", async () => {
     const { token: observe } = await daemon.client.mintToken("observe");
     const create = (args: string[], more: NodeJS.ProcessEnv = {}) => runProgram(["create", "mock", ...args], env(more));
@@ -85,7 +85,7 @@ describe("a token that is given", { timeout: 120_000 }, () => {
   });
 });
 
-describe("the discovery file", { timeout: 120_000 }, () => {
+describe("the discovery file", () => {
   it("is closed to others whatever it was before, and follows the token file", async () => {
     const dir = temporaryDir("discovery");
     writeFileSync(join(dir, "daemon.json"), "{}", { mode: 0o644 });
@@ -127,7 +127,7 @@ describe("the discovery file", { timeout: 120_000 }, () => {
 });
 
 // Without `ss` the daemon cannot tell who calls through a socket on Linux, and opens none.
-describe.runIf(process.platform !== "linux" || knowsUnixPeers())("the unix socket", { timeout: 120_000 }, () => {
+describe.runIf(process.platform !== "linux" || knowsUnixPeers())("the unix socket", () => {
   it("has mode 0600, and carries the whole API: the command line uses it, streams included", async () => {
     const socket = join(dataDir, "daemon.sock");
     expect(statSync(socket).isSocket()).toBe(true);
@@ -173,7 +173,7 @@ describe.runIf(process.platform !== "linux" || knowsUnixPeers())("the unix socke
   });
 });
 
-describe("without token files", { timeout: 120_000 }, () => {
+describe("without token files", () => {
   it("no file of the data directory holds a token; it is given by file, keyring or keyboard", async () => {
     const secret = "the-persons-own-token-0123456789";
     const given = file("own", secret);
@@ -212,7 +212,7 @@ describe("without token files", { timeout: 120_000 }, () => {
   });
 });
 
-describe.skipIf(!linux)("opening the browser", { timeout: 120_000 }, () => {
+describe.skipIf(!linux)("opening the browser", () => {
   it("shows no token to those who read the process list: the browser gets a file that is gone after use", async () => {
     const dir = temporaryDir("browser");
     const bin = join(dir, "bin");

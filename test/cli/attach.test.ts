@@ -11,7 +11,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("attach");
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterEach(closeTerminals);
 afterAll(async () => {
   await daemon.kill("SIGTERM");
@@ -26,7 +26,7 @@ class Screen extends TestTerminal {
 
 const newSession = () => daemon.client.createSession({ agent: "mock", directory: dataDir });
 
-describe("dragoman attach", { timeout: 60_000 }, () => {
+describe("dragoman attach", () => {
   it("shows what was said, streams what comes, and leaves the session as it is", async () => {
     const session = await newSession();
     await session.prompt("say something old");

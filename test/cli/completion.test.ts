@@ -14,7 +14,7 @@ beforeAll(async () => {
   writeFileSync(join(dir, "bin", "dragoman"), `#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`);
   chmodSync(join(dir, "bin", "dragoman"), 0o755);
   daemon = await startDaemonProcess(join(dir, "data"));
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(dir);
@@ -30,7 +30,7 @@ COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.l
   return stdout.trim().split("\n");
 }
 
-describe("completion", { timeout: 120_000 }, () => {
+describe("completion", () => {
   it("knows commands, second words and options", async () => {
     expect(await completes("dragoman", "att")).toEqual(["attach"]);
     expect(await completes("dragoman", "service", "")).toEqual(["install", "status", "uninstall"]);

@@ -28,7 +28,7 @@ beforeAll(async () => {
   await session.prompt(`shell command${ATTACK}${BIDI}`);
   await session.send(`ask touch a.txt # ${ATTACK}${BIDI}`);
   for await (const event of session.events()) if (event.type === "permission.requested") break;
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(dataDir);
@@ -69,7 +69,7 @@ const commands = (): string[][] => [
   ["create", "mock", "-C", `${directory}/missing`],
 ];
 
-describe("hostile text", { timeout: 60_000 }, () => {
+describe("hostile text", () => {
   it("[R3] reaches a terminal as text only, in every command", async () => {
     for (const args of commands()) {
       const bytes = await onTerminal(args);

@@ -109,7 +109,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("operations");
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(dataDir);

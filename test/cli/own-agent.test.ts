@@ -20,7 +20,7 @@ beforeAll(async () => {
   model = spawn(process.execPath, [CLI, "model-server", "--port", "0", "--json"], { env: cleanEnv(dataDir), cwd: dataDir });
   endpoint = `${(await firstLine(model)).url}/v1`;
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   const gone = new Promise((resolve) => model.once("exit", resolve));
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const run = (...args: string[]) => cli(dataDir, ["run", "responses", ...args, "--model", "scripted"]);
 
-describe("our own agent on the command line", { timeout: 60_000 }, () => {
+describe("our own agent on the command line", () => {
   it("answers from the endpoint that was typed, and its run is the same when it is played again", async () => {
     // The scripted model asks for one tool, then answers.
     const ran = await run("Hello", "--endpoint", endpoint);

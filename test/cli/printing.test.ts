@@ -9,7 +9,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("printing");
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterEach(closeTerminals);
 afterAll(async () => {
   await daemon.kill("SIGTERM");
@@ -30,7 +30,7 @@ async function shell(script: string): Promise<string> {
   return out.trim();
 }
 
-describe("what the command line prints", { timeout: 60_000 }, () => {
+describe("what the command line prints", () => {
   it("is whole in a pipe whose reader begins late", async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     await session.prompt("flood 12000");

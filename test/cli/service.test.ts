@@ -24,7 +24,7 @@ const service = (systemd: "with" | "without", ...args: string[]) =>
   runProgram(["service", ...args], { HOME: home, PATH: `${join(home, systemd)}:/usr/bin:/bin` });
 const unit = () => join(home, ".config", "systemd", "user", "dragoman.service");
 
-describe.runIf(process.platform === "linux")("dragoman service", { timeout: 120_000 }, () => {
+describe.runIf(process.platform === "linux")("dragoman service", () => {
   it("shows what it would do, and does nothing", async () => {
     const { code, out, err } = await service("without", "install", "--dry-run", "--port", "4799");
     expect(code).toBe(0);

@@ -8,14 +8,14 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("task-attach");
   daemon = await startDaemonProcess(dataDir);
-}, 60_000);
+});
 afterAll(async () => {
   closeTerminals();
   await daemon.kill("SIGTERM");
   removeDir(dataDir);
 });
 
-describe("a terminal on a task", { timeout: 120_000 }, () => {
+describe("a terminal on a task", () => {
   it("is started, left, found again as it was, and ends with the program", async () => {
     const first = new TestTerminal(dataDir, ["task", "run", "--pty", "--env", "PS1=ready> ", "--", "sh", "-i"]);
     await first.sees("ready>");

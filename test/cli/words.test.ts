@@ -11,7 +11,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("words");
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterEach(closeTerminals);
 afterAll(async () => {
   await daemon.kill("SIGTERM");
@@ -22,7 +22,7 @@ const run = (args: string[]) => cli(dataDir, args);
 const filled = (lines: string[]): string[] => lines.filter((line) => line !== "");
 const newSession = (title: string) => daemon.client.createSession({ agent: "mock", title, directory: dataDir });
 
-describe("ls", { timeout: 60_000 }, () => {
+describe("ls", () => {
   it("lists the living, the last written first, and all with -a", async () => {
     const [one, two, gone] = [await newSession("one"), await newSession("two"), await newSession("gone")];
     await gone.prompt("say bye");
@@ -57,7 +57,7 @@ describe("ls", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the width of the screen", { timeout: 60_000 }, () => {
+describe("the width of the screen", () => {
   it("is kept by tables and help", async () => {
     const session = await newSession(`a title ${"that goes on ".repeat(12)}`);
     for (const columns of [50, 80, 120])
@@ -74,7 +74,7 @@ describe("the width of the screen", { timeout: 60_000 }, () => {
   });
 });
 
-describe("errors", { timeout: 60_000 }, () => {
+describe("errors", () => {
   it("speak of commands and options, never of routes and fields", async () => {
     for (const [args, words] of [
       [["show", "sess_nobody"], "dragoman ls -a"],
@@ -91,7 +91,7 @@ describe("errors", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a session that was not named", { timeout: 60_000 }, () => {
+describe("a session that was not named", () => {
   it("is chosen from a list on a terminal, by arrows or by what it is called", async () => {
     const [first, second] = [await newSession("the first one"), await newSession("another one")];
     const picked = new TestTerminal(dataDir, ["show"]);

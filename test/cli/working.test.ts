@@ -8,7 +8,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("working");
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterEach(closeTerminals);
 afterAll(async () => {
   await daemon.kill("SIGTERM");
@@ -25,7 +25,7 @@ async function onScreen(prompt: string, env: NodeJS.ProcessEnv = {}): Promise<{ 
   return { lines: filled(await terminal.screen()), bytes: terminal.bytes };
 }
 
-describe("an agent at work on a terminal", { timeout: 60_000 }, () => {
+describe("an agent at work on a terminal", () => {
   it("is a line that moves, with what it does and since when, and leaves nothing behind", async () => {
     const terminal = new TestTerminal(dataDir, ["run", "mock", "hang"]);
     await terminal.sees("· 0 s · Ctrl-C stops");
@@ -124,7 +124,7 @@ describe("an agent at work on a terminal", { timeout: 60_000 }, () => {
   });
 });
 
-describe("attach", { timeout: 60_000 }, () => {
+describe("attach", () => {
   const attach = async () => {
     const session = await daemon.client.createSession({ agent: "mock", directory: dataDir });
     const terminal = new TestTerminal(dataDir, ["attach", session.id]);

@@ -45,7 +45,7 @@ beforeAll(async () => {
   session = await client.createSession({ agent: "mock" });
   await session.prompt("say hello");
   described = operationsOf(await client.openApi());
-}, 60_000);
+});
 
 afterAll(async () => {
   await daemon.kill("SIGTERM");
@@ -189,25 +189,21 @@ const owners: Record<string, object> = {
   SessionFiles: SessionFiles.prototype,
 };
 
-it.each(Object.keys(operations) as (keyof typeof operations)[])(
-  "%s: the method makes the request",
-  { timeout: 60_000 },
-  async (id) => {
-    const [owner, name = ""] = operations[id].split(".");
-    expect(typeof Reflect.get(owners[owner ?? ""] ?? {}, name)).toBe("function");
-    expect(calls[id].toString()).toContain(`.${name}(`);
-    seen.length = 0;
-    await play(calls[id](client, session));
-    const operation = described.find(({ operationId }) => operationId === id);
-    const request = seen.find(({ method, url }) => method === operation?.method && operation.path.test(url.pathname));
-    expect(request, `${operation?.method} ${operation?.path}`).toBeDefined();
-    expect(request?.code).not.toBe("not_found");
-    const left = operation?.query.filter((name) => !request?.url.searchParams.has(name) && !ELSEWHERE[id]?.includes(name));
-    expect(left).toEqual([]);
-    if (["createSession", "importSession", "forkSession", "sendMessage", "startTask", "startSessionTask"].includes(id))
-      expect(request?.headers.get("idempotency-key")).toMatch(/^k\d$/);
-  },
-);
+it.each(Object.keys(operations) as (keyof typeof operations)[])("%s: the method makes the request", async (id) => {
+  const [owner, name = ""] = operations[id].split(".");
+  expect(typeof Reflect.get(owners[owner ?? ""] ?? {}, name)).toBe("function");
+  expect(calls[id].toString()).toContain(`.${name}(`);
+  seen.length = 0;
+  await play(calls[id](client, session));
+  const operation = described.find(({ operationId }) => operationId === id);
+  const request = seen.find(({ method, url }) => method === operation?.method && operation.path.test(url.pathname));
+  expect(request, `${operation?.method} ${operation?.path}`).toBeDefined();
+  expect(request?.code).not.toBe("not_found");
+  const left = operation?.query.filter((name) => !request?.url.searchParams.has(name) && !ELSEWHERE[id]?.includes(name));
+  expect(left).toEqual([]);
+  if (["createSession", "importSession", "forkSession", "sendMessage", "startTask", "startSessionTask"].includes(id))
+    expect(request?.headers.get("idempotency-key")).toMatch(/^k\d$/);
+});
 
 it("resumes streams by header, and asks for ranges", async () => {
   const { epoch } = await client.health();

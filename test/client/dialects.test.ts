@@ -34,7 +34,7 @@ beforeAll(async () => {
   await session.terminate();
   events = await collect(session.events());
   messages = await collect(session.messages());
-}, 120_000);
+});
 
 afterAll(async () => {
   await daemon.kill("SIGTERM");

@@ -54,14 +54,14 @@ async function bundle(code: string): Promise<string> {
   return outputs.flatMap(({ output }) => output.map((chunk) => chunk.code ?? "")).join("\n");
 }
 
-it("bundles for browsers as it is", { timeout: 120_000 }, async () => {
+it("bundles for browsers as it is", async () => {
   const code = await bundle(`export * from "dragoman/client";`);
   expect(code).toContain("events/sse");
   expect(code).not.toMatch(/from\s*["']node:|import\(["']node:|require\(/);
   expect(code).not.toContain("__vite-browser-external");
 });
 
-it("leaves out what is not used", { timeout: 120_000 }, async () => {
+it("leaves out what is not used", async () => {
   const code = await bundle(`export { foldItems } from "dragoman/client";`);
   expect(code).toContain("item.delta");
   expect(code).not.toContain("events/sse");

@@ -36,7 +36,7 @@ beforeAll(async () => {
   dataDir = temporaryDir("mcp");
   daemon = await startDaemonProcess(dataDir);
   client = await overStdio();
-}, 60_000);
+});
 
 afterAll(async () => {
   await client.close();
@@ -72,7 +72,7 @@ it("offers the tools, each with a schema", async () => {
   for (const { inputSchema } of tools) expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
 });
 
-it("shows what a session changed, and takes it back", { timeout: 60_000 }, async () => {
+it("shows what a session changed, and takes it back", async () => {
   const directory = temporaryDir("mcp-work");
   try {
     writeFileSync(join(directory, "a.txt"), "one\n");
@@ -95,7 +95,7 @@ it("shows what a session changed, and takes it back", { timeout: 60_000 }, async
   }
 });
 
-it("creates, waits, reads, speaks again and ends", { timeout: 60_000 }, async () => {
+it("creates, waits, reads, speaks again and ends", async () => {
   expect((await call("list_agents")).agents).toContainEqual(expect.objectContaining({ agent: "mock", installed: true }));
   const { session_id } = await call("create_session", {
     agent: "mock",
@@ -120,7 +120,7 @@ it("creates, waits, reads, speaks again and ends", { timeout: 60_000 }, async ()
   expect(await call("wait_for_session", { session_id })).toMatchObject({ status: "ended" });
 });
 
-it("reads and stops tasks, and starts none where a person must be asked", { timeout: 60_000 }, async () => {
+it("reads and stops tasks, and starts none where a person must be asked", async () => {
   const session = await daemon.client.createSession({ agent: "mock", directory: dataDir });
   const task = await session.startTask({ command: "echo one; echo two >&2; exec sleep 600", title: "server" });
   for await (const event of task.events()) if (event.type === "task.output" && event.data.stream === "stderr") break;
@@ -135,7 +135,7 @@ it("reads and stops tasks, and starts none where a person must be asked", { time
   await session.remove();
 });
 
-it("interrupts a turn, and says when waiting was not long enough", { timeout: 60_000 }, async () => {
+it("interrupts a turn, and says when waiting was not long enough", async () => {
   const { session_id } = await call("create_session", { agent: "mock", message: "hang" });
   expect(await call("wait_for_session", { session_id, timeout_s: 0 })).toMatchObject({ timed_out: true });
   await vi.waitFor(async () => expect(await call("read_session", { session_id })).toMatchObject({ status: "running" }), {
@@ -145,7 +145,7 @@ it("interrupts a turn, and says when waiting was not long enough", { timeout: 60
   expect(await call("wait_for_session", { session_id })).toMatchObject({ status: "idle", timed_out: false });
 });
 
-it("answers questions of a person's session, and none of a session it created", { timeout: 60_000 }, async () => {
+it("answers questions of a person's session, and none of a session it created", async () => {
   const asked = async (session_id: string): Promise<string> => {
     const { questions } = await call("wait_for_session", { session_id });
     return (questions as { question_id: string }[])[0]?.question_id ?? "";
@@ -161,7 +161,7 @@ it("answers questions of a person's session, and none of a session it created", 
   expect(await call("wait_for_session", { session_id: session.id })).toMatchObject({ last_text: "You chose Red; Basil." });
 });
 
-it("sends nothing to a session in a wider mode than its own", { timeout: 60_000 }, async () => {
+it("sends nothing to a session in a wider mode than its own", async () => {
   const session = await daemon.client.createSession({ agent: "mock", permission_mode: "bypass" });
   await expect(call("send_message", { session_id: session.id, message: "say x" })).rejects.toThrow("[wider_mode]");
   expect((await session.page({ types: ["turn.started"] })).events).toEqual([]);
@@ -191,7 +191,7 @@ describe("permissions", () => {
     expect(await call("wait_for_session", { session_id })).toMatchObject({ last_text: "Thank you, I ran it (once)." });
   });
 
-  it("are all refused inside an agent, whatever token it found; reading is not", { timeout: 60_000 }, async () => {
+  it("are all refused inside an agent, whatever token it found; reading is not", async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     await session.send("ask");
     const permission_id = await asked(session.id);
@@ -208,7 +208,7 @@ describe("permissions", () => {
     await session.terminate();
   });
 
-  it("of a person's session can be answered for that person", { timeout: 60_000 }, async () => {
+  it("of a person's session can be answered for that person", async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     const { turn_id } = await session.send("ask");
     const permission_id = await asked(session.id);
@@ -217,7 +217,7 @@ describe("permissions", () => {
     expect((await session.outcome(turn_id)).text).toBe("You said no: no.");
   });
 
-  it("cannot be got round: the mark and the mode are not the agent's to choose", { timeout: 60_000 }, async () => {
+  it("cannot be got round: the mark and the mode are not the agent's to choose", async () => {
     for (const extra of [{ metadata: {} }, { permission_mode: "bypass" }, { env: {} }])
       await expect(call("create_session", { agent: "mock", ...extra })).rejects.toThrow("[invalid_arguments]");
     const { session_id } = (await call("create_session", { agent: "mock" })) as { session_id: string };
@@ -234,7 +234,7 @@ it("gives the model the daemon's code and advice", async () => {
   await expect(call("send_message", {})).rejects.toThrow("[invalid_arguments]");
 });
 
-it("ends with its client, and so does its token", { timeout: 60_000 }, async () => {
+it("ends with its client, and so does its token", async () => {
   const tokens = (): number => (JSON.parse(readFileSync(join(dataDir, "tokens.json"), "utf8")) as unknown[]).length;
   const before = tokens();
   const transport = new StdioClientTransport({ command: process.execPath, args: [CLI, "mcp"], env: environment() });
@@ -253,7 +253,7 @@ it("ends with its client, and so does its token", { timeout: 60_000 }, async () 
 });
 
 describe("over HTTP", () => {
-  it("serves those who show its token, each for itself, and no page", { timeout: 60_000 }, async () => {
+  it("serves those who show its token, each for itself, and no page", async () => {
     const child = spawn(process.execPath, [CLI, "mcp", "--http", "--json"], { env: environment() });
     const gone = new Promise((resolve) => child.once("exit", resolve));
     const { url, token } = await new Promise<{ url: string; token: string }>((resolve, reject) => {

@@ -27,7 +27,7 @@ it.skipIf(python === undefined)(
   },
 );
 
-it("has types that are those of the API", { timeout: 120_000 }, async () => {
+it("has types that are those of the API", async () => {
   await run(process.execPath, [script, "--check"]);
   expect(readFileSync(`${folder}dragoman_client/types.py`, "utf8")).toContain("class Session(TypedDict):");
 });

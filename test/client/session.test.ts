@@ -12,7 +12,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("client");
   daemon = await startDaemonProcess(dataDir);
-}, 60_000);
+});
 
 afterAll(async () => {
   await daemon.kill("SIGTERM");
@@ -86,7 +86,7 @@ describe("events", () => {
     expect(got.at(-1)?.type).toBe("turn.ended");
   });
 
-  it("are not read ahead of a slow reader", { timeout: 120_000 }, async () => {
+  it("are not read ahead of a slow reader", async () => {
     let read = 0;
     const counting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
@@ -233,7 +233,7 @@ describe("socket", () => {
     expect(await collect(socket.events())).toBeDefined();
   });
 
-  it("holds the daemon back while its reader is slow, and loses nothing", { timeout: 120_000 }, async () => {
+  it("holds the daemon back while its reader is slow, and loses nothing", async () => {
     let received = 0;
     class Counting extends WebSocket {
       constructor(url: string, protocols: string[]) {

@@ -14,7 +14,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("skill");
   daemon = await startDaemonProcess(dataDir);
-}, 60_000);
+});
 
 afterAll(async () => {
   await daemon.kill("SIGTERM");

@@ -15,7 +15,7 @@ const alive = (pid: number): boolean => {
   }
 };
 
-it("runs a daemon in a directory of its own, and leaves nothing behind", { timeout: 60_000 }, async () => {
+it("runs a daemon in a directory of its own, and leaves nothing behind", async () => {
   const home = temporaryDir("start");
   const { daemon, pid, dataDir, stop } = await start({ env: cleanEnv(home), directory: home });
   const session = await daemon.createSession({ agent: "mock" });
@@ -26,7 +26,7 @@ it("runs a daemon in a directory of its own, and leaves nothing behind", { timeo
   removeDir(home);
 });
 
-it("keeps a directory it was given, lets connect() find the daemon, and stops with a signal", { timeout: 60_000 }, async () => {
+it("keeps a directory it was given, lets connect() find the daemon, and stops with a signal", async () => {
   const dataDir = temporaryDir("kept");
   const control = new AbortController();
   const { pid, url } = await start({ dataDir, env: cleanEnv(dataDir), signal: control.signal });
@@ -40,14 +40,14 @@ it("keeps a directory it was given, lets connect() find the daemon, and stops wi
   removeDir(dataDir);
 });
 
-it("tells why a daemon could not start", { timeout: 60_000 }, async () => {
+it("tells why a daemon could not start", async () => {
   const dataDir = temporaryDir("broken");
   await expect(start({ dataDir, env: cleanEnv(dataDir), config: dataDir })).rejects.toMatchObject({ code: "no_daemon" });
   await expect(start({ dataDir, command: ["/nowhere/node"] })).rejects.toMatchObject({ code: "no_daemon" });
   removeDir(dataDir);
 });
 
-it("ends the daemon even when the program that started it is killed", { timeout: 60_000 }, async () => {
+it("ends the daemon even when the program that started it is killed", async () => {
   const dataDir = temporaryDir("orphan");
   const program = `import { start } from ${JSON.stringify(CLIENT)};
     const { pid } = await start({ dataDir: process.argv[1] });

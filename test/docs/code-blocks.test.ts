@@ -18,8 +18,8 @@ const fileOf = (block: Block): string => `${nameOf(block).replace(/[^\w]+/g, "-"
 let reader: Reader;
 beforeAll(async () => {
   reader = await startReader();
-}, 120_000);
-afterAll(() => reader.close(), 60_000);
+});
+afterAll(() => reader.close());
 
 it("every block says what it is", () => {
   expect(blocks.length).toBeGreaterThan(20);

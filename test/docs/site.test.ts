@@ -10,7 +10,7 @@ let daemon: DaemonProcess;
 beforeAll(async () => {
   dataDir = temporaryDir("docs-site");
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(dataDir);
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const linksOf = (html: string): string[] => [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map((match) => match[1] ?? "");
 
-describe("the documentation", { timeout: 120_000 }, () => {
+describe("the documentation", () => {
   it("is what the code says", () => {
     const { status, stderr } = spawnSync(process.execPath, [join(root, "scripts/docs.mjs"), "--check"], { encoding: "utf8" });
     expect([status, stderr]).toEqual([0, ""]);

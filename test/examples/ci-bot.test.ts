@@ -51,7 +51,7 @@ afterAll(async () => {
 const bot = (words: string[], env: NodeJS.ProcessEnv = {}) =>
   start([join(dir, "out", "ci-bot.js"), ...words], { DRAGOMAN_URL: daemon.url, DRAGOMAN_TOKEN: daemon.token, ...env });
 
-describe("examples/ci-bot.ts", { timeout: 120_000 }, () => {
+describe("examples/ci-bot.ts", () => {
   it("prints the answer and a summary", async () => {
     const { code, out } = await bot(["mock", dir, "say", "All is well."]);
     expect(out).toContain("All is well.");

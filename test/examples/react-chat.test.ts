@@ -36,7 +36,7 @@ describe.runIf(existsSync(CHROMIUM))("examples/react-chat", { timeout: 180_000 }
     await vite?.close();
     await daemon?.kill("SIGTERM");
     removeDir(dir);
-  }, 60_000);
+  });
 
   it("sends, streams, and asks permissions, without the token in the page", async () => {
     const page = await browser.newPage();

@@ -74,7 +74,7 @@ describe.skipIf(library === "")("a full disk", () => {
     expect(await daemon.kill("SIGTERM")).toBe(0);
   });
 
-  it("does not keep the daemon from stopping, and a start on it says what to do", { timeout: 60_000 }, async () => {
+  it("does not keep the daemon from stopping, and a start on it says what to do", async () => {
     const { daemon, faults, dataDir } = await start();
     const session = await daemon.client.createSession({ agent: "mock", session_id: "talks" });
     await session.prompt("say before");

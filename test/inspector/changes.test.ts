@@ -10,9 +10,9 @@ const PICTURES = process.env.DRAGOMAN_PICTURES;
 const AGENT = fileURLToPath(new URL("../shell-agent.mjs", import.meta.url));
 const agents = { acp: { shell: { command: process.execPath, args: [AGENT], restricted: {} } } };
 
-describe.skipIf(!hasBrowser)("the changes of a session", { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser)("the changes of a session", () => {
   const world = new World({ agents });
-  beforeAll(() => world.start(), 120_000);
+  beforeAll(() => world.start());
   afterAll(() => world.stop());
 
   it("shows the diff of a turn and of the session, rewinds after a preview, and undoes it", async () => {

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { seriousFaults } from "./accessibility-cases.ts";
 import { hasBrowser, World } from "./world.ts";
 
-describe.skipIf(!hasBrowser)("the documentation", { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser)("the documentation", () => {
   const world = new World();
-  beforeAll(() => world.start(), 120_000);
+  beforeAll(() => world.start());
   afterAll(() => world.stop());
   afterEach(async () => {
     await world.closeOthers();

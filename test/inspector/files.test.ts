@@ -7,7 +7,7 @@ import { at, hasBrowser, openDrawer, World } from "./world.ts";
 /** Where pictures of the pages are put, for a person to look at; nowhere unless asked for. */
 const PICTURES = process.env.DRAGOMAN_PICTURES;
 
-describe.skipIf(!hasBrowser)("files and artifacts of a session", { timeout: 120_000 }, () => {
+describe.skipIf(!hasBrowser)("files and artifacts of a session", () => {
   const world = new World();
   let directory: string;
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)("files and artifacts of a session", { timeout: 120_
     writeFileSync(join(directory, "README.md"), "# A tree\n");
     writeFileSync(join(directory, "src/main.ts"), "export const answer: number = 42;\n");
     writeFileSync(join(directory, "picture.bin"), Buffer.from([0, 1, 2, 3]));
-  }, 120_000);
+  });
   afterAll(() => world.stop());
 
   it("shows the tree, follows the disk, and shows a file in colour", async () => {

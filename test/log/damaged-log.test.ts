@@ -55,7 +55,7 @@ it("[D11] is refused again and again with an exit code of its own; accepting an 
   expect((await cli(dataDir, ["doctor"])).out).toMatch(/fix {2}Log: a damaged log was set aside as dragoman\.db\.corrupt-/);
 });
 
-it("is over when a backup is put in its place", { timeout: 60_000 }, async () => {
+it("is over when a backup is put in its place", async () => {
   const dataDir = await filled();
   const backup = join(dataDir, "backup.db");
   copyFileSync(join(dataDir, "dragoman.db"), backup);
@@ -68,7 +68,7 @@ it("is over when a backup is put in its place", { timeout: 60_000 }, async () =>
   expect((await daemon.client.sessions()).sessions.map(({ session_id }) => session_id)).toEqual(["kept"]);
 });
 
-it("[D6] goes on with what is whole; what is damaged is refused, counted and named", { timeout: 60_000 }, async () => {
+it("[D6] goes on with what is whole; what is damaged is refused, counted and named", async () => {
   const dataDir = await filled();
   const db = await openDatabase(join(dataDir, "dragoman.db"));
   db.exec("UPDATE event_chunks SET body = CAST(replace(CAST(body AS TEXT), 'three', 'seven') AS BLOB)");

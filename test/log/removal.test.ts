@@ -33,7 +33,7 @@ function filesWith(text: string): string[] {
     });
 }
 
-it("[D10] leaves nothing of a session in any file, and its artifacts answer 404", { timeout: 60_000 }, async () => {
+it("[D10] leaves nothing of a session in any file, and its artifacts answer 404", async () => {
   const { client } = daemon;
   const other = await client.createSession({ agent: "mock", title: "stays" });
   await other.prompt("flood 2000");

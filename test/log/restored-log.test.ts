@@ -17,7 +17,7 @@ function directory(name: string): string {
   return dir;
 }
 
-it("[D7] a cursor of a history that is gone is refused with log_changed, in every form", { timeout: 60_000 }, async () => {
+it("[D7] a cursor of a history that is gone is refused with log_changed, in every form", async () => {
   const [dataDir, backup] = [directory("restored"), directory("backup")];
   daemon = await startDaemonProcess(dataDir);
   const port = new URL(daemon.url).port;

@@ -32,7 +32,7 @@ async function storedEvents(daemon: DaemonProcess, id: string): Promise<Universa
   return events;
 }
 
-it("[D8] two daemons on one data directory cannot both write", { timeout: 60_000 }, async () => {
+it("[D8] two daemons on one data directory cannot both write", async () => {
   const first = await start();
   const session = await first.client.createSession({ agent: "mock", session_id: "shared" });
   await session.prompt("say before");

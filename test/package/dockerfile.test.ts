@@ -92,7 +92,7 @@ describe("compose.yaml", () => {
   });
 });
 
-describe("what the container starts", { timeout: 120_000 }, () => {
+describe("what the container starts", () => {
   let home: string;
   beforeAll(() => {
     home = temporaryDir("docker");

@@ -41,7 +41,7 @@ async function eventsOf({ url, token }: DaemonProcess, id: string): Promise<Univ
 }
 
 describe.each(["version-1.br", "version-2.br"])("a data directory of %s", (name) => {
-  it("is read as it was, and the message that waited is answered", { timeout: 120_000 }, async () => {
+  it("is read as it was, and the message that waited is answered", async () => {
     const dataDir = temporaryDir("upgrade");
     dirs.push(dataDir);
     const { Told, Ended, Waiting } = unpack(name, dataDir);

@@ -79,7 +79,7 @@ class Desk implements SessionPort {
   }
 }
 
-describe("the connection", { timeout: 60_000 }, () => {
+describe("the connection", () => {
   let folder: string;
   let host: AgentHost;
   let sessions = 0;

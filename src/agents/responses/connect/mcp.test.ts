@@ -51,7 +51,7 @@ describe("MCP servers", () => {
     expect(parts.find((part) => part.type === "tool_call" && part.name === "mcp__lab__add")).toMatchObject({ tool_kind: "mcp" });
     const config = events.flatMap((event) => (event.type === "config.changed" ? (event.data.mcp_servers ?? []) : []));
     expect(config.at(-1)).toEqual({ name: "lab", status: "connected" });
-  }, 120_000);
+  });
 
   it("of a directory that is not trusted are never started", async () => {
     test = await TestCore.open(() => [{ text: "Hello." }], { mcp_start_ms: 60_000 });
@@ -63,7 +63,7 @@ describe("MCP servers", () => {
     writeFileSync(join(test.work, ".mcp.json"), JSON.stringify({ mcpServers: { local: server() } }));
     await play(await test.start({ trust: "trusted" }), "Go.");
     expect(test.request(2).tools.map(({ name }) => name)).toContain("mcp__local__add");
-  }, 120_000);
+  });
 });
 
 describe("what the agent keeps of a session", () => {
@@ -84,5 +84,5 @@ describe("what the agent keeps of a session", () => {
     expect(await test.core.manager.removeUnused(kept.session_id)).toBe(true);
     // The first one's journal, which the fork had branched off from.
     expect(readdirSync(folder)).toHaveLength(1);
-  }, 60_000);
+  });
 });

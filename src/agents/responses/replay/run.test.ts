@@ -74,5 +74,5 @@ describe("a run, played again from its ledger", () => {
     expect(test.request(count + 1).input).toEqual(test.request(2).input);
     await expect(goOnLive(records, { ...options, until: 9, onText: () => {} })).rejects.toThrow(/no request 9/);
     expect(() => journalOf([])).toThrow(/only sessions of `responses`/);
-  }, 60_000);
+  });
 });
