@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "GET /v1/agents": "dragoman agents",
   "GET /v1/agents/{agent}": "dragoman agents <agent>",
   "POST /v1/agents/{agent}/install": "dragoman agents install <agent>",
+  "GET /v1/nodes": "dragoman nodes ls",
   "GET /v1/tasks": "dragoman task ls",
   "POST /v1/tasks": "dragoman task run",
   "POST /v1/tasks/{task}/cancel": "dragoman task stop <task>",

@@ -3,25 +3,6 @@ import { expect, it } from "vitest";
 import { at, showOnly, type World } from "./world.ts";
 
 export function listCases(world: World): void {
-  it("leads from a session to those its agent started, and back", async () => {
-    const [parent, child] = [await world.session("The whole"), await world.session("A part of it")];
-    const page = await world.otherWindow("/");
-    // As the daemon says it of a session that an agent started.
-    type Row = { session_id: string; parent_session_id?: string };
-    const ofAgent = (row: Row): Row => (row.session_id === child.id ? { ...row, parent_session_id: parent.id } : row);
-    await page.route(/\/v1\/sessions(\/[^/?]+)?(\?.*)?$/, async (route) => {
-      const response = await route.fetch();
-      const body = (await response.json()) as Row & { sessions?: Row[] };
-      await route.fulfill({ response, json: body.sessions ? { ...body, sessions: body.sessions.map(ofAgent) } : ofAgent(body) });
-    });
-    await page.reload();
-    await page.locator("#session-list").getByText("The whole").click();
-    await page.getByRole("link", { name: "started A part of it" }).click();
-    await page.getByRole("heading", { name: "A part of it" }).waitFor();
-    await page.getByRole("link", { name: "part of The whole" }).click();
-    await page.getByRole("heading", { name: "The whole" }).waitFor();
-  });
-
   it("pins, tags and archives a session, and takes it back", async () => {
     const session = await world.session("Filed session");
     const page = await world.window(at(session));
