@@ -3,6 +3,7 @@ import {
   type AcceptedDifference,
   AT_THE_LIMIT,
   KEEPS_A_LIST,
+  READ_NAMES_THE_FILE,
   SEES_NO_CUT,
   STOPS_THE_TURN,
 } from "../../kit/verify/differences.ts";
@@ -10,6 +11,7 @@ import {
 export const claudeDifferences: readonly AcceptedDifference[] = [
   AT_THE_LIMIT,
   KEEPS_A_LIST,
+  READ_NAMES_THE_FILE,
   SEES_NO_CUT,
   STOPS_THE_TURN,
   {

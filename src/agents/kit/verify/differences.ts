@@ -63,6 +63,14 @@ export const READ_NAMES_NO_FILE: AcceptedDifference = {
   reason: "the result of a read names no file",
 };
 
+/** Of agents whose result of a read names the file, beside agents that do not. */
+export const READ_NAMES_THE_FILE: AcceptedDifference = {
+  scenarios: READ_NAMES_NO_FILE.scenarios,
+  lacks: ["item tool_result/tool [tool_result]"],
+  adds: ["item tool_result/tool [tool_result+file_ref]"],
+  reason: "the result of a read names the file",
+};
+
 /** Of agents that take one kind of rejection. */
 export const CANNOT_STOP_THE_TURN: AcceptedDifference = {
   scenarios: ["permission-*"],
