@@ -13,6 +13,11 @@ describe.skipIf(!hasBrowser)("the documentation", () => {
   });
   const open = async (path: string, dark = false) => {
     const page = await world.otherWindow("/", { dark });
+    // Signed in: the docs use the token that the inspector keeps.
+    await page
+      .getByRole("button", { name: /^New session/ })
+      .first()
+      .waitFor();
     await page.goto(`${world.daemon.url}${path}`);
     return page;
   };
