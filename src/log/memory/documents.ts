@@ -1,10 +1,10 @@
 /** Documents in memory. Those of a stream have ids that begin with `<stream id>/`, or `<kind>:<stream id>/` for kinds other than sessions. */
+
 import type { StoredDocument, StreamKind } from "../contract.ts";
+import { documentPrefix } from "../document-prefix.ts";
 
 type Entry = { kind: string; id: string; body: string; expiresAt: number | null };
 type StreamKey = { kind: StreamKind; id: string };
-
-export const prefixOf = ({ kind, id }: StreamKey): string => (kind === "session" ? `${id}/` : `${kind}:${id}/`);
 
 export class MemoryDocuments {
   readonly #entries = new Map<string, Entry>();
@@ -42,7 +42,7 @@ export class MemoryDocuments {
 
   /** Those of the stream, and of these kinds those that name it as a value. */
   forget(stream: StreamKey, kinds: readonly string[]): void {
-    const [prefix, name] = [prefixOf(stream), JSON.stringify(stream.id).slice(1, -1)];
+    const [prefix, name] = [documentPrefix(stream), JSON.stringify(stream.id).slice(1, -1)];
     const value = new RegExp(`"${name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}\\\\?"(?!\\s*:)`);
     for (const [key, { kind, id, body }] of this.#entries)
       if (id.startsWith(prefix) || (kinds.includes(kind) && value.test(body))) this.#entries.delete(key);

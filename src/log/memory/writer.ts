@@ -1,23 +1,8 @@
 /** The writer of a stream in memory. A writer that was replaced is refused. */
-import type {
-  ArtifactInfo,
-  ArtifactWriter,
-  Batch,
-  CoverageRow,
-  EventEntry,
-  NativeEntry,
-  NativePage,
-  NativeRow,
-  ReadOptions,
-  ReadPage,
-  StreamDocuments,
-  StreamKind,
-  StreamRow,
-  StreamWriter,
-  SubscribeOptions,
-  Subscription,
-} from "../contract.ts";
-import { type MemoryDocuments, prefixOf } from "./documents.ts";
+import type { ArtifactInfo, ArtifactWriter, EventEntry, NativeEntry, StreamDocuments, StreamWriter } from "../contract.ts";
+import { documentPrefix } from "../document-prefix.ts";
+import { StreamFront } from "../stream-front.ts";
+import type { MemoryDocuments } from "./documents.ts";
 import type { MemoryStream } from "./stream.ts";
 
 /** What a writer needs of the log that holds its stream. */
@@ -29,19 +14,18 @@ export interface WriterHost {
   putArtifact(stream: MemoryStream, bytes: Buffer, about: { kind: string; mime: string; name?: string }): ArtifactInfo;
 }
 
-export class MemoryWriter implements StreamWriter {
+export class MemoryWriter extends StreamFront<MemoryStream> implements StreamWriter {
   readonly epoch: number;
   readonly documents: StreamDocuments;
   readonly artifacts: ArtifactWriter;
   readonly #log: WriterHost;
-  readonly #stream: MemoryStream;
 
   constructor(log: WriterHost, stream: MemoryStream, epoch: number) {
+    super(stream);
     this.epoch = epoch;
     this.#log = log;
-    this.#stream = stream;
     stream.takeWriter(epoch);
-    const prefix = prefixOf(stream);
+    const prefix = documentPrefix(stream);
     this.documents = {
       list: (kind) =>
         log.store
@@ -58,58 +42,37 @@ export class MemoryWriter implements StreamWriter {
     };
   }
 
-  get kind(): StreamKind {
-    return this.#stream.kind;
-  }
-  get id(): string {
-    return this.#stream.id;
-  }
-  get created_at(): number {
-    return this.#stream.created_at;
-  }
-  get last(): number {
-    return this.#stream.last;
-  }
-  get lastCommitted(): number {
-    return this.#stream.lastCommitted;
-  }
-  get updatedAt(): number {
-    return this.#stream.updatedAt;
-  }
-  get lastNative(): number {
-    return this.#stream.lastNative;
-  }
   get commits(): number {
     return this.#log.commits;
   }
 
   append(entry: EventEntry): void {
-    this.#stream.admit(this.epoch);
-    this.#stream.append(entry);
+    this.stream.admit(this.epoch);
+    this.stream.append(entry);
   }
 
   appendNative(entry: NativeEntry): number {
-    this.#stream.admit(this.epoch);
-    return this.#stream.appendNative(entry);
+    this.stream.admit(this.epoch);
+    return this.stream.appendNative(entry);
   }
 
   state(): string {
-    return this.#stream.newestState;
+    return this.stream.newestState;
   }
 
   setState(json: string): void {
     this.#change(() => {
-      this.#stream.newestState = json;
+      this.stream.newestState = json;
     });
   }
 
   openSince(): number | null {
-    return this.#stream.newestOpenSince;
+    return this.stream.newestOpenSince;
   }
 
   setOpenSince(sequence: number | null): void {
     this.#change(() => {
-      this.#stream.newestOpenSince = sequence;
+      this.stream.newestOpenSince = sequence;
     });
   }
 
@@ -117,31 +80,9 @@ export class MemoryWriter implements StreamWriter {
     return this.#log.committed();
   }
 
-  row(): Promise<StreamRow> {
-    return this.#stream.row();
-  }
-  read(options?: ReadOptions): Promise<ReadPage> {
-    return this.#stream.read(options);
-  }
-  readRaw(nativeSeqs: Iterable<number>): Promise<Map<number, NativeRow>> {
-    return this.#stream.readRaw(nativeSeqs);
-  }
-  readNative(options?: { after?: number; limit?: number; maxBytes?: number }): Promise<NativePage> {
-    return this.#stream.readNative(options);
-  }
-  coverage(): Promise<CoverageRow[]> {
-    return this.#stream.coverage();
-  }
-  assertCursor(cursor: { sequence: number; epoch: string }): Promise<void> {
-    return this.#stream.assertCursor(cursor);
-  }
-  subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription {
-    return this.#stream.subscribe(options);
-  }
-
   #change(work: () => void): void {
-    this.#stream.admit(this.epoch);
+    this.stream.admit(this.epoch);
     work();
-    this.#log.enlist(this.#stream);
+    this.#log.enlist(this.stream);
   }
 }

@@ -3,9 +3,10 @@
  * whether it was done before it is sent again. Nothing is shown before its commit was answered. It knows writers and sets, not what is in them.
  */
 import type { LogHealth } from "../contract.ts";
+import { closedError } from "../entry-errors.ts";
 import { LogError, notDurableYet } from "../log-error.ts";
+import { rejected, type Waiter, waiter } from "../waiter.ts";
 import { type Attempt, Outcome } from "./attempt.ts";
-import { closedError } from "./errors.ts";
 import { WriteSet } from "./write-set.ts";
 
 export interface Enlisted {
@@ -48,7 +49,6 @@ type Failure = {
   outOfPatience: boolean;
   final: boolean;
 };
-type Waiter = { promise: Promise<void>; resolve(): void; reject(error: LogError): void };
 /** Callers that wait a bounded time, and those that wait as long as it takes. */
 type Waiters = { bounded: Waiter | undefined; long: Waiter | undefined };
 
@@ -309,22 +309,4 @@ export class Committer {
       }
     }
   }
-}
-
-/** Handled or not: a caller that went away must not bring the process down. */
-function rejected(error: LogError): Promise<never> {
-  const promise = Promise.reject(error);
-  promise.catch(() => undefined);
-  return promise;
-}
-
-function waiter(): Waiter {
-  let resolve: () => void = () => undefined;
-  let reject: (error: LogError) => void = () => undefined;
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

@@ -40,8 +40,6 @@ export const deleted = ({ kind, id }: Named): LogError =>
 export const exists = ({ kind, id }: Named): LogError =>
   new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
 
-export const closedError = (): LogError => new LogError("log_closed", "The log is closed: dragoman is stopping.");
-
 /** Texts in Postgres have no NUL: one that came in would be refused for ever, and everything behind it. */
 export function mustBeText(text: string, what: string): void {
   if (text.includes("\0"))

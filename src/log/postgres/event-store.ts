@@ -3,14 +3,13 @@
  * was written, without a gap.
  */
 import type { ReadOptions, ReadPage } from "../contract.ts";
-import type { LogError } from "../log-error.ts";
 import { EventBatch } from "../packing/batch.ts";
 import { unsealed } from "../packing/checksum.ts";
 import type { Damage, StreamName } from "../packing/damage.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, type CheckedRow, checkedRow, ENVELOPE, merge } from "../packing/event-chunk.ts";
-import { PackedEvents } from "../packing/packed-events.ts";
+import { missing, mustFollow, nextOf, type Range, takeRow } from "../packing/page.ts";
 import { int, type SqlRow, text } from "../packing/row-readers.ts";
-import { numbersOf, someWord, wordsOf } from "../packing/run-length.ts";
+import { someWord } from "../packing/run-length.ts";
 import { textArray } from "./attempt.ts";
 import type { Postgres } from "./connection.ts";
 import { toLogError } from "./errors.ts";
@@ -20,8 +19,6 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows of one question, and how many questions a read with `types` asks before it returns what it has. */
 const ROWS = 1000;
 const SCANS = 20;
-
-type Range = { after: number; before: number; limit: number; maxBytes: number };
 
 export class EventStore {
   readonly #database: Postgres;
@@ -39,14 +36,14 @@ export class EventStore {
     let end = after;
     const taken: CheckedRow[] = [];
     for (const row of rows) {
-      if (row.first > end + 1) throw this.#missing(stream, end + 1);
+      if (row.first > end + 1) throw missing(this.#damage, stream, end + 1);
       // All of a batch is one object for who gets it: not much more than a chunk's worth.
       if (taken.length > 0 && row.last - after > CHUNK_EVENTS) break;
       taken.push(row);
       end = row.last;
     }
     const [one] = taken;
-    if (one === undefined) throw this.#missing(stream, after + 1);
+    if (one === undefined) throw missing(this.#damage, stream, after + 1);
     return new EventBatch(stream, one.first, end, merge(taken)).tail(after);
   }
 
@@ -56,7 +53,7 @@ export class EventStore {
       "SELECT xid::text AS xid, ordinal FROM dragoman.event_chunks WHERE stream = $1 AND last >= $2 ORDER BY last LIMIT 1",
       [stream.no, sequence],
     );
-    if (rows[0] === undefined) throw this.#missing(stream, sequence);
+    if (rows[0] === undefined) throw missing(this.#damage, stream, sequence);
     return chunkOf({ xid: BigInt(text(rows[0], "xid")), ordinal: BigInt(int(rows[0], "ordinal")) });
   }
 
@@ -88,10 +85,10 @@ export class EventStore {
         reverse,
         null,
       );
-      if (rows.length === 0) throw this.#missing(stream, wanted(page, reverse));
+      if (rows.length === 0) throw missing(this.#damage, stream, nextOf(page, reverse));
       for (const row of rows) {
         bytes += sizeOf(row);
-        if (!this.#take(page, row, stream, range, reverse, undefined)) return;
+        if (!takeRow(page, row, { stream, range, reverse, types: undefined }, this.#damage)) return;
       }
       const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
       if (all || rows.length < ROWS) return;
@@ -109,51 +106,19 @@ export class EventStore {
         reverse,
         types,
       );
-      if (rows.length === 0) throw this.#missing(stream, wanted(page, reverse));
+      if (rows.length === 0) throw missing(this.#damage, stream, nextOf(page, reverse));
       for (const row of rows) {
-        this.#mustFollow(page, { first: int(row, "first"), last: int(row, "last") }, stream, reverse);
+        mustFollow(page, { first: int(row, "first"), last: int(row, "last") }, { stream, reverse }, this.#damage);
         if (row.body === null || !someWord(unsealed(text(row, "types")).text, words)) {
           page.next = reverse ? Math.max(int(row, "first"), range.after + 1) : Math.min(int(row, "last"), range.before - 1);
           continue;
         }
         bytes += sizeOf(row);
-        if (!this.#take(page, row, stream, range, reverse, words)) return;
+        if (!takeRow(page, row, { stream, range, reverse, types: words }, this.#damage)) return;
       }
       const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
       if (all || rows.length < ROWS) return;
     }
-  }
-
-  /** Adds what is wanted of one row to the page; false when the page is full. */
-  #take(
-    page: ReadPage,
-    row: SqlRow,
-    stream: StreamName,
-    range: Range,
-    reverse: boolean,
-    types: ReadonlySet<string> | undefined,
-  ): boolean {
-    const checked = checkedRow(row, stream, this.#damage);
-    this.#mustFollow(page, checked, stream, reverse);
-    const { first } = checked;
-    const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
-    const to = Math.min(checked.last, reverse ? page.next - 1 : range.before - 1);
-    const events = PackedEvents.read(checked.body, first).events();
-    const kinds = wordsOf(checked.types);
-    const natives = numbersOf(checked.natives);
-    for (let sequence = reverse ? to : from; reverse ? sequence >= from : sequence <= to; sequence += reverse ? -1 : 1) {
-      if (page.events.length >= range.limit) return false;
-      const index = sequence - first;
-      const [event, type] = [events[index], kinds[index]];
-      if (event === undefined || type === undefined) throw this.#missing(stream, sequence);
-      page.next = sequence;
-      if (types?.has(type) === false) continue;
-      page.events.push(event);
-      page.sequences.push(sequence);
-      page.types.push(type);
-      page.natives.push(natives[index] ?? null);
-    }
-    return page.events.length < range.limit;
   }
 
   /**
@@ -186,19 +151,7 @@ export class EventStore {
       throw toLogError(error, "Reading the log");
     }
   }
-
-  #mustFollow(page: ReadPage, row: { first: number; last: number }, stream: StreamName, reverse: boolean): void {
-    const next = wanted(page, reverse);
-    if (row.first > next || row.last < next) throw this.#missing(stream, next);
-  }
-
-  #missing(stream: StreamName, sequence: number): LogError {
-    return this.#damage.found(`Event ${sequence}`, stream);
-  }
 }
 
 const sizeOf = (row: SqlRow): number =>
   (row.body instanceof Uint8Array ? row.body.length : 0) + ENVELOPE * (int(row, "last") - int(row, "first") + 1);
-
-/** The sequence that a page needs next. */
-const wanted = (page: ReadPage, reverse: boolean): number => (reverse ? page.next - 1 : page.next + 1);

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { StreamKind } from "../contract.ts";
+import { documentPrefix } from "../document-prefix.ts";
 import { LogError } from "../log-error.ts";
 import { int } from "../packing/row-readers.ts";
 import { releaseArtifacts } from "./artifacts.ts";
@@ -12,7 +13,6 @@ import { forgetDocuments } from "./documents.ts";
 import { toLogError } from "./errors.ts";
 import { forgetTexts } from "./search.ts";
 import { plain } from "./write-set.ts";
-import { documentPrefix } from "./writer.ts";
 
 const PORTION = 500;
 const RETRY_MS = 1_000;

@@ -12,7 +12,8 @@ import type {
   SearchStream,
   StreamKind,
 } from "../contract.ts";
-import { int, type SqlRow, text, textOrNull, word } from "../packing/row-readers.ts";
+import { int, type SqlRow, text, textOrNull } from "../packing/row-readers.ts";
+import { hitOf } from "../packing/search-hit.ts";
 import { fold, holds, phrasesOf, wordsIn } from "../search-words.ts";
 import { textArray } from "./attempt.ts";
 import type { Postgres, Sql, SqlParameter } from "./connection.ts";
@@ -194,16 +195,3 @@ function tsquery(query: string): string {
     )
     .join(" & ");
 }
-
-const hitOf = (row: SqlRow): SearchHit => ({
-  kind: word<StreamKind>(row, "kind"),
-  stream_id: text(row, "id"),
-  sequence: int(row, "sequence"),
-  item_id: textOrNull(row, "item_id"),
-  sort: text(row, "sort"),
-  at: int(row, "at"),
-  text: text(row, "text"),
-  agent: text(row, "agent"),
-  directory: text(row, "directory"),
-  title: textOrNull(row, "title"),
-});

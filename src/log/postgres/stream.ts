@@ -18,7 +18,8 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
-import { LogError } from "../log-error.ts";
+import { gap, malformed, tooLarge } from "../entry-errors.ts";
+import type { LogError } from "../log-error.ts";
 import { EventBatch } from "../packing/batch.ts";
 import type { BatchCache } from "../packing/batch-cache.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
@@ -361,23 +362,3 @@ export class PostgresStream implements Stream, Enlisted {
 }
 
 const isDeleted = (error: LogError | undefined): boolean => error?.code === "stream_deleted";
-
-function gap(stream: PostgresStream, sequence: number): LogError {
-  const message = `Event ${sequence} of ${stream.id} does not follow ${stream.last}: the next sequence is ${stream.last + 1}.`;
-  return new LogError("sequence_gap", message, { expected: stream.last + 1, got: sequence });
-}
-
-function malformed(stream: Stream, sequence: number): LogError {
-  return new LogError(
-    "invalid_entry",
-    `Event ${sequence} of ${stream.id}: an event is one line of JSON, and its type one word. Serialize it with JSON.stringify.`,
-  );
-}
-
-function tooLarge(stream: Stream, size: number): LogError {
-  return new LogError(
-    "invalid_entry",
-    `An entry of ${stream.id} has ${size} bytes, more than the log can take. Store it as an artifact.`,
-    { size },
-  );
-}

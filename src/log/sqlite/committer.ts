@@ -3,7 +3,9 @@
  * of it is visible, everything is kept, and it is tried again until it works. It knows writers, not what they write.
  */
 import type { DamageReport, LogHealth } from "../contract.ts";
+import { closedError } from "../entry-errors.ts";
 import { LogError, notDurableYet, toLogError } from "../log-error.ts";
+import { rejected, type Waiter, waiter } from "../waiter.ts";
 import type { Database } from "./driver.ts";
 import { rollback } from "./migrations.ts";
 
@@ -40,7 +42,6 @@ type Failure = {
   /** It will never work again: another process owns the log. */
   final: boolean;
 };
-type Waiter = { promise: Promise<void>; resolve(): void; reject(error: LogError): void };
 
 /** More than this in one turn is a flood. */
 const FLOOD_BYTES = 48 * 1024;
@@ -316,24 +317,4 @@ export class Committer {
     this.schedule();
     this.#onError(null);
   }
-}
-
-const closedError = (): LogError => new LogError("log_closed", "The log is closed: dragoman is stopping.");
-
-/** Handled or not: a caller that went away must not bring the process down. */
-function rejected(error: LogError): Promise<never> {
-  const promise = Promise.reject(error);
-  promise.catch(() => undefined);
-  return promise;
-}
-
-function waiter(): Waiter {
-  let resolve: () => void = () => undefined;
-  let reject: (error: LogError) => void = () => undefined;
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
-  });
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

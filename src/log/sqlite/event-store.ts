@@ -9,10 +9,10 @@ import { EventBatch } from "../packing/batch.ts";
 import { checksumBehind, checksumOf, sealed, unsealed } from "../packing/checksum.ts";
 import type { Damage, StreamName } from "../packing/damage.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, checkedRow, ENVELOPE, merge, type PendingChunk } from "../packing/event-chunk.ts";
-import { PackedEvents } from "../packing/packed-events.ts";
+import { missing, mustFollow, nextOf, type Range, takeRow } from "../packing/page.ts";
 import { int, text, word } from "../packing/row-readers.ts";
-import { numbersOf, someWord, wordsOf } from "../packing/run-length.ts";
-import type { Database, SqlRow, Statement } from "./driver.ts";
+import { someWord } from "../packing/run-length.ts";
+import type { Database, Statement } from "./driver.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
 /** Rows that one read with `types` looks at before it returns what it has. */
@@ -23,8 +23,6 @@ const MAX_HEADS = 10_000;
 
 export type Head = { position: number; first: number; last: number; types: string; bytes: number };
 export type GlobalRow = { position: number; batch: EventBatch };
-
-type Range = { after: number; before: number; limit: number; maxBytes: number };
 
 export class EventStore {
   readonly #damage: Damage;
@@ -88,15 +86,15 @@ export class EventStore {
       const range = { after, before: Number.POSITIVE_INFINITY, limit: CHUNK_EVENTS, maxBytes: CHUNK_CHARS };
       const taken = this.#fitting(stream.no, range, false);
       const [firstHead, lastHead] = [taken[0], taken.at(-1)];
-      if (firstHead === undefined || lastHead === undefined) throw this.#missing(stream, after + 1);
+      if (firstHead === undefined || lastHead === undefined) throw missing(this.#damage, stream, after + 1);
       const rows = this.#rowsUp.all(stream.no, firstHead.last, lastHead.last).map((row) => checkedRow(row, stream, this.#damage));
       let end = after;
       for (const { first, last } of rows) {
-        if (first > end + 1) throw this.#missing(stream, end + 1);
+        if (first > end + 1) throw missing(this.#damage, stream, end + 1);
         end = last;
       }
       const [one] = rows;
-      if (one === undefined) throw this.#missing(stream, after + 1);
+      if (one === undefined) throw missing(this.#damage, stream, after + 1);
       return new EventBatch(stream, one.first, end, merge(rows)).tail(after);
     });
   }
@@ -113,7 +111,8 @@ export class EventStore {
         const at = int(row, "position");
         const checked = checkedRow(row, stream, this.#damage, `Chunk ${at} (go on behind it with the cursor ${at + 1}.0)`);
         const before = checked.first > 1 ? this.positionOf(stream, checked.first - 1) : undefined;
-        if (before !== undefined && before >= position && !seen.has(before)) throw this.#missing(stream, checked.first - 1);
+        if (before !== undefined && before >= position && !seen.has(before))
+          throw missing(this.#damage, stream, checked.first - 1);
         seen.add(at);
         return { position: at, batch: new EventBatch(stream, checked.first, checked.last, merge([checked])) };
       });
@@ -123,7 +122,7 @@ export class EventStore {
   /** Of the chunk that holds this event. */
   positionOf(stream: StreamName, sequence: number): number {
     const row = this.#positionOf.get(stream.no, sequence);
-    if (row === undefined) throw this.#missing(stream, sequence);
+    if (row === undefined) throw missing(this.#damage, stream, sequence);
     return int(row, "position");
   }
 
@@ -133,7 +132,7 @@ export class EventStore {
       const row = this.#withoutLast.get(after, to);
       if (row === undefined) return;
       const stream = { no: int(row, "no"), kind: word<StreamKind>(row, "kind"), id: text(row, "id") };
-      throw this.#missing(stream, int(row, "last_sequence"));
+      throw missing(this.#damage, stream, int(row, "last_sequence"));
     });
   }
 
@@ -157,10 +156,10 @@ export class EventStore {
       let end = after;
       for (const row of this.#rowsUp.all(stream.no, heads[0]?.last ?? 0, heads.at(-1)?.last ?? -1)) {
         const checked = checkedRow(row, stream, this.#damage);
-        if (checked.first > end + 1) throw this.#missing(stream, end + 1);
+        if (checked.first > end + 1) throw missing(this.#damage, stream, end + 1);
         end = checked.last;
       }
-      if (end === after) throw this.#missing(stream, after + 1);
+      if (end === after) throw missing(this.#damage, stream, after + 1);
       return end;
     });
   }
@@ -194,11 +193,11 @@ export class EventStore {
   #readAll(stream: StreamName, range: Range, reverse: boolean, page: ReadPage): void {
     const heads = this.#fitting(stream.no, range, reverse);
     const [one, other] = [heads[0], heads.at(-1)];
-    if (one === undefined || other === undefined) throw this.#missing(stream, wanted(page, reverse));
+    if (one === undefined || other === undefined) throw missing(this.#damage, stream, nextOf(page, reverse));
     const rows = reverse
       ? this.#rowsDown.all(stream.no, other.last, one.last)
       : this.#rowsUp.all(stream.no, one.last, other.last);
-    for (const row of rows) this.#take(page, row, stream, range, reverse, undefined);
+    for (const row of rows) takeRow(page, row, { stream, range, reverse, types: undefined }, this.#damage);
   }
 
   #readTypes(stream: StreamName, range: Range, reverse: boolean, types: ReadonlySet<string>, page: ReadPage): void {
@@ -208,7 +207,7 @@ export class EventStore {
       const heads = this.#headsFrom(stream.no, from, reverse, HEADS, true);
       for (const head of heads) {
         if (reverse ? head.last <= range.after : head.first >= range.before) return;
-        this.#mustFollow(page, head, stream, reverse);
+        mustFollow(page, head, { stream, reverse }, this.#damage);
         if (!someWord(head.types, types)) {
           page.next = reverse ? Math.max(head.first, range.after + 1) : Math.min(head.last, range.before - 1);
           continue;
@@ -216,54 +215,13 @@ export class EventStore {
         bytes += head.bytes;
         if (page.events.length > 0 && bytes > range.maxBytes) return;
         const row = this.#row.get(head.position);
-        if (row === undefined) throw this.#missing(stream, head.last);
-        if (!this.#take(page, row, stream, range, reverse, types)) return;
+        if (row === undefined) throw missing(this.#damage, stream, head.last);
+        if (!takeRow(page, row, { stream, range, reverse, types: types }, this.#damage)) return;
       }
       const all = reverse ? page.next <= range.after + 1 : page.next >= range.before - 1;
       if (all) return;
-      if (heads.length < HEADS) throw this.#missing(stream, wanted(page, reverse));
+      if (heads.length < HEADS) throw missing(this.#damage, stream, nextOf(page, reverse));
     }
-  }
-
-  /** Adds what is wanted of one row to the page; false when the page is full. */
-  #take(
-    page: ReadPage,
-    row: SqlRow,
-    stream: StreamName,
-    range: Range,
-    reverse: boolean,
-    types: ReadonlySet<string> | undefined,
-  ): boolean {
-    const checked = checkedRow(row, stream, this.#damage);
-    this.#mustFollow(page, checked, stream, reverse);
-    const { first } = checked;
-    const from = Math.max(first, reverse ? range.after + 1 : page.next + 1);
-    const to = Math.min(checked.last, reverse ? page.next - 1 : range.before - 1);
-    const events = PackedEvents.read(checked.body, first).events();
-    const kinds = wordsOf(checked.types);
-    const natives = numbersOf(checked.natives);
-    for (let sequence = reverse ? to : from; reverse ? sequence >= from : sequence <= to; sequence += reverse ? -1 : 1) {
-      if (page.events.length >= range.limit) return false;
-      const index = sequence - first;
-      const [event, type] = [events[index], kinds[index]];
-      if (event === undefined || type === undefined) throw this.#missing(stream, sequence);
-      page.next = sequence;
-      if (types?.has(type) === false) continue;
-      page.events.push(event);
-      page.sequences.push(sequence);
-      page.types.push(type);
-      page.natives.push(natives[index] ?? null);
-    }
-    return page.events.length < range.limit;
-  }
-
-  #mustFollow(page: ReadPage, row: { first: number; last: number }, stream: StreamName, reverse: boolean): void {
-    const next = wanted(page, reverse);
-    if (row.first > next || row.last < next) throw this.#missing(stream, next);
-  }
-
-  #missing(stream: StreamName, sequence: number): LogError {
-    return this.#damage.found(`Event ${sequence}`, stream);
   }
 
   /** The rows of one page. Most often a few are enough; many small ones are looked for only then. */
@@ -307,6 +265,3 @@ function within(heads: Head[], range: Range): Head[] {
   }
   return heads.slice(0, count);
 }
-
-/** The sequence that a page needs next. */
-const wanted = (page: ReadPage, reverse: boolean): number => (reverse ? page.next - 1 : page.next + 1);

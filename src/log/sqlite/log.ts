@@ -18,6 +18,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
+import { documentPrefix } from "../document-prefix.ts";
 import { atStart, LogError, toLogError } from "../log-error.ts";
 import type { EventBatch } from "../packing/batch.ts";
 import { BatchCache } from "../packing/batch-cache.ts";
@@ -41,7 +42,7 @@ import { DATABASE_FILE } from "./refusal.ts";
 import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
-import { documentPrefix, SqliteWriter, type WriterContext } from "./sqlite-writer.ts";
+import { SqliteWriter, type WriterContext } from "./sqlite-writer.ts";
 import { StreamStore, withoutNumber } from "./stream-store.ts";
 import { Wal } from "./wal.ts";
 

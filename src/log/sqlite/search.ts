@@ -5,20 +5,12 @@
 import { chmodSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import type {
-  RemovedItem,
-  SearchEntry,
-  SearchHit,
-  SearchIndex,
-  SearchOptions,
-  SearchPage,
-  SearchStream,
-  StreamKind,
-} from "../contract.ts";
+import type { RemovedItem, SearchEntry, SearchIndex, SearchOptions, SearchPage, SearchStream, StreamKind } from "../contract.ts";
 import { LogError } from "../log-error.ts";
 import { int, text, textOrNull, word } from "../packing/row-readers.ts";
+import { hitOf } from "../packing/search-hit.ts";
 import { fold, phrasesOf } from "../search-words.ts";
-import { type Database, openDatabase, type SqlRow, type SqlValue } from "./driver.ts";
+import { type Database, openDatabase, type SqlValue } from "./driver.ts";
 
 /** Raise it when the tables or what is put in them change: the index is then built anew. */
 const VERSION = 1;
@@ -282,16 +274,3 @@ function matchOf(query: string): string | null {
   if (phrases.length === 0) return null;
   return phrases.map(({ words, prefix }) => `"${words.join(" ")}"${prefix ? "*" : ""}`).join(" ");
 }
-
-const hitOf = (row: SqlRow): SearchHit => ({
-  kind: word<StreamKind>(row, "kind"),
-  stream_id: text(row, "id"),
-  sequence: int(row, "sequence"),
-  item_id: textOrNull(row, "item_id"),
-  sort: text(row, "sort"),
-  at: int(row, "at"),
-  text: text(row, "text"),
-  agent: text(row, "agent"),
-  directory: text(row, "directory"),
-  title: textOrNull(row, "title"),
-});

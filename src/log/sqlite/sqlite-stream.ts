@@ -18,6 +18,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
+import { gap, malformed, tooLarge } from "../entry-errors.ts";
 import { LogError } from "../log-error.ts";
 import { EventBatch } from "../packing/batch.ts";
 import type { BatchCache } from "../packing/batch-cache.ts";
@@ -293,26 +294,6 @@ function fenced(stream: Stream): LogError {
   return new LogError("fenced", `${stream.kind} ${stream.id} has another writer now. Take the writer again to go on.`);
 }
 
-function gap(stream: SqliteStream, sequence: number): LogError {
-  const message = `Event ${sequence} of ${stream.id} does not follow ${stream.last}: the next sequence is ${stream.last + 1}.`;
-  return new LogError("sequence_gap", message, { expected: stream.last + 1, got: sequence });
-}
-
 function deleted(stream: Stream): LogError {
   return new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
-}
-
-function malformed(stream: Stream, sequence: number): LogError {
-  return new LogError(
-    "invalid_entry",
-    `Event ${sequence} of ${stream.id}: an event is one line of JSON, and its type one word. Serialize it with JSON.stringify.`,
-  );
-}
-
-function tooLarge(stream: Stream, size: number): LogError {
-  return new LogError(
-    "invalid_entry",
-    `An entry of ${stream.id} has ${size} bytes, more than the log can take. Store it as an artifact.`,
-    { size },
-  );
 }

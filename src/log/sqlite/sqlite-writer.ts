@@ -1,23 +1,9 @@
 /**
  * The writer of one stream: everything it enqueues is checked against its epoch first, so that a writer that was replaced changes nothing any more.
  */
-import type {
-  ArtifactWriter,
-  Batch,
-  CoverageRow,
-  EventEntry,
-  NativeEntry,
-  NativePage,
-  NativeRow,
-  ReadOptions,
-  ReadPage,
-  StreamDocuments,
-  StreamKind,
-  StreamRow,
-  StreamWriter,
-  SubscribeOptions,
-  Subscription,
-} from "../contract.ts";
+import type { ArtifactWriter, EventEntry, NativeEntry, StreamDocuments, StreamWriter } from "../contract.ts";
+import { documentPrefix } from "../document-prefix.ts";
+import { StreamFront } from "../stream-front.ts";
 import type { SqliteArtifacts } from "./artifacts.ts";
 import type { Committer } from "./committer.ts";
 import type { SqliteDocuments } from "./documents.ts";
@@ -25,16 +11,15 @@ import type { SqliteStream } from "./sqlite-stream.ts";
 
 export type WriterContext = { committer: Committer; documents: SqliteDocuments; artifacts: SqliteArtifacts };
 
-export class SqliteWriter implements StreamWriter {
+export class SqliteWriter extends StreamFront<SqliteStream> implements StreamWriter {
   readonly epoch: number;
   readonly documents: StreamDocuments;
   readonly artifacts: ArtifactWriter;
-  readonly #stream: SqliteStream;
   readonly #committer: Committer;
 
   constructor(stream: SqliteStream, epoch: number, { committer, documents, artifacts }: WriterContext) {
+    super(stream);
     this.epoch = epoch;
-    this.#stream = stream;
     this.#committer = committer;
     stream.takeWriter(epoch);
     const own = documentPrefix(stream);
@@ -60,89 +45,42 @@ export class SqliteWriter implements StreamWriter {
     };
   }
 
-  get kind(): StreamKind {
-    return this.#stream.kind;
-  }
-  get id(): string {
-    return this.#stream.id;
-  }
-  get created_at(): number {
-    return this.#stream.created_at;
-  }
-  get last(): number {
-    return this.#stream.last;
-  }
-  get lastCommitted(): number {
-    return this.#stream.lastCommitted;
-  }
-  get updatedAt(): number {
-    return this.#stream.updatedAt;
-  }
-  get lastNative(): number {
-    return this.#stream.lastNative;
-  }
   get commits(): number {
     return this.#committer.commits;
   }
 
   append(entry: EventEntry): void {
-    this.#stream.admit(this.epoch);
-    this.#stream.append(entry);
+    this.stream.admit(this.epoch);
+    this.stream.append(entry);
   }
 
   appendNative(entry: NativeEntry): number {
-    this.#stream.admit(this.epoch);
-    return this.#stream.appendNative(entry);
+    this.stream.admit(this.epoch);
+    return this.stream.appendNative(entry);
   }
 
   state(): string {
-    return this.#stream.state();
+    return this.stream.state();
   }
 
   setState(json: string, options?: { sync?: boolean }): void {
-    this.#stream.admit(this.epoch);
-    this.#stream.setState(json, options);
+    this.stream.admit(this.epoch);
+    this.stream.setState(json, options);
   }
 
   openSince(): number | null {
-    return this.#stream.openSince();
+    return this.stream.openSince();
   }
 
   setOpenSince(sequence: number | null): void {
-    this.#stream.admit(this.epoch);
-    this.#stream.setOpenSince(sequence);
+    this.stream.admit(this.epoch);
+    this.stream.setOpenSince(sequence);
   }
 
   committed(options: { bounded?: boolean } = {}): Promise<void> {
     return this.#committer.committed(options.bounded ?? true);
   }
-
-  row(): Promise<StreamRow> {
-    return this.#stream.row();
-  }
-  read(options?: ReadOptions): Promise<ReadPage> {
-    return this.#stream.read(options);
-  }
-  readRaw(nativeSeqs: Iterable<number>): Promise<Map<number, NativeRow>> {
-    return this.#stream.readRaw(nativeSeqs);
-  }
-  readNative(options?: { after?: number; limit?: number; maxBytes?: number }): Promise<NativePage> {
-    return this.#stream.readNative(options);
-  }
-  coverage(): Promise<CoverageRow[]> {
-    return this.#stream.coverage();
-  }
-  assertCursor(cursor: { sequence: number; epoch: string }): Promise<void> {
-    return this.#stream.assertCursor(cursor);
-  }
-  subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription {
-    return this.#stream.subscribe(options);
-  }
 }
 
 /** More than any stream has. */
 const MAX_DOCUMENTS = 1_000_000;
-
-/** Ids of documents begin with that of their stream. Sessions came first, and have no word for their kind. */
-export const documentPrefix = ({ kind, id }: { kind: StreamKind; id: string }): string =>
-  kind === "session" ? `${id}/` : `${kind}:${id}/`;
