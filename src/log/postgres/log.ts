@@ -21,6 +21,7 @@ import type { LogError } from "../log-error.ts";
 import type { EventBatch } from "../packing/batch.ts";
 import { BatchCache } from "../packing/batch-cache.ts";
 import { Damage } from "../packing/damage.ts";
+import { withoutNumber } from "../packing/stream-row.ts";
 import { Pump } from "../tail.ts";
 import { AllStreams, BEGINNING } from "./all-streams.ts";
 import { PostgresArtifacts } from "./artifacts.ts";
@@ -39,7 +40,7 @@ import { Removals } from "./removal.ts";
 import { logTables } from "./schema.ts";
 import { PostgresSearch } from "./search.ts";
 import { PostgresStream, type StreamContext } from "./stream.ts";
-import { StreamStore, withoutNumber } from "./stream-store.ts";
+import { StreamStore } from "./stream-store.ts";
 import { PostgresWriter, type WriterContext } from "./writer.ts";
 
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;

@@ -1,12 +1,11 @@
 /** The table of streams: what must be known of one without reading its events, and lists of them in pages. */
-import { LIST_FIELDS, type ListOptions, type StreamKind, type StreamPage, type StreamRow } from "../contract.ts";
-import { int, intOrNull, type SqlRow, text, word } from "../packing/row-readers.ts";
+import { LIST_FIELDS, type ListOptions, type StreamKind, type StreamPage } from "../contract.ts";
+import { int, type SqlRow } from "../packing/row-readers.ts";
+import { type NumberedRow, numberedRow, withoutNumber } from "../packing/stream-row.ts";
 import { textArray } from "./attempt.ts";
 import type { Postgres, SqlParameter } from "./connection.ts";
 import { fenced, toLogError } from "./errors.ts";
 import { plain } from "./write-set.ts";
-
-export type NumberedRow = StreamRow & { no: number };
 
 const COLUMNS =
   "s.no, s.kind, s.id, s.created_at, s.updated_at, s.last_sequence, s.last_native, s.open_since, coalesce(t.state, '') AS state";
@@ -120,21 +119,4 @@ export class StreamStore {
       throw toLogError(error, "Reading the list of streams");
     }
   }
-}
-
-/** As the log shows it: numbers of streams are the engine's own. */
-export const withoutNumber = ({ no: _, ...row }: NumberedRow): StreamRow => row;
-
-function numberedRow(row: SqlRow): NumberedRow {
-  return {
-    no: int(row, "no"),
-    kind: word<StreamKind>(row, "kind"),
-    id: text(row, "id"),
-    created_at: int(row, "created_at"),
-    updated_at: int(row, "updated_at"),
-    last_sequence: int(row, "last_sequence"),
-    last_native: int(row, "last_native"),
-    open_since: intOrNull(row, "open_since"),
-    state: text(row, "state"),
-  };
 }

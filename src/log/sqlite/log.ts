@@ -23,6 +23,7 @@ import { atStart, LogError, toLogError } from "../log-error.ts";
 import type { EventBatch } from "../packing/batch.ts";
 import { BatchCache } from "../packing/batch-cache.ts";
 import { Damage } from "../packing/damage.ts";
+import { withoutNumber } from "../packing/stream-row.ts";
 import { Pump } from "../tail.ts";
 import { AllStreams } from "./all-streams.ts";
 import { SqliteArtifacts } from "./artifacts.ts";
@@ -43,7 +44,7 @@ import { Removal } from "./removal.ts";
 import { Scrub } from "./scrub.ts";
 import { SqliteStream, type StreamContext } from "./sqlite-stream.ts";
 import { SqliteWriter, type WriterContext } from "./sqlite-writer.ts";
-import { StreamStore, withoutNumber } from "./stream-store.ts";
+import { StreamStore } from "./stream-store.ts";
 import { Wal } from "./wal.ts";
 
 export type * from "../contract.ts";

@@ -24,12 +24,13 @@ import { EventBatch } from "../packing/batch.ts";
 import type { BatchCache } from "../packing/batch-cache.ts";
 import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
 import { NativeChunk } from "../packing/native-chunk.ts";
+import { type NumberedRow, withoutNumber } from "../packing/stream-row.ts";
 import { type Pump, Tail } from "../tail.ts";
 import type { Committer, Writer } from "./committer.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
 import type { NativeStore } from "./native-store.ts";
-import { type NumberedRow, type StreamStore, withoutNumber } from "./stream-store.ts";
+import type { StreamStore } from "./stream-store.ts";
 
 /** What all streams of a log share. */
 export type StreamContext = {

@@ -6,11 +6,10 @@
 import type { ListOptions, StreamKind, StreamPage, StreamRow } from "../contract.ts";
 import { checksumOf, matches } from "../packing/checksum.ts";
 import type { Damage } from "../packing/damage.ts";
-import { int, intOrNull, text, word } from "../packing/row-readers.ts";
+import { int, text, word } from "../packing/row-readers.ts";
+import { type NumberedRow, numberedRow, withoutNumber } from "../packing/stream-row.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { StreamList } from "./stream-list.ts";
-
-export type NumberedRow = StreamRow & { no: number };
 
 const COLUMNS = "no, kind, id, created_at, updated_at, last_sequence, last_native, open_since, state";
 const CHECKSUMS = "key_checksum, row_checksum, state_checksum";
@@ -149,20 +148,3 @@ export function isIntact(row: SqlRow): boolean {
 }
 
 const streamRow = (row: SqlRow): StreamRow => withoutNumber(numberedRow(row));
-
-/** As the log shows it: numbers of streams are the engine's own. */
-export const withoutNumber = ({ no: _, ...row }: NumberedRow): StreamRow => row;
-
-function numberedRow(row: SqlRow): NumberedRow {
-  return {
-    no: int(row, "no"),
-    kind: word<StreamKind>(row, "kind"),
-    id: text(row, "id"),
-    created_at: int(row, "created_at"),
-    updated_at: int(row, "updated_at"),
-    last_sequence: int(row, "last_sequence"),
-    last_native: int(row, "last_native"),
-    open_since: intOrNull(row, "open_since"),
-    state: text(row, "state"),
-  };
-}
