@@ -26,7 +26,7 @@ beforeAll(async () => {
   mkdirSync(dataDir);
   configure();
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(base);
@@ -58,7 +58,7 @@ const tree = (directory: string): Record<string, string> =>
       .map((name) => [name, readFileSync(join(directory, name), "utf8")]),
   );
 
-describe("checkpoints", { timeout: 120_000 }, () => {
+describe("checkpoints", () => {
   it("stores the directory before each turn, shows what a turn changed, goes back, and takes that back", async () => {
     const before = { "a.txt": "one\n", "b.txt": "two\n" };
     const { session, directory } = await begin(before);

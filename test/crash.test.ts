@@ -28,7 +28,7 @@ const PROMPTS = [
   "background 5",
 ];
 
-it(`survives ${ROUNDS} kills (seed ${SEED})`, { timeout: 60_000 + ROUNDS * 20_000 }, async () => {
+it(`survives ${ROUNDS} kills (seed ${SEED})`, { timeout: 240_000 + ROUNDS * 20_000 }, async () => {
   const dice = random(SEED);
   const seen = new Map<string, Map<number, string>>();
   let ids: string[] = [];

@@ -95,9 +95,7 @@ async function settledPendingBytes(now: DaemonProcess): Promise<number> {
 
 const full = { status: 507, body: expect.objectContaining({ code: "disk_full" }) };
 
-it("[D9] answers 507 while it is full, reads on, goes on when there is space, and has lost nothing", {
-  timeout: 120_000,
-}, async ({ skip }) => {
+it("[D9] answers 507 while it is full, reads on, goes on when there is space, and has lost nothing", async ({ skip }) => {
   if (!mounted) return skip("needs the right to mount a tmpfs");
   const { daemon: now, sessions, seen, watching } = await fill("flood 15000");
   const [first] = sessions;
@@ -138,7 +136,7 @@ it("[D9] answers 507 while it is full, reads on, goes on when there is space, an
   watching.abort();
 });
 
-it("[S6] ends on SIGTERM while it is full, and leaves no agent", { timeout: 120_000 }, async ({ skip }) => {
+it("[S6] ends on SIGTERM while it is full, and leaves no agent", async ({ skip }) => {
   if (!mounted) return skip("needs the right to mount a tmpfs");
   const { daemon: now, sessions, watching } = await fill("flood 3000000");
   // Agents that have far more to say are paused: what waits for the disk does not grow.

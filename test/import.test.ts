@@ -23,7 +23,7 @@ beforeAll(async () => {
   for await (const event of session.sendStream("all")) if (event.type === "turn.ended") break;
   await session.terminate();
   [head = "", ...body] = (await (await session.export()).text()).trimEnd().split("\n");
-}, 60_000);
+});
 
 afterAll(async () => {
   await daemon.kill("SIGTERM");
@@ -66,7 +66,7 @@ const ids = async (): Promise<string[]> => (await daemon.client.sessions()).sess
 const peak = (): number => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
 
 describe("an import as a stream", () => {
-  it.runIf(linux)("takes a file far above the limit of a body, in bounded memory", { timeout: 180_000 }, async () => {
+  it.runIf(linux)("takes a file far above the limit of a body, in bounded memory", async () => {
     await daemon.client.importSession(large(4), { session_id: "warm-up" });
     const before = peak();
     const session = await daemon.client.importSession(large(200), { session_id: "large" });
@@ -81,7 +81,7 @@ describe("an import as a stream", () => {
     await handle.remove();
   });
 
-  it("comes from text, a Blob, a web stream, a path; over the socket, too", { timeout: 60_000 }, async () => {
+  it("comes from text, a Blob, a web stream, a path; over the socket, too", async () => {
     const text = [head, ...body].join("\n");
     const path = join(dataDir, "session.ndjson");
     await writeFile(path, text);
@@ -101,9 +101,7 @@ describe("an import as a stream", () => {
     expect(missing.err).toContain("nothing");
   });
 
-  it("is refused early when it is no session, and the answer arrives while most is still unsent", {
-    timeout: 60_000,
-  }, async () => {
+  it("is refused early when it is no session, and the answer arrives while most is still unsent", async () => {
     let sent = 0;
     async function* endless(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('{"kind":"something"}\n');
@@ -114,7 +112,7 @@ describe("an import as a stream", () => {
     expect(spooled()).toEqual([]);
   });
 
-  it("is refused as a whole for its last line, and leaves nothing", { timeout: 60_000 }, async () => {
+  it("is refused as a whole for its last line, and leaves nothing", async () => {
     const before = await ids();
     const bad = large(40, '{"kind":"event"}\n');
     await expect(daemon.client.importSession(bad, { session_id: "bad-end" })).rejects.toThrow(/^Line \d+ lacks required fields/);
@@ -123,7 +121,7 @@ describe("an import as a stream", () => {
     await expect(daemon.client.session("bad-end").get()).rejects.toMatchObject({ code: "session_not_found" });
   });
 
-  it("leaves nothing when its sender goes away", { timeout: 60_000 }, async () => {
+  it("leaves nothing when its sender goes away", async () => {
     const leave = new AbortController();
     async function* cut(): AsyncGenerator<Uint8Array> {
       for await (const chunk of large(30)) yield chunk;
@@ -160,7 +158,7 @@ describe("an import as a stream", () => {
     expect((await post("/v1/sessions/import", "application/json", json)).status).toBe(201);
   });
 
-  it("is hidden while it is written, and gone after kill -9", { timeout: 180_000 }, async () => {
+  it("is hidden while it is written, and gone after kill -9", async () => {
     const wal = join(dataDir, "dragoman.db-wal");
     const outcome = daemon.client.importSession(large(250), { session_id: "killed" }).then(
       () => "imported",

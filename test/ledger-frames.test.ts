@@ -67,7 +67,7 @@ beforeAll(async () => {
   await session.prompt("And again.");
   await session.terminate();
   all = await collect(session.dialect("frames", { version: 1 }));
-}, 120_000);
+});
 
 afterAll(async () => {
   await daemon.close();
@@ -227,5 +227,5 @@ describe("a turn that runs", () => {
     } finally {
       await slow.close();
     }
-  }, 60_000);
+  });
 });

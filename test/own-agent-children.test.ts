@@ -72,7 +72,7 @@ async function begin(): Promise<SessionHandle> {
 const childrenOf = async (parent: SessionHandle) =>
   (await daemon.client.sessions()).sessions.filter(({ parent_session_id }) => parent_session_id === parent.id);
 
-describe("a sub-agent", { timeout: 60_000 }, () => {
+describe("a sub-agent", () => {
   it("of another kind works for the call, and its answer is the call's output", async () => {
     const parent = parentOf({ agent: "mock", prompt: "say Greetings from afar" });
     endpoint = await startEndpoint((response, { body }) => sendStream(response, answerStream(parent(body))));

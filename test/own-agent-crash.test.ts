@@ -72,7 +72,7 @@ describe("kill -9 of the daemon", () => {
     expect(readFileSync(join(work, "count.txt"), "utf8")).toBe("once\n");
     expect(endpoint.requests.at(-1)?.body).toContain("The daemon was restarted while this ran");
     expect(processesRunning("sleep 1234", root)).toEqual([]);
-  }, 60_000);
+  });
 
   it("in the middle of an answer: it is asked for again, and counts once", async () => {
     endpoint = await startEndpoint((response, _request, nth) => {
@@ -89,7 +89,7 @@ describe("kill -9 of the daemon", () => {
     expect(readFileSync(join(work, "a.txt"), "utf8")).toBe("alpha");
     expect(endpoint.requests).toHaveLength(3);
     expect(events.filter(({ type }) => type === "error")).toEqual([]);
-  }, 60_000);
+  });
 
   it("while a person is asked: the question is asked again, and the answer counts", async () => {
     writeFileSync(join(work, "a.txt"), "alpha\n");
@@ -113,5 +113,5 @@ describe("kill -9 of the daemon", () => {
     await again.replyPermission(asked.data.permission_id, { reply: "once" });
     expect(checkGrammar(await until(again, continued))).toEqual([]);
     expect(readFileSync(join(work, "a.txt"), "utf8")).toBe("beta\n");
-  }, 60_000);
+  });
 });

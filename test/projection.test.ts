@@ -26,7 +26,7 @@ const project = (events: readonly UniversalEvent[], from?: SessionSnapshot): Ses
 /** As it is stored and read again. */
 const stored = (projection: SessionProjection): SessionSnapshot => JSON.parse(JSON.stringify(projection)) as SessionSnapshot;
 
-it(`a snapshot and the events after it make what all events make (seed ${SEED})`, { timeout: 120_000 }, () => {
+it(`a snapshot and the events after it make what all events make (seed ${SEED})`, () => {
   const dice = random(SEED);
   let openItems = 0;
   for (const { name, events } of sessions) {
@@ -46,7 +46,7 @@ it(`a snapshot and the events after it make what all events make (seed ${SEED})`
   expect(openItems).toBeGreaterThan(sessions.length);
 });
 
-it(`open items of a snapshot and finished ones make the transcript at that point (seed ${SEED})`, { timeout: 120_000 }, () => {
+it(`open items of a snapshot and finished ones make the transcript at that point (seed ${SEED})`, () => {
   const dice = random(SEED + 1);
   for (const { name, events } of sessions) {
     const k = Math.floor(dice() * (events.length + 1));

@@ -96,7 +96,7 @@ async function keeps(text: string | Buffer, blocks: number, comments = 0): Promi
   return frames;
 }
 
-describe("a provider's stream", { timeout: 60_000 }, () => {
+describe("a provider's stream", () => {
   it("[PS1] all 71 event types", async () => {
     const text = KNOWN_EVENT_TYPES.filter((type) => !/^(error|response\.(failed|incomplete|completed))$/.test(type))
       .map((type, at) => block({ type, sequence_number: at + 1, response: resource("in_progress"), delta: "x" }))

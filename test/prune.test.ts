@@ -18,7 +18,7 @@ describe("dragoman prune", () => {
     daemon = await startDaemonProcess(dataDir);
     for (const session_id of ["zeroth", "first", "second", "third"])
       await (await daemon.client.createSession({ agent: "mock", directory: dataDir, session_id })).terminate();
-  }, 60_000);
+  });
   afterAll(async () => {
     closeTerminals();
     await daemon.kill("SIGTERM");
@@ -27,7 +27,7 @@ describe("dragoman prune", () => {
 
   const count = async (): Promise<number> => (await daemon.client.sessions()).sessions.length;
 
-  it("shows what would go, and without a terminal removes nothing", { timeout: 60_000 }, async () => {
+  it("shows what would go, and without a terminal removes nothing", async () => {
     const { code, out, err } = await cli(dataDir, ["prune", "--older-than", "0m", "--keep", "1"]);
     expect(code).toBe(5);
     expect(out).toContain("3 sessions with ");
@@ -53,14 +53,14 @@ describe("dragoman prune", () => {
     [["--older-than", "3d", "--keep", "-1"], ""],
     [["--older-than", "3d", "--keep", "many"], "--keep"],
     [["--older-than", "3d", "--colour", "red"], "colour"],
-  ])("refuses %j", { timeout: 60_000 }, async (args, words) => {
+  ])("refuses %j", async (args, words) => {
     const { code, err } = await cli(dataDir, ["prune", "--yes", ...args]);
     expect(code).toBe(2);
     expect(err).toContain(words);
     expect(await count()).toBe(4);
   });
 
-  it("asks a person, and takes only a yes for one", { timeout: 60_000 }, async () => {
+  it("asks a person, and takes only a yes for one", async () => {
     for (const [keys, word] of [
       ["\r", "Nothing was removed."],
       ["no\r", "Nothing was removed."],
@@ -76,7 +76,7 @@ describe("dragoman prune", () => {
     expect(await count()).toBe(3);
   });
 
-  it("removes with --yes", { timeout: 60_000 }, async () => {
+  it("removes with --yes", async () => {
     expect((await cli(dataDir, ["prune", "--older-than", "1d", "--yes"])).out).toBe("No session is that old.\n");
     const removed = await cli(dataDir, [
       "prune",
@@ -104,7 +104,7 @@ describe("retention in the configuration", () => {
   const start = (config = {}) =>
     startDaemon({ port: 0, dataDir, directory: dataDir, config, env: { PATH: process.env.PATH, HOME: dataDir } });
 
-  it("removes old sessions at the start of the daemon, and no others", { timeout: 60_000 }, async () => {
+  it("removes old sessions at the start of the daemon, and no others", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 100 * DAY });
     const past = await start();
     const before = new Dragoman({ url: past.url, token: past.token });

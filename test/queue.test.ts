@@ -19,7 +19,7 @@ let daemon: DaemonProcess;
 beforeEach(async () => {
   dataDir = temporaryDir("queue");
   daemon = await startDaemonProcess(dataDir);
-}, 60_000);
+});
 afterEach(async () => {
   await daemon.kill("SIGKILL");
   removeDir(dataDir);
@@ -35,7 +35,7 @@ async function busySession(): Promise<{ session: SessionHandle; turn_id: string 
 const all = async (session: SessionHandle): Promise<UniversalEvent[]> => (await session.page({ limit: 10_000 })).events;
 const texts = async (session: SessionHandle): Promise<string[]> => (await session.queue()).messages.map(({ text }) => text);
 
-describe("a queue", { timeout: 60_000 }, () => {
+describe("a queue", () => {
   it("[G9] is one for all clients: what one changes, the other sees, and what it follows says the same", async () => {
     const { session, turn_id } = await busySession();
     const other = daemon.client.session(session.id);
@@ -92,7 +92,7 @@ describe("a queue", { timeout: 60_000 }, () => {
 });
 
 it(`[S3] [G9] after kill -9 each message is queued or has its turn, in ${ROUNDS} rounds (seed ${SEED})`, {
-  timeout: 60_000 + ROUNDS * 20_000,
+  timeout: 240_000 + ROUNDS * 20_000,
 }, async () => {
   const dice = random(SEED);
   const { id } = await daemon.client.createSession({ agent: "mock" });

@@ -57,7 +57,7 @@ beforeAll(async () => {
   await session.prompt(`shell echo ${GITHUB} ${ENV} ${MCP_ENV} ${HEADER} ${DAEMON_KEY} ${daemon.token}`);
   await session.send(`ask curl -H ${GITHUB}`);
   for await (const event of session.events()) if (event.type === "permission.requested") break;
-}, 60_000);
+});
 afterAll(async () => {
   await daemon.close();
   rmSync(directory, { recursive: true, force: true });
@@ -90,7 +90,7 @@ async function streamed(path: string, count: number): Promise<string> {
   return text;
 }
 
-describe("secrets in a session", { timeout: 60_000 }, () => {
+describe("secrets in a session", () => {
   it("are there for who operates it, verbatim", async () => {
     const { text } = await get(`/v1/sessions/${session.id}/events?limit=10000`, daemon.token);
     for (const secret of [KEY, GITHUB, PEM_BODY, OWN, DAEMON_KEY]) expect(text).toContain(secret);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await mkdir(config, { recursive: true });
   writeFileSync(join(config, "config.json"), JSON.stringify({ agents: { acp: { rogue: testAgent(dataDir) } } }));
   daemon = await startDaemonProcess(dataDir);
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(dataDir);
@@ -65,7 +65,7 @@ const reply = (id: string, extra = "") =>
     post(`/v1/sessions/${id}/permissions/$p/reply`, '{"reply":"once"}', extra),
   );
 
-describe.runIf(linux && hasCurl)("[A2] an agent does not answer its own request", { timeout: 120_000 }, () => {
+describe.runIf(linux && hasCurl)("[A2] an agent does not answer its own request", () => {
   it.each<[string, (id: string) => string]>([
     ["with the command line", (id) => `${own} allow ${id}`],
     ["with the command line and the token of the file", (id) => `${dragoman} allow ${id}`],
@@ -129,7 +129,7 @@ describe.runIf(linux && hasCurl)("[A2] an agent does not answer its own request"
   });
 });
 
-describe("the environment of an agent", { timeout: 60_000 }, () => {
+describe("the environment of an agent", () => {
   it("names its own session, and no request can set the daemon's variables", async () => {
     const session = await daemon.client.createSession({ agent: "rogue", directory: dataDir, env: { MINE: "1" } });
     expect((await session.prompt("env DRAGOMAN_SESSION_ID")).text).toBe(session.id);
@@ -156,7 +156,7 @@ describe("the environment of an agent", { timeout: 60_000 }, () => {
   });
 });
 
-describe.runIf(linux && hasCurl)("[A2] an agent that may delegate", { timeout: 120_000 }, () => {
+describe.runIf(linux && hasCurl)("[A2] an agent that may delegate", () => {
   it("creates and drives sessions of its own, with no more rights than its own, and answers none of their requests", async () => {
     const dir = temporaryDir("delegate");
     const config = join(dir, ".config", "dragoman");

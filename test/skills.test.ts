@@ -27,7 +27,7 @@ beforeAll(async () => {
   skill(project, ".agents", "build");
   skill(project, ".claude", "greet");
   daemon = await startDaemonProcess(home);
-}, 120_000);
+});
 afterAll(async () => {
   await daemon.kill("SIGTERM");
   removeDir(home);
@@ -44,7 +44,7 @@ const userTexts = async (session: SessionHandle): Promise<string[]> => {
   return texts;
 };
 
-describe("skills", { timeout: 120_000 }, () => {
+describe("skills", () => {
   it("are one catalog, in which a directory counts only while it is trusted", async () => {
     const before = await daemon.client.skills({ directory: project });
     expect([before.trusted, before.skills.map(({ name }) => name)]).toEqual([false, ["greet", "mine"]]);

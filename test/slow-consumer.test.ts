@@ -18,9 +18,7 @@ afterAll(async () => {
 
 const rssMb = (): number => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))?.[1]) / 1024;
 
-it("[D4] gives all events, in order, to a consumer that slept while 60 000 passed, with flat memory", {
-  timeout: 120_000,
-}, async () => {
+it("[D4] gives all events, in order, to a consumer that slept while 60 000 passed, with flat memory", async () => {
   const session = await daemon.client.createSession({ agent: "mock" });
   await session.prompt("flood 20000");
   const before = rssMb();

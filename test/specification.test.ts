@@ -39,7 +39,7 @@ describe("the specification", () => {
   });
 });
 
-describe("events of a session", { timeout: 60_000 }, () => {
+describe("events of a session", () => {
   let dataDir: string;
   let daemon: DaemonProcess;
   let session: SessionHandle;
@@ -51,7 +51,7 @@ describe("events of a session", { timeout: 60_000 }, () => {
     await session.prompt("say hello\nshell ls\nthink about it");
     await session.prompt("garbage");
     ({ events } = await session.page({ limit: 1_000, includeRaw: true }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await daemon.kill("SIGTERM");
     removeDir(dataDir);
@@ -113,7 +113,7 @@ describe("events of a session", { timeout: 60_000 }, () => {
   });
 });
 
-describe.skipIf(!linux)("processes of agents", { timeout: 120_000 }, () => {
+describe.skipIf(!linux)("processes of agents", () => {
   it("[S6] are gone after terminate, after SIGTERM, and after the start that follows kill -9", async () => {
     const dataDir = temporaryDir("left");
     const left = (): number[] => processesRunning("agents/mock/program", dataDir);

@@ -10,7 +10,7 @@ let daemon: DaemonProcess;
 beforeEach(async () => {
   dataDir = temporaryDir("tasks");
   daemon = await startDaemonProcess(dataDir);
-}, 60_000);
+});
 afterEach(async () => {
   await daemon.kill("SIGTERM");
   removeDir(dataDir);
@@ -31,7 +31,7 @@ async function started(request: { execution_mode: "pipes" | "pty" }): Promise<Ta
 
 const left = (): number[] => processesRunning("4711", dataDir);
 
-describe.skipIf(!linux)("tasks of a daemon", { timeout: 120_000 }, () => {
+describe.skipIf(!linux)("tasks of a daemon", () => {
   it("[K4] that was killed with -9 are closed at the next start, and their processes gone", async () => {
     const tasks = [await started({ execution_mode: "pipes" }), await started({ execution_mode: "pty" })];
     await daemon.kill("SIGKILL");

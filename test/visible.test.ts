@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => removeDir(dataDir));
 
-it(`shows only what outlives ${ROUNDS} kills (seed ${SEED})`, { timeout: 60_000 + ROUNDS * 20_000 }, async () => {
+it(`shows only what outlives ${ROUNDS} kills (seed ${SEED})`, { timeout: 240_000 + ROUNDS * 20_000 }, async () => {
   const dice = random(SEED);
   const seen = new Map<string, { last: number; permissions: Set<string> }>();
   for (let round = 0; round < ROUNDS; round++) {

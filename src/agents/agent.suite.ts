@@ -13,9 +13,6 @@ import type { Session } from "../session/session.ts";
 import { eventsOf, play, turnEnd, until } from "../session/test-session.ts";
 import type { Agent } from "./contract.ts";
 
-/** A process that was killed is there until the system has buried it. */
-const GONE = { timeout: 15_000 };
-
 export type AgentPeer = {
   agent: Agent;
   /** `agents.<id>` of the configuration, for a program that plays the agent; files it needs are written into the directory. */
@@ -74,7 +71,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
 
     afterEach(async () => {
       await Promise.all(cores.map((core) => core.close()));
-      await expect.poll(() => pids("data").filter(lives), GONE).toEqual([]);
+      await expect.poll(() => pids("data").filter(lives)).toEqual([]);
       await peer.close?.();
       rmSync(directory, { recursive: true, force: true });
     });
@@ -112,12 +109,12 @@ export function agentContract(name: string, peer: AgentPeer): void {
       await session.send(prompts.hang, [], "queue");
       await worksAt(session);
       // A turn begins when its message is sent; the process that works at it may come a moment later.
-      if (peer.process !== "none") await expect.poll(() => pids("data").filter(lives), GONE).not.toEqual([]);
+      if (peer.process !== "none") await expect.poll(() => pids("data").filter(lives)).not.toEqual([]);
       const running = pids("data");
       await session.terminate();
       await clean(session);
       await core.close();
-      await expect.poll(() => running.filter(lives), GONE).toEqual([]);
+      await expect.poll(() => running.filter(lives)).toEqual([]);
     });
 
     it("leaves nothing when it is closed as soon as a turn begins", async () => {
@@ -128,7 +125,7 @@ export function agentContract(name: string, peer: AgentPeer): void {
       await session.terminate();
       await clean(session);
       await core.close();
-      await expect.poll(() => pids("data").filter(lives), GONE).toEqual([]);
+      await expect.poll(() => pids("data").filter(lives)).toEqual([]);
     });
 
     it.runIf(prompts.ask !== null)("takes a reply that comes after its end, and goes on with the next message", async () => {

@@ -168,11 +168,11 @@ describe("ResponsesClient", () => {
   it("a slow reader is not a silent server", async () => {
     const { baseUrl } = await endpoint((response) => sendStream(response, streamOf(conformingEvents())));
     let waited = false;
-    const outcome = await new ResponsesClient({ baseUrl, timeouts: { idleMs: 20 } }).stream(BODY, {
+    const outcome = await new ResponsesClient({ baseUrl, timeouts: { idleMs: 300 } }).stream(BODY, {
       onEvent: async () => {
         if (waited) return;
         waited = true;
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await new Promise((resolve) => setTimeout(resolve, 900));
       },
     });
     expect(outcome.kind).toBe("completed");

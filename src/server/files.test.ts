@@ -80,7 +80,7 @@ describe("files of a session", () => {
     expect(readFileSync(`/proc/${searching()[0]}/limits`, "utf8")).toMatch(/^Max cpu time +50 /m);
     caller.abort();
     // Less than the longest time of a search.
-    await expect.poll(searching, { timeout: 15_000 }).toEqual([]);
+    await expect.poll(searching).toEqual([]);
   });
 
   it("are written whole, and only over what the writer knows", async () => {

@@ -176,9 +176,7 @@ describe("permissions", () => {
     return (permissions as { permission_id: string }[])[0]?.permission_id ?? "";
   };
 
-  it("of a session it created are a person's: refused to it, and to every other MCP connection", {
-    timeout: 60_000,
-  }, async () => {
+  it("of a session it created are a person's: refused to it, and to every other MCP connection", async () => {
     const { session_id } = (await call("create_session", { agent: "mock", message: "ask" })) as { session_id: string };
     const permission_id = await asked(session_id);
     const reply = { session_id, permission_id, reply: "once" };

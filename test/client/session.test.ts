@@ -28,9 +28,7 @@ const sequences = (events: UniversalEvent[]): number[] => events.map(({ sequence
 const upTo = (end: number, after = 0): number[] => Array.from({ length: end - after }, (_, index) => after + index + 1);
 
 describe("events", () => {
-  it("come exactly once and in order, though the daemon is killed in mid-stream and comes back", {
-    timeout: 120_000,
-  }, async () => {
+  it("come exactly once and in order, though the daemon is killed in mid-stream and comes back", async () => {
     const dir = temporaryDir("killed");
     let mortal = await startDaemonProcess(dir);
     try {

@@ -26,7 +26,7 @@ it("every block says what it is", () => {
   expect(blocks.filter(({ language }) => !LANGUAGES.includes(language)).map(nameOf)).toEqual([]);
 });
 
-describe("shell", { timeout: 180_000 }, () => {
+describe("shell", () => {
   for (const block of of("sh")) it(nameOf(block), () => reader.shell(block.code));
 });
 

@@ -42,7 +42,7 @@ beforeAll(async () => {
   const compiled = await start([join(root, "node_modules/typescript/bin/tsc"), "-p", dir]);
   expect(compiled).toEqual({ code: 0, out: "" });
   daemon = await startDaemonProcess(join(dir, "data"));
-}, 180_000);
+});
 afterAll(async () => {
   await daemon?.kill("SIGTERM");
   removeDir(dir);

@@ -10,7 +10,7 @@ import { type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 const folder = fileURLToPath(new URL("../../examples/react-chat/", import.meta.url));
 
-describe.runIf(existsSync(CHROMIUM))("examples/react-chat", { timeout: 180_000 }, () => {
+describe.runIf(existsSync(CHROMIUM))("examples/react-chat", () => {
   let dir: string;
   let daemon: DaemonProcess;
   let vite: ViteDevServer;
@@ -29,7 +29,7 @@ describe.runIf(existsSync(CHROMIUM))("examples/react-chat", { timeout: 180_000 }
     });
     await vite.listen();
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
-  }, 180_000);
+  });
   afterAll(async () => {
     delete process.env.DRAGOMAN_DATA_DIR;
     await browser?.close();

@@ -37,9 +37,7 @@ function damageHeader(dataDir: string): void {
 
 const serve = (dataDir: string) => cli(dataDir, ["serve", "--port", "0", "--no-open"]);
 
-it("[D11] is refused again and again with an exit code of its own; accepting an empty one ends it", {
-  timeout: 60_000,
-}, async () => {
+it("[D11] is refused again and again with an exit code of its own; accepting an empty one ends it", async () => {
   const dataDir = await filled();
   damageHeader(dataDir);
   for (let attempt = 0; attempt < 3; attempt++) {

@@ -56,11 +56,11 @@ async function cleanCopy(): Promise<string> {
 afterAll(() => {
   daemon?.kill("SIGKILL");
   removeDir(dir);
-}, 180_000);
+});
 
 const dragoman = (...args: string[]) => run("npx", ["--no-install", "dragoman", ...args], { cwd: app, env });
 
-describe("the package", { timeout: 180_000 }, () => {
+describe("the package", () => {
   it("holds what users need and nothing of the workshop", () => {
     expect(files).toEqual(
       expect.arrayContaining([

@@ -97,8 +97,7 @@ describe("take", () => {
     write("a", "1");
     const checkpoints = await open({ idle_ms: 1 });
     const first = await checkpoints.take({ kind: "manual" });
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(checkpoints.usage().watched_directories).toBe(0);
+    await expect.poll(() => checkpoints.usage().watched_directories).toBe(0);
     write("a", "2");
     expect((await checkpoints.take({ kind: "manual" })).timings.way).toBe("scan");
     await checkpoints.rewind(first.id, { force: true });

@@ -74,7 +74,7 @@ const start = async (env: Record<string, string> = {}): Promise<Session> =>
 const errors = async (session: Session) =>
   (await eventsOf(session)).flatMap((event) => (event.type === "error" ? event.data : []));
 
-describe("Amp in a session", { timeout: 30_000 }, () => {
+describe("Amp in a session", () => {
   it("starts nothing any more when it is closed while a message is on its way", async () => {
     const session = await start();
     await session.send("hang", [], "queue");

@@ -37,7 +37,7 @@ describe("skills", () => {
       digest: expect.stringMatching(/^sha256:/),
     });
     expect(events.find(({ type }) => type === "skill.invoked")?.data).toMatchObject({ name: "report", mode: "auto" });
-  }, 25_000);
+  });
 
   it("/name is the person's: nothing is asked for what it allows, and asked again in the next turn", async () => {
     const bash = [{ call: "bash", args: { command: "echo two" } }];
@@ -53,7 +53,7 @@ describe("skills", () => {
     const { turn_id } = await session.send("Again.", [], "queue");
     await allow(session);
     await turnEnd(session, turn_id);
-  }, 25_000);
+  });
 
   it("of a directory count only where it is trusted", async () => {
     test = await TestCore.open(() => [{ text: "Hello." }]);
@@ -65,5 +65,5 @@ describe("skills", () => {
     expect(test.request(2).instructions).toContain(
       "# Skills of the project\nLoad one with the tool skill.\n- local: How to local",
     );
-  }, 25_000);
+  });
 });

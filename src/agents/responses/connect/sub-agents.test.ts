@@ -53,7 +53,7 @@ describe("a sub-agent", () => {
     expect(child?.usage?.input_tokens).toBe(200);
     // A request answered in the parent was answered once.
     expect(events.filter(({ type }) => type === "permission.resolved")).toHaveLength(2);
-  }, 25_000);
+  });
 
   it("ends with an interrupt of its parent", async () => {
     test = await TestCore.open(writing);
@@ -68,7 +68,7 @@ describe("a sub-agent", () => {
     await until(ended, ({ type }) => type === "session.ended");
     expect(existsSync(join(test.work, "a.txt"))).toBe(false);
     expect(checkGrammar(await eventsOf(parent))).toEqual([]);
-  }, 25_000);
+  });
 
   it("may not go too deep, be too many, leave the directory, or be an agent that is not there", async () => {
     const asked: string[] = [];
@@ -92,5 +92,5 @@ describe("a sub-agent", () => {
     expect(outputs[3]).toContain("has started its 3 sub-agents");
     // The child itself has no such tool.
     expect(asked).toContain("false");
-  }, 25_000);
+  });
 });
