@@ -49,7 +49,7 @@ export const WriteFile = Type.Object(
     base64: Type.Optional(
       Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$", description: "The same as bytes. Either this or text." }),
     ),
-    if_match: Type.Optional(Type.String({ description: "Only when the file has this etag." })),
+    if_match: Type.Optional(Type.String({ description: "Only when the file has this etag; `*`: when there is one." })),
     create_only: Type.Optional(Type.Boolean({ description: "Only when there is no file yet." })),
     parents: Type.Optional(Type.Boolean({ description: "Make missing directories." })),
   },

@@ -1,7 +1,17 @@
 /** Files of a session's directory over HTTP, with the SDK: ranges, etags, whole writes, and every way out of the directory that is closed. */
 
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Dragoman } from "../client/dragoman.ts";
@@ -44,6 +54,10 @@ const processesWith = (word: string): string[] =>
       return false;
     }
   });
+const makeFile = (name: string): string => {
+  writeFileSync(join(directory, name), "");
+  return join(directory, name);
+};
 const textOf = async (response: Promise<Response>): Promise<string> => (await response).text();
 
 describe("files of a session", () => {
@@ -63,6 +77,64 @@ describe("files of a session", () => {
     expect(again.status).toBe(304);
     writeFileSync(join(directory, "empty"), "");
     expect(await textOf(files.read("empty"))).toBe("");
+  });
+
+  it("are read as HTTP says: ranges, If-Range, If-None-Match", async () => {
+    writeFileSync(join(directory, "ten"), "0123456789");
+    const { etag } = await files.stat("ten");
+    const read = async (headers: Record<string, string>) => {
+      const { status, text, headers: got } = await server.call("GET", `/v1/sessions/${id}/fs/read?path=ten`, undefined, headers);
+      return [status, status === 416 ? null : text, got["content-range"]];
+    };
+    const whole = [200, "0123456789", undefined];
+    const outside = [416, null, "bytes */10"];
+    expect(await read({ range: "bytes=0-0" })).toEqual([206, "0", "bytes 0-0/10"]);
+    expect(await read({ range: "bytes=8-" })).toEqual([206, "89", "bytes 8-9/10"]);
+    expect(await read({ range: "bytes=-3" })).toEqual([206, "789", "bytes 7-9/10"]);
+    expect(await read({ range: `bytes=-${"9".repeat(30)}` })).toEqual([206, "0123456789", "bytes 0-9/10"]);
+    for (const range of ["bytes=10-", "bytes=-0", `bytes=${"9".repeat(30)}-`]) expect(await read({ range })).toEqual(outside);
+    for (const range of ["bytes=5-2", "bytes=0-1,3-4", "items=0-1", "bytes=-", "bytes=a-b"])
+      expect(await read({ range })).toEqual(whole);
+    expect(await read({ range: "bytes=0-1", "if-range": etag })).toEqual([206, "01", "bytes 0-1/10"]);
+    expect(await read({ range: "bytes=0-1", "if-range": '"other"' })).toEqual(whole);
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"])
+      expect(await read({ "if-none-match": known, range: "bytes=99-" })).toEqual([304, "", undefined]);
+    expect(await read({ "if-none-match": '"other"' })).toEqual(whole);
+  });
+
+  it("are cut off, not left waiting, when they become shorter while they are read", async () => {
+    truncateSync(makeFile("shrinking"), 200 * 1024 ** 2);
+    const response = await files.read("shrinking");
+    truncateSync(join(directory, "shrinking"), 1_000);
+    await expect(response.arrayBuffer()).rejects.toThrow();
+  });
+
+  it("are written only under the conditions that the headers name", async () => {
+    const write = async (path: string, headers: Record<string, string>) =>
+      (await server.call("POST", `/v1/sessions/${id}/fs/write`, { path, text: "new" }, headers)).status;
+    const { etag } = await files.stat("src/a.ts");
+    expect(await write("src/a.ts", { "if-match": '"other"' })).toBe(412);
+    expect(await write("src/a.ts", { "if-none-match": "*" })).toBe(409);
+    expect(await write("absent", { "if-match": "*" })).toBe(412);
+    expect(await write("src/a.ts", { "if-none-match": etag })).toBe(400);
+    expect(readFileSync(join(directory, "src/a.ts"), "utf8")).toBe("const needle = 1;\n");
+    expect(await write("src/a.ts", { "if-match": etag })).toBe(200);
+    expect(await write("absent", { "if-none-match": "*" })).toBe(200);
+  });
+
+  it("are none of another directory that took the place of the session's", async () => {
+    const elsewhere = join(server.dataDir, `elsewhere-${count}`);
+    renameSync(directory, elsewhere);
+    symlinkSync(elsewhere, directory);
+    const calls = [
+      () => files.list(),
+      () => files.read("src/a.ts"),
+      () => files.write("x", "y"),
+      () => files.complete("a"),
+      () => client.session(id).startTask({ command: "pwd" }),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "directory_not_found" });
+    expect(readdirSync(elsewhere)).toEqual(["src", "way-out"]);
   });
 
   it.runIf(existsSync("/proc/self/cmdline"))("are searched no longer than somebody waits for the answer", async () => {
@@ -131,6 +203,11 @@ describe("files of a session", () => {
     await expect(files.move("src/a.ts", "../stolen")).rejects.toMatchObject({ code: "path_outside" });
     await expect(files.delete("../outside.txt")).rejects.toMatchObject({ code: "path_outside" });
     await expect(files.gitDiff({ path: "../outside.txt" })).rejects.toMatchObject({ code: "path_outside" });
+    // A repository that is larger than the session's directory would let git look there.
+    execFileSync("git", ["init", "-q", server.dataDir]);
+    for (const glob of ["../*", "src/../../outside.txt", "../**"])
+      await expect(files.search("yours", { glob })).rejects.toMatchObject({ code: "path_outside" });
+    rmSync(join(server.dataDir, ".git"), { recursive: true });
     expect(readFileSync(join(server.dataDir, "outside.txt"), "utf8")).toBe("not yours");
   });
 

@@ -10,6 +10,7 @@ import { type Artifact, ArtifactList, ArtifactPreview, ArtifactQuery } from "../
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { previewOf } from "../../workspace/artifacts/preview.ts";
 import { isBinary, wholeEnd } from "../../workspace/binary.ts";
+import { type ByteRange, isKnown, rangeOf } from "../byte-conditions.ts";
 import { FOREIGN_POLICY } from "../security-headers.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import type { Caller } from "../token.ts";
@@ -118,9 +119,7 @@ const listed = ({ artifacts, next }: ArtifactPage): ArtifactList => ({
   next,
 });
 
-type Range = { start: number; end: number };
-
-async function openBytes({ artifacts }: ServerContext["log"], artifactId: string, range?: Range): Promise<Readable> {
+async function openBytes({ artifacts }: ServerContext["log"], artifactId: string, range?: ByteRange): Promise<Readable> {
   const bytes = await artifacts.openRead(artifactId, range ?? {});
   if (bytes) return bytes;
   throw new ProblemError("artifact_not_found", "The artifact's file is gone from the data directory.");
@@ -133,7 +132,7 @@ async function wholeOf(bytes: Readable): Promise<Buffer> {
 }
 
 /** By what it says it is, or by what it is: a file with secrets may be called anything. */
-async function isText({ mime, bytes }: ArtifactInfo, read: (range: Range) => Promise<Readable>): Promise<boolean> {
+async function isText({ mime, bytes }: ArtifactInfo, read: (range: ByteRange) => Promise<Readable>): Promise<boolean> {
   if (TEXT.test(mime) || bytes === 0) return true;
   return !isBinary(wholeEnd(await wholeOf(await read({ start: 0, end: Math.min(bytes, HEAD_BYTES) - 1 }))));
 }
@@ -193,7 +192,7 @@ function bytesRoute(app: App, context: ServerContext): void {
     },
     async (request, reply) => {
       const info = await found(context, callerOf(request), request.params.artifact);
-      const read = (range?: Range): Promise<Readable> => openBytes(log, info.artifact_id, range);
+      const read = (range?: ByteRange): Promise<Readable> => openBytes(log, info.artifact_id, range);
       if (redactions.applyTo(request.caller) && (await isText(info, read))) {
         const owners = (await log.artifacts.owners(info.artifact_id)).map(({ id }) => id);
         reply.headers({ "content-security-policy": FOREIGN_POLICY, ...describe(info) });
@@ -201,9 +200,8 @@ function bytesRoute(app: App, context: ServerContext): void {
       }
       const etag = `"${info.digest}"`;
       reply.headers({ etag, "accept-ranges": "bytes", "content-security-policy": FOREIGN_POLICY, ...describe(info) });
-      if (request.headers["if-none-match"] === etag) return reply.code(304).send();
-      const fresh = request.headers["if-range"] === undefined || request.headers["if-range"] === etag;
-      const range = fresh ? rangeOf(request.headers.range, info.bytes) : undefined;
+      if (isKnown(request.headers, etag)) return reply.code(304).send();
+      const range = rangeOf(request.headers, etag, info.bytes);
       if (range === null) {
         reply.header("content-range", `bytes */${info.bytes}`);
         throw new ProblemError("range_not_satisfiable", `The artifact has ${info.bytes} bytes. Ask for a range within.`);
@@ -223,15 +221,4 @@ function describe({ mime, name, artifact_id }: ArtifactInfo): Record<string, str
     "content-type": type,
     "content-disposition": `${shown ? "inline" : "attachment"}; filename*=UTF-8''${encodeURIComponent(name ?? artifact_id)}`,
   };
-}
-
-/** Undefined: the whole, also for what is not understood (several ranges, other units). Null: outside. */
-function rangeOf(header: string | undefined, size: number): { start: number; end: number } | undefined | null {
-  const match = /^bytes=([0-9]*)-([0-9]*)$/.exec(header ?? "");
-  if (!match || (match[1] === "" && match[2] === "")) return undefined;
-  const [, first = "", last = ""] = match;
-  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === "" || last === "" ? size - 1 : Math.min(Number(last), size - 1);
-  if (first !== "" && last !== "" && Number(last) < start) return undefined;
-  return start > end ? null : { start, end };
 }

@@ -1,5 +1,6 @@
 /** Files of a session's directory, changed: written whole or not at all, moved, deleted, directories made; and a stream that tells of changes. */
 
+import type { IncomingHttpHeaders } from "node:http";
 import { DeleteFile, FileEntry, MakeDirectory, MoveFile, WriteFile } from "../../schema/files.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import type { App, ServerContext } from "../server-context.ts";
@@ -24,17 +25,18 @@ export function fileChangeRoutes(app: App, { manager, streams }: ServerContext):
         withoutLog: true,
         operation: "writeFile",
         summary: "Write a file: readers see the old one or the new one, never a part.",
+        description: "The headers If-Match (an etag) and If-None-Match (`*`) mean the same as `if_match` and `create_only`.",
         replies: { 200: FileEntry },
         problems: [...common, "is_a_directory", "not_a_file", "file_exists", "file_changed", "file_not_found"],
       },
     },
-    async ({ params, body: { path, text, base64, ...options } }) => {
+    async ({ params, headers, body: { path, text, base64, ...options } }) => {
       if ((text === undefined) === (base64 === undefined))
         throw new ProblemError("invalid_request", "Give either text or base64.");
       if (base64 !== undefined && base64.length % 4 !== 0)
         throw new ProblemError("invalid_request", "The base64 was cut: its length must be a multiple of four.");
       const content = base64 === undefined ? (text ?? "") : Buffer.from(base64, "base64");
-      return (await files.open(params.id)).write(path, content, options);
+      return (await files.open(params.id)).write(path, content, { ...conditionsOf(headers), ...options });
     },
   );
 
@@ -113,4 +115,12 @@ export function fileChangeRoutes(app: App, { manager, streams }: ServerContext):
       sse.write(namedEvent("ready", { failure: watch.failure }));
     },
   );
+}
+
+/** The headers of HTTP that mean `if_match` and `create_only`: a client that sends one must not have it ignored. */
+function conditionsOf(headers: IncomingHttpHeaders): { if_match?: string; create_only?: true } {
+  const [match, none] = [headers["if-match"], headers["if-none-match"]];
+  if ((match ?? "").includes(",") || (none !== undefined && none !== "*"))
+    throw new ProblemError("invalid_request", "If-Match takes one etag here, and If-None-Match takes `*`.");
+  return { ...(match === undefined ? {} : { if_match: match }), ...(none === undefined ? {} : { create_only: true }) };
 }

@@ -6,6 +6,7 @@ import Type from "typebox";
 import { FileEntry, FileListing, FileSearch, GitDiff, GitStatus, PathCompletions } from "../../schema/files.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { gitDiff, gitStatus } from "../../workspace/files/index.ts";
+import { isKnown, rangeOf } from "../byte-conditions.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { SessionFiles } from "../session-files.ts";
 import { SessionPath } from "./parameters.ts";
@@ -67,7 +68,8 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
         heavy: "page",
         operation: "readFile",
         summary: "The bytes of a file, or a range of them.",
-        description: "Takes Range (one range of bytes) and If-None-Match; the ETag is that of `stat`, for `if_match` of a write.",
+        description:
+          "Takes Range (one range of bytes), If-Range and If-None-Match; the ETag is that of `stat`, for `if_match` of a write.",
         replies: {
           200: { description: "The file", media: "application/octet-stream" },
           206: { description: "A range of it", media: "application/octet-stream" },
@@ -77,24 +79,22 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
       },
     },
     async (request, reply) => {
-      const opened = await files.open(request.params.id);
-      const range = rangeOf(request.headers.range);
-      const { entry, start, end, size, body } = await opened.stream(request.query.path, range ?? {});
-      reply.headers({
-        etag: entry.etag,
-        "accept-ranges": "bytes",
-        "cache-control": "no-cache",
-        "content-disposition": "attachment",
-      });
-      if (request.headers["if-none-match"] === entry.etag) {
-        body.destroy();
+      const file = await (await files.open(request.params.id)).open(request.query.path);
+      const { etag, size } = file.entry;
+      reply.headers({ etag, "accept-ranges": "bytes", "cache-control": "no-cache", "content-disposition": "attachment" });
+      if (isKnown(request.headers, etag)) {
+        await file.close();
         return reply.code(304).send();
       }
-      reply.type("application/octet-stream").header("content-length", Math.max(0, end - start + 1));
-      if (range) reply.code(206).header("content-range", `bytes ${start}-${end}/${size}`);
-      if (size > 0) return reply.send(body);
-      body.destroy();
-      return reply.send(Buffer.alloc(0));
+      const range = rangeOf(request.headers, etag, size);
+      if (range === null) {
+        await file.close();
+        reply.header("content-range", `bytes */${size}`);
+        throw new ProblemError("range_not_satisfiable", `The file has ${size} bytes. Ask for a range within.`);
+      }
+      reply.type("application/octet-stream").header("content-length", range ? range.end - range.start + 1 : size);
+      if (range) reply.code(206).header("content-range", `bytes ${range.start}-${range.end}/${size}`);
+      return reply.send(file.read(range));
     },
   );
 
@@ -200,12 +200,4 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
       return gitDiff(opened.root, { ...options, ...(path === undefined ? {} : { paths: [path] }) });
     },
   );
-}
-
-/** Undefined: the whole, also for what is not understood. */
-function rangeOf(header: string | undefined): { start?: number; end?: number } | undefined {
-  const [, first = "", last = ""] = /^bytes=([0-9]{0,15})-([0-9]{0,15})$/.exec(header ?? "") ?? [];
-  if (first === "" && last === "") return undefined;
-  if (first === "") return { start: -Number(last) };
-  return { start: Number(first), ...(last === "" ? {} : { end: Number(last) }) };
 }

@@ -8,6 +8,7 @@ import { StartTask, TaskInfo, TaskInput, TaskList, TaskStatusName, TerminalSize 
 import type { TaskService } from "../../workspace/tasks/index.ts";
 import { realDirectory } from "../access.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { sessionRoot } from "../session-files.ts";
 import { mayCreateIn } from "../token.ts";
 import { callerOf } from "./auth.ts";
 import { SessionPath } from "./parameters.ts";
@@ -59,8 +60,7 @@ function startRoutes(app: App, context: ServerContext, tasks: TaskService): void
       const session = await manager.get(request.params.id);
       if (session.projection.ended)
         throw new ProblemError("session_ended", "A session that has ended starts no tasks: use POST /v1/tasks.");
-      const root = realDirectory(session.directory);
-      if (root === undefined) throw new ProblemError("directory_not_found", `The directory ${session.directory} is gone.`);
+      const root = sessionRoot(session.directory);
       const origin = { origin_session_id: session.session_id, actor: callerOf(request).actor };
       return reply.code(201).send(await tasks.start({ ...request.body, ...origin }, root));
     },

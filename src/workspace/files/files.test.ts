@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   chmodSync,
   linkSync,
@@ -12,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bash, temporary } from "../test-trees.ts";
@@ -40,6 +42,12 @@ const code = async (work: Promise<unknown>): Promise<string> => {
   } catch (error) {
     return error instanceof FilesError ? error.code : String(error);
   }
+};
+
+const wholeOf = async (body: Readable): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
 };
 
 describe("reading", () => {
@@ -83,11 +91,32 @@ describe("reading", () => {
     truncateSync(at("huge"), 5 * 1024 ** 3);
     expect(await code(files.read("huge"))).toBe("too_large");
     expect((await files.read("huge", { start: 0, end: 4 })).content.toString()).toBe("begin");
-    const { body, size } = await files.stream("huge", { start: 3, end: 4 });
-    expect(size).toBe(5 * 1024 ** 3);
-    const chunks: Buffer[] = [];
-    for await (const chunk of body) chunks.push(Buffer.from(chunk));
-    expect(Buffer.concat(chunks).toString()).toBe("in");
+    const { entry, read } = await files.open("huge");
+    expect(entry.size).toBe(5 * 1024 ** 3);
+    expect((await wholeOf(read({ start: 3, end: 4 }))).toString()).toBe("in");
+  });
+
+  it("breaks off when a file becomes shorter while it is read, and closes it, read or not", async () => {
+    writeFileSync(at("shrinking"), Buffer.alloc(1024 ** 2, "x"));
+    const shrinking = await files.open("shrinking");
+    truncateSync(at("shrinking"), 300_000);
+    await expect(wholeOf(shrinking.read())).rejects.toThrow("ended at byte 300000");
+    const before = readdirSync("/proc/self/fd").length;
+    const unread = (await files.open("shrinking")).read();
+    unread.destroy();
+    await once(unread, "close");
+    expect(readdirSync("/proc/self/fd").length).toBe(before);
+  });
+
+  it.runIf(process.platform === "linux")("lists and completes names that are no UTF-8, as they are shown", async () => {
+    bash(place.path, "mkdir odd; printf x > $'odd/caf\\xe9'; printf y > odd/b");
+    const first = await files.list("odd", { limit: 1 });
+    expect(first).toMatchObject({ entries: [{ path: "odd/b" }], next: "b" });
+    expect(await files.list("odd", { after: first.next! })).toMatchObject({
+      entries: [{ path: "odd/caf\\xe9", size: 1 }],
+      next: null,
+    });
+    expect(await files.complete("caf")).toContainEqual({ path: "odd/caf\\xe9", type: "file" });
   });
 
   it("says what a path is instead", async () => {

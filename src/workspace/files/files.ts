@@ -7,12 +7,14 @@ import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, readlink, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Readable } from "node:stream";
 import type { FileEntry } from "../../schema/files.ts";
+import { rawOf, textOf, toFs } from "../raw-path.ts";
 import { entryOf, etagOf } from "./entries.ts";
 import { errnoOf, FilesError } from "./errors.ts";
 import { DIRECTORY, Inside, type InsidePath } from "./inside.ts";
 import { type Completion, Paths } from "./paths.ts";
-import { bounds, bytesAt, isBinaryFile, type ReadOptions } from "./ranges.ts";
+import { bounds, bytesAt, exactly, isBinaryFile, type ReadOptions } from "./ranges.ts";
 import { type SearchOptions, type SearchResult, searchText } from "./search.ts";
 import { type FileChanges, FilesWatch } from "./watch.ts";
 
@@ -24,8 +26,14 @@ const BIG = { bigint: true } as const;
 export type ListOptions = { /** At most so many; default 1,000. */ limit?: number /** Names after this one. */; after?: string };
 export type FileList = { entries: FileEntry[] /** Pass as `after` for the rest; null: that was all. */; next: string | null };
 export type ReadResult = { entry: FileEntry; content: Buffer; start: number; end: number; size: number; binary: boolean };
+export type OpenedFile = {
+  entry: FileEntry;
+  /** Bytes `start` to `end`, both included; absent: all. Closes the file at its end. Fails when the file became shorter: what was promised does not come. */
+  read(range?: { start: number; end: number }): Readable;
+  close(): Promise<void>;
+};
 export type WriteOptions = {
-  /** Only when the file has this etag. */
+  /** Only when the file has this etag; `*`: any. */
   if_match?: string;
   /** Only when there is no file yet. */
   create_only?: boolean;
@@ -56,12 +64,17 @@ export class Files {
   async list(path = "", { limit = LIST_LIMIT, after }: ListOptions = {}): Promise<FileList> {
     const place = await this.#inside.resolve(path);
     return this.#inside.inDirectory(place, async ({ at }) => {
-      const names = (await readdir(at(""))).sort().filter((name) => after === undefined || name > after);
+      // Names are bytes: one that is no UTF-8 is listed, too, as it is shown everywhere.
+      const names = (await readdir(at(""), "latin1"))
+        .map((raw) => ({ raw, name: textOf(raw) }))
+        .sort((one, other) => (one.name < other.name ? -1 : 1))
+        .filter(({ name }) => after === undefined || name > after);
       const page = names.slice(0, Math.max(1, Math.min(limit, LIST_MOST)));
-      const found = await Promise.all(page.map((name) => entryAt(at(name), place.path === "" ? name : `${place.path}/${name}`)));
+      const below = place.path === "" ? "" : `${place.path}/`;
+      const found = await Promise.all(page.map(({ raw, name }) => entryAt(toFs(`${rawOf(at(""))}/${raw}`), `${below}${name}`)));
       return {
         entries: found.filter((entry) => entry !== null),
-        next: page.length < names.length ? (page.at(-1) ?? null) : null,
+        next: page.length < names.length ? (page.at(-1)?.name ?? null) : null,
       };
     });
   }
@@ -100,18 +113,18 @@ export class Files {
     });
   }
 
-  /** For large files: the content as a stream, with what a response needs to know first. */
-  async stream(
-    path: string,
-    range: ReadOptions = {},
-  ): Promise<{ entry: FileEntry; start: number; end: number; size: number; body: ReturnType<FileHandle["createReadStream"]> }> {
+  /** A file of any size, opened to be read as a stream. The caller reads it once, or closes it. */
+  async open(path: string): Promise<OpenedFile> {
     const place = await this.#inside.resolve(path);
     const handle = await this.#inside.openFile(place, constants.O_RDONLY);
     try {
       const info = await handle.stat(BIG);
-      const { start, end } = bounds(path, Number(info.size), range);
-      const body = handle.createReadStream({ start, end: Math.max(start, end), autoClose: true });
-      return { entry: entryOf(place.path, info), start, end, size: Number(info.size), body };
+      const size = Number(info.size);
+      return {
+        entry: entryOf(place.path, info),
+        read: ({ start, end } = { start: 0, end: size - 1 }) => exactly(handle, start, end),
+        close: () => handle.close(),
+      };
     } catch (error) {
       await handle.close();
       throw error;
@@ -234,7 +247,7 @@ const orNull = (error: unknown): null => {
   throw error;
 };
 
-async function entryAt(full: string, path: string): Promise<FileEntry | null> {
+async function entryAt(full: string | Buffer, path: string): Promise<FileEntry | null> {
   const info = await lstat(full, BIG).catch(orNull);
   if (!info) return null;
   return entryOf(path, info, info.isSymbolicLink() ? await readlink(full).catch(() => "") : undefined);
@@ -244,7 +257,7 @@ function check(path: string, known: BigIntStats | null, { if_match, create_only 
   if (known?.isDirectory()) throw new FilesError("is_a_directory", path, `${path} is a directory.`);
   if (known && !known.isFile()) throw new FilesError("not_a_file", path, `${path} is not a regular file.`);
   if (known && create_only) throw new FilesError("already_exists", path, `${path} exists already.`);
-  if (if_match !== undefined && (!known || etagOf(known) !== if_match))
+  if (if_match !== undefined && (!known || (if_match !== "*" && etagOf(known) !== if_match)))
     throw new FilesError("etag_mismatch", path, `${path} is not the file you know any more: read it again.`);
 }
 

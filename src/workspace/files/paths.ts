@@ -3,10 +3,9 @@
  * directories. The list is kept for a moment, so that typing stays quick. At most 200,000 paths.
  */
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { git, zeroSeparated } from "../git/command.ts";
 import { workTreeOf } from "../git/work-tree.ts";
-import { textOf } from "../raw-path.ts";
+import { rawOf, textOf, toFs } from "../raw-path.ts";
 
 const PATHS = 200_000;
 const FRESH_MS = 3_000;
@@ -81,18 +80,18 @@ async function known(root: string): Promise<string[] | null> {
   return status === 0 ? zeroSeparated(stdout).slice(0, PATHS).map(textOf) : null;
 }
 
-/** Breadth first, links not followed. */
+/** Breadth first, links not followed. Raw paths until the end. */
 async function walk(root: string): Promise<string[]> {
   const files: string[] = [];
   const queue = [""];
   for (let next = queue.shift(); next !== undefined && files.length < PATHS; next = queue.shift()) {
-    const entries = await readdir(join(root, next), { withFileTypes: true }).catch(() => []);
+    const entries = await readdir(toFs(`${rawOf(root)}/${next}`), { withFileTypes: true, encoding: "latin1" }).catch(() => []);
     for (const entry of entries) {
       if (entry.isDirectory() && !entry.name.startsWith(".") && !LEFT_OUT.has(entry.name)) queue.push(`${next}${entry.name}/`);
       else if (!entry.isDirectory()) files.push(`${next}${entry.name}`);
     }
   }
-  return files.slice(0, PATHS);
+  return files.slice(0, PATHS).map(textOf);
 }
 
 const typed = (path: string): Completion =>

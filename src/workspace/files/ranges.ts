@@ -1,9 +1,11 @@
 /** Parts of a file. */
 import type { FileHandle } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { isBinary } from "../binary.ts";
 import { FilesError } from "./errors.ts";
 
 const HEAD_BYTES = 8_000;
+const PIECE_BYTES = 256 * 1024;
 
 /** Bytes `start` to `end`, both included, as in HTTP. `start` below 0 counts from the end. */
 export type ReadOptions = { start?: number; end?: number };
@@ -26,6 +28,27 @@ export async function bytesAt(handle: FileHandle, start: number, length: number)
     at += bytesRead;
   }
   return buffer.subarray(0, at);
+}
+
+/** Bytes `start` to `end`, both included, as a stream that closes the file. Never fewer: a file that became shorter is an error, so that nobody takes a part for the whole. */
+export function exactly(handle: FileHandle, start: number, end: number): Readable {
+  let at = start;
+  return new Readable({
+    async read() {
+      try {
+        if (at > end) return void this.push(null);
+        const piece = await bytesAt(handle, at, Math.min(PIECE_BYTES, end - at + 1));
+        if (piece.length === 0) throw new Error(`The file ended at byte ${at} while it was read to byte ${end}.`);
+        at += piece.length;
+        this.push(piece);
+      } catch (error) {
+        this.destroy(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+    destroy(error, done) {
+      handle.close().then(() => done(error), done);
+    },
+  });
 }
 
 /** The beginning of a text, not cut within a character. */

@@ -43,6 +43,9 @@ export async function searchText(
 ): Promise<SearchResult> {
   if (query === "" || query.includes("\0") || query.includes("\n"))
     throw new FilesError("invalid_pattern", query, "Search for a text of one line.");
+  // Git's patterns reach as far as the repository does.
+  if (options.glob?.split(/[/\\]/).includes(".."))
+    throw new FilesError("path_outside", options.glob, `${options.glob} leads out of the workspace: leave out the \`..\`.`);
   const inRepository = "reason" in (await workTreeOf(root)) ? null : await search(root, within, query, options, ["--untracked"]);
   const result = inRepository ?? (await search(root, within, query, options, ["--no-index", "--exclude-standard"]));
   if (!result) throw new FilesError("git_failed", root, "git is needed for searching, and could not be started.");
