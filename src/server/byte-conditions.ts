@@ -10,7 +10,7 @@ export type ByteRange = { start: number; end: number };
 /** The etags a header names; `*` names every one. */
 export function namesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
-  const named = header.match(/\*|"[^"]*"/g) ?? [];
+  const named: string[] = header.match(/\*|"[^"]*"/g) ?? [];
   return named.includes("*") || named.includes(etag);
 }
 

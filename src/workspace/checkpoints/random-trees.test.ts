@@ -5,6 +5,7 @@ import { seedOf } from "../../test-seed.ts";
 import { bash, differences, snapshot, temporary } from "../test-trees.ts";
 import { closeCheckpoints, openCheckpoints } from "./index.ts";
 
+const RUNS = Number(process.env.DRAGOMAN_CHECKPOINT_RUNS ?? 20);
 const NAMES = ["a", "b", "c.ts", "d e", ".hidden", "$'caf\\xe9'", "$'\\xc3\\xa9'", "--"];
 const quoted = (name: string) => (name.startsWith("$") ? name : `'${name}'`);
 const path = fc
@@ -80,6 +81,6 @@ it("goes back to any checkpoint of any tree, and forth again", async () => {
         }
       },
     ),
-    { numRuns: Number(process.env.DRAGOMAN_CHECKPOINT_RUNS ?? 20), seed: seedOf(44), endOnFailure: true },
+    { numRuns: RUNS, seed: seedOf(44), endOnFailure: true },
   );
-});
+}, RUNS * 20_000);
