@@ -14,6 +14,8 @@ export interface ExitInfo {
 export interface ProcessRecorder {
   /** Asked before each start: what the child and its descendants carry in their environment. */
   newMark(): ProcessMark;
+  /** The path of a control group for a child that enters it by itself; null where there are none. */
+  prepareGroup?(mark: ProcessMark): string | null;
   register(child: { pid: number; startTime: string | null; command: string; mark: ProcessMark }): {
     /** The control group it was put into, if any. */
     cgroup: string | null;
@@ -30,6 +32,8 @@ export interface SpawnAgentOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   recorder?: ProcessRecorder;
+  /** The program exists, and may start others at once: where there are control groups, it is in its own before it begins. */
+  entersGroup?: boolean;
   onStdout(chunk: Buffer): void;
   onStderrLine?(line: string): void;
   /** All bytes of stderr as they come, for a caller to whom `stderr()` is too little. Like `onStdout`, it is stopped by `pauseStdout`. */

@@ -22,19 +22,38 @@ function ownGroup(): string | null {
   }
 }
 
-/** Makes a group for this record and moves the process into it. Its path, or null where that is not allowed. */
-export function enterCgroup(record: string, pid: number): string | null {
+/** Makes a group for this record, if it has none yet. Its path, or null where that is not allowed. */
+export function makeCgroup(record: string): string | null {
   const parent = ownGroup();
   if (parent === null) return null;
   const path = join(parent, `${PREFIX}${record}`);
   try {
-    mkdirSync(path);
+    mkdirSync(path, { recursive: true });
+    return path;
+  } catch {
+    return null;
+  }
+}
+
+/** Moves the process into the group of this record, made if need be. Its path, or null where that is not allowed. */
+export function enterCgroup(record: string, pid: number): string | null {
+  const path = makeCgroup(record);
+  if (path === null) return null;
+  try {
     writeFileSync(join(path, "cgroup.procs"), String(pid));
     return path;
   } catch {
     removeCgroup(path);
     return null;
   }
+}
+
+/**
+ * The same program, started by a shell that first goes into the group: nothing that it starts in its first moment is outside. A process that we move ourselves may
+ * have had children before, and those that dropped their mark and their parent would never be found.
+ */
+export function startedInCgroup(path: string, command: string, args: readonly string[]): [string, string[]] {
+  return ["/bin/sh", ["-c", '{ echo 0 >"$1/cgroup.procs"; } 2>/dev/null; shift; exec "$@"', "sh", path, command, ...args]];
 }
 
 /** The record whose group this process is in, whoever made that; null when it is in none. */

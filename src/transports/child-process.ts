@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { AgentProcess, ExitInfo, SpawnAgentOptions } from "./agent-process.ts";
+import { startedInCgroup } from "./cgroup.ts";
 import { endFamily, type KnownProcess, ProcessFamily, Snapshot } from "./process-family.ts";
 import { formatMark, PROCESS_MARK_VARIABLE, type ProcessMark } from "./process-mark.ts";
 import { noteOwner } from "./process-owners.ts";
@@ -138,10 +139,11 @@ class SpawnedAgent implements AgentProcess {
   }
 
   #spawn(): ChildProcess | null {
-    const { command, args, env, cwd } = this.#options;
+    const { env, cwd } = this.#options;
+    const [command, args] = this.#program();
     const mark = this.#mark === null ? {} : { [PROCESS_MARK_VARIABLE]: formatMark(this.#mark) };
     try {
-      return spawn(command, [...args], {
+      return spawn(command, args, {
         detached: true,
         shell: false,
         stdio: childStdio(["pipe", "pipe", "pipe"]),
@@ -153,6 +155,12 @@ class SpawnedAgent implements AgentProcess {
       queueMicrotask(() => this.#spawnFailed(toSpawnError(command, cwd, error)));
       return null;
     }
+  }
+
+  #program(): [string, string[]] {
+    const { command, args, recorder, entersGroup = false } = this.#options;
+    const group = entersGroup && this.#mark !== null ? (recorder?.prepareGroup?.(this.#mark) ?? null) : null;
+    return group === null ? [command, [...args]] : startedInCgroup(group, command, args);
   }
 
   #listen(child: ChildProcess): void {

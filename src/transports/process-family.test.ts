@@ -154,6 +154,38 @@ describe("a command that left the group and dropped its mark", () => {
   });
 });
 
+/** A registry that comes too late: the process has long run when it is put into its group. */
+class LateRegistry extends ProcessRegistry {
+  readonly #escaped: string;
+  constructor(escaped: string) {
+    super(dir);
+    this.#escaped = escaped;
+  }
+  override register(...child: Parameters<ProcessRegistry["register"]>): ReturnType<ProcessRegistry["register"]> {
+    while (!existsSync(this.#escaped) || readFileSync(this.#escaped, "utf8") === "");
+    return super.register(...child);
+  }
+}
+
+describe.runIf(cgroupsWork())("what leaves at once, without its mark and its parent", () => {
+  it("[S6] is gone when stop resolves, because it was born in the control group", async () => {
+    vi.unstubAllEnvs();
+    const file = join(dir, "escaped.pid");
+    const leave = `env -i setsid -f sh -c 'echo $$ > ${file}; exec sleep 300 >/dev/null 2>&1 </dev/null'`;
+    const agent = start({
+      command: "/bin/sh",
+      args: ["-c", `${leave}; sleep 300`],
+      recorder: new LateRegistry(file),
+      entersGroup: true,
+    });
+    const pid = Number(readFileSync(file, "utf8"));
+    noteStrays(pid);
+    expect(isAlive(pid)).toBe(true);
+    await agent.child.stop(2_000);
+    expect(isAlive(pid)).toBe(false);
+  });
+});
+
 describe("what is not of the family", () => {
   it("lives on: strangers, other agents, and what they started", async () => {
     const [one, other] = [startAgent(), startAgent()];

@@ -6,7 +6,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { ProcessRecorder } from "./agent-process.ts";
-import { enterCgroup, isCgroupOf, removeCgroup, sweepCgroups } from "./cgroup.ts";
+import { enterCgroup, isCgroupOf, makeCgroup, removeCgroup, sweepCgroups } from "./cgroup.ts";
 import { endFamily, type KnownProcess, ProcessFamily, Snapshot } from "./process-family.ts";
 import { instanceId, newMark, type ProcessMark } from "./process-mark.ts";
 import { readProcess, readStartTime } from "./process-table.ts";
@@ -63,6 +63,10 @@ export class ProcessRegistry implements ProcessRecorder {
 
   newMark(): ProcessMark {
     return newMark(this.#instance);
+  }
+
+  prepareGroup(mark: ProcessMark): string | null {
+    return makeCgroup(mark.record);
   }
 
   /** Without a known start time it could never be distinguished from a stranger, so it is not recorded. */

@@ -39,48 +39,52 @@ const command = fc.oneof(
 const round = fc.array(command, { minLength: 1, maxLength: 8 });
 const script = (commands: readonly string[]) => commands.map((each) => `{ ${each}; } >/dev/null 2>&1 || true`).join("\n");
 
-it("goes back to any checkpoint of any tree, and forth again", async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.record({
-        plant: round,
-        rounds: fc.array(round, { minLength: 1, maxLength: 4 }),
-        git: fc.boolean(),
-        watch: fc.boolean(),
-        back: fc.nat(),
-      }),
-      async ({ plant, rounds, git, watch, back }) => {
-        const place = temporary("random");
-        const stores = temporary("stores");
-        const root = `${place.path}/tree`;
-        bash(place.path, "mkdir tree");
-        bash(root, `${git ? "git init -q" : ""}\n${script(plant)}`);
-        const checkpoints = await openCheckpoints(root, stores.path, { watch });
-        try {
-          const seen = [{ id: (await checkpoints.take({ kind: "turn_start", session_id: "s" })).id, files: snapshot(root) }];
-          for (const commands of rounds) {
-            bash(root, script(commands));
-            seen.push({ id: (await checkpoints.take({ kind: "after_tool" })).id, files: snapshot(root) });
+it(
+  "goes back to any checkpoint of any tree, and forth again",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          plant: round,
+          rounds: fc.array(round, { minLength: 1, maxLength: 4 }),
+          git: fc.boolean(),
+          watch: fc.boolean(),
+          back: fc.nat(),
+        }),
+        async ({ plant, rounds, git, watch, back }) => {
+          const place = temporary("random");
+          const stores = temporary("stores");
+          const root = `${place.path}/tree`;
+          bash(place.path, "mkdir tree");
+          bash(root, `${git ? "git init -q" : ""}\n${script(plant)}`);
+          const checkpoints = await openCheckpoints(root, stores.path, { watch });
+          try {
+            const seen = [{ id: (await checkpoints.take({ kind: "turn_start", session_id: "s" })).id, files: snapshot(root) }];
+            for (const commands of rounds) {
+              bash(root, script(commands));
+              seen.push({ id: (await checkpoints.take({ kind: "after_tool" })).id, files: snapshot(root) });
+            }
+            const target = seen[back % seen.length]!;
+            const rewound = await checkpoints.rewind(target.id);
+            expect(rewound.kept).toEqual([]);
+            expect(differences(target.files, snapshot(root))).toEqual([]);
+            const undone = await checkpoints.rewind(rewound.undo_id);
+            expect(undone.kept).toEqual([]);
+            expect(differences(seen.at(-1)!.files, snapshot(root))).toEqual([]);
+            // And all others, one after another, from wherever we are.
+            for (const { id, files } of seen) {
+              expect((await checkpoints.rewind(id)).kept).toEqual([]);
+              expect(differences(files, snapshot(root))).toEqual([]);
+            }
+          } finally {
+            await closeCheckpoints(checkpoints);
+            place.remove();
+            stores.remove();
           }
-          const target = seen[back % seen.length]!;
-          const rewound = await checkpoints.rewind(target.id);
-          expect(rewound.kept).toEqual([]);
-          expect(differences(target.files, snapshot(root))).toEqual([]);
-          const undone = await checkpoints.rewind(rewound.undo_id);
-          expect(undone.kept).toEqual([]);
-          expect(differences(seen.at(-1)!.files, snapshot(root))).toEqual([]);
-          // And all others, one after another, from wherever we are.
-          for (const { id, files } of seen) {
-            expect((await checkpoints.rewind(id)).kept).toEqual([]);
-            expect(differences(files, snapshot(root))).toEqual([]);
-          }
-        } finally {
-          await closeCheckpoints(checkpoints);
-          place.remove();
-          stores.remove();
-        }
-      },
-    ),
-    { numRuns: RUNS, seed: seedOf(44), endOnFailure: true },
-  );
-}, RUNS * 20_000);
+        },
+      ),
+      { numRuns: RUNS, seed: seedOf(44), endOnFailure: true },
+    );
+  },
+  RUNS * 20_000,
+);

@@ -1,5 +1,6 @@
 /** A task on pipes: stdout and stderr apart. Process groups, marks and records are those of all processes of the daemon. */
 import { spawnAgent } from "../../transports/index.ts";
+import { SHELL } from "./start-request.ts";
 import type { Launch, ProcessListener, TaskProcess } from "./task-process.ts";
 
 export function startPipes(launch: Launch, listener: ProcessListener, options: { stdin: boolean }): TaskProcess {
@@ -11,6 +12,8 @@ export function startPipes(launch: Launch, listener: ProcessListener, options: {
     cwd: launch.cwd,
     env: launch.env,
     recorder: launch.recorder,
+    // A shell that cannot run a file as a program reads it as a script: only what is a shell already is started by one.
+    entersGroup: command === SHELL,
     onStdout: (bytes) => listener.onOutput("stdout", bytes),
     onStderr: (bytes) => listener.onOutput("stderr", bytes),
     onStdinError: () => {

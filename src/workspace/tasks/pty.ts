@@ -7,9 +7,9 @@ import type { TerminalSize } from "../../schema/task.ts";
 import { spawnAgent } from "../../transports/index.ts";
 import { PtyLine } from "./pty-line.ts";
 import { END_OF_INPUT_KEY, SIGNAL_KEYS } from "./signals.ts";
+import { SHELL } from "./start-request.ts";
 import type { Launch, ProcessListener, TaskProcess } from "./task-process.ts";
 
-const SHELL = "/bin/sh";
 /** `<` opens it first: the first terminal that a session leader opens is the controlling one. */
 const ENTER_TERMINAL = 'line=$1; shift; exec "$@" <"$line" >"$line" 2>&1';
 /** Interactive shells ignore SIGTERM. When it did not help, they get what a closed terminal sends: they end and pass it on to their jobs. */
@@ -28,6 +28,7 @@ export function startPty(launch: Launch, listener: ProcessListener, size: Termin
     cwd: launch.cwd,
     env: launch.env,
     recorder: launch.recorder,
+    entersGroup: true,
     // Only what the shell says when it cannot open the terminal.
     onStdout: () => {},
     onStderr: (bytes) => listener.onOutput("pty", bytes),

@@ -12,7 +12,7 @@ import { TaskError } from "./task-error.ts";
 const DEFAULT_SIZE: TerminalSize = { rows: 24, cols: 80 };
 /** Variables by which the daemon recognises its own processes: no request sets them. */
 const OWN_PREFIX = "DRAGOMAN_";
-const SHELL = "/bin/sh";
+export const SHELL = "/bin/sh";
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** A checked request. */
