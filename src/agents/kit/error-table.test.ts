@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byStatus, faultOf, ofAgent, ofProvider } from "./error-table.ts";
+import { byStatus, faultOf, ofAgent, ofProvider, providerBody } from "./error-table.ts";
 
 const code = (...told: Parameters<typeof faultOf>) => faultOf(...told)?.code;
 
@@ -33,6 +33,36 @@ describe("the table of faults", () => {
     expect(code({ names: ["invalid_request"], status: 429 })).toBe("rate_limit");
     expect(code({ names: ["of_tomorrow"], status: 400, text: "no" })).toBe("api_error");
     expect(code({ names: ["of_tomorrow"], text: "no" })).toBeUndefined();
+  });
+
+  it.each([
+    ["API Error: 400 the request is wrong", "api_error", false],
+    ["404 no such thing", "api_error", false],
+    ["Error: 500 it broke", "api_error", true],
+    ["unexpected status 401 Unauthorized: no", "provider_auth", false],
+    ["529 {}", "api_error", true],
+  ] as const)("reads the status that begins %j", (text, expected, retryable) => {
+    expect(faultOf({ text })).toEqual(ofProvider(expected, retryable));
+  });
+
+  it("takes no other number for a status", () => {
+    expect(faultOf({ text: "it took 500 tries" })).toBeUndefined();
+    expect(faultOf({ text: "4000 words" })).toBeUndefined();
+  });
+
+  it("knows the allowance of a subscription from a limit that passes", () => {
+    expect(faultOf({ names: ["usage_limit_reached", "rate_limit"] })).toEqual(ofProvider("rate_limit"));
+    expect(faultOf({ names: ["rate_limit"] })).toEqual(ofProvider("rate_limit", true));
+  });
+
+  it("reads the body of a provider's answer", () => {
+    const body = { error: { message: "Too much.", type: "invalid_request_error", code: "context_length_exceeded" } };
+    expect(providerBody(JSON.stringify(body))).toEqual({
+      message: "Too much.",
+      names: ["context_length_exceeded", "invalid_request_error"],
+    });
+    expect(providerBody('{"message":"Plain."}')).toEqual({ message: "Plain.", names: [] });
+    for (const text of ["Plain.", "{broken", "{}", "[1]"]) expect(providerBody(text)).toBeUndefined();
   });
 
   it("lets an agent add rows, which count first", () => {

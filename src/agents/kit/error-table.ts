@@ -64,6 +64,7 @@ const NAMES: Readonly<Record<string, Fault>> = {
   ratelimitexceeded: ofProvider("rate_limit", true),
   // The allowance of a subscription: it comes back after hours or days.
   usagelimitexceeded: ofProvider("rate_limit"),
+  usagelimitreached: ofProvider("rate_limit"),
   billing: UNPAID,
   insufficientquota: UNPAID,
   internalserver: ofProvider("api_error", true),
@@ -93,6 +94,7 @@ const TEXTS: readonly (readonly [RegExp, Fault])[] = [
     /stream (?:disconnected|ended without)|connection (?:error|failed|refused|reset|closed|lost)|error sending request|timed? ?out|network error|\bE(?:CONNREFUSED|CONNRESET|NOTFOUND)\b|fetch failed|socket hang up/i,
     ON_THE_WAY,
   ],
+  [/\bmodel\b.*\b(?:not found|does not exist)|no such model|model_not_found/i, ofProvider("api_error")],
 ];
 
 /** `context_window_exceeded`, `contextWindowExceeded` and `ContextWindowExceededError` are one name. */
@@ -116,10 +118,18 @@ const isVague = (found: Fault): boolean =>
 
 /** The most exact thing that was reported decides: a name, then the status, then the words. Undefined: none of it is known. */
 export function faultOf(told: ToldFault, rows: FaultRows = {}): Fault | undefined {
+  const text = told.text ?? "";
   const named = (told.names ?? []).flatMap((name) => byName(name, rows) ?? []);
-  const status = told.status === undefined ? [] : [byStatus(told.status)];
+  const number = told.status ?? statusIn(text);
+  const status = number === undefined ? [] : [byStatus(number)];
   const exact = [...named, ...status].find((each) => !isVague(each));
-  return exact ?? byText(told.text ?? "", rows) ?? named[0] ?? status[0];
+  return exact ?? byText(text, rows) ?? named[0] ?? status[0];
+}
+
+/** Many agents begin the sentence with the HTTP status: `API Error: 400 …`, `404 no such model`, `unexpected status 500 …`. */
+function statusIn(text: string): number | undefined {
+  const found = /^(?:(?:api )?error:? |unexpected status |http )*([45]\d\d)\b/i.exec(text);
+  return found ? Number(found[1]) : undefined;
 }
 
 export const errorData = (
@@ -129,17 +139,22 @@ export const errorData = (
   more: Partial<ErrorDetails> = {},
 ): ErrorData => ({ message, code, details: { error_source: source, native_code, retryable, ...more } });
 
-/** The sentence in the JSON body of a provider's answer, which many agents pass on as it is. Undefined: it is no such body. */
-export function providerMessage(text: string): string | undefined {
+/** The sentence in the JSON body of a provider's answer, which many agents pass on as it is, and its own names for the fault. Undefined: it is no such body. */
+export function providerBody(text: string): { message: string; names: string[] } | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
     const body: unknown = JSON.parse(text);
     if (!isRecord(body)) return undefined;
-    return str(body.error) ?? str(rec(body.error).message) ?? str(body.message);
+    const error = rec(body.error);
+    const message = str(body.error) ?? str(error.message) ?? str(body.message);
+    const names = [error.code, error.type, error.status].flatMap((name) => (typeof name === "string" ? [name] : []));
+    return message === undefined ? undefined : { message, names };
   } catch {
     return undefined;
   }
 }
+
+export const providerMessage = (text: string): string | undefined => providerBody(text)?.message;
 
 /** Somebody must sign in; `url`: there. */
 export const authRequired = (message: string, url?: string): Draft => ({

@@ -18,6 +18,7 @@ export type SentRequest = { method: string; params: JsonRecord; address: string 
 export interface Conversation {
   quirks: Quirks;
   version: number;
+  readonly mcpServers: ReadonlySet<string>;
   session(id: string): SessionState;
 }
 

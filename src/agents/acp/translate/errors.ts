@@ -8,7 +8,7 @@ import {
   faultOf as known,
   ofAgent,
   ofProvider,
-  providerMessage,
+  providerBody,
 } from "../../kit/error-table.ts";
 import type { RpcError } from "./rpc.ts";
 
@@ -33,9 +33,10 @@ const ROWS: FaultRows = {
 };
 
 export function faultOf(error: RpcError): Fault {
-  const message = detailOf(error) || error.message || "The agent failed without saying why.";
+  const said = detailOf(error);
+  const message = said.message || error.message || "The agent failed without saying why.";
   if (REFUSED.test(message)) return { error: null, stop: "refusal", refusal: message };
-  const fault = meaningOf(error, message);
+  const fault = meaningOf(error, message, said.names);
   if (fault.code === "aborted") return { error: null, stop: "interrupted" };
   const agents = typeof error.code === "number" && PROTOCOL.has(error.code);
   const told = errorData(message, agents ? { ...fault, source: "agent" } : fault, nativeCode(error));
@@ -60,13 +61,13 @@ const STOPS: Partial<Record<ErrorCode, StopReason>> = {
 };
 
 /** "Internal error" says nothing; the reason is in the data (zed `message`, qwen `details`). codex and gemini pass the provider's JSON body on. */
-function detailOf(error: RpcError): string {
+function detailOf(error: RpcError): { message: string; names: string[] } {
   const data = rec(error.data);
   const text = str(data.message) ?? str(data.details) ?? error.message.replace(/^Internal error: /, "");
-  return providerMessage(text) ?? text;
+  return providerBody(text) ?? { message: text, names: [] };
 }
 
-function meaningOf(error: RpcError, text: string): KnownFault {
+function meaningOf(error: RpcError, text: string, said: readonly string[]): KnownFault {
   const data = rec(error.data);
   const [codexName, codexStatus] = codexInfo(data.codex_error_info);
   const code = error.code === null ? Number.NaN : Number(error.code);
@@ -74,7 +75,8 @@ function meaningOf(error: RpcError, text: string): KnownFault {
   const status = codexStatus ?? (code >= 400 && code < 600 ? code : undefined);
   // -32603 wraps whatever the provider said.
   const rest = error.code === null || code === -32603 ? ofProvider("api_error", true) : ofAgent("execution_error");
-  const names = [str(data.errorKind), str(data.errorName), codexName, error.code === null ? undefined : String(error.code)];
+  const number = error.code === null ? undefined : String(error.code);
+  const names = [str(data.errorKind), str(data.errorName), codexName, number, ...said];
   return known({ names, status, text }, ROWS) ?? rest;
 }
 

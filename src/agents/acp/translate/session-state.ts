@@ -55,7 +55,12 @@ export type Call = {
 export type PendingPrompt = { id: string; parts: DraftPart[]; text: string };
 
 /** Drafts need no more than this of the process around a session. */
-export type Surroundings = { quirks: Quirks; version: number };
+export type Surroundings = {
+  quirks: Quirks;
+  version: number;
+  /** Names of the MCP servers that sessions were opened with. */
+  mcpServers: ReadonlySet<string>;
+};
 
 export class SessionState {
   readonly id: string;

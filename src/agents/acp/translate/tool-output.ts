@@ -26,7 +26,7 @@ function outputText(state: SessionState, quirks: Quirks, call: Call): { text: st
   if (terminal !== "") return { text: terminal, trailerExit: undefined };
   const shown = call.contentIsOutput ? contentText(call.content) : "";
   const raw = rawText(call.raw);
-  const text = quirks.outputFrom === "raw" ? raw || shown : shown || raw;
+  const text = (quirks.outputFrom === "raw" ? raw || shown : shown || raw) || unusualText(call);
   const trailer = quirks.outputTrailer?.exec(text);
   if (!trailer) return { text, trailerExit: undefined };
   return { text: text.slice(0, trailer.index), trailerExit: Number(trailer[1]) };
@@ -41,12 +41,14 @@ export function contentText(content: JsonRecord[]): string {
     .join("\n");
 }
 
+const TEXT_FIELDS = ["formatted_output", "aggregated_output", "output", "text", "message", "details"] as const;
+
 /** The plain text in rawOutput: a string, blocks, or an object with one of the usual fields. */
 export function rawText(raw: unknown): string {
   if (typeof raw === "string") return raw;
   if (Array.isArray(raw)) return blocksText(raw);
   if (!isRecord(raw)) return "";
-  for (const field of ["formatted_output", "aggregated_output", "output", "text", "message", "details"]) {
+  for (const field of TEXT_FIELDS) {
     const text = str(raw[field]);
     if (text) return text;
   }
@@ -58,6 +60,30 @@ export function rawText(raw: unknown): string {
   if (raw.error !== undefined && raw.error !== null) return str(raw.error) ?? str(rec(raw.error).message) ?? toJson(raw.error);
   return "";
 }
+
+/** A result that says nothing in any of the usual ways is shown as it is. */
+function unusualText(call: Call): string {
+  const { raw, content } = call;
+  if (content.some((each) => each.type !== "content" || rec(each.content).type !== "text")) return "";
+  const fields = isRecord(raw) ? Object.keys(raw) : [];
+  return fields.length === 0 || fields.some((field) => USUAL.has(field)) ? "" : toJson(raw);
+}
+
+/** Fields of results that may be empty, and facts that are reported in other ways. */
+const USUAL: ReadonlySet<string> = new Set([
+  ...TEXT_FIELDS,
+  "stdout",
+  "stderr",
+  "content",
+  "contents",
+  "result",
+  "exit_code",
+  "exitCode",
+  "metadata",
+  "duration",
+  "durationMs",
+  "duration_ms",
+]);
 
 const blocksText = (blocks: unknown[]): string =>
   records(blocks)

@@ -94,10 +94,15 @@ function merge(call: Call, around: Surroundings, update: JsonRecord, sighting: S
   const meta = rec(update._meta);
   call.name = str(update.name) ?? str(rec(meta.claudeCode).toolName) ?? str(meta.toolName) ?? call.name;
   call.kind = str(update.kind) ?? call.kind;
-  call.mcp = call.mcp || meta.is_mcp_tool_call === true || meta.provenance === "mcp" || isMcpInput(update.rawInput);
   // codex-acp-zed 0.16 titles the request "Approve MCP tool call": the call's own title is better.
   const title = str(update.title);
   if (title && (sighting !== "permission" || call.title === "")) call.title = title;
+  call.mcp =
+    call.mcp ||
+    meta.is_mcp_tool_call === true ||
+    meta.provenance === "mcp" ||
+    isMcpInput(update.rawInput) ||
+    isOfServer(around, call);
   if (isFilled(update.rawInput) && (sighting !== "permission" || !isFilled(call.input))) call.input = update.rawInput;
   if (sighting === "permission" && !isFilled(call.input)) call.input = shownArguments(update);
   if (update.rawOutput !== undefined && update.rawOutput !== null) call.raw = update.rawOutput;
@@ -146,11 +151,21 @@ const isSubagentInput = (input: unknown): boolean =>
   typeof input.prompt === "string" &&
   (typeof input.subagent_type === "string" || typeof input.agent_type === "string");
 
+/** opencode 1.18 calls the tools of an MCP server `<server>_<tool>`, of no kind. */
+const isOfServer = ({ mcpServers }: Surroundings, call: Call): boolean =>
+  isOfNoKind(call) && [...mcpServers].some((server) => ownName(call)?.startsWith(`${server}_`));
+
+const isOfNoKind = ({ kind }: Call): boolean => kind === undefined || kind === "other";
+
+/** What the agent calls the tool. codex-acp 2.6 titles a call that is of no kind with it. */
+const ownName = (call: Call): string | undefined =>
+  call.name ?? (isOfNoKind(call) && /^[A-Za-z][\w.-]*$/.test(call.title) ? call.title : undefined);
+
 export const kindOf = (call: Call) =>
-  isSubagentInput(call.input) ? "subagent" : toolKind(call.name, call.kind, call.title, call.mcp);
+  isSubagentInput(call.input) ? "subagent" : toolKind(ownName(call), call.kind, call.title, call.mcp);
 
 /** The name the agent has for the tool; ACP often has none, then its kind says most. */
-export const nameOf = (call: Call): string => call.name ?? mcpName(call) ?? call.kind ?? (call.title || "tool");
+export const nameOf = (call: Call): string => call.name ?? mcpName(call) ?? ownName(call) ?? call.kind ?? (call.title || "tool");
 
 const mcpName = (call: Call): string | undefined => {
   const input = rec(call.input);
@@ -164,7 +179,7 @@ export function callPart(call: Call): DraftPart {
     arguments: toJson(isFilled(call.input) ? call.input : {}),
     call_id: call.id,
     tool_kind: kindOf(call),
-    ...(call.title === "" ? {} : { title: call.title }),
+    title: call.title || nameOf(call),
     ...(call.paths.length === 0 ? {} : { paths: call.paths }),
   };
 }

@@ -2,7 +2,7 @@
 // It pairs answers with requests (ids of the two sides are separate: both count from 0) and knows which session each belongs to.
 import type { Draft } from "../../../schema/draft.ts";
 import type { NativeMessage, Translation, Translator } from "../../contract.ts";
-import { isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
+import { isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { answersOf, type SentRequest } from "./answers.ts";
 import { authNotice } from "./auth.ts";
@@ -44,6 +44,7 @@ export class AcpTranslator implements Translator, Surroundings {
   readonly silence = SILENCE;
   quirks: Quirks;
   version = 1;
+  readonly mcpServers = new Set<string>();
   readonly sessions = new Map<string, SessionState>();
   readonly #children = new Map<string, Child>();
   readonly #sent = new Map<string, SentRequest>();
@@ -127,6 +128,7 @@ export class AcpTranslator implements Translator, Surroundings {
     const makesSession = method === "session/new" || method === "session/fork";
     const address = makesSession ? `req:${this.#process}:${idKey(id)}` : (str(params.sessionId) ?? null);
     this.#sent.set(idKey(id), { method, params, address });
+    for (const { name } of records(params.mcpServers)) if (typeof name === "string" && name !== "") this.mcpServers.add(name);
     if (address === null || makesSession) return mapped(address, method);
     const state = this.session(address);
     if (method === "session/prompt")

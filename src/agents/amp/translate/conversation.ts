@@ -139,7 +139,6 @@ export class Conversation {
     const input = rec(block.input);
     const call: OpenCall = { key, parent, name, input, call_id: str(block.id) ?? key };
     this.#open.set(call.call_id, call);
-    const title = toolTitle(name, input);
     const paths = toolPaths(input);
     const part: DraftPart = {
       type: "tool_call",
@@ -147,7 +146,7 @@ export class Conversation {
       arguments: toJson(block.input ?? {}),
       call_id: call.call_id,
       tool_kind: toolKind(name),
-      ...(title === undefined ? {} : { title }),
+      title: toolTitle(name, input),
       ...(paths.length === 0 ? {} : { paths }),
     };
     return {
@@ -209,7 +208,7 @@ export function deniedBy(by: "policy" | "agent", call: OpenCall, message: string
     {
       do: "permission.request",
       key,
-      action: title === undefined ? call.name : `${call.name}: ${title}`,
+      action: title === call.name ? call.name : `${call.name}: ${title}`,
       tool_name: call.name,
       input: call.input,
       call_id: call.call_id,

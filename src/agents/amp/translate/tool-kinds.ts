@@ -62,8 +62,8 @@ export function toolKind(name: string): ToolKind {
 
 const TITLE_LIMIT = 200;
 
-/** One line for a person; undefined when the arguments say nothing more than the name. */
-export function toolTitle(name: string, input: JsonRecord): string | undefined {
+/** One line for a person: the name when the arguments say nothing more. */
+export function toolTitle(name: string, input: JsonRecord): string {
   const said =
     str(input.cmd) ??
     str(input.command) ??
@@ -80,7 +80,7 @@ export function toolTitle(name: string, input: JsonRecord): string | undefined {
   const [patched] = patchedPaths(input);
   if (patched !== undefined) return clip(patched);
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
-  return server === undefined ? undefined : `${server}: ${tool}`;
+  return server === undefined ? name : `${server}: ${tool}`;
 }
 
 export function toolPaths(input: JsonRecord): string[] {

@@ -1,5 +1,5 @@
 // `assistant` frames: blocks of the model, and what the CLI says in the model's place (errors, output of local commands).
-import type { Draft, ItemKey } from "../../../schema/draft.ts";
+import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { arr, asText, type JsonRecord, rec, str } from "../../json.ts";
 import { mapped } from "../../translation.ts";
@@ -64,9 +64,17 @@ function blockName(content: unknown): string {
   return KNOWN.has(type) || type === "empty" ? type : "other";
 }
 
-/** Text of the CLI itself, for a person. */
-export function systemItem(state: ClaudeState, text: string, id: string | undefined, scope: string, drafts: Draft[]): void {
-  if (text.trim() === "") return;
+/** Text of the CLI itself, for a person, and what it shows with it. */
+export function systemItem(
+  state: ClaudeState,
+  text: string,
+  id: string | undefined,
+  scope: string,
+  drafts: Draft[],
+  media: DraftPart[] = [],
+): void {
+  const content: DraftPart[] = [...(text.trim() === "" ? [] : [{ type: "text" as const, text }]), ...media];
+  if (content.length === 0) return;
   state.shown = true;
   const parent: ItemKey | null = scope === "" ? null : `tool:${scope}`;
   drafts.push({
@@ -77,7 +85,7 @@ export function systemItem(state: ClaudeState, text: string, id: string | undefi
       parent,
       kind: "system",
       role: "system",
-      content: [{ type: "text", text }],
+      content,
     },
   });
 }

@@ -26,7 +26,9 @@ export function apiError(frame: JsonRecord, text: string): ErrorData {
   const native = str(frame.error) ?? str(frame.api_error) ?? str(frame.api_error_type);
   const cut = rec(frame.api_error_params).cut === "context_window" ? "context_overflow" : undefined;
   const overflow = /context window limit|^prompt is too long/i.test(text) ? "context_overflow" : undefined;
-  const names = [cut, overflow, str(frame.terminal_reason) === "prompt_too_long" ? "prompt_too_long" : undefined, native];
+  const terminal = str(frame.terminal_reason) === "prompt_too_long" ? "prompt_too_long" : undefined;
+  // `api_error: usage_limit_reached` says more than the `error: rate_limit` beside it.
+  const names = [cut, overflow, terminal, str(frame.api_error), native];
   const unknown = status === undefined && native === undefined ? ofProvider("unknown") : ofProvider("api_error");
   const fault = faultOf({ names, status, text: native === undefined && status === undefined ? "" : text }, ROWS) ?? unknown;
   return errorData(text || native || "The model provider reported an error.", fault, native ?? status ?? null);

@@ -88,6 +88,8 @@ export function streamEvent(state: ClaudeState, frame: JsonRecord): Translation 
     return mapped(ADDRESS, type, drafts);
   }
   if (kind === "ping") return heartbeat(ADDRESS, type);
+  if (kind === "error") return noted(ADDRESS, type, "stream_error", event.error);
+  if (!OF_A_MESSAGE.has(kind)) return unparsed(ADDRESS, "stream_event/unknown", `unknown stream event ${kind}`);
   // 2.1.197 has no api_message_id: the message that streams in this conversation is meant.
   const message = state.messages.get(scope);
   if (!message) return mapped(ADDRESS, type);
@@ -107,15 +109,19 @@ export function streamEvent(state: ClaudeState, frame: JsonRecord): Translation 
         ...(apiUsage(event.usage) ?? { input_tokens: 0, output_tokens: 0, ...message.usage }),
       };
       return mapped(ADDRESS, type);
-    case "message_stop":
+    default:
       endStream(state, message, frame, drafts);
       return mapped(ADDRESS, type, drafts);
-    case "error":
-      return noted(ADDRESS, type, "stream_error", event.error);
-    default:
-      return unparsed(ADDRESS, "stream_event/unknown", `unknown stream event ${kind}`);
   }
 }
+
+const OF_A_MESSAGE = new Set([
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "message_delta",
+  "message_stop",
+]);
 
 const isCall = (type: string): boolean => type === "tool_use" || type === "server_tool_use" || type === "mcp_tool_use";
 

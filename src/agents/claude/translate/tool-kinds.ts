@@ -43,7 +43,7 @@ const KINDS: Record<string, ToolKind> = {
   TaskList: "plan",
   TaskUpdate: "plan",
   EnterPlanMode: "plan",
-  ExitPlanMode: "question",
+  ExitPlanMode: "plan",
   AskUserQuestion: "question",
   Skill: "skill",
   SlashCommand: "skill",

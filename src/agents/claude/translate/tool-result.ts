@@ -56,7 +56,7 @@ function blockText(block: JsonRecord): string {
   }
 }
 
-const mediaParts = (content: unknown): DraftPart[] =>
+export const mediaParts = (content: unknown): DraftPart[] =>
   records(content)
     .filter((block) => block.type === "image" || block.type === "document")
     .map(mediaOf)

@@ -7,7 +7,7 @@ import { systemItem } from "./assistant.ts";
 import { closeMessage, scopeOf } from "./messages.ts";
 import { ADDRESS, type ClaudeState, toolKey } from "./state.ts";
 import { LEAD } from "./team.ts";
-import { outputText } from "./tool-result.ts";
+import { mediaParts, outputText } from "./tool-result.ts";
 import { toolResult } from "./tools.ts";
 import { userParts } from "./user-parts.ts";
 
@@ -18,6 +18,7 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
   if (results.length > 0) {
     const detail = results.length === 1 ? frame.tool_use_result : undefined;
     for (const block of results) toolResult(state, block, detail, scopeOf(frame), drafts);
+    besideResults(state, frame, records(content), drafts);
     return mapped(ADDRESS, "user:tool_result", drafts);
   }
   const text = outputText(content);
@@ -27,10 +28,10 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
   if (frame.isSynthetic === true) {
     const before = state.messages.get(scope);
     if (before) closeMessage(state, before, drafts);
-    systemItem(state, text, uuid, scope, drafts);
+    systemItem(state, text, uuid, scope, drafts, mediaParts(content));
     return mapped(ADDRESS, "user:synthetic", drafts);
   }
-  if (/^\[Request interrupted by user/.test(text)) {
+  if (INTERRUPTED.test(text)) {
     state.interrupted = true;
     return mapped(ADDRESS, "user:interrupted", drafts);
   }
@@ -52,6 +53,16 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
     },
   });
   return mapped(ADDRESS, scope === "" ? "user:text" : "user:subagent_prompt", drafts);
+}
+
+const INTERRUPTED = /^\[Request interrupted by user/;
+
+/** What stands in one frame with results of tools: words that the CLI adds, or the sign of an interrupt. */
+function besideResults(state: ClaudeState, frame: JsonRecord, blocks: JsonRecord[], drafts: Draft[]): void {
+  const others = blocks.filter((block) => block.type !== "tool_result");
+  const text = outputText(others);
+  if (INTERRUPTED.test(text)) state.interrupted = true;
+  else systemItem(state, text, str(frame.uuid), scopeOf(frame), drafts, mediaParts(others));
 }
 
 /** An echo of what we sent (`--replay-user-messages`), or the output of a local command in the same guise. */

@@ -35,6 +35,16 @@ describe("errors in canonical words", () => {
     expect(code("other", "stream disconnected before completion")).toBe("api_error");
   });
 
+  it("the message of a refused request is the sentence in the provider's answer", () => {
+    const body = {
+      error: { message: "Your input is too long.", type: "invalid_request_error", code: "context_length_exceeded" },
+    };
+    expect(errorData({ message: JSON.stringify(body), codexErrorInfo: "other" })).toMatchObject({
+      message: "Your input is too long.",
+      code: "context_overflow",
+    });
+  });
+
   it("an error of any shape has a message and a code", () => {
     for (const odd of [null, 3, "x", [], { message: 4 }, { codexErrorInfo: {} }]) expect(errorData(odd).message).not.toBe("");
   });

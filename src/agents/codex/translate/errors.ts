@@ -11,6 +11,7 @@ import {
   ON_THE_WAY,
   ofAgent,
   ofProvider,
+  providerBody,
 } from "../../kit/error-table.ts";
 
 const ROWS: FaultRows = {
@@ -26,7 +27,7 @@ const ROWS: FaultRows = {
   },
 };
 
-function meaningOf(info: unknown, text: string): Fault {
+function meaningOf(info: unknown, text: string, said: readonly string[]): Fault {
   if (isRecord(info)) {
     const [name, detail] = Object.entries(info)[0] ?? ["other", undefined];
     if (!isRecord(detail) || !("httpStatusCode" in detail)) return faultOf({ names: [name] }, ROWS) ?? NOT_KNOWN;
@@ -36,7 +37,7 @@ function meaningOf(info: unknown, text: string): Fault {
   const name = str(info);
   // `other` hides the cause in its message (codex 0.166).
   const other = name === undefined || name === "other";
-  return faultOf({ names: [name], text }, ROWS) ?? (other ? ofProvider("api_error") : NOT_KNOWN);
+  return faultOf({ names: [name, ...said], text }, ROWS) ?? (other ? ofProvider("api_error") : NOT_KNOWN);
 }
 
 const nameOf = (info: unknown): string | null => (isRecord(info) ? (Object.keys(info)[0] ?? null) : (str(info) ?? null));
@@ -45,7 +46,10 @@ const nameOf = (info: unknown): string | null => (isRecord(info) ? (Object.keys(
 export function errorData(error: unknown): ErrorData {
   const { message, codexErrorInfo, additionalDetails } = rec(error);
   const text = str(message) ?? "Codex reported an error without a message";
-  return data(text, meaningOf(codexErrorInfo, `${text} ${str(additionalDetails) ?? ""}`), nameOf(codexErrorInfo));
+  // The message of a request that was refused is the provider's whole answer (codex 0.166).
+  const body = providerBody(text);
+  const meaning = meaningOf(codexErrorInfo, `${text} ${str(additionalDetails) ?? ""}`, body?.names ?? []);
+  return data(body?.message ?? text, meaning, nameOf(codexErrorInfo));
 }
 
 /** A JSON-RPC error answer to a request that should have started a turn. */

@@ -1,7 +1,7 @@
 // The life of native items: start, deltas, end. Knows which universal items they become and under which keys; what is in them is said by
 // `message-items.ts`, `tool-items.ts` and `subagents.ts`.
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
-import { type JsonRecord, num, rec, records, str } from "../../json.ts";
+import { type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { ASKED_AGAIN } from "../../translation.ts";
 import { messageItem } from "./message-items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
@@ -43,10 +43,14 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
     resultStarted: false,
     running: false,
     isTask: false,
+    callsBefore: thread.calls,
   };
   thread.open.set(key, native);
   thread.turn?.keys.push(key);
-  if (isTool(type)) thread.toolItems++;
+  if (isTool(type)) {
+    thread.toolItems++;
+    thread.calls++;
+  }
   return native;
 }
 
@@ -76,16 +80,21 @@ export function askedAgain(thread: Thread): Draft[] {
   return [...new Set(cut.map(({ item }) => item))].map((key) => ({ do: "item.remove", key, reason: ASKED_AGAIN }));
 }
 
-/** Ends an item that the server will not end any more. */
+/** Ends an item that the server will not end any more. An answer of which nothing was written never was one. */
 export function closeCut(thread: Thread, native: NativeItem): Draft[] {
   thread.close(native);
   if (thread.answer?.key === native.item) thread.answer = null;
+  if (isUnwritten(thread, native)) return [{ do: "item.remove", key: native.item, reason: "nothing was written" }];
   const drafts: Draft[] = [{ do: "item.complete", key: native.item, status: "failed", synthetic: true }];
   if (native.isTask)
     drafts.push({ do: "task.end", key: native.key, status: "failed", error: "Codex says nothing of it any more" });
   if (native.resultStarted) drafts.push({ do: "item.complete", key: resultKey(native.key), status: "failed", synthetic: true });
   return drafts;
 }
+
+/** No text came, and no call hangs under it. */
+const isUnwritten = (thread: Thread, { type, streamed, shown, item, key, callsBefore }: NativeItem): boolean =>
+  isAnswer(type) && streamed === "" && !str(shown.text) && item === key && thread.calls === callsBefore;
 
 export function announce(thread: Thread, native: NativeItem, item: JsonRecord): Draft[] {
   const first = !native.announced;
@@ -144,6 +153,15 @@ export function itemCompleted(thread: Thread, params: JsonRecord): Draft[] {
   const { content, more } = message.complete(item, native, thread);
   if (isAnswer(native.type)) return [...drafts, ...answerPart(thread, native, content ?? []), ...(more ?? [])];
   return [...drafts, { do: "item.complete", key: native.key, ...(content ? { content } : {}) }, ...(more ?? [])];
+}
+
+/** codex 0.166 says what a review is about in its answer to our request, and again when the review has begun. */
+export function itemsOfAnswer(thread: Thread, turnId: string, turn: JsonRecord): Draft[] {
+  return records(turn.items).flatMap((item) => {
+    if (item.type !== "userMessage") return [];
+    thread.saidByAnswer = toJson(item.content);
+    return itemCompleted(thread, { turnId, item });
+  });
 }
 
 /** U18: it is no item, though Codex calls it one. */

@@ -1,6 +1,6 @@
 /** What notifications of the server mean, one handler each; the table of them is `notifications.ts`. */
 import type { Draft } from "../../../schema/draft.ts";
-import { type JsonRecord, rec, str } from "../../json.ts";
+import { type JsonRecord, rec, str, toJson } from "../../json.ts";
 import { itemCompleted, itemStarted, resultKey } from "./items.ts";
 import { messageItem } from "./message-items.ts";
 import { rawItemDrafts } from "./raw-items.ts";
@@ -38,6 +38,7 @@ export const item =
     const opened = implicitTurn(thread, str(params.turnId));
     if (!knownItem(type))
       return { drafts: [...opened, ...unknownItem(thread, params, phase)], unknown: `item type ${type ?? "missing"}` };
+    if (type === "userMessage" && toJson(rec(params.item).content) === thread.saidByAnswer) return { drafts: opened };
     const children = childrenOf(thread, params);
     const child = children.ids[0] === undefined ? undefined : threads.get(children.ids[0]);
     const drafts =

@@ -5,6 +5,7 @@ import type { Translation } from "../../contract.ts";
 import { type JsonRecord, num, rec, str, toJson } from "../../json.ts";
 import { mapped, noted } from "../../translation.ts";
 import { askedPolicies, modelsOf, settingsChanged, skillsOf } from "./config.ts";
+import { itemsOfAnswer } from "./items.ts";
 import type { Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
 import { turnAnswered, turnRefused, turnRequested } from "./turns.ts";
@@ -79,8 +80,12 @@ export class OurRequests {
     const value = rec(result);
     if (MAKES_THREAD.has(sent.method) || sent.method === "thread/resume") return this.#threadAnswered(sent, type, value);
     const { thread } = sent;
-    if (thread && MAKES_TURN.has(sent.method))
-      return mapped(sent.address, type, turnAnswered(thread, turnIn(sent.method, value, thread)));
+    if (thread && MAKES_TURN.has(sent.method)) {
+      const turnId = turnIn(sent.method, value, thread);
+      const drafts = turnAnswered(thread, turnId);
+      const sentItems = turnId === undefined ? [] : itemsOfAnswer(thread, turnId, rec(value.turn));
+      return mapped(sent.address, type, [...drafts, ...sentItems]);
+    }
     if (sent.method === "model/list")
       return mapped(null, type, [{ do: "event", type: "config.changed", data: { models: modelsOf(value) } }]);
     return mapped(sent.address, type);

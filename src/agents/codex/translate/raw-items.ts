@@ -74,6 +74,7 @@ function answered(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
   const base = { native_item_id: id, ...(parent === null ? {} : { parent }) };
   const rawKey = `${turnId}/raw:${id}`;
   thread.turn?.keys.push(rawKey);
+  thread.calls++;
   return [
     {
       do: "item.add",

@@ -28,6 +28,8 @@ export type NativeItem = {
   running: boolean;
   /** Commands only: it goes on after its turn, so it was reported as a task. */
   isTask: boolean;
+  /** `Thread.calls` when it was opened. */
+  callsBefore: number;
 };
 
 export type OpenTurn = {
@@ -79,9 +81,13 @@ export class Thread {
   lastText = "";
   /** Tool items so far: tells whether a code-mode script made any. */
   toolItems = 0;
+  /** Tool calls reported so far, of items and of raw response items. */
+  calls = 0;
   /** Calls of raw response items that wait for their output, by call id. */
   readonly rawCalls = new Map<string, RawCall>();
   revertBefore: string | null = null;
+  /** Content of a message of ours that an answer showed already, as JSON: its item repeats it. */
+  saidByAnswer: string | null = null;
   /** A refusal was reported with its own words in this turn. */
   refused = false;
   readonly #ended = new Map<string, ItemKey[]>();
@@ -143,6 +149,7 @@ export class Thread {
     // A revert may bring the same totals again in a later turn.
     this.lastTotals = "";
     this.refused = false;
+    this.saidByAnswer = null;
   }
 
   /** Forgets this turn and all later ones, and tells the keys of what was in them, newest first. */

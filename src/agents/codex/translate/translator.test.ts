@@ -201,6 +201,37 @@ describe("items the server never closes", () => {
     expect(talk.of("turn.started")).toHaveLength(1);
     expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "end_turn" }]);
     expect(talk.items().at(-1)?.content).toEqual([{ type: "text", text: "Fine." }]);
+    expect(talk.items().filter(({ status }) => status === "failed")).toEqual([]);
+    expect(talk.of("item.removed")).toHaveLength(1);
+  });
+
+  it("[U2] what a review is about is the first item of its turn, once", () => {
+    const asked = { type: "userMessage", content: [{ type: "text", text: "Review it" }] };
+    const talk = converse()
+      .started()
+      .call("review/start", { threadId: "th" }, { result: { turn: { id: "tu", items: [{ ...asked, id: "tu" }] } } })
+      .whole({ type: "enteredReviewMode", id: "e", review: "Review it" })
+      .notify("turn/started", { threadId: "th", turn: { id: "inner", rootTurnId: "tu" } })
+      .whole({ ...asked, id: "u" })
+      .whole(message("m", "Fine."))
+      .done();
+    expect(talk.items().map(({ kind, role }) => `${kind}/${role}`)).toEqual([
+      "message/user",
+      "status/system",
+      "message/assistant",
+    ]);
+  });
+
+  it("a cut message under which a call hangs stays", () => {
+    const talk = converse()
+      .started()
+      .turn()
+      .item("started", message("m1", ""))
+      .whole(command("c", { status: "completed", aggregatedOutput: "", exitCode: 0 }))
+      .item("started", message("m2", "Next."))
+      .item("completed", message("m2", "Next."))
+      .done();
+    expect(talk.of("item.removed")).toEqual([]);
   });
 
   it("a command that outlives its interrupted turn is completed late", () => {

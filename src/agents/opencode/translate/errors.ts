@@ -15,7 +15,9 @@ export function readError(native: unknown): NamedError {
   const name = str(rawName) ?? "UnknownError";
   const data = rec(rawData);
   const message = plainMessage(str(data.message) ?? str(rec(native).message) ?? name);
-  if (name !== "APIError") return { name, error: errorData(message, faultOf({ names: [name] }, ROWS) ?? NOT_KNOWN, name) };
+  // An `UnknownError` says what it is in its words alone (1.18: an unknown model).
+  const text = name === "UnknownError" ? message : "";
+  if (name !== "APIError") return { name, error: errorData(message, faultOf({ names: [name], text }, ROWS) ?? NOT_KNOWN, name) };
   const status = num(data.statusCode);
   const fault = faultOf({ status, text: message }, ROWS) ?? ofProvider("api_error");
   const retryAfter = retryAfterMs(rec(data.responseHeaders));

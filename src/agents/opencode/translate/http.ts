@@ -1,7 +1,7 @@
 // What we asked over HTTP and what was answered: prompts open turns, replies resolve requests, and whatever is read again heals what was missed.
 import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
-import { arr, isRecord, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
+import { arr, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { mapped } from "../../translation.ts";
 import { type Frame, routeOf } from "./frame.ts";
 import { finishCopies } from "./messages.ts";
@@ -196,8 +196,10 @@ function statuses(world: World, sent: Request, body: JsonRecord, type: string): 
 }
 
 function messages(world: World, sent: Request, body: unknown, type: string): Translation {
-  const session = world.sessions.get(sent.session ?? sent.parts[1] ?? "");
+  const id = sent.session ?? sent.parts[1] ?? "";
   const list = isRecord(body) ? body.data : body;
+  if (!world.sessions.has(id) && id.startsWith("ses")) known(world.session(id), records(list));
+  const session = world.sessions.get(id);
   if (!session || session.next) return mapped(addressOf(world, sent), type);
   const drafts = records(list).flatMap((native) => readMessage(world, session, native));
   // One that has not begun is absent too.
@@ -205,6 +207,11 @@ function messages(world: World, sent: Request, body: unknown, type: string): Tra
   if (turn?.absent && (turn.busy || turn.last?.done)) drafts.push(...endTurn(session));
   if (session.turn === null) drafts.push(...finishCopies(session, null), ...completeUserMessages(session, null));
   return mapped(world.root(session).id, type, drafts);
+}
+
+/** The history of a session that this server has not told yet: an earlier process told it. */
+function known(session: Session, list: JsonRecord[]): void {
+  for (const { info } of list) session.knownUntil = Math.max(session.knownUntil, num(rec(rec(info).time).created) ?? 0);
 }
 
 function children(world: World, sent: Request, body: unknown, type: string): Translation {

@@ -61,7 +61,6 @@ export function nextTool(message: Message, session: Session, what: string, data:
 }
 
 function callItem(message: Message, part: ToolPart, fresh: boolean, args: string): Draft[] {
-  const title = toolTitle(part.name, part.input, undefined);
   const paths = toolPaths(part.name, part.input, {});
   part.call = [
     {
@@ -70,7 +69,7 @@ function callItem(message: Message, part: ToolPart, fresh: boolean, args: string
       arguments: args,
       call_id: part.call_id,
       tool_kind: toolKind(part.name),
-      ...(title ? { title } : {}),
+      title: toolTitle(part.name, part.input, undefined),
       ...(paths.length > 0 ? { paths } : {}),
     },
   ];

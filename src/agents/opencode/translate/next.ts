@@ -1,9 +1,10 @@
 // The events of sessions driven by the newer routes (`/api`): `session.next.*`. The classic routes never send them, and these sessions never send
 // `message.*` or a status: a turn ends with the last step.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
-import type { ErrorCode, ErrorData } from "../../../schema/event-data.ts";
 import { int, type JsonRecord, rec, records, str } from "../../json.ts";
+import { errorData, faultOf, ofProvider, providerBody } from "../../kit/error-table.ts";
 import { retrying } from "../../translation.ts";
+import { type NamedError, readError } from "./errors.ts";
 import { filePart } from "./file-changes.ts";
 import { appendText, contentPart, refresh, startMessage } from "./messages.ts";
 import { nextShell, nextTool } from "./next-tools.ts";
@@ -149,26 +150,31 @@ function stepFailed(session: Session, data: JsonRecord): Draft[] {
   const message = messageOf(session, data);
   const text = str(rec(data.error).message) ?? "The step failed.";
   const interrupted = session.turn?.aborting === true || /interrupted/i.test(text);
-  const status = /HTTP (\d{3})/.exec(text)?.[1];
   message.failed = true;
+  // One that failed before it said anything is its error and nothing else.
   const drafts: Draft[] = message.done
     ? []
-    : [...endStep(message, interrupted ? "interrupted" : "error", null), completed(message)];
+    : [...endStep(message, interrupted ? "interrupted" : "error", null), isEmpty(message) ? unsaid(message) : completed(message)];
   message.done = true;
-  const name = interrupted ? "MessageAbortedError" : "SessionErrorUnknown";
-  const error: ErrorData = {
-    message: text,
-    code: interrupted ? "aborted" : status === undefined ? "unknown" : byStatus(Number(status)),
-    details: {
-      error_source: interrupted ? "agent" : "provider",
-      native_code: status ? Number(status) : name,
-    },
-  };
-  return [...drafts, ...endTurn(session, { stop: interrupted ? "interrupted" : "error", error: { name, error } })];
+  const named = interrupted ? ABORTED : stepError(text);
+  return [...drafts, ...endTurn(session, { stop: interrupted ? "interrupted" : "error", error: named })];
 }
 
-const byStatus = (status: number): ErrorCode =>
-  status === 401 || status === 403 ? "provider_auth" : status === 429 ? "rate_limit" : "api_error";
+const ABORTED: NamedError = readError({ name: "MessageAbortedError" });
+
+const isEmpty = ({ slots, parts }: Message): boolean =>
+  slots.length === 0 && ![...parts.values()].some(({ kind }) => kind === "tool");
+
+const unsaid = ({ key }: Message): Draft => ({ do: "item.remove", key, reason: "nothing was written" });
+
+/** 1.18: `Provider request failed with HTTP 400: {…}`, the provider's answer behind the number. */
+function stepError(text: string): NamedError {
+  const [, number, rest = ""] = /HTTP (\d{3})(?::\s*([\s\S]*))?/.exec(text) ?? [];
+  const status = number === undefined ? undefined : Number(number);
+  const body = providerBody(rest);
+  const fault = faultOf({ names: body?.names ?? [], status, text }) ?? ofProvider("unknown");
+  return { name: "SessionErrorUnknown", error: errorData(body?.message ?? text, fault, status ?? "SessionErrorUnknown") };
+}
 
 function text(session: Session, type: "text" | "reasoning", what: string, data: JsonRecord): Draft[] | null {
   const message = messageOf(session, data);

@@ -6,7 +6,7 @@ const KINDS: Record<string, ToolKind> = {
   bash: "shell",
   shell: "shell",
   read: "read",
-  list: "read",
+  list: "search",
   glob: "search",
   grep: "search",
   codesearch: "search",
@@ -35,9 +35,10 @@ export const toolKind = (name: string): ToolKind => own(KINDS, name) ?? (name.in
 
 export const isKnownTool = (name: string): boolean => name in KINDS;
 
-export function toolTitle(name: string, input: unknown, title: string | undefined): string | undefined {
-  if (title) return title;
-  const args = rec(input);
+export const toolTitle = (name: string, input: unknown, title: string | undefined): string =>
+  title || titleOf(name, rec(input)) || name;
+
+function titleOf(name: string, args: JsonRecord): string | undefined {
   switch (name) {
     case "bash":
     case "shell":

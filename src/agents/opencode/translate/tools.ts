@@ -79,7 +79,6 @@ function input(part: ToolPart, native: JsonRecord, state: JsonRecord): unknown {
 }
 
 function callPart(part: ToolPart, state: JsonRecord): DraftPart {
-  const title = toolTitle(part.name, part.input, str(state.title));
   const paths = toolPaths(part.name, part.input, rec(state.metadata));
   return {
     type: "tool_call",
@@ -87,7 +86,7 @@ function callPart(part: ToolPart, state: JsonRecord): DraftPart {
     arguments: toJson(part.input),
     call_id: part.call_id,
     tool_kind: doesNotExist(state) ? "other" : toolKind(part.name),
-    ...(title ? { title } : {}),
+    title: toolTitle(part.name, part.input, str(state.title)),
     ...(paths.length > 0 ? { paths } : {}),
   };
 }

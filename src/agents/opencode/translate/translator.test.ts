@@ -285,7 +285,7 @@ describe("turns", () => {
       .error("UnknownError", { message: stack })
       .replay();
     expect(told.of("error").map(({ message }) => message)).toEqual(["Model not found: a/b."]);
-    expect(told.stops).toEqual(["error unknown"]);
+    expect(told.stops).toEqual(["error api_error"]);
   });
 
   it("an error that comes after idle is the turn's error, not an error outside of any turn", () => {
@@ -448,6 +448,58 @@ describe("turns", () => {
       .idle()
       .replay();
     expect(told.of("turn.started").map(({ initiator }) => initiator)[0]).toBe("client");
+  });
+
+  it("a history that is read before anything else was told by an earlier process, and the next prompt opens a turn", () => {
+    const past = [
+      {
+        info: { id: "msg_a", sessionID: SESSION, role: "assistant", time: { created: 3 } },
+        parts: [{ id: "p", messageID: "msg_a", sessionID: SESSION, type: "text", text: "Half", time: { start: 1 } }],
+      },
+    ];
+    const told = new Wire()
+      .ask("GET", `/session/${SESSION}/message`, undefined, 200, past)
+      .prompt("again")
+      .event("message.updated", {
+        sessionID: SESSION,
+        info: { id: "msg_v", sessionID: SESSION, role: "user", time: { created: 5 } },
+      })
+      .part("msg_v", "v", { type: "text", text: "again" })
+      .status("busy")
+      .assistant("msg_b", { parentID: "msg_v", time: { created: 6 } })
+      .part("msg_b", "q", text("Back"))
+      .done("msg_b")
+      .idle()
+      .ask("GET", `/session/${SESSION}/message`, undefined, 200, past)
+      .row("exit", { code: 0, signal: null })
+      .replay();
+    expect(told.faults).toEqual([]);
+    expect(told.items).toEqual(["user completed: again", "assistant completed: Back"]);
+    const types = told.events.map(({ type }) => type);
+    expect(types.indexOf("turn.started")).toBeLessThan(types.indexOf("item.started"));
+  });
+
+  it("a step of the newer routes that fails before it said anything is its error alone", () => {
+    const failed = (message: string) =>
+      new Wire()
+        .created()
+        .event("session.next.prompted", { sessionID: SESSION, messageID: "msg_u", prompt: { text: "hi" } })
+        .event("session.next.step.started", { sessionID: SESSION, assistantMessageID: "msg_a" })
+        .event("session.next.step.failed", {
+          sessionID: SESSION,
+          assistantMessageID: "msg_a",
+          error: { type: "unknown", message },
+        })
+        .replay();
+    const refused = failed(
+      'Provider request failed with HTTP 413: {"error":{"message":"Too large.","type":"request_too_large"}}',
+    );
+    expect(refused.faults).toEqual([]);
+    expect(refused.items).toEqual(["user completed: hi"]);
+    expect(refused.of("error")).toMatchObject([{ message: "Too large.", code: "context_overflow" }]);
+    expect(refused.stops).toEqual(["error context_overflow"]);
+    expect(failed("Provider request failed with HTTP 401: no").stops).toEqual(["error provider_auth"]);
+    expect(failed("Provider turn interrupted").stops).toEqual(["interrupted"]);
   });
 
   it("the death of the server ends the turn, and what is read afterwards is not told again", () => {
