@@ -1,21 +1,6 @@
 /** `user` frames that hold more than one thing. */
 import { describe, expect, it } from "vitest";
-import {
-  assistant,
-  blockStart,
-  call,
-  exit,
-  init,
-  of,
-  out,
-  play,
-  result,
-  started,
-  stream,
-  text,
-  toolResult,
-  user,
-} from "./test-frames.ts";
+import { assistant, call, init, of, out, play, result, stream, text, toolResult, user } from "./test-frames.ts";
 
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } };
 const frame = (content: unknown[], more: object = {}) =>
