@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { ClusterOptions } from "../daemon/cluster.ts";
 import { list, type OptionSpec, type Terminal, text, UsageError, type Values } from "./command.ts";
+import { labelsOf } from "./node-filter.ts";
 
 export const clusterOptions: Record<string, OptionSpec> = {
   cluster: { type: "string", value: "<url>", about: "be a node of a fleet, with its log in this Postgres (postgres://…)" },
@@ -46,7 +47,7 @@ export function clusterFrom(values: Values, terminal: Terminal, kind: "node" | "
     kind,
     secret,
     nodeId: nodeName(text(values, "node-id") ?? env.DRAGOMAN_NODE_ID ?? own),
-    labels: labelsFrom(text(values, "labels")),
+    labels: labelsOf(text(values, "labels") ?? "", "--labels"),
     places: list(values, "place").map(placeFrom),
     ...leaseFrom(text(values, "lease")),
     ...(advertise === undefined ? {} : { advertiseUrl: webUrl(advertise) }),
@@ -72,17 +73,6 @@ function fileOf(option: string, file: string): string {
 function nodeName(name: string): string {
   if (/^[\w.-]{1,128}$/.test(name)) return name;
   throw new UsageError(`--node-id takes letters, digits, dots, dashes and underscores, not ${name}`);
-}
-
-function labelsFrom(given: string | undefined): Record<string, string> {
-  const pairs = given === undefined || given === "" ? [] : given.split(",");
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [, name, value] = /^([\w./-]{1,64})=(.{0,128})$/.exec(pair) ?? [];
-      if (name === undefined || value === undefined) throw new UsageError(`--labels is written a=b,c=d, not ${given}`);
-      return [name, value];
-    }),
-  );
 }
 
 function placeFrom(given: string): { path: string; name: string } {

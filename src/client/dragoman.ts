@@ -5,7 +5,7 @@ import type { ArtifactList, ArtifactPreview, ArtifactQuery } from "../schema/art
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType, ModeInfo, ModelInfo } from "../schema/event-data.ts";
-import type { Node } from "../schema/node.ts";
+import type { FleetMessage, Node } from "../schema/node.ts";
 import type { PruneResult, PruneSessions } from "../schema/prune.ts";
 import type { SearchResult } from "../schema/search.ts";
 import type {
@@ -43,9 +43,17 @@ export type ListOptions = {
   /** `created` (default): the newest first; `updated`: the last written first. */
   order?: "created" | "updated";
   search?: string;
-};
+} & NodeFilter;
 
-export type AllEventsOptions = {
+/** In a fleet: only sessions on this node, or on nodes with all these labels. */
+export type NodeFilter = { node?: string; labels?: Readonly<Record<string, string>> };
+
+const nodeQuery = (node?: string, labels?: NodeFilter["labels"]) => ({
+  node,
+  label: labels && Object.entries(labels).map(([name, value]) => `${name}=${value}`),
+});
+
+export type AllEventsOptions = NodeFilter & {
   /** A `cursor` of this stream; absent, it begins now. */
   after?: string;
   /** Only streams of these kinds; default all. */
@@ -55,6 +63,8 @@ export type AllEventsOptions = {
   signal?: AbortSignal | undefined;
   onState?: ((state: StreamState) => void) | undefined;
 };
+
+export type WatchNodesOptions = Pick<AllEventsOptions, "after" | "signal" | "onState">;
 
 export type ArtifactOptions = { start?: number; end?: number; signal?: AbortSignal | undefined };
 
@@ -210,9 +220,16 @@ export class Dragoman {
     await this.http.json("DELETE", `/v1/auth/tokens/${encodeURIComponent(tokenId)}`, { signal });
   }
 
-  /** Of a fleet; a daemon by itself has none and answers `not_found`. */
+  /** Of a fleet; a daemon by itself has none. */
   async nodes(signal?: AbortSignal): Promise<Node[]> {
     return (await this.http.json<{ nodes: Node[] }>("GET", "/v1/nodes", { signal })).nodes;
+  }
+
+  /** All nodes, then every change among them and every session that another node takes. `cursor` of the last message resumes it; it goes on across reconnects. */
+  async *watchNodes(options: WatchNodesOptions = {}): AsyncGenerator<{ cursor: string; message: FleetMessage }, void, undefined> {
+    const { after, signal, onState } = options;
+    const stream = eventStream(this.http, { path: "/v1/nodes/sse", signal, onState, ...(after === undefined ? {} : { after }) });
+    for await (const { id, data } of stream) yield { cursor: id, message: JSON.parse(data) as FleetMessage };
   }
 
   node(nodeId: string, signal?: AbortSignal): Promise<Node> {
@@ -327,8 +344,8 @@ export class Dragoman {
     return new SessionHandle(this.http, id);
   }
 
-  sessions(options: ListOptions = {}, signal?: AbortSignal): Promise<SessionList> {
-    return this.http.json("GET", "/v1/sessions", { query: { ...options }, signal });
+  sessions({ node, labels, ...options }: ListOptions = {}, signal?: AbortSignal): Promise<SessionList> {
+    return this.http.json("GET", "/v1/sessions", { query: { ...options, ...nodeQuery(node, labels) }, signal });
   }
 
   /** A handle; nothing is asked of the daemon yet. */
@@ -361,12 +378,12 @@ export class Dragoman {
   }
 
   #stream(
-    { after, kinds, types, includeRaw, version, signal, onState }: AllEventsOptions & { version?: number },
+    { after, kinds, types, includeRaw, version, node, labels, signal, onState }: AllEventsOptions & { version?: number },
     dialect?: string,
   ): AsyncIterable<StreamMessage> {
     return eventStream(this.http, {
       path: "/v1/events/sse",
-      query: { kind: kinds?.join(","), types, include_raw: includeRaw, dialect, version },
+      query: { kind: kinds?.join(","), types, include_raw: includeRaw, dialect, version, ...nodeQuery(node, labels) },
       signal,
       onState,
       ...(after === undefined ? {} : { after }),

@@ -17,9 +17,11 @@ export {
   type MadeLink,
   type MintedToken,
   type MintOptions,
+  type NodeFilter,
   type Scope,
   type TokenInfo,
   type TokenKind,
+  type WatchNodesOptions,
 } from "./dragoman.ts";
 export { type ClientErrorCode, DragomanError, type DragomanErrorCode } from "./error.ts";
 export type { StreamState } from "./event-stream.ts";

@@ -4,12 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Node } from "../schema/node.ts";
+import type { Node, NodeChange } from "../schema/node.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, Session, SessionWhereabouts } from "../schema/session.ts";
-import type { FleetNode } from "./fleet-node.ts";
+import type { FleetClock, FleetNode } from "./fleet-node.ts";
 import { type Forwarded, Peers } from "./forward.ts";
-import { placeSession, unclaimable } from "./placement.ts";
+import { NodeWatch } from "./node-watch.ts";
+import { hasLabels, placeSession, unclaimable } from "./placement.ts";
 import type { Places } from "./places.ts";
 import type { NodeProfile, NodeRow, Ownership, Registry } from "./registry.ts";
 import { hashOf, INTERNAL, type NodeSecret } from "./signature.ts";
@@ -36,9 +37,16 @@ export type FleetOptions = {
   secret: NodeSecret;
   now(): number;
   random(): number;
+  clock: FleetClock;
   sessions(): OwnSessions;
   ca?: string;
 };
+
+/** Nodes that a filter means: one by its name, those with all these labels. */
+export type NodeWish = { node?: string; labels?: Readonly<Record<string, string>> };
+
+const isWished = ({ node_id, labels }: NodeRow, wish: NodeWish): boolean =>
+  (wish.node === undefined || wish.node === node_id) && hasLabels(labels, wish.labels);
 
 /** Nodes and owners are looked up once in this time. */
 const FRESH_MS = 500;
@@ -46,11 +54,13 @@ const FRESH_MS = 500;
 export class Fleet {
   readonly #options: FleetOptions;
   readonly #peers: Peers;
+  readonly #watch: NodeWatch;
   #nodes: { at: number; rows: Promise<NodeRow[]> } | null = null;
 
   constructor(options: FleetOptions) {
     this.#options = options;
     this.#peers = new Peers(options.ca);
+    this.#watch = new NodeWatch({ nodes: () => this.nodes(), clock: options.clock, now: options.now });
   }
 
   get nodeId(): string {
@@ -62,6 +72,7 @@ export class Fleet {
   }
 
   close(): void {
+    this.#watch.close();
     this.#peers.close();
   }
 
@@ -78,6 +89,14 @@ export class Fleet {
     return owner
       ? { at: "node", node: { node_id: owner.node_id, url: owner.url } }
       : { at: "nowhere", why: "takeover", home: found.home };
+  }
+
+  async routeTask(taskId: string): Promise<Route> {
+    const owner = await this.#options.registry.taskOwner(taskId);
+    if (owner === undefined) return { at: "unknown" };
+    if (owner === this.nodeId) return { at: "here" };
+    const row = await this.#row(owner);
+    return row ? { at: "node", node: { node_id: row.node_id, url: row.url } } : { at: "unknown" };
   }
 
   async place(
@@ -179,8 +198,9 @@ export class Fleet {
   }
 
   async nodes(): Promise<Node[]> {
-    return (await this.#options.registry.nodes()).map((row) => ({
+    return (await this.#options.registry.nodes()).map(({ left, writer: _, ...row }) => ({
       ...row,
+      state: left ? "left" : row.state,
       labels: { ...row.labels },
       places: [...row.places],
       agents: [...row.agents],
@@ -192,6 +212,23 @@ export class Fleet {
   async mark(nodeId: string, state: "up" | "draining" | "fenced"): Promise<void> {
     if (!(await this.#options.registry.mark(nodeId, state))) throw new ProblemError("node_not_found");
     this.#nodes = null;
+    // Who watches hears of it now; it was done, whether the registry answers once more or not.
+    await this.#watch.look().catch(() => undefined);
+  }
+
+  watch(listener: (changes: readonly NodeChange[]) => void): Promise<{ nodes: Node[]; stop(): void }> {
+    return this.#watch.open(listener);
+  }
+
+  async sessionsOn(wish: NodeWish): Promise<Set<string>> {
+    const nodes = (await this.#rows()).filter((row) => isWished(row, wish)).map(({ node_id }) => node_id);
+    return new Set(nodes.length === 0 ? [] : await this.#options.registry.ownedBy(nodes));
+  }
+
+  async isOn(sessionId: string, wish: NodeWish): Promise<boolean> {
+    const [found] = await this.#options.registry.find([sessionId]);
+    const rows = found?.owned ? await this.#rows() : [];
+    return rows.some((row) => row.node_id === found?.owner?.node_id && isWished(row, wish));
   }
 
   /** [O10] */

@@ -11,7 +11,14 @@ import type {
   SessionHome,
 } from "./registry.ts";
 
-type StoredNode = NodeProfile & { incarnation: number; state: NodeState; load: number; until: number; since: number };
+type StoredNode = NodeProfile & {
+  incarnation: number;
+  state: NodeState;
+  load: number;
+  until: number;
+  since: number;
+  left: boolean;
+};
 type StoredSession = SessionHome & { home: string; owner: NodeRef | null; epoch: number; wanted: string | null };
 
 export class MemoryRegistry implements Registry {
@@ -30,7 +37,7 @@ export class MemoryRegistry implements Registry {
     const { node_id } = profile;
     const incarnation = (this.#nodes.get(node_id)?.incarnation ?? 0) + 1;
     const now = this.#now();
-    this.#nodes.set(node_id, { ...profile, incarnation, state: "up", load: 0, until: now + term_ms, since: now });
+    this.#nodes.set(node_id, { ...profile, incarnation, state: "up", load: 0, until: now + term_ms, since: now, left: false });
     for (const session of this.#sessions.values())
       if (before !== undefined && isSame(session.owner, { node_id, incarnation: before }))
         session.owner = { node_id, incarnation };
@@ -49,7 +56,7 @@ export class MemoryRegistry implements Registry {
 
   async leave(me: NodeRef): Promise<void> {
     const node = this.#living(me);
-    if (node) node.state = "fenced";
+    if (node) Object.assign(node, { state: "fenced", left: true });
   }
 
   async fenceDead(me: NodeRef, { term_ms }: { term_ms: number }): Promise<string[]> {
@@ -98,6 +105,16 @@ export class MemoryRegistry implements Registry {
     const mine = [...this.#sessions.values()].filter(({ owner }) => isSame(owner, me));
     return mine.map(({ session_id, epoch }) => ({ session_id, epoch }));
   }
+
+  async ownedBy(nodeIds: readonly string[]): Promise<string[]> {
+    const theirs = [...this.#sessions.values()].filter(
+      (each) => nodeIds.includes(each.owner?.node_id ?? "") && !this.#isFree(each),
+    );
+    return theirs.map(({ session_id }) => session_id);
+  }
+
+  /** Tasks are the log's. */
+  async taskOwner(): Promise<undefined> {}
 
   async find(sessionIds: readonly string[]): Promise<Ownership[]> {
     return sessionIds.flatMap((id) => {

@@ -17,6 +17,7 @@ const node = (node_id: string, more: Partial<NodeRow> = {}): NodeRow => ({
   load: 0,
   sessions: 0,
   lease_ms: 1_000,
+  left: false,
   ...more,
 });
 const wish = { agent: "mock", place: null };

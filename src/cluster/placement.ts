@@ -15,6 +15,9 @@ export type Placement = { node: NodeRow } | { refused: "node_not_found" | "node_
 
 const takesNew = (node: NodeRow): boolean => node.kind === "node" && node.state === "up" && node.lease_ms >= 0;
 
+export const hasLabels = (labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>> = {}): boolean =>
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);
+
 /** [O11] The less loaded of two chosen at random: all who choose at the same moment do not choose the same. */
 export function placeSession(
   nodes: readonly NodeRow[],
@@ -30,7 +33,7 @@ export function placeSession(
       !tried.includes(node.node_id) &&
       (wish.node === undefined || node.node_id === wish.node) &&
       node.agents.includes(wish.agent) &&
-      Object.entries(wish.labels ?? {}).every(([name, value]) => node.labels[name] === value) &&
+      hasLabels(node.labels, wish.labels) &&
       (wish.place === null || node.places.includes(wish.place)),
   );
   const free = fitting.filter(({ load, capacity }) => load < capacity);

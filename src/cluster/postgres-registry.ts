@@ -35,6 +35,7 @@ export const FLEET_TABLES: MigrationRoom = {
      CREATE FUNCTION dragoman.takes(id text, home text, place text, agent text) RETURNS boolean LANGUAGE sql STABLE AS
        'SELECT EXISTS (SELECT 1 FROM dragoman.nodes n WHERE n.node_id = id AND n.kind = ''node'' AND n.state = ''up'' AND n.lease_until >= clock_timestamp()
           AND (home = id OR (place IS NOT NULL AND n.places ? place)) AND n.agents ? agent)'`,
+    "ALTER TABLE dragoman.nodes ADD COLUMN left_at timestamptz",
   ],
 };
 
@@ -55,7 +56,7 @@ export class PostgresRegistry implements Registry {
          VALUES ($1, 1, $2, $10, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')
          ON CONFLICT (node_id) DO UPDATE SET incarnation = n.incarnation + 1, kind = excluded.kind, writer = excluded.writer, url = excluded.url, version = excluded.version,
            labels = excluded.labels, places = excluded.places, agents = excluded.agents, capacity = excluded.capacity, load = 0,
-           lease_until = excluded.lease_until, lease_since = excluded.lease_since, state = 'up'
+           lease_until = excluded.lease_until, lease_since = excluded.lease_since, state = 'up', left_at = NULL
          RETURNING incarnation`,
         [
           node_id,
@@ -98,10 +99,10 @@ export class PostgresRegistry implements Registry {
   }
 
   async leave({ node_id, incarnation }: NodeRef): Promise<void> {
-    await this.#database.query("UPDATE dragoman.nodes SET state = 'fenced' WHERE node_id = $1 AND incarnation = $2", [
-      node_id,
-      incarnation,
-    ]);
+    await this.#database.query(
+      "UPDATE dragoman.nodes SET state = 'fenced', left_at = clock_timestamp() WHERE node_id = $1 AND incarnation = $2 AND state <> 'fenced'",
+      [node_id, incarnation],
+    );
   }
 
   async fenceDead({ node_id, incarnation }: NodeRef, { term_ms }: { term_ms: number }): Promise<string[]> {
@@ -174,6 +175,24 @@ export class PostgresRegistry implements Registry {
     return rows.map((row) => ({ session_id: String(row.session_id), epoch: Number(row.epoch) }));
   }
 
+  async ownedBy(nodeIds: readonly string[]): Promise<string[]> {
+    const { rows } = await this.#database.query(
+      `SELECT o.session_id FROM dragoman.owners o JOIN dragoman.nodes n ON n.node_id = o.node_id AND n.incarnation = o.incarnation
+       WHERE n.state <> 'fenced' AND n.node_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
+      [JSON.stringify(nodeIds)],
+    );
+    return rows.map((row) => String(row.session_id));
+  }
+
+  async taskOwner(taskId: string): Promise<string | undefined> {
+    const { rows } = await this.#database.query(
+      `SELECT n.node_id FROM dragoman.streams s JOIN dragoman.nodes n ON n.writer = s.owner
+       WHERE s.kind = 'task' AND s.id = $1 AND NOT s.deleted AND n.state <> 'fenced'`,
+      [taskId],
+    );
+    return rows[0] === undefined ? undefined : String(rows[0].node_id);
+  }
+
   async find(sessionIds: readonly string[]): Promise<Ownership[]> {
     return this.#owners("o.session_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))", [JSON.stringify(sessionIds)]);
   }
@@ -201,7 +220,7 @@ export class PostgresRegistry implements Registry {
 
   async nodes(): Promise<NodeRow[]> {
     const { rows } = await this.#database.query(
-      `SELECT n.*, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms,
+      `SELECT n.*, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms, (n.left_at IS NOT NULL) AS has_left,
          (SELECT count(*) FROM dragoman.owners o WHERE o.node_id = n.node_id AND o.incarnation = n.incarnation) AS sessions
        FROM dragoman.nodes n ORDER BY n.node_id`,
     );
@@ -220,6 +239,7 @@ export class PostgresRegistry implements Registry {
       load: Number(row.load),
       sessions: Number(row.sessions),
       lease_ms: Number(row.lease_ms),
+      left: row.has_left === 1,
     }));
   }
 

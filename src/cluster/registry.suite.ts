@@ -143,11 +143,24 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
         { session_id: "s1", agent: "mock", place: "shared", home: "a", owner: a, owned: true, epoch: 1 },
       ]);
       expect((await registry.nodes())[0]).toMatchObject({ node_id: "a", sessions: 1, labels: { zone: "a" }, places: ["shared"] });
+      const b = await join("b");
+      await registry.own(b, session("s2"));
+      await registry.own(b, session("s3"));
+      expect((await registry.ownedBy(["a", "b"])).sort()).toEqual(["s1", "s2", "s3"]);
+      expect(await registry.ownedBy(["none"])).toEqual([]);
+      await registry.mark("b", "fenced");
+      expect(await registry.ownedBy(["a", "b"])).toEqual(["s1"]);
       await registry.leave(a);
+      expect((await registry.nodes()).map(({ node_id, left }) => [node_id, left])).toEqual([
+        ["a", true],
+        ["b", false],
+      ]);
       expect((await registry.find(["s1"]))[0]).toMatchObject({ owned: false });
       expect(await registry.mark("a", "up")).toBe(false);
       await registry.forget("s1");
       expect(await registry.find(["s1"])).toEqual([]);
+      await join("a");
+      expect((await registry.nodes())[0]).toMatchObject({ node_id: "a", left: false });
     });
   });
 }

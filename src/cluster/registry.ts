@@ -39,6 +39,8 @@ export type NodeRow = NodeProfile & {
   sessions: number;
   /** What is left of its lease; negative when it has run out. */
   lease_ms: number;
+  /** It stopped by itself: nobody had to fence it. */
+  left: boolean;
 };
 
 /** What is known of a session before it has an owner. */
@@ -90,6 +92,10 @@ export interface Registry {
   forget(sessionId: string): Promise<void>;
   /** What this incarnation owns. */
   owned(me: NodeRef): Promise<{ session_id: string; epoch: number }[]>;
+  /** Sessions that these nodes own in their present lives. */
+  ownedBy(nodeIds: readonly string[]): Promise<string[]>;
+  /** The node whose present life writes a task; undefined: none does. */
+  taskOwner(taskId: string): Promise<string | undefined>;
   /** Those that are known. */
   find(sessionIds: readonly string[]): Promise<Ownership[]>;
   /** In order of id. */

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { Fleet } from "../cluster/fleet.ts";
 import { fleetLog } from "../cluster/fleet-log.ts";
-import { FLEET_TIMES, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
+import { FLEET_TIMES, type FleetClock, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
 import { type Place, Places } from "../cluster/places.ts";
 import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
 import type { Claim, NodeKind, NodeProfile } from "../cluster/registry.ts";
@@ -100,12 +100,7 @@ export class ClusterMember {
       registry,
       profile: this.#profile,
       times: timesOf(options.leaseMs ?? FLEET_TIMES.term_ms),
-      clock: {
-        after: (ms, run) => {
-          const timer = setTimeout(run, ms);
-          return () => clearTimeout(timer);
-        },
-      },
+      clock,
       duties: {
         taken: (claims) => this.#taken(claims),
         lost: (ids) => this.#lost(ids),
@@ -119,6 +114,7 @@ export class ClusterMember {
       secret: new NodeSecret(options.secret),
       now: Date.now,
       random: Math.random,
+      clock,
       sessions: () => ({
         views: async (ids) => (await Promise.all(ids.map((id) => this.#viewOf(id)))).flatMap((view) => view ?? []),
         handOver: async (id, when) => {
@@ -226,6 +222,13 @@ export class ClusterMember {
     }
   }
 }
+
+const clock: FleetClock = {
+  after: (ms, run) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
 
 /** Renewed often enough that two heartbeats may be lost. */
 const timesOf = (term_ms: number): FleetTimes => ({ ...FLEET_TIMES, term_ms, renew_ms: Math.round(term_ms * 0.3) });

@@ -204,6 +204,8 @@ export type ListField = (typeof LIST_FIELDS)[number];
 
 export type ListOptions = {
   limit?: number;
+  /** Only streams with these ids. */
+  ids?: readonly string[];
   /** Only streams whose state has these values. */
   where?: Partial<Record<ListField, string>>;
   /** Only streams whose state has this among its `tags`. */

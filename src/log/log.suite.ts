@@ -221,6 +221,9 @@ function streamsContract(open: () => Promise<OpenedLog>): void {
     expect(await ids({ where: { agent: "even", directory: "/d/0" }, order: "updated" })).toEqual(["s12", "s6"]);
     expect(await ids({ where: { agent: "even" }, archived: false, limit: 2 })).toEqual(["s10", "s8"]);
     expect(await ids({ tag: "four", order: "created" })).toEqual(["s12", "s8", "s4"]);
+    expect(await ids({ ids: ["s3", "s11", "none"] })).toEqual(["s11", "s3"]);
+    expect(await ids({ ids: ["s3", "s11"], pinned: true })).toEqual(["s3"]);
+    expect(await ids({ ids: [] })).toEqual([]);
     expect([await ids({ tag: "n8" }), await ids({ tag: "none" }), await ids({ pinned: true })]).toEqual([["s8"], [], ["s3"]]);
     expect(await ids({ where: { status: "running" } })).toEqual([]);
     const page = await again.list("session", { where: { agent: "odd" }, limit: 4, order: "updated" });

@@ -1,8 +1,10 @@
-/** A node of a fleet, as the API shows it. */
+/** A node of a fleet, as the API shows it, and what changes in a fleet. */
 import Type from "typebox";
+import { SessionMoved } from "./event-data.ts";
 
-export const NodeStateName = Type.Enum(["up", "draining", "fenced"], {
-  description: "draining: takes nothing new and gives away what it can; fenced: others may take over its sessions",
+export const NodeStateName = Type.Enum(["up", "draining", "fenced", "left"], {
+  description:
+    "draining: takes nothing new and gives away what it can; fenced: others may take over its sessions; left: it stopped by itself, and the same holds",
 });
 
 export const Node = Type.Object(
@@ -26,6 +28,47 @@ export const Node = Type.Object(
 );
 export type Node = Type.Static<typeof Node>;
 export const NodeList = Type.Object({ nodes: Type.Array(Node) }, { title: "NodeList" });
+
+/** What a node has become. `lease_lost`: it is silent, and will be fenced. `load`: its load, its sessions or its capacity are others. */
+export const NODE_CHANGES = [
+  "node.joined",
+  "node.up",
+  "node.draining",
+  "node.lease_lost",
+  "node.fenced",
+  "node.left",
+  "node.load",
+] as const;
+
+export const NodeChange = Type.Object(
+  {
+    type: Type.Enum([...NODE_CHANGES], {
+      description:
+        "joined: started, or came back; up: takes sessions (again); lease_lost: silent, will be fenced; load: its load or its number of sessions changed",
+    }),
+    at: Type.String({ format: "date-time" }),
+    node: Node,
+  },
+  { title: "NodeChange" },
+);
+export type NodeChange = Type.Static<typeof NodeChange>;
+
+/** One message of the stream of the fleet. The first is always `nodes`: all there are. */
+export const FleetMessage = Type.Union(
+  [
+    Type.Object({ type: Type.Literal("nodes"), at: Type.String({ format: "date-time" }), nodes: Type.Array(Node) }),
+    NodeChange,
+    Type.Object({
+      type: Type.Literal("session.moved"),
+      at: Type.String({ format: "date-time" }),
+      session_id: Type.String(),
+      sequence: Type.Integer({ description: "of the event in the session" }),
+      ...SessionMoved.properties,
+    }),
+  ],
+  { title: "FleetMessage" },
+);
+export type FleetMessage = Type.Static<typeof FleetMessage>;
 
 export const MoveSession = Type.Object(
   {

@@ -298,6 +298,11 @@ export const problemCodes = {
     title: "Another node owns the session",
     advice: "Ask any node by its public address: it sends the request on to the owner.",
   },
+  no_fleet: {
+    status: 409,
+    title: "This daemon is no node of a fleet",
+    advice: "Leave `node` and `label` out, or start it with --cluster.",
+  },
   node_not_found: { status: 404, title: "No such node", advice: "List the nodes with GET /v1/nodes." },
   node_full: {
     status: 409,

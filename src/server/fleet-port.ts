@@ -1,8 +1,11 @@
 /** What the server needs of a fleet: where sessions are, and how a request gets there. Absent where there is one daemon. Types only. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Node } from "../schema/node.ts";
+import type { Node, NodeChange } from "../schema/node.ts";
 import type { CreateSession, Session } from "../schema/session.ts";
+
+/** Nodes that a filter means: one by its name, those with all these labels. */
+export type NodeWish = { node?: string; labels?: Readonly<Record<string, string>> };
 
 export type PeerNode = { node_id: string; url: string };
 
@@ -34,6 +37,8 @@ export interface FleetPort {
   readonly nodeId: string;
   readonly kind: "node" | "gateway";
   route(sessionId: string): Promise<SessionRoute>;
+  /** Of a task that runs for no session. */
+  routeTask(taskId: string): Promise<SessionRoute>;
   /** Which node gets a new session; null: this one. `tried`: those that refused it. Throws problems. */
   place(request: CreateSession, tried: readonly string[]): Promise<PeerNode | null>;
   /** A node that answers what is not about one session, for a gateway. Throws problems. */
@@ -53,6 +58,11 @@ export interface FleetPort {
   /** Views of sessions as their owners have them, as far as those can be reached. */
   views(sessions: readonly Session[]): Promise<Session[]>;
   nodes(): Promise<Node[]>;
+  /** All nodes now, and what changes from then on, until `stop`. */
+  watch(listener: (changes: readonly NodeChange[]) => void): Promise<{ nodes: Node[]; stop(): void }>;
+  /** Ids of the sessions that such nodes own. */
+  sessionsOn(wish: NodeWish): Promise<Set<string>>;
+  isOn(sessionId: string, wish: NodeWish): Promise<boolean>;
   /** Throws node_not_found. */
   mark(nodeId: string, state: "up" | "draining" | "fenced"): Promise<void>;
   /** Only for a session that is here. Resolves when it is given away. */

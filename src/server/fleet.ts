@@ -4,10 +4,11 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Log } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession } from "../schema/session.ts";
 import { RetryLaterError } from "./auth.ts";
-import type { FleetPort, PeerNode } from "./fleet-port.ts";
+import type { FleetPort, PeerNode, SessionRoute } from "./fleet-port.ts";
 import { type NodeRequests, readBody } from "./node-requests.ts";
 import type { App, ServerContext } from "./server-context.ts";
 import { taskPlace } from "./session-place.ts";
@@ -17,7 +18,7 @@ import type { Caller } from "./token.ts";
 const HOLD_MS = 15_000;
 const LOOK_MS = 200;
 /** What a gateway has no answer to: it runs no agents. */
-const OF_NODES = ["/v1/agents", "/v1/trust", "/v1/skills"];
+const OF_NODES = ["/v1/agents", "/v1/trust", "/v1/skills", "/v1/directories"];
 
 /** Requests that another node answers: it keeps their audit record too. */
 const sentOn = new WeakSet<FastifyRequest>();
@@ -31,18 +32,19 @@ export function addFleet(app: App, context: ServerContext, requests: NodeRequest
     const { config, url = "" } = request.routeOptions;
     if (request.is404 || !request.caller || config.anywhere) return;
     const fromNode = requests.callerOf(request.raw) !== undefined;
-    if (fleet.kind === "gateway" && !fromNode && OF_NODES.some((each) => url.startsWith(each)))
+    const startsTask = config.operation === "startTask";
+    if (fleet.kind === "gateway" && !fromNode && (startsTask || OF_NODES.some((each) => url.startsWith(each))))
       return sendOn(fleet, request, reply, async () => ({ node: await fleet.anyNode() }), context);
-    const id = await sessionIdOf(request, context);
-    if (id === null) return;
-    const route = await fleet.route(id);
+    const look = await lookFor(fleet, request, context);
+    if (look === null) return;
+    const route = await look();
     if (fromNode) {
       if (route.at === "node" || route.at === "nowhere") throw new ProblemError("wrong_node");
       return;
     }
     if (route.at === "here" || route.at === "unknown") return;
     if (route.at === "nowhere" && config.fallback) return;
-    return sendOn(fleet, request, reply, () => ownerOf(fleet, id), context);
+    return sendOn(fleet, request, reply, () => ownerOf(look), context);
   });
   app.addHook("preHandler", async (request, reply) => {
     const { config } = request.routeOptions;
@@ -58,20 +60,29 @@ export function addFleet(app: App, context: ServerContext, requests: NodeRequest
   });
 }
 
-/** The session that a request is about; null: none, or no single one. */
-async function sessionIdOf(request: FastifyRequest, { log }: ServerContext): Promise<string | null> {
+/** How to find the node that a request is for; null: no single one, it is answered here. */
+async function lookFor(fleet: FleetPort, request: FastifyRequest, { log }: ServerContext): Promise<Look | null> {
   const { url = "" } = request.routeOptions;
   const params = request.params as { id?: string; task?: string };
-  if (url.startsWith("/v1/sessions/:id")) return params.id ?? null;
-  if (url.startsWith("/v1/tasks/:task")) return (await taskPlace(log, params.task ?? ""))?.session_id ?? null;
+  if (url.startsWith("/v1/sessions/:id")) return () => fleet.route(params.id ?? "");
+  if (url.startsWith("/v1/tasks/:task")) return lookForTask(fleet, params.task ?? "", log);
   return null;
 }
 
+/** Where something is now. */
+export type Look = () => Promise<SessionRoute>;
+
+/** A task is where its session is; one that runs for none, where it was started. */
+export async function lookForTask(fleet: FleetPort, taskId: string, log: Log): Promise<Look> {
+  const sessionId = (await taskPlace(log, taskId))?.session_id;
+  return () => (sessionId ? fleet.route(sessionId) : fleet.routeTask(taskId));
+}
+
 /** Null: it is here now. Waits for a takeover. Throws `owner_unreachable`. */
-export async function ownerOf(fleet: FleetPort, id: string): Promise<{ node: PeerNode } | null> {
+export async function ownerOf(look: Look): Promise<{ node: PeerNode } | null> {
   const until = Date.now() + HOLD_MS;
   for (;;) {
-    const route = await fleet.route(id);
+    const route = await look();
     if (route.at === "node") return { node: route.node };
     if (route.at === "here" || route.at === "unknown") return null;
     if (route.why !== "takeover")

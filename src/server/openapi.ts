@@ -124,7 +124,10 @@ function replies(docs: Readonly<Record<number, ReplyDoc>>, schemas: Components):
 function reply(doc: ReplyDoc, schemas: Components): Json {
   if ("description" in doc && typeof doc.description === "string" && !("type" in doc) && !("anyOf" in doc)) {
     const media = "media" in doc && typeof doc.media === "string" ? doc.media : undefined;
-    return { description: doc.description, ...(media ? { content: { [media]: {} } } : {}) };
+    return {
+      description: doc.description,
+      ...(media ? { content: { [media]: "schema" in doc ? schemas.content(doc.schema, media) : {} } } : {}),
+    };
   }
   const title = "title" in doc && typeof doc.title === "string" ? doc.title : "Done";
   return { description: title, content: { "application/json": schemas.content(doc) } };

@@ -101,7 +101,8 @@ export type App = FastifyInstance<RawServerDefault, IncomingMessage, ServerRespo
 export type RouteModule = (app: App, context: ServerContext) => void;
 
 /** A reply of a route, for OpenAPI: a JSON schema, nothing, or another media type. */
-export type ReplyDoc = TSchema | { description: string; media?: string };
+/** `schema`: of each message, where `media` is not JSON. */
+export type ReplyDoc = TSchema | { description: string; media?: string; schema?: TSchema };
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -429,7 +429,7 @@ function addRoutes(app: App, context: ServerContext, authenticator: Authenticato
   directoryRoutes(app, context);
   shareRoutes(app, context);
   fileChangeRoutes(app, context);
-  if (context.fleet) nodeRoutes(app, context.fleet);
+  nodeRoutes(app, context);
   socketRoutes(app);
   uiRoutes(app, context);
   for (const add of context.routes ?? []) add(app, context);

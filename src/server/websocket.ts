@@ -7,7 +7,8 @@ import { WebSocketServer } from "ws";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { TaskService } from "../workspace/tasks/index.ts";
 import { withAgent } from "./agent-caller.ts";
-import { ownerOf, unreachable } from "./fleet.ts";
+import { type Look, lookForTask, ownerOf, unreachable } from "./fleet.ts";
+import type { FleetPort } from "./fleet-port.ts";
 import type { NodeRequests } from "./node-requests.ts";
 import type { OriginGuard } from "./origin-guard.ts";
 import { problemHeaders, problemOf, toProblemError } from "./problems.ts";
@@ -58,7 +59,10 @@ export function createUpgradeHandler(
       const caller = nodes.callerOf(request) ?? (await context.access.authenticate(request, origin));
       context.access.enter(caller)();
       const server = caller.role === "observe" ? looking : acting;
+      const upgrade = { request, socket, head, caller, fromNode };
       if (kind === "tasks" && context.tasks) {
+        await context.access.check(caller, { role: "observe", reach: "task" }, { task: session_id });
+        if (await sentOn(context, (fleet) => lookForTask(fleet, session_id, context.log), upgrade)) return;
         const connection = await taskConnection(context, context.tasks, session_id, caller, request);
         context.streams.mustHaveRoom(caller);
         onAccepted(request.socket);
@@ -70,7 +74,7 @@ export function createUpgradeHandler(
         return;
       }
       await context.access.check(caller, { role: "observe", reach: "session" }, { id: session_id });
-      if (await sentOn(context, session_id, { request, socket, head, caller, fromNode })) return;
+      if (await sentOn(context, async (fleet) => () => fleet.route(session_id), upgrade)) return;
       const session = await context.manager.get(session_id);
       const query = await readSubscribeQuery(
         url.searchParams,
@@ -98,12 +102,12 @@ type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer; caller:
 /** True: another node owns the session, and has the socket now. Throws `wrong_node`, `owner_unreachable`. */
 async function sentOn(
   context: ServerContext,
-  id: string,
+  lookFor: (fleet: FleetPort) => Promise<Look>,
   { request, socket, head, caller, fromNode }: Upgrade,
 ): Promise<boolean> {
   const { fleet } = context;
   if (!fleet) return false;
-  const owner = await ownerOf(fleet, id);
+  const owner = await ownerOf(await lookFor(fleet));
   if (owner === null) return false;
   if (fromNode) throw new ProblemError("wrong_node");
   // The owner sees this node at the other end: who really calls is found out here.
@@ -115,13 +119,12 @@ async function sentOn(
 }
 
 async function taskConnection(
-  { access, redactions }: ServerContext,
+  { redactions }: ServerContext,
   tasks: TaskService,
   taskId: string,
   caller: Caller,
   request: IncomingMessage,
 ): Promise<TaskConnection> {
-  await access.check(caller, { role: "observe", reach: "task" }, { task: taskId });
   const redactor = redactions.applyTo(caller) ? await redactions.ofSession(taskId) : null;
   return { tasks, taskId, task: await tasks.watched(taskId), caller, request, redactor };
 }

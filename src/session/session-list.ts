@@ -8,6 +8,8 @@ import { RowError } from "./session-row.ts";
 export type ListFilter = {
   limit: number;
   before?: string;
+  /** Only these. */
+  ids?: ReadonlySet<string>;
   agent?: string;
   status?: SessionState;
   directory?: string;
@@ -50,7 +52,7 @@ export class SessionList {
   /** Rows that may fit. Filters that the log knows are left to it, and words to the search index. */
   async #page(filter: ListFilter, before: string | null): Promise<{ rows: StreamRow[]; next: string | null }> {
     const { log, searchReady } = this.#options;
-    const { limit, order = "created", agent, directory, status, tag, archived, pinned, search } = filter;
+    const { limit, order = "created", ids, agent, directory, status, tag, archived, pinned, search } = filter;
     const place = before === null ? {} : { before };
     if (search && searchReady()) return this.#namedRows(search, limit, before);
     const where = {
@@ -59,6 +61,7 @@ export class SessionList {
       ...(status === undefined ? {} : { status }),
     };
     const marks = {
+      ...(ids === undefined ? {} : { ids: [...ids] }),
       ...(tag === undefined ? {} : { tag }),
       ...(archived === undefined ? {} : { archived }),
       ...(pinned === undefined ? {} : { pinned }),
@@ -88,6 +91,7 @@ export class SessionList {
 }
 
 function matches(view: SessionView, filter: ListFilter): boolean {
+  if (filter.ids?.has(view.session_id) === false) return false;
   if (filter.agent !== undefined && view.agent !== filter.agent) return false;
   if (filter.status !== undefined && view.status !== filter.status) return false;
   if (filter.directory !== undefined && view.directory !== filter.directory) return false;

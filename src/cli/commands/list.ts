@@ -3,6 +3,7 @@ import type { Dragoman, ListOptions } from "../../client/dragoman.ts";
 import type { Session, SessionState } from "../../schema/session.ts";
 import { type Command, EXIT, flag, type Invocation, need, text, UsageError, type Values, wholeNumber } from "../command.ts";
 import { LiveArea } from "../live-area.ts";
+import { nodeFilterOf, nodeOptions } from "../node-filter.ts";
 import { exactLine } from "../output.ts";
 import { ago, paintFor, table } from "../style.ts";
 import { columnsOf } from "../text-layout.ts";
@@ -27,6 +28,7 @@ export const ls: Command = {
     pinned: { type: "boolean", about: "only pinned ones" },
     archived: { type: "boolean", about: "only those that were put away" },
     all: { type: "boolean", short: "a", about: "also those that have ended or were put away" },
+    ...nodeOptions,
     watch: { type: "boolean", short: "w", about: "keep the list on the screen and up to date" },
     order: { type: "string", value: "<order>", about: "updated (default): the last written first; created: the newest first" },
     search: { type: "string", value: "<text>", about: "in title, id, directory and agent" },
@@ -116,6 +118,7 @@ function filterOf(values: Values): ListOptions {
     order,
     ...(living ? { ended: "exclude" as const } : {}),
     ...(search ? { search } : {}),
+    ...nodeFilterOf(values),
     ...(before ? { before } : {}),
   };
 }

@@ -1,33 +1,79 @@
-// `nodes …`: the nodes of a fleet. `cluster …`: its database.
+/** `nodes …`: the nodes of a fleet. `cluster …`: its database. */
 import { randomBytes } from "node:crypto";
-import { type Command, done, EXIT, flag, need, text, UsageError } from "../command.ts";
+import type { FleetMessage, Node } from "../../schema/node.ts";
+import { type Command, done, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
+import { LiveArea } from "../live-area.ts";
+import { exactLine } from "../output.ts";
+import { paintFor, table } from "../style.ts";
+import { columnsOf } from "../text-layout.ts";
 
 export const nodesList: Command = {
   name: "nodes ls",
-  usage: "nodes ls",
+  usage: "nodes ls [--watch]",
   about: "list the nodes of the fleet",
-  async run({ values, daemon, json, table }) {
+  help: `  With --watch the list stays on the screen and follows what happens, and says which sessions other nodes took, until Ctrl-C. With --watch
+  and --json every change is printed, one a line; the first line has all nodes.`,
+  options: { watch: { type: "boolean", short: "w", about: "keep the list on the screen and up to date" } },
+  async run(call) {
+    const { values, daemon, json, print, table } = call;
+    if (flag(values, "watch")) return watchNodes(call);
     const nodes = await (await daemon()).nodes();
     if (flag(values, "json")) for (const node of nodes) json(node);
-    else
-      table(
-        ["NODE", "KIND", "STATE", "SESSIONS", "LOAD", "LEASE", "PLACES", "URL", "VERSION"],
-        nodes.map((node) => [
-          node.node_id,
-          node.kind,
-          node.state,
-          String(node.sessions),
-          `${node.load}/${node.capacity}`,
-          node.lease_ms > 0 ? `${Math.round(node.lease_ms / 1000)} s` : "run out",
-          node.places.join(" "),
-          node.url,
-          node.version,
-        ]),
-        ["VERSION", "URL", "PLACES"],
-      );
+    else if (nodes.length === 0) print("This daemon is no node of a fleet.");
+    else table(HEAD, nodes.map(row), DROP);
     return EXIT.ok;
   },
 };
+
+const HEAD = ["NODE", "KIND", "STATE", "SESSIONS", "LOAD", "LEASE", "PLACES", "URL", "VERSION"];
+const DROP = ["VERSION", "URL", "PLACES"];
+
+const row = (node: Node): string[] => [
+  node.node_id,
+  node.kind,
+  node.state,
+  String(node.sessions),
+  `${node.load}/${node.capacity}`,
+  node.state === "left" ? "–" : node.lease_ms > 0 ? `${Math.round(node.lease_ms / 1000)} s` : "run out",
+  node.places.join(" "),
+  node.url,
+  node.version,
+];
+
+/** So many of the last changes stay on the screen. */
+const SHOWN_CHANGES = 8;
+
+async function watchNodes({ values, terminal, daemon, json }: Invocation): Promise<number> {
+  const { stdout, env, signal } = terminal;
+  const stream = (await daemon()).watchNodes({ signal });
+  if (flag(values, "json")) {
+    for await (const { cursor, message } of stream) json({ cursor, message });
+    return EXIT.ok;
+  }
+  if (!stdout.isTTY) throw new UsageError("--watch needs a terminal; with --json it prints every change");
+  const area = new LiveArea(stdout.device);
+  const paint = paintFor(stdout, env);
+  let nodes = new Map<string, Node>();
+  const changes: string[] = [];
+  for await (const { message } of stream) {
+    if (message.type === "nodes") nodes = new Map(message.nodes.map((node) => [node.node_id, node]));
+    else if (message.type !== "session.moved") nodes.set(message.node.node_id, message.node);
+    if (message.type !== "nodes" && message.type !== "node.load") changes.unshift(changeLine(message));
+    changes.splice(SHOWN_CHANGES);
+    const drawn = table(HEAD, [...nodes.values()].map(row), paint, { columns: columnsOf(stdout, env) - 1, drop: DROP });
+    area.draw(() => {}, [...drawn.split("\n"), ...changes.map(exactLine), paint.dim("Ctrl-C ends")]);
+  }
+  return EXIT.ok;
+}
+
+function changeLine(message: Exclude<FleetMessage, { type: "nodes" }>): string {
+  const time = message.at.slice(11, 19);
+  if (message.type === "session.moved") {
+    const { session_id, from, to, reason, sequence } = message;
+    return `${time} ${session_id} ${reason === "takeover" ? "taken over" : "moved"}${from === null ? "" : ` from ${from}`} by ${to} at #${sequence}`;
+  }
+  return `${time} ${message.node.node_id} ${message.type.slice("node.".length).replace("_", " ")}`;
+}
 
 export const nodesDrain: Command = {
   name: "nodes drain",

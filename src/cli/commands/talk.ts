@@ -4,6 +4,7 @@ import { basename } from "node:path";
 import type { UniversalEvent } from "../../schema/event.ts";
 import { type Command, EXIT, flag, type Invocation, list, need, text, wholeNumber } from "../command.ts";
 import { EventPrinter } from "../event-printer.ts";
+import { nodeFilterOf, nodeOptions } from "../node-filter.ts";
 import { answersFor } from "../session-view.ts";
 import { promptOf } from "./run.ts";
 
@@ -109,11 +110,13 @@ export const events: Command = {
   options: {
     after: { type: "string", value: "<cursor>", about: "go on after this cursor (default: from now on)" },
     type: { type: "string", short: "t", multiple: true, value: "<type>", about: "only of this type; may be repeated" },
+    ...nodeOptions,
   },
   async run({ values, daemon, json, terminal }) {
     const after = text(values, "after");
     const types = list(values, "type");
-    const stream = (await daemon()).events({ signal: terminal.signal, kinds: ["session"], ...(after ? { after } : {}) });
+    const wanted = { kinds: ["session"] as const, ...nodeFilterOf(values), ...(after ? { after } : {}) };
+    const stream = (await daemon()).events({ signal: terminal.signal, ...wanted });
     for await (const { cursor, event } of stream) if (types.length === 0 || types.includes(event.type)) json({ cursor, event });
     return EXIT.ok;
   },

@@ -185,6 +185,8 @@ export class SimNode implements Process {
       release: remote(registry.release),
       forget: remote(registry.forget),
       owned: remote(registry.owned),
+      ownedBy: remote(registry.ownedBy),
+      taskOwner: remote(registry.taskOwner),
       find: remote(registry.find),
       nodes: remote(registry.nodes),
       mark: remote(registry.mark),

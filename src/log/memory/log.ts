@@ -124,6 +124,7 @@ export class MemoryLog implements Log {
     const [at = Number.POSITIVE_INFINITY, no = Number.POSITIVE_INFINITY] = options.before?.split(".").map(Number) ?? [];
     const found = [...this.#streams.values()]
       .filter((stream) => stream.kind === kind && stream.isCommitted)
+      .filter((stream) => options.ids?.includes(stream.id) !== false)
       .filter((stream) => !options.onlyOpen || stream.committedOpenSince !== null)
       .filter((stream) => fits(stream.committedState, options))
       .filter((stream) => time(stream) < at || (time(stream) === at && stream.no < no))

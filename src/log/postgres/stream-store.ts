@@ -89,6 +89,7 @@ export class StreamStore {
       const value = options.where?.[field];
       if (value !== undefined) add((name) => `t.${field} = ${name}`, plain(value));
     }
+    if (options.ids) add((name) => `s.id = ANY(${name}::text[])`, textArray(options.ids.map(plain)));
     if (options.onlyOpen) wheres.push("s.open_since IS NOT NULL");
     if (options.tag !== undefined) add((name) => `t.tags <> '{}' AND t.tags @> ${name}::text[]`, textArray([plain(options.tag)]));
     if (options.archived !== undefined) add((name) => `t.archived = ${name}`, options.archived);

@@ -82,8 +82,9 @@ export class StreamList {
   }
 }
 
-function filtersOf({ where = {}, tag, archived, pinned, onlyOpen }: ListOptions): [string, SqlValue[]][] {
+function filtersOf({ ids, where = {}, tag, archived, pinned, onlyOpen }: ListOptions): [string, SqlValue[]][] {
   const filters: [string, SqlValue[]][] = Object.entries(where).map(([name, value]) => [`${fieldSql(name)} = ?`, [value ?? ""]]);
+  if (ids) filters.push(["id IN (SELECT value FROM json_each(?))", [JSON.stringify(ids)]]);
   if (onlyOpen) filters.push(["open_since IS NOT NULL", []]);
   if (tag !== undefined) filters.push([`${TAGGED} AND EXISTS (SELECT 1 FROM json_each(state, '$.tags') WHERE value = ?)`, [tag]]);
   if (archived !== undefined) filters.push([`(${fieldSql("archived")} IS 1) = ?`, [archived ? 1 : 0]]);

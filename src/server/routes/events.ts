@@ -1,18 +1,20 @@
 // A session's events: pages, the live stream, and the live stream of all sessions.
 import type { FastifyReply, FastifyRequest } from "fastify";
 import Type from "typebox";
-import type { Log, ReadPage, Stream } from "../../log/contract.ts";
+import type { GlobalBatch, Log, ReadPage, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { EventList } from "../../schema/session.ts";
 import { STREAM_KINDS, type StreamKind } from "../../schema/stream-kind.ts";
 import type { Access } from "../access.ts";
 import { type Encoding, encodeRun, encodingHeaders, encodingOf, isPlain, listOf } from "../event-encoding.ts";
+import type { FleetPort, NodeWish } from "../fleet-port.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import { taskPlace } from "../session-place.ts";
 import { followAll, followStream, hasEnded, type Selection } from "../sse/follow.ts";
 import { SseStream } from "../sse/stream.ts";
 import type { Caller } from "../token.ts";
 import { callerOf } from "./auth.ts";
-import { EncodingQuery, Sequence, SessionPath, sessionStream } from "./parameters.ts";
+import { EncodingQuery, NodeQuery, nodeWish, Sequence, SessionPath, sessionStream } from "./parameters.ts";
 
 const tag = "events";
 export const eventStream = { description: "Server-sent events", media: "text/event-stream" };
@@ -45,7 +47,8 @@ export const StreamQuery = Type.Object({
 });
 
 /** Only the log knows what is in it. */
-const CURSOR = "^[\\w.@:-]{1,128}$";
+const FROM_THE_BEGINNING = "0.0";
+export const CURSOR = "^[\\w.@:-]{1,128}$";
 const LAST_SEQUENCE = "^[0-9]{1,16}(@[0-9a-f]{1,32})?$";
 const AllQuery = Type.Object({
   after: Type.Optional(
@@ -57,6 +60,7 @@ const AllQuery = Type.Object({
       description: "only streams of these kinds, separated by commas; default all",
     }),
   ),
+  ...NodeQuery,
   ...EncodingQuery,
 });
 
@@ -114,18 +118,18 @@ export function eventRoutes(app: App, context: ServerContext): void {
         summary: "The events of all sessions and other streams in one; with a scope, of those the token reaches.",
         description: "`id:` is a cursor. Without one, the stream begins now.",
         replies: { 200: eventStream },
-        problems: ["cursor_too_large", "log_changed", "too_many_subscribers"],
+        problems: ["cursor_too_large", "log_changed", "too_many_subscribers", "no_fleet"],
       },
     },
     async (request, reply) => {
+      const wish = nodeWish(request.query, context.fleet);
       const encoding = encodingOf(request.query, dialects, redactions.reader(request.caller));
-      const after = lastEventId(request.headers["last-event-id"], CURSOR) ?? request.query.after ?? (await log.end());
-      await log.assertCursor(after);
+      const after = await cursorOf(request, log);
       streams.mustHaveRoom(request.caller);
       reply.headers({ ...logHeaders(log), ...encodingHeaders(encoding) });
       const sse = new SseStream(request, reply, streams, { id: after });
       const kinds = listOf(request.query.kind) as StreamKind[] | null;
-      const sees = seenBy(callerOf(request), access);
+      const sees = both(seenBy(callerOf(request), access), wish && onNodes(wish, log));
       followAll(sse, log, after, encoding, { kinds: kinds && new Set(kinds), sees });
     },
   );
@@ -190,6 +194,34 @@ async function hasMore(stream: Stream, after: number, encoding: Encoding): Promi
   }
 }
 
+/** Null: nothing is left out. */
+function both(one: Selection["sees"], other: Selection["sees"]): Selection["sees"] {
+  if (!one || !other) return one ?? other;
+  return async (batch) => (await one(batch)) && other(batch);
+}
+
+/** An owner is asked for again after this time, and whenever the session says that it has another. */
+const OWNER_MS = 5_000;
+
+/** Sessions on some nodes of a fleet, and tasks that run for them. */
+function onNodes(wish: NodeWish & { fleet: FleetPort }, log: Log): Selection["sees"] {
+  const known = new Map<string, { at: number; on: Promise<boolean> }>();
+  const sessionOf = async ({ kind, stream_id }: Pick<GlobalBatch, "kind" | "stream_id">): Promise<string | null> => {
+    if (kind === "session") return stream_id;
+    return kind === "task" ? ((await taskPlace(log, stream_id))?.session_id ?? null) : null;
+  };
+  return async (batch) => {
+    const id = await sessionOf(batch);
+    if (id === null) return false;
+    const before = known.get(id);
+    const now = Date.now();
+    if (before && now - before.at < OWNER_MS && !batch.types.includes("session.moved")) return before.on;
+    const on = wish.fleet.isOn(id, wish);
+    known.set(id, { at: now, on });
+    return on;
+  };
+}
+
 /** Asked for every batch; a session's directory does not change, so an answer stays. Null: it sees all. */
 function seenBy(caller: Caller, access: Access): Selection["sees"] {
   if (caller.scope === null) return null;
@@ -226,6 +258,17 @@ export async function mustReach(stream: Stream, after: number, epoch?: string): 
       "cursor_too_large",
       `after=${after} lies beyond the stream, which ends at ${stream.lastCommitted}. The log was reset or this is another daemon: read again from after=0.`,
     );
+}
+
+/** Where a stream of all streams begins: a cursor that the log takes, the beginning (`0.0`, whatever the engine), or now. */
+export async function cursorOf(
+  { headers, query }: { headers: FastifyRequest["headers"]; query: { after?: string } },
+  log: Log,
+): Promise<string> {
+  const given = lastEventId(headers["last-event-id"], CURSOR) ?? query.after ?? (await log.end());
+  const after = given === FROM_THE_BEGINNING ? log.beginning : given;
+  await log.assertCursor(after);
+  return after;
 }
 
 function lastEventId(header: string | string[] | undefined, pattern: string): string | undefined {

@@ -1,16 +1,24 @@
-// The nodes of a fleet: who is there, and a person's decisions about them. Only where there is a fleet.
+/** The nodes of a fleet: who is there, what changes among them, and a person's decisions about them. A daemon by itself describes them too: it has no nodes, and says so. */
 import Type from "typebox";
-import { MoveSession, Node, NodeList } from "../../schema/node.ts";
+import { FleetMessage, MoveSession, Node, NodeList } from "../../schema/node.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import type { FleetPort } from "../fleet-port.ts";
-import type { App } from "../server-context.ts";
+import type { App, ServerContext } from "../server-context.ts";
+import { followFleet } from "../sse/fleet.ts";
+import { SseStream } from "../sse/stream.ts";
+import { CURSOR, cursorOf, eventStream, logHeaders } from "./events.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "nodes";
 const NodePath = Type.Object({ node: Type.String({ minLength: 1, maxLength: 128 }) });
 const done = { description: "Done" };
 
-export function nodeRoutes(app: App, fleet: FleetPort): void {
+function inFleet(fleet: FleetPort | undefined): FleetPort {
+  if (!fleet) throw new ProblemError("no_fleet");
+  return fleet;
+}
+
+export function nodeRoutes(app: App, { fleet, log, streams }: ServerContext): void {
   app.get(
     "/v1/nodes",
     {
@@ -18,11 +26,43 @@ export function nodeRoutes(app: App, fleet: FleetPort): void {
         tag,
         reach: "all",
         operation: "listNodes",
-        summary: "The nodes of the fleet, with their leases, places, agents and load.",
+        summary: "The nodes of the fleet, with their leases, places, agents and load; none where the daemon is by itself.",
         replies: { 200: NodeList },
       },
     },
-    async () => ({ nodes: await fleet.nodes() }),
+    async () => ({ nodes: (await fleet?.nodes()) ?? [] }),
+  );
+
+  app.get(
+    "/v1/nodes/sse",
+    {
+      schema: {
+        querystring: Type.Object({
+          after: Type.Optional(
+            Type.String({ pattern: CURSOR, description: "an `id:` of this stream: sessions that moved since are told" }),
+          ),
+        }),
+      },
+      config: {
+        tag,
+        reach: "all",
+        operation: "watchNodes",
+        summary: "All nodes, then every change among them and every session that another node takes.",
+        description:
+          "`event:` is the type: `nodes` first, with all of them; `node.joined`, `node.up`, `node.draining`, `node.lease_lost`, `node.fenced`, `node.left` and `node.load` with the node as it is now; `session.moved` with the session. `id:` is a cursor; with `after` or Last-Event-ID no moved session is missed.",
+        replies: { 200: { ...eventStream, schema: FleetMessage } },
+        problems: ["cursor_too_large", "log_changed", "too_many_subscribers", "no_fleet"],
+      },
+    },
+    async (request, reply) => {
+      const there = inFleet(fleet);
+      const after = await cursorOf(request, log);
+      streams.mustHaveRoom(request.caller);
+      // Asked before the answer begins: a registry that does not answer is a problem, not an empty stream.
+      await there.nodes();
+      reply.headers(logHeaders(log));
+      await followFleet(new SseStream(request, reply, streams, { id: after }), { fleet: there, log, after });
+    },
   );
 
   app.get(
@@ -39,7 +79,7 @@ export function nodeRoutes(app: App, fleet: FleetPort): void {
       },
     },
     async ({ params }) => {
-      const node = (await fleet.nodes()).find(({ node_id }) => node_id === params.node);
+      const node = (await fleet?.nodes())?.find(({ node_id }) => node_id === params.node);
       if (!node) throw new ProblemError("node_not_found");
       return node;
     },
@@ -57,11 +97,11 @@ export function nodeRoutes(app: App, fleet: FleetPort): void {
         operation: "drainNode",
         summary: "Let a node give its sessions away, each when its turn has ended. With `undo` it takes new ones again.",
         replies: { 202: { description: "It has been told" } },
-        problems: ["node_not_found"],
+        problems: ["node_not_found", "no_fleet"],
       },
     },
     async ({ params, body }, reply) => {
-      await fleet.mark(params.node, body.undo ? "up" : "draining");
+      await inFleet(fleet).mark(params.node, body.undo ? "up" : "draining");
       return reply.code(202).send();
     },
   );
@@ -77,11 +117,11 @@ export function nodeRoutes(app: App, fleet: FleetPort): void {
         operation: "fenceNode",
         summary: "Take a node's sessions away at once. A node that lives comes back with those that nobody took.",
         replies: { 204: done },
-        problems: ["node_not_found"],
+        problems: ["node_not_found", "no_fleet"],
       },
     },
     async ({ params }, reply) => {
-      await fleet.mark(params.node, "fenced");
+      await inFleet(fleet).mark(params.node, "fenced");
       return reply.code(204).send();
     },
   );
@@ -96,12 +136,12 @@ export function nodeRoutes(app: App, fleet: FleetPort): void {
         operation: "moveSession",
         summary: "Give a session to another node, when its turn has ended or now.",
         replies: { 202: { description: "It is being given away" } },
-        problems: ["session_not_found", "node_not_found", "node_full", "no_node", "owner_unreachable"],
+        problems: ["session_not_found", "node_not_found", "node_full", "no_node", "owner_unreachable", "no_fleet"],
       },
     },
     async ({ params, body }, reply) => {
       const { when = "turn_end", ...to } = body;
-      await fleet.move(params.id, to, when);
+      await inFleet(fleet).move(params.id, to, when);
       return reply.code(202).send();
     },
   );

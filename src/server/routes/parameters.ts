@@ -3,6 +3,9 @@ import Type from "typebox";
 import type { Log, Stream } from "../../log/contract.ts";
 import { ProblemError } from "../../schema/problem-codes.ts";
 import { isImporting } from "../../session/import-mark.ts";
+import type { FleetPort, NodeWish } from "../fleet-port.ts";
+
+const LABEL = "[^=,]{1,64}=[^,]{0,128}";
 
 export const SessionPath = Type.Object({ id: Type.String({ description: "Id of the session.", minLength: 1, maxLength: 128 }) });
 
@@ -18,6 +21,33 @@ export const EncodingQuery = {
     Type.Integer({ minimum: 1, maximum: 99, description: "of the dialect, where it has several; default the newest" }),
   ),
 };
+
+/** In a fleet: what is on some nodes only. */
+export const NodeQuery = {
+  node: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 128, description: "in a fleet: only sessions that this node owns, and their tasks" }),
+  ),
+  label: Type.Optional(
+    Type.String({
+      pattern: `^${LABEL}(,${LABEL}){0,15}$`,
+      description:
+        "in a fleet: only sessions on nodes with this label, `zone=a`; with several, separated by commas, on those that have all",
+    }),
+  ),
+};
+
+/** Null: no node is meant. Throws `no_fleet` where there is no fleet: an unfiltered answer would look like a filtered one. */
+export function nodeWish(
+  { node, label }: { node?: string | undefined; label?: string | undefined },
+  fleet: FleetPort | undefined,
+): (NodeWish & { fleet: FleetPort }) | null {
+  if (node === undefined && label === undefined) return null;
+  if (!fleet) throw new ProblemError("no_fleet");
+  const labels = Object.fromEntries(
+    label?.split(",").map((each) => [each.slice(0, each.indexOf("=")), each.slice(each.indexOf("=") + 1)]) ?? [],
+  );
+  return { fleet, labels, ...(node === undefined ? {} : { node }) };
+}
 
 export const Sequence = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 

@@ -15,7 +15,7 @@ import { configure, createSession, forkSession, interrupt, removeSession, resume
 import type { FleetPort } from "../fleet-port.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { callerOf } from "./auth.ts";
-import { SessionPath } from "./parameters.ts";
+import { NodeQuery, nodeWish, SessionPath } from "./parameters.ts";
 
 const tag = "sessions";
 const done = { description: "Done" };
@@ -38,6 +38,7 @@ const ListQuery = Type.Object({
     Type.Enum(["created", "updated"], { description: "created (default): the newest first; updated: the last written first" }),
   ),
   search: Type.Optional(Type.String({ description: "in title, id, directory and agent" })),
+  ...NodeQuery,
 });
 
 export function sessionRoutes(app: App, context: ServerContext): void {
@@ -81,13 +82,16 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         operation: "listSessions",
         summary: "List sessions, the newest first.",
         replies: { 200: SessionList },
+        problems: ["no_fleet"],
       },
     },
     async (request) => {
       const caller = callerOf(request);
-      const { archived = "exclude", ended = "include", ...query } = request.query;
+      const { archived = "exclude", ended = "include", node, label, ...query } = request.query;
+      const wish = nodeWish({ node, label }, context.fleet);
       const filter: ListFilter = {
         ...query,
+        ...(wish === null ? {} : { ids: await wish.fleet.sessionsOn(wish) }),
         ...(archived === "include" ? {} : { archived: archived === "only" }),
         ...(ended === "include" ? {} : { ended: ended === "only" }),
         limit: request.query.limit ?? 50,

@@ -42,7 +42,7 @@ export type Selection = {
   /** Null: all kinds. */
   kinds: ReadonlySet<StreamKind> | null;
   /** Which streams the caller may see; null: all. */
-  sees: ((stream: Pick<GlobalBatch, "kind" | "stream_id">) => Promise<boolean>) | null;
+  sees: ((stream: Pick<GlobalBatch, "kind" | "stream_id" | "types">) => Promise<boolean>) | null;
 };
 
 export function followAll(sse: SseStream, log: Log, after: string, encoding: Encoding, { kinds, sees }: Selection): void {
@@ -147,7 +147,7 @@ function follow<B>(
 }
 
 /** A stream that cannot go on says why before it ends: `event: problem`. */
-function fail(sse: SseStream, error: unknown): void {
+export function fail(sse: SseStream, error: unknown): void {
   sse.write(namedEvent("problem", problemOf(toProblemError(error))));
   sse.end();
 }
