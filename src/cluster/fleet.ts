@@ -10,7 +10,7 @@ import type { CreateSession, Session, SessionWhereabouts } from "../schema/sessi
 import type { FleetClock, FleetNode } from "./fleet-node.ts";
 import { type Forwarded, Peers } from "./forward.ts";
 import { NodeWatch } from "./node-watch.ts";
-import { hasLabels, placeSession, unclaimable } from "./placement.ts";
+import { hasLabels, isLiving, placeSession, takesNew, unclaimable } from "./placement.ts";
 import type { Places } from "./places.ts";
 import type { NodeProfile, NodeRow, Ownership, Registry } from "./registry.ts";
 import { hashOf, INTERNAL, type NodeSecret } from "./signature.ts";
@@ -50,6 +50,8 @@ const isWished = ({ node_id, labels }: NodeRow, wish: NodeWish): boolean =>
 
 /** Nodes and owners are looked up once in this time. */
 const FRESH_MS = 500;
+/** How often a node that owes an answer is looked up. */
+const WATCH_MS = 1_000;
 
 export class Fleet {
   readonly #options: FleetOptions;
@@ -116,27 +118,33 @@ export class Fleet {
   }
 
   async anyNode(): Promise<PeerNode> {
-    const node = (await this.#rows()).find(({ kind, state, lease_ms }) => kind === "node" && state === "up" && lease_ms >= 0);
+    const node = (await this.#rows()).find(takesNew);
     if (!node) throw new ProblemError("no_node");
     return { node_id: node.node_id, url: node.url };
   }
 
+  /** A node that is stopped keeps its connections open and answers nothing: it is given up when its lease has run out. */
   forward(
     request: IncomingMessage,
     response: ServerResponse,
     { node, caller, body, headers, onAnswer }: Sent,
   ): Promise<Forwarded> {
+    const gone = new AbortController();
+    let writer: string | undefined;
+    const watch = setInterval(() => {
+      const look = async (): Promise<void> => {
+        const row = (await this.#rows()).find(({ node_id }) => node_id === node.node_id);
+        writer ??= row?.writer;
+        if (!row || !isLiving(row) || row.writer !== writer) gone.abort();
+      };
+      // A registry that cannot be asked says nothing about the node.
+      look().catch(() => undefined);
+    }, WATCH_MS).unref();
+    response.once("close", () => clearInterval(watch));
     const path = `${INTERNAL}forward${request.url ?? "/"}`;
     const signed = this.#sign(request.method ?? "GET", path, node.node_id, caller, body ?? "");
-    return this.#peers.forward(request, response, {
-      url: node.url,
-      node_id: node.node_id,
-      path,
-      body,
-      signed,
-      headers,
-      onAnswer,
-    });
+    const to = { url: node.url, node_id: node.node_id, path, body, signed, headers, gone: gone.signal, onAnswer };
+    return this.#peers.forward(request, response, to).finally(() => void (response.headersSent || clearInterval(watch)));
   }
 
   upgrade(
@@ -309,6 +317,6 @@ function whereaboutsOf(_: Session, owner: Ownership | undefined, rows: readonly 
   if (!owner) return {};
   const { epoch, place, owned } = owner;
   const node = owned ? (owner.owner?.node_id ?? null) : null;
-  const reachable = owned && rows.some(({ node_id, lease_ms }) => node_id === node && lease_ms >= 0);
+  const reachable = owned && rows.some((row) => row.node_id === node && isLiving(row));
   return { node, epoch, place, reachable, unclaimable: unclaimable(owner, rows) };
 }

@@ -54,11 +54,17 @@ export class Peers {
     this.#https.destroy();
   }
 
-  /** `onAnswer`: the answer is there, and about to be written. */
+  /** `onAnswer`: the answer is there, and about to be written. `gone`: the other side is taken to be dead, although it has not closed its connection. */
   forward(
     request: IncomingMessage,
     response: ServerResponse,
-    to: Hop & { node_id: string; body: Buffer | null; headers: Readonly<Record<string, string>>; onAnswer(): void },
+    to: Hop & {
+      node_id: string;
+      body: Buffer | null;
+      headers: Readonly<Record<string, string>>;
+      gone: AbortSignal;
+      onAnswer(): void;
+    },
   ): Promise<Forwarded> {
     return new Promise((resolve) => {
       const length = to.body === null ? {} : { "content-length": String(to.body.length) };
@@ -77,15 +83,17 @@ export class Peers {
       // Beside those of the server: each hop listens too.
       response.setMaxListeners(30);
       const gone = (): void => void sent.destroy();
+      const unwatch = (): void => void response.off("close", gone);
       response.once("close", gone);
+      to.gone.addEventListener("abort", () => void sent.destroy(new Error(`${to.node_id} is gone`)), { once: true });
       sent.once("error", () => {
-        response.off("close", gone);
+        unwatch();
         resolve(reached ? "lost" : "unsent");
       });
       sent.once("response", (answer) => {
         if (answer.statusCode === MISDIRECTED) {
           answer.resume();
-          response.off("close", gone);
+          unwatch();
           return resolve("misdirected");
         }
         to.onAnswer();

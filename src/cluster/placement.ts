@@ -13,7 +13,8 @@ export type PlacementWish = {
 
 export type Placement = { node: NodeRow } | { refused: "node_not_found" | "node_full" | "no_node" };
 
-const takesNew = (node: NodeRow): boolean => node.kind === "node" && node.state === "up" && node.lease_ms >= 0;
+export const isLiving = ({ state, lease_ms }: NodeRow): boolean => state !== "fenced" && lease_ms >= 0;
+export const takesNew = (node: NodeRow): boolean => node.kind === "node" && node.state === "up" && isLiving(node);
 
 export const hasLabels = (labels: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>> = {}): boolean =>
   Object.entries(wanted).every(([name, value]) => labels[name] === value);

@@ -16,6 +16,7 @@ import type {
 import type { QueuedMessage } from "../schema/snapshot.ts";
 import { type ImportOptions, importSession as importFile } from "../session/import-session.ts";
 import type { ImportSource } from "../session/import-source.ts";
+import type { MessageKey } from "../session/keyed-message.ts";
 import { readCommand } from "../session/prompt.ts";
 import { storeAttachments } from "./attachments.ts";
 import type { ServerContext } from "./server-context.ts";
@@ -43,8 +44,11 @@ export async function sendMessage(
   caller: Caller,
   sessionId: string,
   { message, command = false, attachments = [], when_busy = "queue" }: SendMessage,
+  key?: MessageKey,
 ): Promise<MessageAccepted> {
   await rights.mustMayDrive(caller, sessionId);
+  // What steers a turn is not in the story before the agent has it.
+  if (key?.again && when_busy === "steer") throw new ProblemError("idempotency_unknown");
   if (command && readCommand(message) === null)
     throw new ProblemError("unsupported", "A command is written as /name, with its arguments behind it.");
   const session = await manager.get(sessionId);
@@ -57,7 +61,7 @@ export async function sendMessage(
           directory: session.directory,
           maxBytes: limits.body_bytes,
         });
-  return session.send(message, stored, when_busy, caller.actor, command);
+  return session.send(message, stored, when_busy, caller.actor, { command, key });
 }
 
 export async function updateQueued(

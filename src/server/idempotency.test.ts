@@ -44,20 +44,50 @@ describe("Idempotency-Key", () => {
     expect(problem(await server.call("POST", path, { message: "x" }, key("x".repeat(300)))).code).toBe("invalid_request");
   });
 
+  /** What the log holds when the daemon dies after the command and before its reply is kept. */
+  const forgetReply = async (before: ReadonlySet<string>): Promise<void> => {
+    const { documents } = server.core.log;
+    for (const { id, body } of await documents.list("idempotency")) {
+      const { request } = JSON.parse(body) as { request: string };
+      if (!before.has(id)) documents.put("idempotency", id, JSON.stringify({ request }));
+    }
+  };
+  const known = async (): Promise<Set<string>> =>
+    new Set((await server.core.log.documents.list("idempotency")).map(({ id }) => id));
+
   it("does not carry out again what a dead daemon had begun", async () => {
+    const { session_id: id } = await server.createSession();
+    const before = await known();
+    const path = `/v1/sessions/${id}/fork`;
+    await server.call("POST", path, {}, key("died"));
+    await forgetReply(before);
+    expect(problem(await server.call("POST", path, {}, key("died"))).code).toBe("idempotency_unknown");
+    expect(problem(await server.call("POST", path, { title: "x" }, key("died"))).code).toBe("idempotency_conflict");
+  });
+
+  it("a message that a dead daemon had begun to accept: the session knows whether it did, and it has one turn", async () => {
     const { session_id: id } = await server.createSession();
     const path = `/v1/sessions/${id}/messages`;
     const body = { message: "say one" };
-    const { documents } = server.core.log;
-    const before = new Set((await documents.list("idempotency")).map(({ id: known }) => known));
-    await server.call("POST", path, body, key("died"));
-    // What the log holds when the daemon dies after the command and before its reply is kept.
-    for (const { id: document, body: noted } of await documents.list("idempotency")) {
-      const { request } = JSON.parse(noted) as { request: string };
-      if (!before.has(document)) documents.put("idempotency", document, JSON.stringify({ request }));
-    }
-    expect(problem(await server.call("POST", path, body, key("died"))).code).toBe("idempotency_unknown");
-    expect(problem(await server.call("POST", path, { message: "say two" }, key("died"))).code).toBe("idempotency_conflict");
+    const send = () => server.call("POST", path, body, key("message"));
+    const before = await known();
+    const first = await send();
+    await forgetReply(before);
+    const second = await send();
+    expect([second.status, second.text]).toEqual([202, first.text]);
+    // It died before it accepted anything: the note alone is there.
+    const stopped = await server.createSession();
+    const other = `/v1/sessions/${stopped.session_id}/messages`;
+    const noted = await known();
+    await server.call("POST", other, { message: "say two", when_busy: "reject", command: true }, key("early"));
+    await forgetReply(noted);
+    const turnsOf = async (session: string): Promise<number> =>
+      (await server.json<{ events: unknown[] }>("GET", `/v1/sessions/${session}/events?types=message.queued`)).events.length;
+    expect(await turnsOf(id)).toBe(1);
+    expect(await turnsOf(stopped.session_id)).toBe(0);
+    expect(problem(await server.call("POST", other, { message: "say two", when_busy: "steer" }, key("early"))).code).toBe(
+      "idempotency_conflict",
+    );
   });
 
   it("keeps refusals and empty replies too", async () => {

@@ -1,7 +1,8 @@
 /**
  * `Idempotency-Key` on POSTs: the first reply of a key is kept for a day and given again, to the same request only. Two at once wait for one another.
  * Failures of the daemon's own (5xx) are not kept: trying again is what a client should do then. That a request was begun is written down before it is
- * carried out: one that the daemon died over is not carried out a second time.
+ * carried out: one that the daemon died over is not carried out a second time, unless its route finds out by itself what became of it (`config.resumable`). Such a
+ * key is never free again: notes of a node that was taken over come late, and must not undo what the next owner did.
  */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
@@ -13,10 +14,14 @@ import type { App } from "./server-context.ts";
 const KIND = "idempotency";
 const KEEP_MS = 24 * 60 * 60_000;
 const MAX_KEPT_BYTES = 1024 * 1024;
+const MISDIRECTED = 421;
 
 type Kept = { request: string; status: number; type: string; body: string };
 /** Without a reply: it was begun. */
 type Noted = Kept | { request: string; status?: undefined };
+
+/** Another try may be answered otherwise, here or by another node. */
+const isFinal = (status: number): boolean => status < 500 && status !== MISDIRECTED;
 
 const hash = (...parts: string[]): string => createHash("sha256").update(parts.join("\0")).digest("hex");
 
@@ -31,21 +36,26 @@ export function idempotencyId(request: FastifyRequest): string | null {
 
 export class Idempotency {
   readonly #log: Log;
-  readonly #running = new Map<string, { ended: Promise<void>; end(): void }>();
+  readonly #running = new Map<string, { resumable: boolean; ended: Promise<void>; end(): void }>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** The kept reply, or null: then the caller must `keep` or `release`. Throws `idempotency_conflict`. */
-  async begin(id: string, requestHash: string): Promise<Kept | null> {
+  /**
+   * The kept reply, or null: then the caller must `keep` or `release`. `again`: the same, but it was begun before, and what became of it is not known; only
+   * where it is `resumable`. Throws `idempotency_conflict`, `idempotency_unknown`.
+   */
+  async begin(id: string, requestHash: string, { resumable = false } = {}): Promise<Kept | "again" | null> {
+    let again = false;
     for (;;) {
       const body = await this.#log.documents.get(KIND, id);
       const noted = body === undefined ? null : (JSON.parse(body) as Noted);
       if (noted && noted.request !== requestHash) throw new ProblemError("idempotency_conflict");
       if (noted && noted.status !== undefined) return noted;
       const running = this.#running.get(id);
-      if (!running && noted) throw new ProblemError("idempotency_unknown");
+      if (!running && noted && !resumable) throw new ProblemError("idempotency_unknown");
+      again = noted !== null;
       if (!running) break;
       await running.ended;
     }
@@ -54,17 +64,18 @@ export class Idempotency {
     const ended = new Promise<void>((resolve) => {
       end = resolve;
     });
-    this.#running.set(id, { ended, end });
-    return null;
+    this.#running.set(id, { resumable, ended, end });
+    return again ? "again" : null;
   }
 
   async keep(id: string, kept: Kept): Promise<void> {
-    if (!this.#running.has(id)) return;
+    const running = this.#running.get(id);
+    if (!running) return;
     try {
-      if (kept.status < 500 && kept.body.length <= MAX_KEPT_BYTES) {
+      if (isFinal(kept.status) && kept.body.length <= MAX_KEPT_BYTES) {
         this.#note(id, kept);
         await this.#log.documents.committed();
-      } else this.#log.documents.delete(KIND, id);
+      } else if (!running.resumable) this.#log.documents.delete(KIND, id);
     } finally {
       this.#end(id);
     }
@@ -98,20 +109,24 @@ export class Idempotency {
 export const requestHash = ({ body }: FastifyRequest): string =>
   hash(JSON.stringify(body instanceof Readable ? "stream" : (body ?? null)));
 
+/** Of requests that are being carried out. `again`: it was begun before. */
+const keys = new WeakMap<FastifyRequest, { id: string; again: boolean }>();
+export const keyOf = (request: FastifyRequest): { id: string; again: boolean } | undefined => keys.get(request);
+
 /** For all POST routes that answer with JSON. */
 export function addIdempotency(app: App, idempotency: Idempotency): void {
-  const ids = new WeakMap<FastifyRequest, string>();
   app.addHook("preHandler", async (request, reply) => {
-    if (request.routeOptions.config.ownIdempotency) return;
+    const { ownIdempotency, resumable = false } = request.routeOptions.config;
+    if (ownIdempotency) return;
     const id = idempotencyId(request);
     if (id === null) return;
-    const kept = await idempotency.begin(id, requestHash(request));
-    if (kept) return replay(reply, kept);
+    const kept = await idempotency.begin(id, requestHash(request), { resumable });
+    if (kept !== null && kept !== "again") return replay(reply, kept);
     // Not tied to the connection: a client that gave up waiting and tries again must wait for the first attempt, not make a second.
-    ids.set(request, id);
+    keys.set(request, { id, again: kept === "again" });
   });
   app.addHook("onSend", async (request, reply, payload) => {
-    const id = ids.get(request);
+    const id = keys.get(request)?.id;
     if (id === undefined) return payload;
     const type = String(reply.getHeader("content-type") ?? "");
     const body = typeof payload === "string" || Buffer.isBuffer(payload) ? payload.toString() : "";

@@ -130,6 +130,8 @@ declare module "fastify" {
     emptyBody?: boolean;
     /** The route deals with the idempotency key itself, or must not keep its replies: they carry secrets. */
     ownIdempotency?: boolean;
+    /** With a key it can be begun again: its handler finds out what became of an earlier attempt (`keyOf`). */
+    resumable?: boolean;
     /** A command that must work while the log cannot write: it stops something. */
     withoutLog?: boolean;
     /** In a fleet: any node answers it, from the log. */

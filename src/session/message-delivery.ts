@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Connection, Prompt } from "../agents/contract.ts";
-import type { Log } from "../log/contract.ts";
+import type { Log, Stream } from "../log/contract.ts";
 import { withdrawn } from "../log/log-error.ts";
 import type { Actor } from "../schema/actor.ts";
 import type { MessageQueued, StoredAttachment } from "../schema/event-data.ts";
@@ -14,6 +14,7 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { MessageAccepted, UpdateQueuedMessage } from "../schema/session.ts";
 import type { QueuedMessage } from "../schema/snapshot.ts";
 import { agentCall } from "./agent-connection.ts";
+import { keyedMessage, type MessageKey } from "./keyed-message.ts";
 import { parkedMessage, unsentTurn } from "./outcomes.ts";
 import { promptOf, readCommand } from "./prompt.ts";
 import type { SessionCheckpoints } from "./session-checkpoints.ts";
@@ -29,11 +30,14 @@ export type NewMessage = {
   actor: Actor;
   /** The text is one of the agent's own commands, chosen by the person. */
   command: boolean;
+  /** The client may send it again under this key. */
+  key?: MessageKey | undefined;
 };
 
 export type DeliveryOptions = {
   record: SessionRecord;
   log: Log;
+  stream: Pick<Stream, "read">;
   newTurnId(): string;
   limit: number;
   /** The connection there is now. */
@@ -75,13 +79,18 @@ export class MessageDelivery {
     return this.#starting;
   }
 
-  async send({ text, attachments, when_busy, actor, command }: NewMessage): Promise<MessageAccepted> {
+  async send({ text, attachments, when_busy, actor, command, key }: NewMessage): Promise<MessageAccepted> {
     const { record, log, mustLive, newTurnId } = this.#options;
     mustLive();
     log.assertWritable();
+    // What an earlier attempt left must be in the story before that is asked.
+    if (key?.again) await record.committed();
+    const keyed = key ? await keyedMessage(this.#options.stream, key) : { messageId: randomUUID() };
+    if ("accepted" in keyed) return keyed.accepted;
+    mustLive();
     const { turn } = record.projection;
     const message: MessageQueued = {
-      message_id: randomUUID(),
+      message_id: keyed.messageId,
       turn_id: newTurnId(),
       text,
       ...(command ? { command } : {}),

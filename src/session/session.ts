@@ -26,7 +26,7 @@ import { writeLostAgent, writeNative } from "./agent-intake.ts";
 import { mayStart, startTarget } from "./agent-start.ts";
 import { AgentTasks } from "./agent-tasks.ts";
 import type { Intake, NativeRecord } from "./channel.ts";
-import { MessageDelivery } from "./message-delivery.ts";
+import { MessageDelivery, type NewMessage } from "./message-delivery.ts";
 import { endOf, stalled } from "./outcomes.ts";
 import { recoverSession } from "./recover-session.ts";
 import { RequestAnswers } from "./request-answers.ts";
@@ -105,7 +105,7 @@ export class Session implements SessionPort, Intake {
       rest: () => this.rest(),
     });
     this.#delivery = new MessageDelivery({
-      ...{ record, log, limit: context.limits.queued },
+      ...{ record, log, stream, limit: context.limits.queued },
       newTurnId: () => ids.next("turn"),
       connection: () => this.#connection.current,
       permitted: () => this.#permitted(),
@@ -233,9 +233,9 @@ export class Session implements SessionPort, Intake {
     attachments: StoredAttachment[],
     when_busy: "queue" | "steer" | "reject",
     actor: Actor = EMBEDDED,
-    command = false,
+    { command = false, key }: Partial<Pick<NewMessage, "command" | "key">> = {},
   ): Promise<MessageAccepted> {
-    return this.#delivery.send({ text, attachments, when_busy, actor, command });
+    return this.#delivery.send({ text, attachments, when_busy, actor, command, key });
   }
 
   /** Gives the next queued message to the agent when it can take one. */

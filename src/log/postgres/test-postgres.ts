@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -58,13 +58,20 @@ export type TestPostgres = {
   kill(): Promise<void>;
   /** After `kill`: the same data, at the same address. */
   restart(): Promise<void>;
+  /** Another server that follows this one. From now on a commit here is answered when it is there too; use it with `promote`. */
+  standby(): Promise<TestPostgres>;
+  /** A standby becomes a server of its own. */
+  promote(): void;
   stop(): Promise<void>;
 };
 
 /** In tests processes die, not machines: what the kernel has is safe, and a start after a kill need not wait for the disk. */
 const NO_FSYNC = { fsync: "off" };
 
-export async function startPostgres(settings: Record<string, string> = {}): Promise<TestPostgres> {
+export const startPostgres = (settings: Record<string, string> = {}): Promise<TestPostgres> => startServer(settings, null);
+
+/** `primary`: the port of the server whose copy it begins with, and which it follows. */
+async function startServer(settings: Record<string, string>, primary: number | null): Promise<TestPostgres> {
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error(NONE);
   const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -72,9 +79,15 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   if (identity.uid !== undefined) chownSync(home, identity.uid, identity.gid);
   const data = join(home, "data");
   const inside = { cwd: home, env: { PATH: process.env.PATH, LC_ALL: "C" }, ...identity };
-  const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
-  const made = spawnSync(join(bin, "initdb"), initdb, { ...inside, encoding: "utf8" });
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr || made.error}`);
+  const run = (program: string, args: string[]): void => {
+    const done = spawnSync(join(bin, program), args, { ...inside, encoding: "utf8" });
+    if (done.status !== 0) throw new Error(`${program} failed: ${done.stderr || done.error}`);
+  };
+  if (primary === null) run("initdb", ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]);
+  else {
+    const from = ["-h", "127.0.0.1", "-p", String(primary), "-U", "postgres"];
+    run("pg_basebackup", ["-D", data, ...from, "-R", "-X", "stream", "-c", "fast", "--no-sync"]);
+  }
   const port = await freePort();
   const all = {
     listen_addresses: "127.0.0.1",
@@ -108,6 +121,13 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
       rmSync(join(data, "postmaster.pid"), { force: true });
       await start();
     },
+    async standby() {
+      const copy = await startServer(settings, port);
+      writeFileSync(join(data, "postgresql.auto.conf"), "synchronous_standby_names = '*'\n");
+      signal(child?.pid ?? 0, "SIGHUP");
+      return copy;
+    },
+    promote: () => run("pg_ctl", ["promote", "-D", data, "-w", "-t", "120"]),
     async stop() {
       process.off("exit", killNow);
       if (child && child.exitCode === null && child.signalCode === null) {

@@ -13,11 +13,13 @@ export type TestProxy = {
   /** No connection, those that are there included, until `open`. */
   shut(): void;
   open(): void;
+  /** From now on it leads to this server: those that are connected must connect again. */
+  lead(target: string): void;
   close(): Promise<void>;
 };
 
 export async function startProxy(target: string): Promise<TestProxy> {
-  const { hostname, port } = new URL(target);
+  let { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let fault: { kind: "lose_answer" | "lose_request"; when: string; happened(): void } | undefined;
   let isShut = false;
@@ -66,6 +68,10 @@ export async function startProxy(target: string): Promise<TestProxy> {
     },
     open() {
       isShut = false;
+    },
+    lead(next) {
+      ({ hostname, port } = new URL(next));
+      for (const socket of sockets) socket.destroy();
     },
     async close() {
       for (const socket of sockets) socket.destroy();

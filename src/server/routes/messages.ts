@@ -5,7 +5,7 @@ import { namesTurn } from "../../schema/envelope.ts";
 import { MessageAccepted, SendMessage } from "../../schema/session.ts";
 import { sendMessage } from "../commands.ts";
 import { encodingHeaders, encodingOf } from "../event-encoding.ts";
-import { Idempotency, idempotencyId, requestHash } from "../idempotency.ts";
+import { Idempotency, idempotencyId, keyOf, requestHash } from "../idempotency.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { followTurn } from "../sse/follow.ts";
 import { SseStream } from "../sse/stream.ts";
@@ -40,6 +40,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
         tag,
         largeBody: true,
         agents: true,
+        resumable: true,
         operation: "sendMessage",
         summary: "Send a message. It starts a turn, waits for the running one, or joins it.",
         replies: { 202: MessageAccepted },
@@ -47,7 +48,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
       },
     },
     async (request, reply) =>
-      reply.code(202).send(await sendMessage(context, callerOf(request), request.params.id, request.body)),
+      reply.code(202).send(await sendMessage(context, callerOf(request), request.params.id, request.body, keyOf(request))),
   );
 
   app.post(
@@ -99,7 +100,7 @@ async function once(
   if (id === null) return send();
   const hash = requestHash(request);
   const kept = await idempotency.begin(id, hash);
-  if (kept) return JSON.parse(kept.body) as Kept;
+  if (kept !== null && kept !== "again") return JSON.parse(kept.body) as Kept;
   try {
     const sent = await send();
     await idempotency.keep(id, { request: hash, status: 200, type: "", body: JSON.stringify(sent) });
