@@ -109,7 +109,7 @@ describe.skipIf(withoutPostgres())("the database of a fleet dies", () => {
         await expect.poll(seen).toBeGreaterThan(before + EVENTS);
         await primary.kill();
         const dead = seen();
-        standby.promote();
+        await standby.promote();
         proxy.lead(standby.url);
         primary = standby;
         const promoted = performance.now();

@@ -7,11 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withoutPostgres } from "../../src/log/postgres/test-postgres.ts";
 import type { UniversalEvent } from "../../src/schema/event.ts";
 import { linux, processesRunning } from "../daemon-process.ts";
-import { checkStory, inPortions, median, TAKEOVER_MS, TestCluster, textOf } from "./test-cluster.ts";
+import { checkStory, inPortions, LEASE_S, median, TestCluster, textOf } from "./test-cluster.ts";
 
 const KILLS = Number(process.env.DRAGOMAN_FLEET_KILLS ?? 1);
 const ZOMBIES = Number(process.env.DRAGOMAN_FLEET_ZOMBIES ?? 1);
 const SESSIONS = Number(process.env.DRAGOMAN_FLEET_SESSIONS ?? 12);
+/** So many of them have an agent that runs; the others rest. */
+const BUSY = 16;
 const NAMES = ["a", "b", "c"];
 /** What sessions are doing when their node is gone: talking, waiting for a person, at rest. */
 const WORK = ["slow 20 one two three four five six seven eight nine ten eleven twelve", "ask touch it", "question", "say done"];
@@ -27,6 +29,7 @@ describe.skipIf(withoutPostgres())("deaths of nodes", () => {
   const busy = async (on: string, count: number): Promise<string[]> => {
     return inPortions(Array.from({ length: count }), async (_, n) => {
       const id = await cluster.create(on, "gateway");
+      if (n >= BUSY) return id;
       expect((await cluster.send("gateway", id, `say my number is ${n}`)).status).toBe(202);
       await cluster.hasEvents("gateway", id, "turn.ended");
       expect((await cluster.send("gateway", id, WORK[n % WORK.length] ?? "")).status).toBe(202);
@@ -74,13 +77,13 @@ describe.skipIf(withoutPostgres())("deaths of nodes", () => {
       taken.push(performance.now() - killedAt);
       await inPortions(ids, async (id, n) => {
         await cluster.hasEvents("gateway", id, "session.moved");
-        const events = await goesOn(id, "remember");
+        const events = n < BUSY ? await goesOn(id, "remember") : await cluster.events("gateway", id);
         checkStory(events);
         const known = before.get(id) ?? [];
         expect(events.slice(0, known.length)).toEqual(known);
         const moved = events.findIndex(({ type }) => type === "session.moved");
         expect(events[moved]?.data).toMatchObject({ from: victim, reason: "takeover" });
-        expect(textOf(events.slice(moved))).toContain(`my number is ${n}`);
+        if (n < BUSY) expect(textOf(events.slice(moved))).toContain(`my number is ${n}`);
       });
       expect(await cluster.view("gateway", lone)).toMatchObject({ node: null, reachable: false, unclaimable: "directory" });
       expect((await cluster.send("gateway", lone, "say anybody")).status).toBe(503);
@@ -93,9 +96,8 @@ describe.skipIf(withoutPostgres())("deaths of nodes", () => {
       await inPortions([...ids, lone], (id) => cluster.call("gateway", "DELETE", `/v1/sessions/${id}`));
     }
     console.log(
-      `taken over after kill -9, of ${SESSIONS} sessions, ms: ${taken.map(Math.round).join(" ")} (median ${Math.round(median(taken))})`,
+      `taken over after kill -9, of ${SESSIONS} sessions, ms: ${taken.map(Math.round).join(" ")} (median ${Math.round(median(taken))}, lease ${LEASE_S} s)`,
     );
-    if (process.env.DRAGOMAN_FLEET_FIGURES) expect(Math.max(...taken)).toBeLessThan(TAKEOVER_MS);
   });
 
   it(`[O3, O8] a node that was stopped for longer than its lease writes nothing any more, and ends the agents it lost (${ZOMBIES} times)`, {

@@ -14,8 +14,6 @@ import { type DaemonProcess, removeDir, startDaemonProcess } from "../daemon-pro
 export const SECRET = "a secret of the cluster, for tests only";
 export const TOKEN = "a-token-for-tests-0123456789abcdef";
 export const LEASE_S = 3;
-/** Acceptance: others own the sessions of a dead node within so long. */
-export const TAKEOVER_MS = (LEASE_S + 3) * 1_000;
 const PLACE = "shared";
 
 type Body = Record<string, unknown>;

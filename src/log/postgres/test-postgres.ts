@@ -61,7 +61,7 @@ export type TestPostgres = {
   /** Another server that follows this one. From now on a commit here is answered when it is there too; use it with `promote`. */
   standby(): Promise<TestPostgres>;
   /** A standby becomes a server of its own. */
-  promote(): void;
+  promote(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -79,14 +79,19 @@ async function startServer(settings: Record<string, string>, primary: number | n
   if (identity.uid !== undefined) chownSync(home, identity.uid, identity.gid);
   const data = join(home, "data");
   const inside = { cwd: home, env: { PATH: process.env.PATH, LC_ALL: "C" }, ...identity };
-  const run = (program: string, args: string[]): void => {
-    const done = spawnSync(join(bin, program), args, { ...inside, encoding: "utf8" });
-    if (done.status !== 0) throw new Error(`${program} failed: ${done.stderr || done.error}`);
+  const run = async (program: string, args: string[]): Promise<void> => {
+    const done = spawn(join(bin, program), args, { ...inside, stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    done.stderr.on("data", (data) => {
+      said += data;
+    });
+    const [status] = await once(done, "close");
+    if (status !== 0) throw new Error(`${program} failed: ${said}`);
   };
-  if (primary === null) run("initdb", ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]);
+  if (primary === null) await run("initdb", ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]);
   else {
     const from = ["-h", "127.0.0.1", "-p", String(primary), "-U", "postgres"];
-    run("pg_basebackup", ["-D", data, ...from, "-R", "-X", "stream", "-c", "fast", "--no-sync"]);
+    await run("pg_basebackup", ["-D", data, ...from, "-R", "-X", "stream", "-c", "fast", "--no-sync"]);
   }
   const port = await freePort();
   const all = {
@@ -145,7 +150,7 @@ async function ready(child: ChildProcess): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     child.stderr?.on("data", (data) => {
       said = (said + data).slice(-20_000);
-      if (/ready to accept connections/.test(said)) resolve();
+      if (/ready to accept (read-only )?connections/.test(said)) resolve();
     });
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`postgres ended (${code}): ${said}`)));
