@@ -24,6 +24,15 @@ const run = (args) => {
   if (status !== 0) process.exit(status ?? 1);
 };
 
+/** The compiler writes only what changed, so what it wrote earlier stays; but not the output of a source that is gone. */
+function removeStale(folder, sources) {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const module = /^(?!types\/)(.+?)(?:\.js|\.d\.ts)(?:\.map)?$/.exec(name)?.[1];
+    if (module !== undefined && !existsSync(join(sources, `${module}.ts`))) rmSync(join(folder, name), { force: true });
+  }
+}
+
 const hash = hashOf([
   "src",
   "docs",
@@ -35,7 +44,8 @@ const hash = hashOf([
   "tsconfig.build.json",
 ]);
 if (readStamp(STAMP) !== hash || !existsSync(`${root}dist/cli/main.js`)) {
-  rmSync(`${root}build`, { recursive: true, force: true });
+  removeStale(`${root}build`, `${root}src`);
+  removeStale(`${root}build/types`, `${root}src`);
   // A file whose source is gone must not stay: it would be packed. The inspector keeps its own stamp.
   if (existsSync(`${root}dist`))
     for (const name of readdirSync(`${root}dist`))
