@@ -3,25 +3,27 @@
  * (`FleetNode`), the registry, the signature and the hop.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
+import type { Duplex, Writable } from "node:stream";
+import type { PostgresLog } from "../log/postgres/log.ts";
 import type { Node, NodeChange } from "../schema/node.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, Session, SessionWhereabouts } from "../schema/session.ts";
+import { FleetLive, FOLLOW, LIVE } from "./fleet-live.ts";
 import type { FleetClock, FleetNode } from "./fleet-node.ts";
-import { type Forwarded, Peers } from "./forward.ts";
+import type { Forwarded } from "./forward.ts";
+import type { FollowRequest } from "./live-sender.ts";
+import { NodeCalls, type PeerNode, type Sent } from "./node-calls.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { hasLabels, isLiving, placeSession, takesNew, unclaimable } from "./placement.ts";
 import type { Places } from "./places.ts";
 import type { NodeProfile, NodeRow, Ownership, Registry } from "./registry.ts";
-import { hashOf, INTERNAL, type NodeSecret } from "./signature.ts";
+import type { NodeSecret } from "./signature.ts";
 
-export type PeerNode = { node_id: string; url: string };
 type Route =
   | { at: "here" }
   | { at: "node"; node: PeerNode }
   | { at: "nowhere"; why: "takeover" | "directory" | "agent"; home: string }
   | { at: "unknown" };
-type Sent = { node: PeerNode; caller: string; body: Buffer | null; headers: Readonly<Record<string, string>>; onAnswer(): void };
 
 /** What a node does with its own sessions. */
 export type OwnSessions = {
@@ -39,6 +41,7 @@ export type FleetOptions = {
   random(): number;
   clock: FleetClock;
   sessions(): OwnSessions;
+  log: Pick<PostgresLog, "live" | "receive">;
   ca?: string;
 };
 
@@ -50,18 +53,26 @@ const isWished = ({ node_id, labels }: NodeRow, wish: NodeWish): boolean =>
 
 /** Nodes and owners are looked up once in this time. */
 const FRESH_MS = 500;
-/** How often a node that owes an answer is looked up. */
-const WATCH_MS = 1_000;
 
 export class Fleet {
   readonly #options: FleetOptions;
-  readonly #peers: Peers;
+  readonly #calls: NodeCalls;
   readonly #watch: NodeWatch;
+  readonly #live: FleetLive;
   #nodes: { at: number; rows: Promise<NodeRow[]> } | null = null;
 
   constructor(options: FleetOptions) {
+    const { node, clock, log } = options;
     this.#options = options;
-    this.#peers = new Peers(options.ca);
+    this.#calls = new NodeCalls({ ...options, nodeId: options.profile.node_id, rows: () => this.#rows() });
+    this.#live = new FleetLive({
+      ...{ live: log.live, clock },
+      owns: (id) => node.epochOf(id) !== undefined,
+      receive: (chunk) => log.receive(chunk),
+      owners: (ids) => this.#owners(ids),
+      ask: (to, name, body) => this.#calls.ask(to, name, body),
+      stream: (from, name) => this.#calls.stream(from, name),
+    });
     this.#watch = new NodeWatch({ nodes: () => this.nodes(), clock: options.clock, now: options.now });
   }
 
@@ -75,7 +86,8 @@ export class Fleet {
 
   close(): void {
     this.#watch.close();
-    this.#peers.close();
+    this.#live.close();
+    this.#calls.close();
   }
 
   async route(sessionId: string): Promise<Route> {
@@ -123,48 +135,16 @@ export class Fleet {
     return { node_id: node.node_id, url: node.url };
   }
 
-  /** A node that is stopped keeps its connections open and answers nothing: it is given up when its lease has run out. */
-  forward(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { node, caller, body, headers, onAnswer }: Sent,
-  ): Promise<Forwarded> {
-    const gone = new AbortController();
-    let writer: string | undefined;
-    const watch = setInterval(() => {
-      const look = async (): Promise<void> => {
-        const row = (await this.#rows()).find(({ node_id }) => node_id === node.node_id);
-        writer ??= row?.writer;
-        if (!row || !isLiving(row) || row.writer !== writer) gone.abort();
-      };
-      // A registry that cannot be asked says nothing about the node.
-      look().catch(() => undefined);
-    }, WATCH_MS).unref();
-    response.once("close", () => clearInterval(watch));
-    const path = `${INTERNAL}forward${request.url ?? "/"}`;
-    const signed = this.#sign(request.method ?? "GET", path, node.node_id, caller, body ?? "");
-    const to = { url: node.url, node_id: node.node_id, path, body, signed, headers, gone: gone.signal, onAnswer };
-    return this.#peers.forward(request, response, to).finally(() => void (response.headersSent || clearInterval(watch)));
+  forward(request: IncomingMessage, response: ServerResponse, sent: Sent): Promise<Forwarded> {
+    return this.#calls.forward(request, response, sent);
   }
 
-  upgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    { node, caller }: Pick<Sent, "node" | "caller">,
-  ): Promise<void> {
-    const path = `${INTERNAL}forward${request.url ?? "/"}`;
-    return this.#peers.upgrade(request, socket, head, {
-      url: node.url,
-      path,
-      signed: this.#sign("GET", path, node.node_id, caller, ""),
-    });
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, sent: Pick<Sent, "node" | "caller">): Promise<void> {
+    return this.#calls.upgrade(request, socket, head, sent);
   }
 
-  admit({ method = "GET", url = "/", headers }: IncomingMessage): { path: string; caller: string; bodyHash: string } | null {
-    const { secret, now } = this.#options;
-    const read = secret.read({ method, path: url, headers }, this.nodeId, now());
-    return read && { path: url, caller: read.caller, bodyHash: read.bodyHash };
+  admit(request: IncomingMessage): { path: string; caller: string; bodyHash: string } | null {
+    return this.#calls.admit(request);
   }
 
   async answer(name: string, body: string): Promise<unknown> {
@@ -172,9 +152,22 @@ export class Fleet {
       await this.#options.node.claimNow();
       return {};
     }
+    if (name === FOLLOW) return this.#live.follow(JSON.parse(body) as FollowRequest);
     if (name !== "views") return undefined;
     const { ids = [] } = JSON.parse(body) as { ids?: string[] };
     return { sessions: await this.#options.sessions().views(ids) };
+  }
+
+  /** What another node gets for as long as it listens. False: there is no such stream. */
+  stream(name: string, out: Writable): boolean {
+    if (!name.startsWith(LIVE)) return false;
+    this.#live.open(name.slice(LIVE.length), out);
+    return true;
+  }
+
+  /** These sessions are another node's now. */
+  lost(sessionIds: readonly string[]): void {
+    this.#live.lost(sessionIds);
   }
 
   /** Of a session that is here. */
@@ -263,8 +256,9 @@ export class Fleet {
     const { node, sessions } = this.#options;
     await sessions().handOver(sessionId, when);
     await node.release(sessionId, to.node_id);
+    this.lost([sessionId]);
     // It claims by itself soon; told, it claims now.
-    await this.#ask(to, "claim", "{}").catch(() => undefined);
+    await this.#calls.ask(to, "claim", "{}").catch(() => undefined);
   }
 
   metrics(): Record<string, number> {
@@ -274,26 +268,17 @@ export class Fleet {
       takeovers_total: node.counts.takeovers,
       fenced_total: node.counts.fenced,
       fencings_total: node.counts.fencings,
+      tail_peers: this.#live.peers,
     };
   }
 
   async #viewsOf(node: PeerNode, ids: readonly string[]): Promise<Session[]> {
     try {
-      const { sessions } = JSON.parse(await this.#ask(node, "views", JSON.stringify({ ids }))) as { sessions: Session[] };
+      const { sessions } = JSON.parse(await this.#calls.ask(node, "views", JSON.stringify({ ids }))) as { sessions: Session[] };
       return sessions;
     } catch {
       return [];
     }
-  }
-
-  #ask(node: PeerNode, name: string, body: string): Promise<string> {
-    const path = `${INTERNAL}${name}`;
-    return this.#peers.call(node.url, path, body, this.#sign("POST", path, node.node_id, "", body));
-  }
-
-  #sign(method: string, path: string, to: string, caller: string, body: Buffer | string): Record<string, string> {
-    const { secret, now } = this.#options;
-    return secret.sign(method, path, { from: this.nodeId, to, caller, bodyHash: hashOf(body) }, now());
   }
 
   #rows(): Promise<NodeRow[]> {
@@ -305,6 +290,18 @@ export class Fleet {
       this.#nodes = null;
     });
     return rows;
+  }
+
+  /** Of sessions that other nodes own. */
+  async #owners(ids: readonly string[]): Promise<Map<string, PeerNode>> {
+    const [found, rows] = await Promise.all([this.#options.registry.find(ids), this.#rows()]);
+    const nodes = new Map(rows.filter(isLiving).map((row) => [row.node_id, { node_id: row.node_id, url: row.url }]));
+    return new Map(
+      found.flatMap(({ session_id, owner, owned }): [string, PeerNode][] => {
+        const node = owned && owner?.node_id !== this.nodeId ? nodes.get(owner?.node_id ?? "") : undefined;
+        return node ? [[session_id, node]] : [];
+      }),
+    );
   }
 
   async #row(nodeId: string): Promise<NodeRow | undefined> {

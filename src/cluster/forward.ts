@@ -129,6 +129,22 @@ export class Peers {
     });
   }
 
+  /** What the other side sends for as long as it lasts. Rejects like `call`. */
+  stream(url: string, path: string, signed: Record<string, string>): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const sent = this.#open(url, path, "GET", signed);
+      sent.setTimeout(CONNECT_MS, () => void sent.destroy(new Error(`${url} does not answer`)));
+      sent.once("error", reject);
+      sent.once("response", (answer) => {
+        sent.setTimeout(0);
+        if (answer.statusCode === 200) return resolve(answer);
+        answer.resume();
+        reject(new Error(`${url} answered ${answer.statusCode}`));
+      });
+      sent.end();
+    });
+  }
+
   /** Joins the client's socket with one to the other node. Rejects when that cannot be opened; then nothing was written to the client. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, to: Hop): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -112,6 +112,7 @@ export class ClusterMember {
     this.fleet = new Fleet({
       ...{ node: this.#node, registry, profile: this.#profile, places },
       secret: new NodeSecret(options.secret),
+      log: opened.log,
       now: Date.now,
       random: Math.random,
       clock,
@@ -206,6 +207,7 @@ export class ClusterMember {
       this.#manager?.abandon(id);
       this.#shared.giveUp("session", id);
     }
+    this.fleet.lost(ids);
     this.#hooks.log("warn", "other nodes own these sessions now", { sessions: ids.length });
   }
 

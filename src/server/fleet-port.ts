@@ -1,6 +1,6 @@
 /** What the server needs of a fleet: where sessions are, and how a request gets there. Absent where there is one daemon. Types only. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
+import type { Duplex, Writable } from "node:stream";
 import type { Node, NodeChange } from "../schema/node.ts";
 import type { CreateSession, Session } from "../schema/session.ts";
 
@@ -55,6 +55,8 @@ export interface FleetPort {
   admit(request: IncomingMessage): NodeRequest | null;
   /** A question of another node; undefined: there is no such question. */
   answer(name: string, body: string): Promise<unknown>;
+  /** A stream for another node, for as long as it listens. False: there is no such stream. */
+  stream(name: string, out: Writable): boolean;
   /** Views of sessions as their owners have them, as far as those can be reached. */
   views(sessions: readonly Session[]): Promise<Session[]>;
   nodes(): Promise<Node[]>;

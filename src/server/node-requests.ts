@@ -20,6 +20,7 @@ type Sent = { caller: Caller; bodyHash: string };
 export class NodeRequests {
   readonly #fleet: FleetPort | undefined;
   readonly #sent = new WeakMap<IncomingMessage, Sent>();
+  readonly #streams = new Set<ServerResponse>();
 
   constructor(fleet: FleetPort | undefined) {
     this.#fleet = fleet;
@@ -60,9 +61,23 @@ export class NodeRequests {
     const name = (request.url ?? "").slice(PREFIX.length);
     const body = await readBody(request, QUESTION_BYTES);
     mustBeSigned(body, bodyHash);
+    if (request.method === "GET") return this.#stream(name, response);
     const answer = await this.#fleet?.answer(name, body.toString());
     if (answer === undefined) throw new ProblemError("not_found");
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer));
+  }
+
+  #stream(name: string, response: ServerResponse): void {
+    if (!this.#fleet?.stream(name, response)) throw new ProblemError("not_found");
+    response.socket?.setNoDelay(true);
+    response.writeHead(200, { "content-type": "application/octet-stream" }).flushHeaders();
+    this.#streams.add(response);
+    response.once("close", () => this.#streams.delete(response));
+  }
+
+  /** The server stops: other nodes read the log instead. */
+  close(): void {
+    for (const response of this.#streams) response.destroy();
   }
 
   /** The body of a request that was sent on is the one that was signed. */

@@ -183,6 +183,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async close() {
       removeSocket();
       streams.closeAll();
+      nodes.close();
       links.removeAll();
       await retention.stop();
       const cut = (): void => [http, local].forEach((each) => void each?.closeAllConnections());

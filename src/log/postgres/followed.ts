@@ -1,25 +1,34 @@
 /**
- * Streams that somebody follows here and that another process writes: how far they have come is looked up a few times a second, all of them in one question. Where
- * the owner sends what it commits, this is what remains when it cannot be reached.
+ * Streams that somebody follows here and that another process writes: how far they have come is looked up a few times a second, all of them in one question. Those whose
+ * writer sends what it commits (`LiveTail`) are looked up seldom, to be sure.
  */
+import type { LiveTail } from "./live.ts";
 import type { PostgresStream } from "./stream.ts";
 import type { StreamStore } from "./stream-store.ts";
 
 const POLL_MS = 250;
+/** Every so many times those whose writer sends what it commits. */
+const COVERED_ROUNDS = 8;
 
 export class Followed {
   readonly #streams = new Map<number, PostgresStream>();
   readonly #store: StreamStore;
   readonly #onThrow: (error: unknown) => void;
+  readonly #live: LiveTail;
+  /** Covered streams that were behind when they were looked up last. */
+  readonly #late = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
+  #round = 0;
 
-  constructor(store: StreamStore, onThrow: (error: unknown) => void) {
+  constructor(store: StreamStore, live: LiveTail, onThrow: (error: unknown) => void) {
     this.#store = store;
+    this.#live = live;
     this.#onThrow = onThrow;
   }
 
   add(stream: PostgresStream): void {
+    if (!this.#streams.has(stream.no)) this.#live.onFollowed(stream);
     this.#streams.set(stream.no, stream);
     this.#timer ??= setInterval(() => void this.#look().catch(this.#onThrow), POLL_MS).unref();
   }
@@ -31,18 +40,32 @@ export class Followed {
   }
 
   async #look(): Promise<void> {
-    for (const [no, stream] of this.#streams) if (stream.tail.size === 0 || stream.isWritten) this.#streams.delete(no);
+    for (const [no, stream] of this.#streams) if (!stream.isFollowed()) this.#streams.delete(no);
     if (this.#streams.size === 0) return this.stop();
     if (this.#looking) return;
+    const { covered } = this.#live;
+    const all = ++this.#round % COVERED_ROUNDS === 0;
+    const wanted = [...this.#streams.keys()].filter((no) => all || !covered.has(no));
+    if (wanted.length === 0) return;
     this.#looking = true;
     try {
-      const found = await this.#store.progress([...this.#streams.keys()]);
+      const found = await this.#store.progress(wanted);
       for (const [no, stream] of this.#streams) {
         const row = found.get(no);
-        if (row !== undefined) stream.advance(row);
+        if (row === undefined) continue;
+        this.#compare(no, row.last_sequence > stream.lastCommitted);
+        stream.advance(row);
       }
     } finally {
       this.#looking = false;
     }
+  }
+
+  /** Once it may be on its way. */
+  #compare(no: number, isBehind: boolean): void {
+    if (!isBehind || !this.#live.covered.has(no)) return void this.#late.delete(no);
+    if (!this.#late.has(no)) return void this.#late.add(no);
+    this.#late.delete(no);
+    this.#live.onMissed(no);
   }
 }

@@ -34,6 +34,7 @@ import { deleted, exists, fenced, toLogError } from "./errors.ts";
 import { EventStore } from "./event-store.ts";
 import { Followed } from "./followed.ts";
 import { Housekeeping } from "./housekeeping.ts";
+import { type LiveChunk, LiveTail } from "./live.ts";
 import { type MigrationRoom, migrate } from "./migrations.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removals } from "./removal.ts";
@@ -94,6 +95,8 @@ export class PostgresLog implements Log {
   readonly documents: PostgresDocuments;
   readonly artifacts: PostgresArtifacts;
   readonly search: PostgresSearch;
+  /** Where nodes share the log: what they commit, from one to the other. */
+  readonly live = new LiveTail();
   /** For rooms that keep tables beside the log's. */
   readonly database: Postgres;
   readonly #commits: Postgres;
@@ -141,10 +144,10 @@ export class PostgresLog implements Log {
     this.artifacts = new PostgresArtifacts(database, tenant, { committer, damage });
     this.search = new PostgresSearch(database, tenant);
     const streams = new StreamStore(database, tenant, node);
-    this.#followed = new Followed(streams, onThrow);
+    this.#followed = new Followed(streams, this.live, onThrow);
     this.#all = new AllStreams({ database, tenant, shared, epochs, damage, pump, onThrow });
     this.#context = {
-      ...{ committer, streams, epochs, pump, shared, onThrow },
+      ...{ committer, streams, epochs, pump, shared, onThrow, live: this.live },
       events: new EventStore(database, damage),
       natives: new NativeStore(database, damage),
       published: new BatchCache(),
@@ -216,6 +219,12 @@ export class PostgresLog implements Log {
   giveUp(kind: StreamKind, id: string): void {
     const held = this.#held(kind, id);
     if (held?.isWritten) held.refuse(fenced(held));
+  }
+
+  /** A chunk that its writer, another node, has committed. */
+  receive(chunk: LiveChunk): void {
+    const held = this.#held("session", chunk.id);
+    if (held?.no === chunk.no) held.receive(chunk);
   }
 
   async stream(kind: StreamKind, id: string): Promise<Stream | undefined> {

@@ -22,7 +22,7 @@ import { gap, malformed, tooLarge } from "../entry-errors.ts";
 import type { LogError } from "../log-error.ts";
 import { EventBatch } from "../packing/batch.ts";
 import type { BatchCache } from "../packing/batch-cache.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
+import { CHUNK_CHARS, CHUNK_EVENTS, merge, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
 import { NativeChunk } from "../packing/native-chunk.ts";
 import { type NumberedRow, withoutNumber } from "../packing/stream-row.ts";
 import { type Pump, Tail } from "../tail.ts";
@@ -30,6 +30,7 @@ import type { Committer, Enlisted } from "./committer.ts";
 import type { Epochs } from "./epochs.ts";
 import { deleted, fenced, mustBeText } from "./errors.ts";
 import type { EventStore } from "./event-store.ts";
+import type { LiveChunk, LiveTail } from "./live.ts";
 import type { NativeStore } from "./native-store.ts";
 import type { StreamStore } from "./stream-store.ts";
 import type { WriteSet } from "./write-set.ts";
@@ -50,6 +51,7 @@ export type StreamContext = {
   committed(stream: PostgresStream, batch: EventBatch, xid: bigint): void;
   /** Somebody follows a stream whose writer may be elsewhere. */
   followed(stream: PostgresStream): void;
+  live: LiveTail;
   /** Its documents that were not committed are not to be. */
   refused(stream: PostgresStream): void;
   onThrow(error: unknown): void;
@@ -177,6 +179,20 @@ export class PostgresStream implements Stream, Enlisted {
     this.#lastCommitted = last_sequence;
     this.#updatedAt = updated_at;
     this.tail.wake();
+  }
+
+  /** What its writer, in another process, has committed and sent. */
+  receive({ first, last, lastNative, at, types, natives, body }: LiveChunk): void {
+    if (this.isWritten || last <= this.#lastCommitted) return;
+    if (first !== this.#lastCommitted + 1) return this.advance({ last_sequence: last, last_native: lastNative, updated_at: at });
+    this.#lastCommitted = last;
+    this.#lastNativeCommitted = Math.max(this.#lastNativeCommitted, lastNative);
+    this.#updatedAt = at;
+    this.publish(new EventBatch(this, first, last, merge([{ first, last, types, natives, body }])));
+  }
+
+  isFollowed(): boolean {
+    return this.tail.size > 0 && !this.isWritten;
   }
 
   /** Throws `fenced` unless this writer was taken last, and whatever else keeps it from writing. */
@@ -317,10 +333,19 @@ export class PostgresStream implements Stream, Enlisted {
       const batch = new EventBatch(this, chunk.first, chunk.first + chunk.events.count - 1, writtenOf(chunk));
       this.#context.committed(this, batch, xid);
     }
+    if (this.#context.live.wanted.has(this.no)) this.#tell(done);
     this.#uncounted += done.natives;
     if (!this.#context.natives.isManyUncounted(this.#uncounted)) return;
     this.#uncounted = 0;
     void this.#context.natives.coverage(this, this.#lastNativeCommitted).catch(this.#context.onThrow);
+  }
+
+  #tell({ chunks, lastNative, at }: InFlight): void {
+    const { no, id } = this;
+    for (const { first, events, types, natives, body } of chunks) {
+      const row = { first, last: first + events.count - 1, types: types.toString(), natives: natives.toString(), body };
+      this.#context.live.onChunk({ no, id, lastNative, at, ...row });
+    }
   }
 
   /** Nothing of it is committed any more: another has it, or it is gone. What waits is dropped. */
