@@ -34,6 +34,28 @@ export type Translation = {
   silent?: string;
   /** Everything addressed to `from` so far belongs to `session`. */
   bind?: { from: string };
+  /** Only for one that is a single delta: the messages that follow may mean the same with another text. */
+  repeat?: Repeat;
+};
+
+/** The way to a value in a message: keys and indexes. */
+export type JsonPath = readonly (string | number)[];
+
+/**
+ * The next message, when it differs from this one only in the text at `path` and in what is `ignored`, means the same with that text as its delta. So
+ * the pieces of a streamed answer are not translated one by one. It holds until any other message is translated.
+ */
+export type Repeat = {
+  path: JsonPath;
+  ignored?: readonly JsonPath[];
+  /** In place of `translate`: remembers what that would remember. False: this text means something else, and nothing was remembered. */
+  say(text: string): boolean;
+};
+
+/** What takes the next message in place of `Channel.record`, when it repeats the one before. */
+export type Repeated = Pick<Repeat, "path" | "ignored"> & {
+  /** False: nothing was recorded, it is a message like any other. */
+  take(raw: string, text: string): boolean;
 };
 
 /** A native type, its beginning followed by `*` or its end after one, and a reason in words. The first that fits counts. */
@@ -224,7 +246,7 @@ export type ExitInfo = { code: number | null; signal: string | null; stderr: Std
  */
 export interface Channel {
   /** Records one native message, verbatim, and applies what it means. `raw` are the exact bytes; `data` is their parse. */
-  record(dir: NativeDirection, raw: Buffer | string, data: unknown): void;
+  record(dir: NativeDirection, raw: Buffer | string, data: unknown): Repeated | undefined;
   /** The process is gone: recorded as `exit`. `data` is what stands in the ledger, by default the code and the signal. */
   exited(exit: ExitInfo, data?: unknown): void;
   /** A line that could not be parsed or was too large to keep: recorded (or its head is) and said as `agent.unparsed`. */

@@ -69,3 +69,53 @@ describe("messages for sessions that nobody has claimed", () => {
     expect(told).toEqual(["make one", "it is yours", "it speaks"]);
   });
 });
+
+describe("a message that repeats the one before", () => {
+  /** Says each text as a delta of the item that was named last by a message to the agent. */
+  function speaking(): { channel: NativeChannel; told: string[] } {
+    const told: string[] = [];
+    let key = "first";
+    const intake: Intake = {
+      attached: () => {},
+      ingest: ({ raw }, [translation]) =>
+        void told.push(
+          `${String(raw)} ${translation?.drafts.map((draft) => (draft.do === "item.delta" ? `${draft.key} ${draft.delta}` : "")).join()}`,
+        ),
+    };
+    const speaker: Translator = {
+      translate: ({ dir, data }) => {
+        if (dir === "in") key = String(data);
+        const delta = { do: "item.delta", key, part_type: "text", delta: String(data) } as const;
+        return [
+          {
+            ...{ session: "a", type: "said", disposition: "mapped" },
+            ...(dir === "in" ? { drafts: [] } : { drafts: [delta], repeat: { path: [], say: (text) => text !== "no" } }),
+          } as ReturnType<Translator["translate"]>[number],
+        ];
+      },
+    };
+    const channel = new NativeChannel(speaker, () => intake);
+    channel.attach("a", { closed: () => {}, say: () => {} } as unknown as SessionPort);
+    return { channel, told };
+  }
+
+  it("is recorded with its own bytes and its own text", () => {
+    const { channel, told } = speaking();
+    const repeated = channel.record("out", "1", "one");
+    expect(repeated?.take("2", "two")).toBe(true);
+    expect(repeated?.take("3", "three")).toBe(true);
+    expect(told).toEqual(["1 first one", "2 first two", "3 first three"]);
+  });
+
+  it("is none when its text means something else, or another message came in between, or the session is another", () => {
+    const { channel, told } = speaking();
+    const repeated = channel.record("out", "1", "one");
+    expect(repeated?.take("2", "no")).toBe(false);
+    channel.record("in", "go on", "second");
+    expect(repeated?.take("3", "three")).toBe(false);
+    const again = channel.record("out", "4", "four");
+    channel.detach("a");
+    expect(again?.take("5", "five")).toBe(false);
+    expect(told).toEqual(["1 first one", "go on ", "4 second four"]);
+  });
+});

@@ -7,6 +7,8 @@ import type {
   ExitInfo,
   NativeDirection,
   NativeMessage,
+  Repeat,
+  Repeated,
   SessionPort,
   Translation,
   Translator,
@@ -48,6 +50,8 @@ export class NativeChannel implements Channel {
   /** For the whole process, before any session is attached. */
   readonly #early: Parcel[] = [];
   #earlyBytes = 0;
+  /** What the last message promised of the next ones; gone with any other message. */
+  #repeated: Repeated | null = null;
   #held = 0;
   #delivered = 0;
   #heldBytes = 0;
@@ -58,8 +62,33 @@ export class NativeChannel implements Channel {
     this.#intakeOf = intakeOf;
   }
 
-  record(dir: NativeDirection, raw: Buffer | string, data: unknown): void {
-    this.#deliver({ dir, raw }, translateSafely(this.#translator, { dir, data }));
+  record(dir: NativeDirection, raw: Buffer | string, data: unknown): Repeated | undefined {
+    const translations = translateSafely(this.#translator, { dir, data });
+    this.#deliver({ dir, raw }, translations);
+    const [only] = translations;
+    return only?.repeat !== undefined && translations.length === 1 ? this.#repeats(dir, only, only.repeat) : undefined;
+  }
+
+  /** One translation for all that repeat it: only the text of its draft changes. */
+  #repeats(dir: NativeDirection, translation: Translation, repeat: Repeat): Repeated | undefined {
+    const { session, bind, drafts } = translation;
+    const [said] = drafts;
+    const intake = session === null || bind ? undefined : this.#attached.get(session);
+    if (said?.do !== "item.delta" || drafts.length > 1 || !intake) return undefined;
+    const draft = { ...said };
+    const translations: Translation[] = [{ ...translation, drafts: [draft] }];
+    const repeated: Repeated = {
+      path: repeat.path,
+      ignored: repeat.ignored ?? [],
+      take: (raw, text) => {
+        if (this.#repeated !== repeated || !repeat.say(text)) return false;
+        draft.delta = text;
+        intake.ingest({ dir, raw }, translations);
+        return true;
+      },
+    };
+    this.#repeated = repeated;
+    return repeated;
   }
 
   exited(exit: ExitInfo, data: unknown = { code: exit.code, signal: exit.signal }): void {
@@ -72,6 +101,7 @@ export class NativeChannel implements Channel {
   }
 
   attach(nativeSession: string, port: SessionPort): void {
+    this.#repeated = null;
     const intake = this.#intakeOf(port);
     if (![...this.#attached.values()].includes(intake)) intake.attached(this.#freshKeys);
     this.#attached.set(nativeSession, intake);
@@ -81,11 +111,13 @@ export class NativeChannel implements Channel {
   }
 
   detach(nativeSession: string): void {
+    this.#repeated = null;
     this.#attached.delete(nativeSession);
     this.#takeHeld(nativeSession);
   }
 
   #deliver(record: NativeRecord, translations: Translation[]): void {
+    this.#repeated = null;
     const [only] = translations;
     // Nearly every message means one thing for one session that is known.
     if (translations.length === 1 && only && only.session !== null && !only.bind) {

@@ -56,7 +56,7 @@ export class TestAgent {
     this.most = Math.max(this.most, this.alive);
     const channel = launch.host.openChannel(createMockTranslator());
     channel.attach(MOCK_SESSION, launch.port);
-    const emit = (event: MockEvent): void => channel.record("out", JSON.stringify(event), event);
+    const emit = (event: MockEvent): void => void channel.record("out", JSON.stringify(event), event);
     this.emit = emit;
     await this.starting.pass();
     emit({ type: "hello", session: "native-1", resumed: launch.resume !== null, remembered: 0 });

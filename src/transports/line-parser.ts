@@ -27,8 +27,21 @@ type Template = {
   /** What stands before each hole, and behind the last. */
   fixed: string[];
   holes: Leaf["kind"][];
+  /** Where each hole is in the value. */
+  paths: Leaf["path"][];
   way: Way;
 };
+
+/** Takes the next line unparsed, when it differs from the one before only in the text at `path` and in what is `ignored`. */
+export type NextAlike = {
+  path: readonly (string | number)[];
+  ignored?: readonly (readonly (string | number)[])[];
+  /** False: it is a line like any other. */
+  take(line: string, text: string): boolean;
+};
+
+/** Who takes the next line, and in which hole its text is. `same`: holes that must stay as they are. */
+type Expected = { next: NextAlike; hole: number; same: number[] };
 
 export class LineParser {
   #template: Template | null = null;
@@ -37,11 +50,16 @@ export class LineParser {
   #before = "";
   #failures = 0;
   #wait = 0;
+  /** What stood in the holes of the last line; null when it did not fit. */
+  #values: (string | number)[] | null = null;
+  #expected: Expected | null = null;
 
   /** Throws as `JSON.parse` does. */
   parse(line: string): unknown {
     const template = this.#template;
     const values = template === null ? null : valuesIn(template, line);
+    this.#values = values;
+    this.#expected = null;
     if (template !== null && values !== null) {
       this.#uses++;
       return make(template.way, values);
@@ -49,6 +67,38 @@ export class LineParser {
     const value: unknown = JSON.parse(line);
     this.#learn(line, value);
     return value;
+  }
+
+  /** After a line was parsed: whoever got its value wants those that are like it unparsed. */
+  expect(next: NextAlike): void {
+    const template = this.#template;
+    if (template === null || this.#values === null) return;
+    const hole = template.paths.findIndex((path, index) => template.holes[index] === "text" && samePath(path, next.path));
+    if (hole === -1) return;
+    const isFree = (path: Leaf["path"]): boolean => next.ignored?.some((ignored) => samePath(path, ignored)) ?? false;
+    const same = template.paths.flatMap((path, index) => (index === hole || isFree(path) ? [] : [index]));
+    this.#expected = { next, hole, same };
+  }
+
+  /** True: the line was like the one before, and was taken by who expected it. */
+  taken(line: string): boolean {
+    const expected = this.#expected;
+    if (expected === null || this.#template === null) return false;
+    const values = valuesIn(this.#template, line);
+    if (values !== null) {
+      const text = values[expected.hole];
+      if (typeof text === "string" && this.#agree(expected.same, values) && expected.next.take(line, text)) {
+        this.#uses++;
+        return true;
+      }
+    }
+    this.#expected = null;
+    return false;
+  }
+
+  #agree(same: readonly number[], values: readonly (string | number)[]): boolean {
+    for (const index of same) if (values[index] !== this.#values?.[index]) return false;
+    return true;
   }
 
   #learn(line: string, value: unknown): void {
@@ -89,6 +139,9 @@ function valuesIn({ fixed, holes }: Template, line: string): (string | number)[]
   return line.slice(at) === fixed[holes.length] ? values : null;
 }
 
+const samePath = (one: readonly (string | number)[], other: readonly (string | number)[]): boolean =>
+  one.length === other.length && one.every((key, index) => key === other[index]);
+
 function integerEnd(line: string, start: number): number {
   INTEGER_END.lastIndex = start;
   return INTEGER_END.exec(line)?.index ?? line.length;
@@ -119,7 +172,7 @@ function templateOf(one: string, other: string, value: unknown): Template | null
   const fixed = [...holes, null].map((hole, index) => other.slice(holes[index - 1]?.end ?? 0, hole?.start));
   const way = wayTo(holes, value);
   if (way === null) return null;
-  const template = { fixed, holes: holes.map(({ kind }) => kind), way };
+  const template = { fixed, holes: holes.map(({ kind }) => kind), paths: holes.map(({ path }) => path), way };
   // A key that comes twice, or anything else not thought of: what does not make the same values is no template.
   if (!makes(template, one, JSON.parse(one)) || !makes(template, other, value)) return null;
   freezeShared(way);

@@ -7,12 +7,14 @@ import { spawnAgent } from "./child-process.ts";
 import { encodeJsonLine, type RawLine, withoutLineEnd } from "./json-line.ts";
 import type { PeerFlow } from "./json-rpc.ts";
 import { LineFramer, type OversizeLine } from "./line-framer.ts";
-import { LineParser } from "./line-parser.ts";
+import { LineParser, type NextAlike } from "./line-parser.ts";
 
 export interface NdjsonMessage {
   raw: RawLine;
   /** May share parts with the message before: not to be changed. */
   value: unknown;
+  /** Set by who gets the message: takes the next line, if that is like this one. */
+  next?: NextAlike | undefined;
 }
 
 export interface NdjsonGarbage {
@@ -68,6 +70,7 @@ export class NdjsonChannel {
   }
 
   #take(raw: RawLine, text: string): void {
+    if (this.#parser.taken(text)) return;
     let value: unknown;
     try {
       value = this.#parser.parse(text);
@@ -76,7 +79,9 @@ export class NdjsonChannel {
       this.#options.onGarbage({ raw: bytes, error: error instanceof Error ? error.message : String(error) });
       return;
     }
-    this.#options.onMessage({ raw, value });
+    const message: NdjsonMessage = { raw, value };
+    this.#options.onMessage(message);
+    if (message.next) this.#parser.expect(message.next);
   }
 }
 

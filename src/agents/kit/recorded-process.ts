@@ -16,7 +16,7 @@ import {
   spawnAgent,
   withoutLineEnd,
 } from "../../transports/index.ts";
-import { AgentError, type AgentHost, type Channel } from "../contract.ts";
+import { AgentError, type AgentHost, type Channel, type Repeated } from "../contract.ts";
 
 /** What to start, and for whom. */
 export type ProcessStart = {
@@ -52,6 +52,7 @@ export type ProcessHandlers = {
 export type Reading =
   | {
       as: "lines";
+      /** Not for those that repeat the one before, see `Repeat`: they are recorded, and that is all. */
       onMessage(message: NdjsonMessage): void;
       /** Takes lines that are no JSON: they are recorded as text and not as unparsed. */
       onText?(text: string): void;
@@ -209,7 +210,7 @@ export class RecordedProcess {
     return new NdjsonChannel({
       write: (line) => this.#child.write(line),
       onMessage: (message) => {
-        if (!reading.recorded) channel?.record("out", message.raw, message.value);
+        if (!reading.recorded) message.next = channel?.record("out", message.raw, message.value);
         reading.onMessage(message);
       },
       onGarbage: ({ raw, error }) => {
@@ -243,6 +244,8 @@ const startError = (error: SpawnError): AgentError =>
 export class RpcProcess {
   readonly process: RecordedProcess;
   readonly peer: JsonRpcPeer;
+  /** What takes the next message if it is like the last one. A notification that is does not reach the peer. */
+  #repeated: Repeated | undefined;
 
   constructor(
     start: ProcessStart,
@@ -251,7 +254,15 @@ export class RpcProcess {
   ) {
     this.process = new RecordedProcess(
       start,
-      { as: "lines", onMessage: (message) => this.peer.receive(message), recorded: "by caller" },
+      {
+        as: "lines",
+        recorded: "by caller",
+        onMessage: (message) => {
+          this.#repeated = undefined;
+          this.peer.receive(message);
+          message.next = this.#repeated;
+        },
+      },
       {
         ...handlers,
         onEnd: (end) => {
@@ -271,7 +282,9 @@ export class RpcProcess {
         resume: () => process.hold("answers", false),
       },
       // The peer's directions are its own point of view: what it receives is what the agent wrote.
-      onRaw: (direction, raw, value) => handlers.channel?.record(direction === "in" ? "out" : "in", raw, value),
+      onRaw: (direction, raw, value) => {
+        this.#repeated = handlers.channel?.record(direction === "in" ? "out" : "in", raw, value);
+      },
     });
   }
 }

@@ -33,7 +33,7 @@ class Witness implements SessionPort, Channel {
   translator: Translator | null = null;
   #watchers: (() => void)[] = [];
 
-  record(dir: NativeDirection, raw: Buffer | string, data: unknown): void {
+  record(dir: NativeDirection, raw: Buffer | string, data: unknown): undefined {
     this.rows.push({ dir, data });
     this.raws.push({ dir, raw });
     const told: Translation[] = this.translator?.translate({ dir, data }) ?? [];

@@ -1,8 +1,9 @@
 // What one update means, before it is addressed to a session.
 import type { Draft } from "../../../schema/draft.ts";
+import type { Repeat } from "../../contract.ts";
 
 export type Meaning =
-  | { kind: "mapped"; drafts: Draft[] }
+  | { kind: "mapped"; drafts: Draft[]; repeat?: Repeat }
   | { kind: "noted"; name: string; detail: unknown; drafts: Draft[] }
   | { kind: "unparsed"; error: string; drafts: Draft[] };
 

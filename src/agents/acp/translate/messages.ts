@@ -7,7 +7,7 @@ import { arr, isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
 import { blockPart, blockParts, textOfParts } from "./blocks.ts";
 import { modeChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
-import type { DisguisedError } from "./quirks.ts";
+import { type DisguisedError, PLAIN } from "./quirks.ts";
 import type { OpenMessage, SessionState, Surroundings } from "./session-state.ts";
 import { stepUsage } from "./usage.ts";
 
@@ -46,25 +46,63 @@ function onText(
   meta: JsonRecord,
   child: string | null,
 ): Meaning {
-  const { quirks } = around;
-  const mode = quirks.modeText?.exec(text)?.[1];
-  if (mode !== undefined) return means(modeChanged(state, around, mode));
-  if (quirks.noticeTexts?.some((pattern) => pattern.test(text))) return notes("agent_text", { text }, flushHeld(state));
+  const sign = signOf(state, around, text, messageId);
+  if (sign?.of === "mode") return means(modeChanged(state, around, sign.mode));
+  if (sign?.of === "notice") return notes("agent_text", { text }, flushHeld(state));
   if (isRecord(meta.contextCompression)) return onCompression(state, text, meta.contextCompression);
   const source = str(meta.source);
   // qwen 0.24: the end of a background task is reported as a text chunk, twice; it is no message of the model.
   if (source === "background_task_completed" || source === "background_notification")
     return notes("background_task", { text, ...rec(meta.backgroundTask) });
-  if (quirks.compactedText?.test(text)) return means([...flushHeld(state), ...compacted(state)]);
-  const fault = disguise(state, around, text, messageId);
-  if (fault !== null) {
+  if (sign?.of === "compaction") return means([...flushHeld(state), ...compacted(state)]);
+  if (sign?.of === "fault") {
     const before = state.held ? flushHeld(state) : [];
-    state.held = { text, messageId, fault };
+    state.held = { text, messageId, fault: sign.fault };
     return means(before);
   }
   // Nothing is held back, nearly always.
-  if (state.held === null) return means(addText(state, messageId, text, child));
+  if (state.held === null) return repeatable(state, around, addText(state, messageId, text, child));
   return means([...flushHeld(state), ...addText(state, messageId, text, child)]);
+}
+
+/** Where the text of a chunk is. */
+const CHUNK_TEXT = ["params", "update", "content", "text"];
+
+/** More of a message that is open: its next texts are translated by adding them, unless they are a sign of something else. */
+function repeatable(state: SessionState, around: Surroundings, drafts: Draft[]): Meaning {
+  const { message } = state;
+  const part = message?.parts.at(-1);
+  if (drafts.length !== 1 || message === null || part?.type !== "text") return means(drafts);
+  message.repeat ??= {
+    path: CHUNK_TEXT,
+    say: (text) => {
+      const { parts, native } = message;
+      const last = parts.at(-1);
+      const goesOn = text !== "" && state.message === message && state.held === null && !state.blockBoundary;
+      if (!goesOn || last?.type !== "text" || signOf(state, around, text, native) !== null) return false;
+      last.text += text;
+      return true;
+    },
+  };
+  return { kind: "mapped", drafts, repeat: message.repeat };
+}
+
+/** What a text is by the quirks of its agent, when it is not the model's. */
+type Sign =
+  | { of: "mode"; mode: string }
+  | { of: "notice" }
+  | { of: "compaction" }
+  | { of: "fault"; fault: DisguisedError["fault"] };
+
+function signOf(state: SessionState, around: Surroundings, text: string, messageId: string | null): Sign | null {
+  const { quirks } = around;
+  if (quirks === PLAIN) return null;
+  const mode = quirks.modeText?.exec(text)?.[1];
+  if (mode !== undefined) return { of: "mode", mode };
+  if (quirks.noticeTexts?.some((pattern) => pattern.test(text))) return { of: "notice" };
+  if (quirks.compactedText?.test(text)) return { of: "compaction" };
+  const fault = disguise(state, around, text, messageId);
+  return fault === null ? null : { of: "fault", fault };
 }
 
 /** What an agent says in answer to a command of its own (`/status`) is what was asked for. */

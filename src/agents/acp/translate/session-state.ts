@@ -4,6 +4,7 @@
 import type { DraftPart } from "../../../schema/draft.ts";
 import type { Usage } from "../../../schema/event-data.ts";
 import type { SpeakerRole } from "../../../schema/item.ts";
+import type { Repeat } from "../../contract.ts";
 import type { JsonRecord } from "../../json.ts";
 import type { DisguisedError, Quirks } from "./quirks.ts";
 
@@ -14,6 +15,8 @@ export type OpenMessage = {
   /** Everything said so far; the last part takes the next fragment of its kind. */
   parts: DraftPart[];
   child: string | null;
+  /** How its next texts are added. Made once. */
+  repeat?: Repeat;
 };
 
 export type Terminal = {

@@ -320,7 +320,9 @@ const asOurs = (drafts: Draft[]): Draft[] => drafts.map((draft) => ({ ...draft, 
 function addressed(session: string, type: string, meaning: Meaning): Translation {
   switch (meaning.kind) {
     case "mapped":
-      return mapped(session, type, meaning.drafts);
+      return meaning.repeat
+        ? { session, type, disposition: "mapped", drafts: meaning.drafts, repeat: meaning.repeat }
+        : mapped(session, type, meaning.drafts);
     case "noted":
       return noted(session, type, meaning.name, meaning.detail, meaning.drafts);
     case "unparsed":

@@ -77,6 +77,8 @@ function userMessage({ id, text, attachments }: Extract<MockCommand, { type: "pr
 }
 
 const message = (m: string) => `message:${m}`;
+/** What is said is remembered by nobody here: a text like the one before means the same with its own words. */
+const REPEAT = { path: ["d"], say: () => true };
 const call = (c: string) => `call:${c}`;
 const result = (c: string) => `result:${c}`;
 
@@ -115,7 +117,7 @@ function received(event: MockEvent, calls: Calls): Translation {
     case "text":
     case "thought":
     case "refusal":
-      return mapped(MOCK_SESSION, type, said(event, type === "thought" ? "reasoning" : type));
+      return { ...mapped(MOCK_SESSION, type, said(event, type === "thought" ? "reasoning" : type)), repeat: REPEAT };
     case "part":
       return mapped(MOCK_SESSION, type, [
         startMessage(event.m, event.p),

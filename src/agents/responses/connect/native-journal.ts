@@ -21,8 +21,8 @@ export class NativeJournal implements JournalStore {
 
   append(record: JournalRecord, blocks: readonly ReceivedBlock[] = []): void {
     this.#file.append(record);
-    if (record.type !== "received") return this.#channel.record("out", JSON.stringify(record), record);
-    for (const { bytes, data } of blocks) this.#received(bytes, data);
+    if (record.type !== "received") this.#channel.record("out", JSON.stringify(record), record);
+    else for (const { bytes, data } of blocks) this.#received(bytes, data);
   }
 
   async durable(): Promise<void> {

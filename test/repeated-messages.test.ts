@@ -1,0 +1,165 @@
+/**
+ * Messages that repeat the one before are not parsed and translated one by one. Whatever an agent says, what is recorded and what it means is the same as when
+ * they are.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { QUIRKS } from "../src/agents/acp/translate/quirks.ts";
+import { AcpTranslator } from "../src/agents/acp/translate/translator.ts";
+import type { SessionPort, Translator } from "../src/agents/contract.ts";
+import { createMockTranslator, MOCK_SESSION } from "../src/agents/mock/translate/translator.ts";
+import { type Intake, NativeChannel } from "../src/session/channel.ts";
+import { NdjsonChannel } from "../src/transports/ndjson-stdio.ts";
+
+const RUNS = Number(process.env.DRAGOMAN_REPEAT_RUNS ?? 200);
+const port = { closed: () => {}, say: () => {} } as unknown as SessionPort;
+
+/** A line of the agent, or a message to it. */
+type Said = { line: string } | { sent: unknown };
+
+/** What is recorded and what it means, one text a message; `repeats` says how many were not translated by themselves. */
+function played(make: () => Translator, sessions: string[], said: Said[], alike: boolean): { rows: string[]; repeats: number } {
+  const rows: string[] = [];
+  const intake: Intake = {
+    attached: () => {},
+    ingest: ({ dir, raw }, translations) =>
+      void rows.push(JSON.stringify([dir, String(raw), translations.map(({ repeat: _, ...rest }) => rest)])),
+  };
+  const translator = make();
+  let translated = 0;
+  const counting: Translator = {
+    ...(translator.silence ? { silence: translator.silence } : {}),
+    translate: (message) => {
+      translated++;
+      return translator.translate(message);
+    },
+  };
+  const channel = new NativeChannel(counting, () => intake);
+  for (const session of sessions) channel.attach(session, port);
+  const lines = new NdjsonChannel({
+    onMessage: (message) => {
+      const repeated = channel.record("out", message.raw, message.value);
+      if (alike) message.next = repeated;
+    },
+    onGarbage: ({ raw, error }) => {
+      translated++;
+      channel.unparsed("out", raw, error);
+    },
+    onOversize: () => {},
+    write: () => true,
+  });
+  for (const each of said)
+    if ("line" in each) lines.feed(Buffer.from(`${each.line}\n`));
+    else channel.record("in", JSON.stringify(each.sent), each.sent);
+  return { rows, repeats: said.length - translated };
+}
+
+function expectSame(make: () => Translator, sessions: string[], said: Said[]): number {
+  const one = played(make, sessions, said, true);
+  const other = played(make, sessions, said, false);
+  expect(one.rows).toEqual(other.rows);
+  expect(other.repeats).toBe(0);
+  return one.repeats;
+}
+
+const TEXTS = [
+  ..."abc".split(""),
+  "",
+  "a longer one, of thirty letters",
+  "日本 👍",
+  "two\nlines",
+  'a "word"',
+  "[MODE_UPDATE] plan",
+  "Warning: careful",
+  "Info: read",
+  "Context compacted",
+  "API Error: 500",
+  "stream disconnected before completion",
+];
+const text = fc.constantFrom(...TEXTS);
+const [ONE, TWO] = ["s-1", "s-2"];
+const UUID = "3f0c1f7e-58f5-4b0a-9d7c-3a3e6b5d9a10";
+
+const update = (sessionId: string, more: object): Said => ({
+  line: JSON.stringify({ jsonrpc: "2.0", method: "session/update", params: { sessionId, update: more } }),
+});
+const chunk = (sessionUpdate: string, session: string, messageId: string | undefined, said: string): Said =>
+  update(session, { sessionUpdate, ...(messageId === undefined ? {} : { messageId }), content: { type: "text", text: said } });
+
+const acpRun = fc
+  .record({
+    kind: fc.constantFrom("agent_message_chunk", "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"),
+    session: fc.constantFrom(ONE, ONE, TWO),
+    id: fc.constantFrom(undefined, "m-1", "m-2", UUID),
+    texts: fc.array(text, { minLength: 1, maxLength: 8 }),
+  })
+  .map(({ kind, session, id, texts }) => texts.map((each) => chunk(kind, session, id, each)));
+const acpOther = fc.constantFrom<Said[]>(
+  [
+    {
+      sent: {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "session/prompt",
+        params: { sessionId: ONE, prompt: [{ type: "text", text: "go" }] },
+      },
+    },
+  ],
+  [{ sent: { jsonrpc: "2.0", method: "session/cancel", params: { sessionId: ONE } } }],
+  [{ line: JSON.stringify({ jsonrpc: "2.0", id: 1, result: { stopReason: "end_turn" } }) }],
+  [update(ONE, { sessionUpdate: "tool_call", toolCallId: "c-1", title: "ls", kind: "execute", status: "pending" })],
+  [update(ONE, { sessionUpdate: "tool_call_update", toolCallId: "c-1", status: "completed" })],
+  [update(ONE, { sessionUpdate: "usage_update", used: 1, size: 2 })],
+  [{ line: "no JSON" }],
+);
+
+const mockRun = fc
+  .record({
+    type: fc.constantFrom("text", "text", "thought"),
+    m: fc.constantFrom("1", "2"),
+    texts: fc.array(text, { minLength: 1, maxLength: 8 }),
+  })
+  .map(({ type, m, texts }) => texts.map((d): Said => ({ line: JSON.stringify({ type, m, d }) })));
+const mockOther = fc.constantFrom<Said[]>(
+  [{ line: '{"type":"message_end","m":"1"}' }],
+  [{ line: '{"type":"ping"}' }],
+  [{ sent: { type: "interrupt" } }],
+  [{ line: "{" }],
+);
+
+const talk = (run: fc.Arbitrary<Said[]>, other: fc.Arbitrary<Said[]>): fc.Arbitrary<Said[]> =>
+  fc
+    .array(fc.oneof({ weight: 3, arbitrary: run }, { weight: 1, arbitrary: other }), { maxLength: 12 })
+    .map((parts) => parts.flat());
+
+describe("messages that repeat the one before", () => {
+  it("mean the same from an ACP agent, whatever its quirks", () => {
+    let repeats = 0;
+    const each = fc.property(fc.constantFrom(undefined, ...QUIRKS), talk(acpRun, acpOther), (quirks, said) => {
+      repeats += expectSame(() => new AcpTranslator(quirks ? { quirks } : {}), [ONE, TWO], said);
+    });
+    fc.assert(each, { numRuns: RUNS });
+    expect(repeats).toBeGreaterThan(0);
+  });
+
+  it("mean the same from the mock agent", () => {
+    let repeats = 0;
+    const each = fc.property(talk(mockRun, mockOther), (said) => {
+      repeats += expectSame(createMockTranslator, [MOCK_SESSION], said);
+    });
+    fc.assert(each, { numRuns: RUNS });
+    expect(repeats).toBeGreaterThan(0);
+  });
+
+  it("are not translated again as long as they are alike", () => {
+    const said = Array.from({ length: 50 }, (_, index) => chunk("agent_message_chunk", ONE, "m-1", `piece ${index}`));
+    // Two lines make the template, and the first that fits it says that more may follow.
+    expect(expectSame(() => new AcpTranslator(), [ONE], said)).toBe(47);
+  });
+
+  it("end with whatever is recorded in between", () => {
+    const pieces = Array.from({ length: 10 }, (_, index) => chunk("agent_message_chunk", ONE, "m-1", `piece ${index}`));
+    const prompt: Said = { sent: { jsonrpc: "2.0", id: 7, method: "session/prompt", params: { sessionId: ONE, prompt: [] } } };
+    expect(expectSame(() => new AcpTranslator(), [ONE], [...pieces, prompt, ...pieces])).toBe(7 + 8);
+  });
+});
