@@ -6,12 +6,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { QUIRKS } from "../src/agents/acp/translate/quirks.ts";
 import { AcpTranslator } from "../src/agents/acp/translate/translator.ts";
+import { ADDRESS } from "../src/agents/claude/translate/state.ts";
+import { ClaudeTranslator } from "../src/agents/claude/translate/translator.ts";
+import { CodexTranslator } from "../src/agents/codex/translate/translator.ts";
 import type { SessionPort, Translator } from "../src/agents/contract.ts";
 import { createMockTranslator, MOCK_SESSION } from "../src/agents/mock/translate/translator.ts";
 import { type Intake, NativeChannel } from "../src/session/channel.ts";
 import { NdjsonChannel } from "../src/transports/ndjson-stdio.ts";
 
-const RUNS = Number(process.env.DRAGOMAN_REPEAT_RUNS ?? 200);
+const RUNS = Number(process.env.DRAGOMAN_REPEAT_RUNS ?? 100);
 const port = { closed: () => {}, say: () => {} } as unknown as SessionPort;
 
 /** A line of the agent, or a message to it. */
@@ -127,6 +130,64 @@ const mockOther = fc.constantFrom<Said[]>(
   [{ line: "{" }],
 );
 
+const codexRun = fc
+  .record({
+    method: fc.constantFrom("item/agentMessage/delta", "item/agentMessage/delta", "item/reasoning/summaryTextDelta"),
+    threadId: fc.constantFrom(ONE, ONE, TWO),
+    itemId: fc.constantFrom("i-1", "i-2"),
+    texts: fc.array(fc.tuple(text, fc.nat(99)), { minLength: 1, maxLength: 8 }),
+  })
+  .map(({ method, threadId, itemId, texts }) =>
+    texts.map(([delta, emittedAtMs]): Said => {
+      const params = { threadId, turnId: "t-1", itemId, delta, ...(method.includes("summary") ? { summaryIndex: 0 } : {}) };
+      return { line: JSON.stringify({ method, params, emittedAtMs }) };
+    }),
+  );
+const codexOther = fc.constantFrom<Said[]>(
+  [{ sent: { id: 1, method: "turn/start", params: { threadId: ONE, input: [{ type: "text", text: "go" }] } } }],
+  [{ line: '{"method":"turn/started","params":{"threadId":"s-1","turn":{"id":"t-1"}},"emittedAtMs":1}' }],
+  [
+    {
+      line: '{"method":"item/started","params":{"threadId":"s-1","turnId":"t-1","item":{"type":"agentMessage","id":"i-1","text":""}}}',
+    },
+  ],
+  [
+    {
+      line: '{"method":"item/completed","params":{"threadId":"s-1","turnId":"t-1","item":{"type":"agentMessage","id":"i-1","text":"abc and more"}}}',
+    },
+  ],
+  [{ line: '{"method":"turn/completed","params":{"threadId":"s-1","turn":{"id":"t-1","status":"completed"}}}' }],
+);
+
+const streamed = (event: object, uuid: number): Said => ({
+  line: JSON.stringify({ type: "stream_event", event, session_id: ONE, parent_tool_use_id: null, uuid: `u-${uuid}` }),
+});
+const claudeRun = fc
+  .record({
+    kind: fc.constantFrom("text", "text", "thinking"),
+    index: fc.constantFrom(0, 1),
+    texts: fc.array(fc.tuple(text, fc.nat(99)), { minLength: 1, maxLength: 8 }),
+  })
+  .map(({ kind, index, texts }) =>
+    texts.map(([each, uuid]) =>
+      streamed({ type: "content_block_delta", index, delta: { type: `${kind}_delta`, [kind]: each } }, uuid),
+    ),
+  );
+const claudeOther = fc.constantFrom<Said[]>(
+  [streamed({ type: "message_start", message: { id: "msg-1", usage: { input_tokens: 1, output_tokens: 1 } } }, 1)],
+  [streamed({ type: "message_start", message: { id: "msg-2" } }, 2)],
+  [streamed({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }, 3)],
+  [streamed({ type: "content_block_start", index: 1, content_block: { type: "thinking", thinking: "" } }, 4)],
+  [streamed({ type: "message_stop" }, 5)],
+  [
+    {
+      line: '{"type":"assistant","message":{"id":"msg-1","role":"assistant","content":[{"type":"text","text":"abc"}]},"session_id":"s-1","parent_tool_use_id":null,"uuid":"u-7"}',
+    },
+  ],
+  [{ sent: { type: "user", message: { role: "user", content: "go" }, uuid: "u-8" } }],
+  [{ line: '{"type":"result","subtype":"success","session_id":"s-1","uuid":"u-9"}' }],
+);
+
 const talk = (run: fc.Arbitrary<Said[]>, other: fc.Arbitrary<Said[]>): fc.Arbitrary<Said[]> =>
   fc
     .array(fc.oneof({ weight: 3, arbitrary: run }, { weight: 1, arbitrary: other }), { maxLength: 12 })
@@ -146,6 +207,24 @@ describe("messages that repeat the one before", () => {
     let repeats = 0;
     const each = fc.property(talk(mockRun, mockOther), (said) => {
       repeats += expectSame(createMockTranslator, [MOCK_SESSION], said);
+    });
+    fc.assert(each, { numRuns: RUNS });
+    expect(repeats).toBeGreaterThan(0);
+  });
+
+  it("mean the same from Codex", () => {
+    let repeats = 0;
+    const each = fc.property(talk(codexRun, codexOther), (said) => {
+      repeats += expectSame(() => new CodexTranslator(), [ONE, TWO], said);
+    });
+    fc.assert(each, { numRuns: RUNS });
+    expect(repeats).toBeGreaterThan(0);
+  });
+
+  it("mean the same from Claude Code", () => {
+    let repeats = 0;
+    const each = fc.property(talk(claudeRun, claudeOther), (said) => {
+      repeats += expectSame(() => new ClaudeTranslator(), [ADDRESS], said);
     });
     fc.assert(each, { numRuns: RUNS });
     expect(repeats).toBeGreaterThan(0);

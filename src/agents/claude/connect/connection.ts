@@ -127,9 +127,10 @@ class ClaudeConnection implements Connection {
     this.#arguments.clean();
   }
 
-  #received({ raw, value }: NdjsonMessage): void {
+  #received(message: NdjsonMessage): void {
+    const { raw, value } = message;
     this.#output.before(value);
-    this.#channel.record("out", raw, value);
+    message.next = this.#channel.record("out", raw, value);
     if (!this.#greeted && isRecord(value) && value.type === "result") this.#complaint = complaintOf(value);
     if (isRecord(value) && value.type === "command_lifecycle" && value.state !== "queued")
       this.#steered.delete(str(value.command_uuid) ?? "");

@@ -1,7 +1,7 @@
 // API messages: one item for each, its text and thinking as parts in block order, whether blocks stream or come whole.
 // Tool calls of a message are items of their own (tools.ts).
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
-import type { Translation } from "../../contract.ts";
+import type { Repeat, Translation } from "../../contract.ts";
 import { arr, isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
 import { heartbeat, mapped, noted, unparsed } from "../../translation.ts";
 import { mediaOf } from "./media.ts";
@@ -158,8 +158,23 @@ function blockDelta(state: ClaudeState, message: MessageState, index: number, de
       // The whole block follows in an `assistant` message, so nothing is lost with a delta we do not know.
       return noted(ADDRESS, `${type}:unknown`, "unknown_delta", delta);
   }
-  return mapped(ADDRESS, `${type}:${kind}`, drafts);
+  const translation = mapped(ADDRESS, `${type}:${kind}`, drafts);
+  const said = block.part === null ? undefined : message.parts[block.part];
+  if (said?.type === "text" && kind === "text_delta") translation.repeat = repeated(said, "text");
+  if (said?.type === "reasoning" && kind === "thinking_delta") translation.repeat = repeated(said, "thinking");
+  return translation;
 }
+
+/** The next pieces of a block add to the same part. Each has a `uuid` of its own, which nothing refers to. */
+const repeated = (part: { text: string }, name: "text" | "thinking"): Repeat => ({
+  path: ["event", "delta", name],
+  ignored: [["uuid"]],
+  say: (text) => {
+    if (text === "") return false;
+    part.text += text;
+    return true;
+  },
+});
 
 function unannounced(message: MessageState, index: number, delta: string): BlockState {
   const type = delta === "thinking_delta" ? "thinking" : delta === "input_json_delta" ? "tool_use" : "text";

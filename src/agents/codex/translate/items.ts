@@ -1,6 +1,7 @@
 // The life of native items: start, deltas, end. Knows which universal items they become and under which keys; what is in them is said by
 // `message-items.ts`, `tool-items.ts` and `subagents.ts`.
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
+import type { Repeat } from "../../contract.ts";
 import { type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { ASKED_AGAIN } from "../../translation.ts";
 import { messageItem } from "./message-items.ts";
@@ -254,6 +255,19 @@ export function textDelta(thread: Thread, params: JsonRecord, type: "agentMessag
       ...(type === "reasoning" && num(params.summaryIndex) === undefined ? { visibility: "private" as const } : {}),
     },
   ];
+}
+
+/** The next deltas of a message add to the same item. `emittedAtMs` is of no importance to anybody. */
+export function repeatedDelta(thread: Thread, params: JsonRecord): Repeat {
+  const native = openItem(thread, str(params.turnId) ?? "", { id: params.itemId, type: "agentMessage" }, "agentMessage");
+  return {
+    path: ["params", "delta"],
+    ignored: [["emittedAtMs"]],
+    say: (text) => {
+      native.streamed += text;
+      return true;
+    },
+  };
 }
 
 /** Summary and raw text of one reasoning item may come mixed: parts stand in the order in which they first appeared. */

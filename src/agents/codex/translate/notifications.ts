@@ -26,6 +26,7 @@ import {
   inTurn,
   item,
   loginDone,
+  messageDelta,
   note,
   nothing,
   rawItem,
@@ -96,10 +97,7 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   "item/completed": handled(item("completed"), live(["item.completed"])),
   "rawResponseItem/completed": handled(rawItem, live(ITEM, "tool calls for which there is no item")),
   "rawResponse/completed": handled(nothing, live([], "repeats thread/tokenUsage/updated")),
-  "item/agentMessage/delta": handled(
-    inTurn((thread, params) => textDelta(thread, params, "agentMessage")),
-    live(["item.delta"]),
-  ),
+  "item/agentMessage/delta": handled(messageDelta, live(["item.delta"])),
   "item/plan/delta": handled(
     inTurn((thread, params) => textDelta(thread, params, "plan")),
     live(["item.delta"]),

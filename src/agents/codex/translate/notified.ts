@@ -1,7 +1,8 @@
 /** What notifications of the server mean, one handler each; the table of them is `notifications.ts`. */
 import type { Draft } from "../../../schema/draft.ts";
+import type { Repeat } from "../../contract.ts";
 import { type JsonRecord, rec, str, toJson } from "../../json.ts";
-import { itemCompleted, itemStarted, resultKey } from "./items.ts";
+import { itemCompleted, itemStarted, repeatedDelta, resultKey, textDelta } from "./items.ts";
 import { messageItem } from "./message-items.ts";
 import { rawItemDrafts } from "./raw-items.ts";
 import { activity, childrenOf } from "./subagents.ts";
@@ -11,7 +12,7 @@ import { isTool } from "./tool-items.ts";
 import { errorNotified, implicitTurn, leaveChild, turnCompleted } from "./turns.ts";
 
 /** `note`: understood, without universal meaning; shown as agent.notice. `unknown`: the method is known but not what is in it. */
-type Meaning = { drafts?: Draft[]; note?: { name: string; detail?: unknown }; unknown?: string };
+type Meaning = { drafts?: Draft[]; note?: { name: string; detail?: unknown }; unknown?: string; repeat?: Repeat };
 export type Handler = (params: JsonRecord, thread: Thread, threads: Threads) => Meaning;
 
 export const nothing: Handler = () => ({});
@@ -67,6 +68,11 @@ function unknownItem(thread: Thread, params: JsonRecord, phase: "started" | "com
 export const inTurn =
   (handler: (thread: Thread, params: JsonRecord) => Draft[]): Handler =>
   (params, thread) => ({ drafts: [...implicitTurn(thread, str(params.turnId)), ...handler(thread, params)] });
+
+export const messageDelta: Handler = (params, thread) => {
+  const drafts = [...implicitTurn(thread, str(params.turnId)), ...textDelta(thread, params, "agentMessage")];
+  return drafts.length === 1 ? { drafts, repeat: repeatedDelta(thread, params) } : { drafts };
+};
 
 export const error: Handler = (params, thread) => {
   if (thread.child !== null) return { note: { name: "subagent_error", detail: { agent: thread.id, ...detailOf(params) } } };

@@ -97,7 +97,7 @@ export class CodexTranslator implements Translator {
     const drafts = thread.child === null ? (meaning.drafts ?? []) : childDrafts(meaning.drafts ?? []);
     if (method === "thread/deleted" && threadId !== undefined) this.#threads.forget(threadId);
     if (meaning.unknown !== undefined) return unparsed(session, type, meaning.unknown, drafts);
-    if (!meaning.note) return mapped(session, type, drafts);
+    if (!meaning.note) return { ...mapped(session, type, drafts), ...(meaning.repeat ? { repeat: meaning.repeat } : {}) };
     const { name, detail } = meaning.note;
     return noted(session, type, name, isRecord(detail) && Object.keys(detail).length === 0 ? undefined : detail, drafts);
   }
