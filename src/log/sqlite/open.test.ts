@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -47,6 +48,9 @@ async function refusal(opening: Promise<unknown>): Promise<LogError> {
   if (!(error instanceof LogError)) throw new Error(`expected a LogError, got ${String(error)}`);
   return error;
 }
+
+/** Of this process, by `read` and its kin. */
+const bytesRead = (): number => Number(/^rchar: (\d+)/.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
@@ -258,6 +262,26 @@ describe("a damaged database", () => {
     const log = await openSqliteLog({ dataDir });
     await expect.poll(() => log.health().damage.streams).toEqual(["ses_1"]);
     await log.close();
+  });
+
+  it.runIf(process.platform === "linux")("is not looked for while a start waits: a start reads little of a large log", async () => {
+    const original = tempDir();
+    const full = await openSqliteLog({ dataDir: original });
+    const stream = await full.create("session", "ses_1", "{}");
+    for (let sequence = 1; sequence <= 300; sequence++)
+      stream.append({ text: JSON.stringify(randomBytes(48 * 1024).toString("base64")), sequence, type: "x" });
+    await full.close();
+    const dataDir = tempDir();
+    copyFileSync(join(original, "dragoman.db"), join(dataDir, "dragoman.db"));
+    writeFileSync(join(dataDir, "dragoman.db-wal"), "what a killed process leaves ".repeat(200));
+    const size = statSync(join(dataDir, "dragoman.db")).size;
+    expect(size).toBeGreaterThan(12 * 1024 * 1024);
+    const before = bytesRead();
+    const log = await openSqliteLog({ dataDir });
+    const read = bytesRead() - before;
+    await log.close();
+    expect(read).toBeGreaterThan(0);
+    expect(read).toBeLessThan(size / 8);
   });
 
   it("is not suspected when the stop was clean", async () => {
