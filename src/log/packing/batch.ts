@@ -41,7 +41,8 @@ export class EventBatch implements Batch {
     this.first = first;
     this.last = last;
     this.size = stored.size;
-    this.#columns = stored;
+    // Only these: what `settle` lets go must not be held by another name.
+    this.#columns = { types: stored.types, natives: stored.natives };
     this.#packed = stored.events;
     this.#eventsLater = stored.eventsLater;
   }

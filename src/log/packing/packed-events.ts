@@ -94,7 +94,7 @@ export class PackedEvents {
     return lines;
   }
 
-  /** For the disk. */
+  /** For the disk, and kept beside it for late readers. */
   body(): Buffer {
     const out = new TextBuffer(this.#encoding);
     let index = 0;
@@ -114,7 +114,7 @@ export class PackedEvents {
       }
       before = run;
     }
-    return out.bytes();
+    return out.ownBytes();
   }
 
   /** How many events have the shape of this run, from there on. */

@@ -48,6 +48,15 @@ export class TextBuffer {
     return own;
   }
 
+  /** All of it, for somebody who keeps it: short texts lie in a pool of Node, and one of them would keep the 8 kB that others have left. */
+  ownBytes(): Buffer {
+    const bytes = this.bytes();
+    if (bytes.length * (1 + MOST_WASTE) >= bytes.buffer.byteLength) return bytes;
+    const own = Buffer.allocUnsafeSlow(bytes.length);
+    bytes.copy(own);
+    return own;
+  }
+
   #spill(): void {
     const slab = this.#room(this.#text.length * this.#bytesAUnit);
     this.#used += slab.write(this.#text, this.#used, this.#encoding);
