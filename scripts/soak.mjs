@@ -1,9 +1,10 @@
-// Runs a daemon for a while as a busy office would: sessions that work, clients that never read, visitors that come and go. Prints memory, heap and descriptors
-// over time, and fails when memory keeps growing, anything is lost, or a process is left.
+// Runs a daemon for a while as a busy office would: sessions that work, clients that never read, visitors that come and go. Prints where its memory is
+// over time, and fails when memory keeps growing, anything is lost, or a process is left. Memory is judged by the slope of the last half, in runs of ten
+// minutes and more: before that the caches are filling.
 //   npm run soak                              one minute
 //   npm run soak -- --minutes 30 --sessions 50 --mute 40
 // Loopback only, the mock agent only. Ends by itself.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { mockAgent } from "../build/agents/mock/agent.js";
 import { lingering } from "../build/verify/leftovers.js";
 import { Dragoman } from "../dist/client/index.js";
 import { startDaemon, stopped } from "./daemon.mjs";
+import { memoryOf, slopeOf } from "./soak-memory.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +24,11 @@ const { values } = parseArgs({
   },
 });
 const [minutes, sessionCount, muteCount] = [values.minutes, values.sessions, values.mute].map(Number);
-const SAMPLES = 30;
+const SAMPLES = 180;
+const PRINTED = 30;
+/** Of the mean, in a minute of the last half. */
+const SLOPE_LIMIT = 0.005;
+const JUDGED_MINUTES = 10;
 /** Memory of the last third over that of the middle one. */
 const GROWTH_LIMIT = 1.15;
 
@@ -102,16 +108,6 @@ async function visit(ids) {
   }
 }
 
-const status = (name) =>
-  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${daemon.pid}/status`, "utf8"))?.[1]) / 1024;
-/** Where the memory is: objects, what the heap holds for them, and what lies outside of it. The rest of RSS is the program, SQLite and the allocator. */
-async function memoryMb() {
-  const text = await (await fetch(`${daemon.url}/metrics`, { headers })).text();
-  const of = (name) => Number(new RegExp(`^nodejs_${name}_bytes ([\\d.e+]+)`, "m").exec(text)?.[1]) / 1024 / 1024;
-  return { heap: of("heap_size_used"), total: of("heap_size_total"), external: of("external_memory") };
-}
-const descriptors = () => readdirSync(`/proc/${daemon.pid}/fd`).length;
-
 const handles = [];
 for (let i = 0; i < sessionCount; i++) {
   const handle = await client.createSession({ agent: mockAgent.id, directory: root });
@@ -124,24 +120,19 @@ const mutes = Array.from({ length: muteCount }, (_, i) => mute(ids[i % ids.lengt
 const workers = [...handles.map(work), visit(ids), visit(ids.toReversed())];
 const followers = handles.slice(0, 20).map((handle) => follow(client.session(handle.id), stop.signal));
 
+const COLUMNS = ["rss", "program", "heap", "total", "external", "native", "descriptors"];
+const row = (first, cells) => [first.padStart(12), ...cells.map((cell) => `${cell}`.padStart(11))].join(" ");
 const samples = [];
 const step = (minutes * 60_000) / SAMPLES;
-console.log("    time     RSS    heap   total  external  descriptors  messages   delivered  visits");
+console.log(row("MB at", [...COLUMNS, "messages", "delivered", "visits"]));
+const begun = Date.now();
 for (let i = 1; i <= SAMPLES && running; i++) {
-  await delay(step);
-  const sample = { rss: status("VmRSS"), ...(await memoryMb()), fds: descriptors() };
+  await delay(Math.max(0, begun + i * step - Date.now()));
+  const sample = { minute: (Date.now() - begun) / 60_000, ...(await memoryOf(daemon)) };
   samples.push(sample);
-  const at = `${Math.round((i * step) / 1000)} s`;
-  const cells = [
-    at.padStart(8),
-    `${Math.round(sample.rss)}`.padStart(7),
-    `${Math.round(sample.heap)}`.padStart(7),
-    `${Math.round(sample.total)}`.padStart(7),
-    `${Math.round(sample.external)}`.padStart(9),
-    `${sample.fds}`.padStart(12),
-  ];
-  cells.push(`${counts.messages}`.padStart(9), `${counts.delivered}`.padStart(11), `${counts.visitors}`.padStart(7));
-  console.log(cells.join(" "));
+  if (i % (SAMPLES / PRINTED) !== 0) continue;
+  const figures = COLUMNS.map((name) => Math.round(sample[name]));
+  console.log(row(`${Math.round(sample.minute * 60)} s`, [...figures, counts.messages, counts.delivered, counts.visitors]));
 }
 running = false;
 await Promise.all(workers);
@@ -168,18 +159,28 @@ const left = await lingering(root, "environment", 5_000);
 rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 
 const third = (n) => samples.slice(Math.floor((samples.length * n) / 3), Math.floor((samples.length * (n + 1)) / 3));
-const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / Math.max(1, rows.length);
-console.log("\n             first third  middle third  last third");
-for (const [name, title] of [
-  ["rss", "RSS MB"],
-  ["heap", "heap MB"],
-  ["total", "total MB"],
-  ["external", "external MB"],
-  ["fds", "descriptors"],
-])
-  console.log(title.padEnd(12), ...[0, 1, 2].map((n) => `${Math.round(mean(third(n), name))}`.padStart(12)));
+const mean = (rows, name) => rows.reduce((sum, each) => sum + each[name], 0) / Math.max(1, rows.length);
+const half = samples.slice(Math.floor(samples.length / 2));
+console.log(`\n${row("mean MB", COLUMNS)}`);
+for (const [n, title] of ["first third", "middle third", "last third"].entries())
+  console.log(
+    row(
+      title,
+      COLUMNS.map((name) => Math.round(mean(third(n), name))),
+    ),
+  );
+console.log(
+  row(
+    "MB a minute",
+    COLUMNS.map((name) => slopeOf(half, name).toFixed(2)),
+  ),
+  " (last half)",
+);
 const growth = mean(third(2), "rss") / mean(third(1), "rss");
+const slope = slopeOf(half, "rss") / mean(half, "rss");
 if (growth > GROWTH_LIMIT) faults.push(`memory grew by ${Math.round((growth - 1) * 100)} % from the middle third to the last`);
+if (minutes >= JUDGED_MINUTES && slope > SLOPE_LIMIT)
+  faults.push(`memory grew by ${(slope * 100).toFixed(2)} % a minute in the last half (at most ${SLOPE_LIMIT * 100} %)`);
 for (const { pid, command } of left) faults.push(`process ${pid} is left: ${command}`);
 const kinds = new Map();
 for (const text of faults) kinds.set(text, (kinds.get(text) ?? 0) + 1);
