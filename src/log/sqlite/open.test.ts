@@ -269,7 +269,7 @@ describe("a damaged database", () => {
     const full = await openSqliteLog({ dataDir: original });
     const stream = await full.create("session", "ses_1", "{}");
     for (let sequence = 1; sequence <= 300; sequence++)
-      stream.append({ text: JSON.stringify(randomBytes(48 * 1024).toString("base64")), sequence, type: "x" });
+      stream.append({ text: JSON.stringify(randomBytes(48 * 1024).toString("base64")), sequence, type: "x", native: null });
     await full.close();
     const dataDir = tempDir();
     copyFileSync(join(original, "dragoman.db"), join(dataDir, "dragoman.db"));
