@@ -37,3 +37,9 @@ export function holds(words: readonly string[], phrase: Phrase): boolean {
     }),
   );
 }
+
+/** True when a text holds all that is looked for. */
+export function holdsQuery(text: string, query: string): boolean {
+  const words = wordsIn(text).map(fold);
+  return phrasesOf(query).every((phrase) => holds(words, phrase));
+}

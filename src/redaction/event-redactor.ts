@@ -4,6 +4,7 @@
  */
 import { mayBeOfType, sessionIdOf } from "../schema/envelope.ts";
 import type { UniversalEvent } from "../schema/event.ts";
+import { begunItem } from "./open-items.ts";
 import { PieceRedactor } from "./piece-redactor.ts";
 import type { Redactor } from "./redactor.ts";
 
@@ -52,9 +53,12 @@ export class EventRedactor {
       case "item.delta":
         return JSON.stringify({ ...event, data: { ...event.data, delta: await this.#delta(event, redactor) } });
       case "item.started":
-      case "item.updated":
-        this.#follow(event.data.item.item_id, new Map());
-        return redactor.text(json);
+      case "item.updated": {
+        // What it says already may end in the middle of a secret: its deltas go on from there.
+        const { item, parts } = begunItem(event.data.item, redactor);
+        this.#follow(item.item_id, parts);
+        return redactor.text(JSON.stringify({ ...event, data: { ...event.data, item } }));
+      }
       case "item.completed":
         this.#items.delete(event.data.item.item_id);
         return redactor.text(json);
@@ -91,13 +95,16 @@ export class EventRedactor {
     { session_id, sequence, data }: Extract<UniversalEvent, { type: "item.delta" }>,
     redactor: Redactor,
   ): Promise<Parts> {
-    const parts: Parts = new Map();
+    let parts: Parts = new Map();
     const deltas: Extract<UniversalEvent, { type: "item.delta" }>[] = [];
     for (const json of await this.#history.before(session_id, sequence, LOOK_BACK)) {
       if (!json.includes(data.item_id)) continue;
       const event = JSON.parse(json) as UniversalEvent;
       if (event.type === "item.delta" && event.data.item_id === data.item_id) deltas.push(event);
-      if ((event.type === "item.started" || event.type === "item.updated") && event.data.item.item_id === data.item_id) break;
+      if ((event.type === "item.started" || event.type === "item.updated") && event.data.item.item_id === data.item_id) {
+        parts = begunItem(event.data.item, redactor).parts;
+        break;
+      }
     }
     for (const event of deltas.reverse()) grow(parts, event, redactor);
     this.#follow(data.item_id, parts);

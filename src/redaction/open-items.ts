@@ -8,9 +8,20 @@ import { PieceRedactor } from "./piece-redactor.ts";
 import type { Redactor } from "./redactor.ts";
 
 export function withoutBegunSecrets(item: Item, redactor: Redactor): Item {
-  if (item.status !== "in_progress") return item;
-  const shown = (text: string): string => new PieceRedactor(redactor).add(text);
-  return { ...item, content: item.content.map((part) => cutPart(part, shown)) };
+  return begunItem(item, redactor).item;
+}
+
+/** The item as it may be shown, and what is held back of its parts: their next pieces go on from there. */
+export function begunItem(item: Item, redactor: Redactor): { item: Item; parts: Map<number, PieceRedactor> } {
+  const parts = new Map<number, PieceRedactor>();
+  if (item.status !== "in_progress") return { item, parts };
+  const shown = (text: string, index: number): string => {
+    const pieces = new PieceRedactor(redactor);
+    parts.set(index, pieces);
+    return pieces.add(text);
+  };
+  const content = item.content.map((part, index) => cutPart(part, (text) => shown(text, index)));
+  return { item: { ...item, content }, parts };
 }
 
 function cutPart(part: ContentPart, shown: (text: string) => string): ContentPart {

@@ -21,10 +21,14 @@ export const SEARCHED_TYPES: ReadonlySet<string> = new Set([
 
 type Found = Pick<SearchEntry, "item_id" | "text"> & { sort: SearchSort };
 
-export function entriesOf(event: UniversalEvent): SearchEntry[] {
+/** True when the text of an entry may lack the middle of what it was taken from. */
+export const isShortened = (text: string): boolean => text.length >= MAX_CHARS;
+
+/** `clean`: what of a text may be found, before it is shortened. */
+export function entriesOf(event: UniversalEvent, clean = (text: string): string => text): SearchEntry[] {
   const place = { kind: "session" as const, stream_id: event.session_id, sequence: event.sequence, at: Date.parse(event.time) };
   return textsOf(event).flatMap(({ text, ...found }) => {
-    const bounded = shortened(text.trim());
+    const bounded = shortened(clean(text.trim()));
     return bounded === "" ? [] : [{ ...place, ...found, text: bounded }];
   });
 }

@@ -60,6 +60,21 @@ describe("artifacts of sessions", () => {
     expect(problem(await server.call("GET", "/v1/artifacts/art_x/preview")).code).toBe("artifact_not_found");
   });
 
+  it("[R1] a short look that ends or begins in the middle of a secret shows nothing of it", async () => {
+    const { session_id } = await server.createSession();
+    const observer = { authorization: `Bearer ${server.tokens.secret("observe")}` };
+    const key = `sk-ant-api03-${"Kp4q".repeat(12)}`;
+    const SHOWN = 2 * 1024;
+    for (const inside of [3, 10, 20, key.length - 4]) {
+      const long = `${"a ".repeat(SHOWN).slice(0, SHOWN - inside - 1)} ${key} ${"b ".repeat(9_000)} ${key} ${"c ".repeat(SHOWN).slice(0, SHOWN - inside - 1)}`;
+      for (const content of [long, JSON.stringify({ list: [long.slice(0, 4_000 + inside), long] })]) {
+        const { artifact_id } = await stored(session_id, content, text);
+        const shown = await server.raw("GET", `/v1/artifacts/${artifact_id}/preview`, observer);
+        expect([inside, shown.status, /sk-ant-a|Kp4q/.test(shown.text)]).toEqual([inside, 200, false]);
+      }
+    }
+  });
+
   it("are read without secrets by those who may not see them, whatever they are called", async () => {
     const { session_id } = await server.createSession({ env: { MY_TOKEN: "hush-hush-hush" } });
     const observer = { authorization: `Bearer ${server.tokens.secret("observe")}` };

@@ -83,7 +83,12 @@ export class Redactions {
 
   /** A text without the secrets of any of these sessions and tasks. */
   async text(text: string, ids: readonly string[]): Promise<string> {
-    return [...(await this.#ofAll(ids))].reduce((left, redactor) => redactor.text(left), text);
+    return (await this.cleaner(ids))(text);
+  }
+
+  async cleaner(ids: readonly string[]): Promise<(text: string) => string> {
+    const redactors = [...(await this.#ofAll(ids))];
+    return (text) => redactors.reduce((left, redactor) => redactor.text(left), text);
   }
 
   async #ofAll(ids: readonly string[]): Promise<Set<Redactor>> {

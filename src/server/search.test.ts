@@ -64,6 +64,41 @@ describe("search", () => {
     expect((await found("q=ptarmigan&kind=assistant")).hits[0]?.snippet).toContain("aB3");
   });
 
+  it("[R1] does not help an observer to guess a secret: it is found neither by its beginning nor where the index cut a text", async () => {
+    const secret = "sk-ant-api03-Qv81kTz0pLmN4rSx7WyB2cDe";
+    const observer = server.tokens.secret("observe");
+    const { session_id } = await server.createSession({ title: `wombat ${secret}` });
+    // Of a long text the index has both ends: one of them begins in the middle of the secret.
+    const tail = "burrow ".repeat(2_400).slice(0, 16_000 - 14);
+    await server.play(session_id, `say wallaby ${"x ".repeat(9_000)} ${secret}${tail}`);
+    await server.play(session_id, `say quokka ${secret} end`);
+    await settled("q=quokka&kind=assistant", 1);
+    for (const q of ["sk-ant-api03-Q", "qv81", "Qv81kTz0pLmN4rSx7WyB2cDe", "4rSx7W", "quokka%20qv8", "%22quokka%20sk%20ant"]) {
+      expect([q, (await found(`q=${q}&limit=1`, observer)).hits, (await found(`q=${q}&limit=1`, observer)).next]).toEqual([
+        q,
+        [],
+        null,
+      ]);
+    }
+    expect((await found("q=quokka%20qv8&kind=assistant")).hits.length).toBe(1);
+    expect((await found("q=quokka%20end&kind=assistant", observer)).hits.length).toBe(1);
+    const cut = await found("q=wallaby&kind=assistant", observer);
+    expect(cut.hits.length).toBe(1);
+    expect((await found("q=wallaby%20burrow&kind=assistant", observer)).hits.length).toBe(1);
+    expect(
+      (await server.raw("GET", "/v1/search?q=burrow&limit=100", { authorization: `Bearer ${observer}` })).text,
+    ).not.toContain("7WyB2cDe");
+    const named = async (search: string, token: string) =>
+      (
+        await server.json<{ sessions: object[] }>("GET", `/v1/sessions?search=${search}`, undefined, {
+          authorization: `Bearer ${token}`,
+        })
+      ).sessions.length;
+    expect([await named("wombat", observer), await named("kTz0pL", server.token), await named("kTz0pL", observer)]).toEqual([
+      1, 1, 0,
+    ]);
+  });
+
   it("takes any words, and says what is wrong with the rest", async () => {
     for (const q of ["%22", "*", "-", "a%20OR%20(", "%00"]) expect((await found(`q=${q}`)).hits).toEqual([]);
     for (const query of ["", "q=", "q=a&kind=song", "q=a&limit=0", "q=a&before=x", `q=${"a".repeat(1_001)}`])

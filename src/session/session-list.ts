@@ -99,6 +99,14 @@ function matches(view: SessionView, filter: ListFilter): boolean {
   if (filter.archived !== undefined && view.archived !== filter.archived) return false;
   if (filter.ended !== undefined && (view.status === "ended") !== filter.ended) return false;
   if (filter.pinned !== undefined && view.pinned !== filter.pinned) return false;
-  const text = filter.search?.toLowerCase();
+  return isNamed(view, filter.search);
+}
+
+/** True when the words stand in what a session is called. */
+export function isNamed(
+  view: Pick<SessionView, "title" | "session_id" | "directory" | "agent">,
+  search: string | undefined,
+): boolean {
+  const text = search?.toLowerCase();
   return !text || [view.title, view.session_id, view.directory, view.agent].some((field) => field?.toLowerCase().includes(text));
 }

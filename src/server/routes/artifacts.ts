@@ -155,18 +155,10 @@ function previewRoute(app: App, context: ServerContext): void {
     },
     async (request) => {
       const info = await found(context, callerOf(request), request.params.artifact);
-      const preview = await previewOf({
-        ...info,
-        read: async (start, end) => wholeOf(await openBytes(log, info.artifact_id, { start, end })),
-      });
-      if (!redactions.applyTo(request.caller)) return preview;
+      const read = async (start: number, end: number) => wholeOf(await openBytes(log, info.artifact_id, { start, end }));
+      if (!redactions.applyTo(request.caller)) return previewOf({ ...info, read });
       const owners = (await log.artifacts.owners(info.artifact_id)).map(({ id }) => id);
-      const { head, tail } = preview;
-      return {
-        ...preview,
-        ...(head === undefined ? {} : { head: await redactions.text(head, owners) }),
-        ...(tail === undefined ? {} : { tail: await redactions.text(tail, owners) }),
-      };
+      return previewOf({ ...info, read, clean: await redactions.cleaner(owners) });
     },
   );
 }

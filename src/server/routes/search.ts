@@ -1,7 +1,11 @@
 // Full-text search over the sessions that the caller may see.
 import Type from "typebox";
-import type { SearchHit as FoundText } from "../../log/contract.ts";
+import type { SearchHit as FoundText, Log } from "../../log/contract.ts";
+import { holdsQuery } from "../../log/search-words.ts";
+import type { Redactor } from "../../redaction/redactor.ts";
+import type { UniversalEvent } from "../../schema/event.ts";
 import { type SearchHit, SearchResult, SearchSort } from "../../schema/search.ts";
+import { entriesOf, isShortened } from "../../search/entry-text.ts";
 import { snippetOf } from "../../search/snippet.ts";
 import { listOf } from "../event-encoding.ts";
 import type { App, ServerContext } from "../server-context.ts";
@@ -56,22 +60,37 @@ export function searchRoutes(app: App, { log, access, redactions, indexer }: Ser
         ...(session === undefined ? {} : { stream_id: session }),
         ...(sorts === null ? {} : { sorts }),
       };
-      const shown = async (hit: FoundText): Promise<SearchHit> => {
-        // The whole text first: a secret that the snippet cuts would not be recognised in it.
-        const redactor = redactions.applyTo(caller) ? await redactions.ofSession(hit.stream_id) : null;
-        return hitOf(hit, snippetOf(redactor?.text(hit.text) ?? hit.text, q));
-      };
+      const hidesSecrets = redactions.applyTo(caller);
       const hits: SearchHit[] = [];
+      let withheld = false;
       let next = request.query.before ?? null;
       for (let pages = 0; pages < MAX_PAGES && hits.length < limit; pages++) {
         const page = await log.search.find({ ...filter, limit: limit - hits.length, ...(next === null ? {} : { before: next }) });
-        for (const hit of page.hits) if (await access.sees(caller, hit.stream_id)) hits.push(await shown(hit));
+        for (const hit of page.hits) {
+          if (!(await access.sees(caller, hit.stream_id))) continue;
+          const text = hidesSecrets ? await withoutSecrets(hit, log, await redactions.ofSession(hit.stream_id)) : hit.text;
+          // Found in a secret only: who may not see it could guess it letter by letter.
+          if (hidesSecrets && !holdsQuery(text, q)) withheld = true;
+          else hits.push(hitOf(hit, snippetOf(text, q)));
+        }
         next = page.next;
         if (next === null) break;
       }
+      if (withheld && hits.length < limit) next = null;
       return { hits, next, index: indexer?.status() ?? { state: "failed" as const, message: "This daemon keeps no index." } };
     },
   );
+}
+
+/** All of the text first: a secret that is cut, by the index or by the snippet, would not be recognised. */
+async function withoutSecrets({ text, ...hit }: FoundText, log: Log, redactor: Redactor): Promise<string> {
+  const clean = (whole: string): string => redactor.text(whole);
+  if (!isShortened(text)) return clean(text);
+  const stream = await log.stream("session", hit.stream_id);
+  const page = await stream?.read({ after: hit.sequence - 1, limit: 1 });
+  const [event] = page?.events ?? [];
+  const entries = event === undefined ? [] : entriesOf(JSON.parse(event) as UniversalEvent, clean);
+  return entries.find(({ sort, item_id }) => sort === hit.sort && item_id === hit.item_id)?.text ?? "";
 }
 
 const hitOf = (hit: FoundText, { snippet, highlights }: ReturnType<typeof snippetOf>): SearchHit => ({

@@ -10,10 +10,11 @@ import {
   SessionState,
   UpdateSession,
 } from "../../schema/session.ts";
-import type { ListFilter } from "../../session/session-list.ts";
+import { isNamed, type ListFilter } from "../../session/session-list.ts";
 import { configure, createSession, forkSession, interrupt, removeSession, resume, terminate } from "../commands.ts";
 import type { FleetPort } from "../fleet-port.ts";
 import type { App, ServerContext } from "../server-context.ts";
+import type { Caller } from "../token.ts";
 import { callerOf } from "./auth.ts";
 import { NodeQuery, nodeWish, SessionPath } from "./parameters.ts";
 
@@ -95,7 +96,8 @@ export function sessionRoutes(app: App, context: ServerContext): void {
         ...(archived === "include" ? {} : { archived: archived === "only" }),
         ...(ended === "include" ? {} : { ended: ended === "only" }),
         limit: request.query.limit ?? 50,
-        only: (view) => context.access.sees(caller, view.session_id),
+        only: async (view) =>
+          (await context.access.sees(caller, view.session_id)) && isNamed(await shownTo(context, caller, view), query.search),
       };
       const list = await manager.list(filter);
       const sessions = (await context.fleet?.views(list.sessions)) ?? list.sessions;
@@ -259,4 +261,10 @@ async function viewInFleet({ manager }: ServerContext, fleet: FleetPort, id: str
     if (!view) throw error;
     return view;
   }
+}
+
+/** As the caller reads it: a title is found by what it shows, or a secret in it could be guessed letter by letter. */
+async function shownTo({ redactions }: ServerContext, caller: Caller, view: Session): Promise<Session> {
+  if (!redactions.applyTo(caller) || view.title === null) return view;
+  return { ...view, title: await redactions.text(view.title, [view.session_id]) };
 }

@@ -8,6 +8,8 @@ import { diffstat, looksLikeDiff } from "./diffstat.ts";
 import { IMAGE_HEAD_BYTES, imageSize } from "./image-size.ts";
 
 const SHOWN_BYTES = 2 * 1024;
+/** Longer than any secret: one that begins or ends outside of what is shown is recognised. */
+const AROUND_BYTES = 32 * 1024;
 /** JSON and diffs up to this size are read whole. */
 const WHOLE_BYTES = 4 * 1024 * 1024;
 
@@ -17,6 +19,8 @@ export type ArtifactBytes = {
   mime: string;
   /** `end` is inclusive. */
   read(start: number, end: number): Promise<Buffer>;
+  /** What of a text may be shown. */
+  clean?(text: string): string;
 };
 
 export async function previewOf(artifact: ArtifactBytes): Promise<ArtifactPreview> {
@@ -37,19 +41,20 @@ export async function previewOf(artifact: ArtifactBytes): Promise<ArtifactPrevie
   }
   if (/^\s*[[{"]/.test(head)) {
     const laidOut = pretty(await read());
-    if (laidOut !== null) return { ...base, format: "json", ...cutText(laidOut) };
+    if (laidOut !== null) return { ...base, format: "json", ...cutText(artifact.clean?.(laidOut) ?? laidOut) };
   }
   return { ...base, format: "text", ...(await ends(artifact, start)) };
 }
 
 type Ends = { head: string; tail?: string; left_out?: number };
 
-async function ends(artifact: ArtifactBytes, start: Buffer): Promise<Ends> {
-  const { bytes } = artifact;
-  if (bytes <= 2 * SHOWN_BYTES) return { head: start.subarray(0, bytes).toString("utf8") };
-  const head = wholeEnd(start.subarray(0, SHOWN_BYTES));
-  const last = wholeStart(await artifact.read(bytes - SHOWN_BYTES, bytes - 1));
-  return { head: head.toString("utf8"), tail: last.toString("utf8"), left_out: bytes - head.length - last.length };
+async function ends({ bytes, read, clean = (text) => text }: ArtifactBytes, start: Buffer): Promise<Ends> {
+  if (bytes <= 2 * SHOWN_BYTES) return { head: clean(start.subarray(0, bytes).toString("utf8")) };
+  const begin = clean(wholeEnd(start.subarray(0, SHOWN_BYTES + AROUND_BYTES)).toString("utf8"));
+  const end = clean(wholeStart(await read(Math.max(0, bytes - SHOWN_BYTES - AROUND_BYTES), bytes - 1)).toString("utf8"));
+  const head = wholeEnd(Buffer.from(begin).subarray(0, SHOWN_BYTES));
+  const tail = wholeStart(Buffer.from(end).subarray(-SHOWN_BYTES));
+  return { head: head.toString("utf8"), tail: tail.toString("utf8"), left_out: bytes - head.length - tail.length };
 }
 
 function cutText(text: string): Ends {
