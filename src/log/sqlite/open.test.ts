@@ -264,25 +264,28 @@ describe("a damaged database", () => {
     await log.close();
   });
 
-  it.runIf(process.platform === "linux")("is not looked for while a start waits: a start reads little of a large log", async () => {
-    const original = tempDir();
-    const full = await openSqliteLog({ dataDir: original });
-    const stream = await full.create("session", "ses_1", "{}");
-    for (let sequence = 1; sequence <= 300; sequence++)
-      stream.append({ text: JSON.stringify(randomBytes(48 * 1024).toString("base64")), sequence, type: "x", native: null });
-    await full.close();
-    const dataDir = tempDir();
-    copyFileSync(join(original, "dragoman.db"), join(dataDir, "dragoman.db"));
-    writeFileSync(join(dataDir, "dragoman.db-wal"), "what a killed process leaves ".repeat(200));
-    const size = statSync(join(dataDir, "dragoman.db")).size;
-    expect(size).toBeGreaterThan(12 * 1024 * 1024);
-    const before = bytesRead();
-    const log = await openSqliteLog({ dataDir });
-    const read = bytesRead() - before;
-    await log.close();
-    expect(read).toBeGreaterThan(0);
-    expect(read).toBeLessThan(size / 8);
-  });
+  it.runIf(process.platform === "linux")(
+    "is not looked for while a start waits: a start reads little of a large log",
+    async () => {
+      const original = tempDir();
+      const full = await openSqliteLog({ dataDir: original });
+      const stream = await full.create("session", "ses_1", "{}");
+      for (let sequence = 1; sequence <= 300; sequence++)
+        stream.append({ text: JSON.stringify(randomBytes(48 * 1024).toString("base64")), sequence, type: "x", native: null });
+      await full.close();
+      const dataDir = tempDir();
+      copyFileSync(join(original, "dragoman.db"), join(dataDir, "dragoman.db"));
+      writeFileSync(join(dataDir, "dragoman.db-wal"), "what a killed process leaves ".repeat(200));
+      const size = statSync(join(dataDir, "dragoman.db")).size;
+      expect(size).toBeGreaterThan(12 * 1024 * 1024);
+      const before = bytesRead();
+      const log = await openSqliteLog({ dataDir });
+      const read = bytesRead() - before;
+      await log.close();
+      expect(read).toBeGreaterThan(0);
+      expect(read).toBeLessThan(size / 8);
+    },
+  );
 
   it("is not suspected when the stop was clean", async () => {
     const dataDir = await filled();
