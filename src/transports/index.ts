@@ -12,6 +12,7 @@ export { endFamily, type KnownProcess, ProcessFamily } from "./process-family.ts
 export * from "./process-mark.ts";
 export * from "./process-owners.ts";
 export { readStartTime } from "./process-table.ts";
+export { noteActivity, unwatchFamily, type Watched, watchFamily } from "./process-watch.ts";
 export * from "./reaper.ts";
 export * from "./run-program.ts";
 export * from "./spawn-error.ts";

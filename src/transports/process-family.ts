@@ -48,6 +48,13 @@ export class ProcessFamily {
     return [...this.#members.values()];
   }
 
+  /** One more process that was started for the same: it belongs here though it descends from none of them. */
+  adopt(process: KnownProcess): void {
+    this.#members.set(process.pid, process);
+    // A look that began before it was there must not forget it.
+    this.lookedAt = performance.now();
+  }
+
   /** Finds who is there. `grew`: somebody was not known before. `marked`: also by mark, which reads the environment of every younger process. */
   look(snapshot: Snapshot, marked: boolean): { live: ProcessRow[]; grew: boolean } {
     const { table } = snapshot;

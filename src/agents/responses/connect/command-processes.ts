@@ -1,17 +1,22 @@
 /**
- * The commands of a session as processes: in the person's environment without the daemon's keys. All of them carry one mark, and one record of it is kept while the
- * session is open: what a command left running is found by it, at the session's end and after a crash of the daemon.
+ * The commands of a session as processes: in the person's environment without the daemon's keys. All of them are one family, with one mark and one record while
+ * the session is open: what a command left running is found by it, at the session's end and after a crash of the daemon, and a call to the daemon that comes
+ * from one of them is recognised as the agent's, also when it has dropped its environment.
  */
 import type { Ids } from "../../../runtime/ports.ts";
 import { ShellTasks, shellEnvironment, type TrackedProcess, type WrapCommand } from "../../../runtime/shell-tasks.ts";
 import {
   endFamily,
   formatMark,
-  type KnownProcess,
+  noteActivity,
+  noteOwner,
   PROCESS_MARK_VARIABLE,
   ProcessFamily,
   ProcessRegistry,
   readStartTime,
+  unwatchFamily,
+  type Watched,
+  watchFamily,
 } from "../../../transports/index.ts";
 import type { AgentHost } from "../../contract.ts";
 import { OWN_PREFIX } from "../../own-environment.ts";
@@ -22,8 +27,8 @@ export class CommandProcesses {
   readonly #registry: ProcessRegistry;
   readonly #mark;
   readonly #environment: NodeJS.ProcessEnv;
-  /** The first command stands for all of them. */
-  #first: (KnownProcess & { cgroup: string | null }) | null = null;
+  /** The first command leads it. */
+  #commands: Watched | null = null;
 
   constructor(host: AgentHost, env: Record<string, string>) {
     this.#registry = new ProcessRegistry(host.processDir);
@@ -43,11 +48,26 @@ export class CommandProcesses {
   }
 
   started(pid: number, command: string): void {
-    if (this.#first !== null) return;
     const startTime = readStartTime(pid);
     if (startTime === null) return;
-    const { cgroup } = this.#registry.register({ pid, startTime, command, mark: this.#mark });
-    this.#first = { pid, startTime, cgroup };
+    if (this.#commands === null) this.#lead({ pid, startTime, command });
+    else this.#commands.family.adopt({ pid, startTime });
+    this.#remember();
+  }
+
+  #lead(first: { pid: number; startTime: string; command: string }): void {
+    const { cgroup } = this.#registry.register({ ...first, mark: this.#mark });
+    const family = new ProcessFamily({ leader: first, record: this.#mark.record, cgroup });
+    this.#commands = { family, onGrowth: () => this.#remember() };
+    noteOwner({ ...first, mark: this.#mark }, this.environment, () => family.members);
+    watchFamily(this.#commands);
+  }
+
+  #remember(): void {
+    if (this.#commands === null) return;
+    const { family } = this.#commands;
+    noteActivity(this.#commands);
+    this.#registry.noteMembers(family.leader.pid, family.members);
   }
 
   #tracked(): TrackedProcess {
@@ -56,12 +76,11 @@ export class CommandProcesses {
 
   /** Nothing that a command started is left. */
   async end(): Promise<void> {
-    const first = this.#first;
-    if (first === null) return;
-    const { pid, startTime, cgroup } = first;
-    const family = new ProcessFamily({ leader: { pid, startTime }, record: this.#mark.record, cgroup, members: [] });
-    await endFamily(family, { graceMs: GRACE_MS });
-    this.#registry.release(pid);
-    this.#first = null;
+    const commands = this.#commands;
+    if (commands === null) return;
+    this.#commands = null;
+    unwatchFamily(commands);
+    await endFamily(commands.family, { graceMs: GRACE_MS });
+    this.#registry.release(commands.family.leader.pid);
   }
 }
