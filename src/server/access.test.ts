@@ -361,6 +361,22 @@ describe("scopes", () => {
     release();
   });
 
+  it("directories are listed in the scope only, whatever links lead out of it", async () => {
+    for (const name of ["inside/mine", "outside/theirs"]) mkdirSync(join(server.dataDir, name));
+    const bearer = { authorization: `Bearer ${mint("operate", { directories: [inside] })}` };
+    const listed = async (path: string): Promise<string[]> =>
+      (await server.json<{ directories: string[] }>("GET", `/v1/directories?path=${encodeURIComponent(path)}`, undefined, bearer))
+        .directories;
+    expect(await listed(`${inside}/`)).toEqual([join(inside, "mine")]);
+    for (const path of [`${inside}/way-out/`, `${inside}/../outside/`, `${outside}/`, "/", "~/", `${server.dataDir}/out`])
+      expect([path, await listed(path)]).toEqual([path, []]);
+    expect(
+      (await server.json<{ directories: string[] }>("GET", `/v1/directories?path=${encodeURIComponent(`${inside}/way-out/`)}`))
+        .directories,
+    ).toEqual([join(inside, "way-out", "theirs")]);
+    release();
+  });
+
   it("a WebSocket is opened for sessions in the scope only", async () => {
     const [own, foreign] = [await session(inside), await session(outside)];
     const headers = { authorization: `Bearer ${mint("observe", { sessions: [own.session_id] })}` };

@@ -1,6 +1,7 @@
 /** Directories of the daemon's machine, for a field where a person names one. Names only: what lies in them needs a session. */
 import Type from "typebox";
 import { directoriesLike } from "../../workspace/files/index.ts";
+import { realDirectory } from "../access.ts";
 import type { App, ServerContext } from "../server-context.ts";
 import { mayCreateIn } from "../token.ts";
 import { callerOf } from "./auth.ts";
@@ -38,7 +39,9 @@ export function directoryRoutes(app: App, { defaultDirectory = process.cwd() }: 
     async (request) => {
       const { scope } = callerOf(request);
       const found = await directoriesLike(request.query.path ?? "", defaultDirectory);
-      return { directories: found.filter((path) => mayCreateIn(scope, path)) };
+      // Where a link leads decides, as it does when a session is created there.
+      const seen = (path: string): boolean => mayCreateIn(scope, realDirectory(path) ?? "");
+      return { directories: scope === null ? found : found.filter(seen) };
     },
   );
 }
