@@ -4,6 +4,7 @@
  */
 import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionMode } from "../../../schema/event-data.ts";
+import { isWider } from "../../../schema/mode-width.ts";
 import { AgentError, type ConfigPatch, type SessionConfig } from "../../contract.ts";
 import { type JsonRecord, toJson } from "../../json.ts";
 import type { Quirks } from "../translate/quirks.ts";
@@ -34,6 +35,7 @@ export class Configuration {
   /** ACP changes one thing at a time: what was changed before a refusal is changed back. */
   async change({ model, variant, agent_mode, permission_mode }: ConfigPatch, idle: boolean): Promise<"done" | "restart"> {
     const settings = this.#settings;
+    this.#mustNotWiden(agent_mode, permission_mode ?? this.#mode);
     const restart = permission_mode !== undefined && !this.#takesLive(permission_mode, idle);
     if (restart && !idle) return "restart";
     const before = { model: settings.model, variant: settings.variant, mode: settings.mode, permissions: this.#mode };
@@ -73,6 +75,16 @@ export class Configuration {
     return restart ? "restart" : "done";
   }
 
+  /** Some of an agent's own modes are permission modes by another name: chosen by that name, they would widen a session that says otherwise. */
+  #mustNotWiden(agentMode: string | null | undefined, allowed: PermissionMode): void {
+    const meant = agentMode ? this.#how.quirks.permissionModes?.[agentMode] : undefined;
+    if (meant === undefined || !isWider(meant, allowed)) return;
+    throw new AgentError(
+      "unsupported",
+      `The mode ${agentMode} of ${this.#how.name} is the permission mode ${meant}, and this session is in ${allowed}. Set permission_mode instead.`,
+    );
+  }
+
   /** Only of some agents it is known that a running turn follows a change of mode. */
   #takesLive(mode: PermissionMode, idle: boolean): boolean {
     if (toJson(this.#how.meta(mode)) !== toJson(this.#how.meta(this.#how.config.permission_mode))) return false;
@@ -83,6 +95,7 @@ export class Configuration {
   async apply(): Promise<void> {
     const { model, variant, agent_mode, permission_mode } = this.#how.config;
     const settings = this.#settings;
+    this.#mode = permission_mode;
     if (model !== null) await settings.setModel(model);
     if (variant !== null) await settings.setVariant(variant);
     const meant = agent_mode === null ? undefined : this.#how.quirks.permissionModes?.[agent_mode];

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { RunningTask } from "../../../runtime/shell-tasks.ts";
+import type { RunningTask } from "../../../runtime/ports.ts";
 import { findOwner, instanceId } from "../../../transports/index.ts";
 import type { AgentHost } from "../../contract.ts";
 import { CommandProcesses } from "./command-processes.ts";
