@@ -1,4 +1,4 @@
-// What our own agent costs: npm run bench:runtime [-- --short] [--json]. The model is scripted and runs in a process of its own; sessions, log and tools are the real
+// What our own agent costs: npm run bench:runtime [-- --short] [--json] [--only=…], and beside it what Codex, OpenCode and pi cost for the same commands. The model is scripted and runs in a process of its own; sessions, log and tools are the real
 // ones, in this process. CPU time is the steady figure; wall time depends on what else the machine does.
 import { fork } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -7,14 +7,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { responsesAgent } from "../build/agents/responses/agent.js";
 import { openCore } from "../build/daemon/core.js";
+import { peerSteps } from "./runtime-peers.mjs";
 import { toolStarts } from "./runtime-tool-start.mjs";
 
 const short = process.argv.includes("--short");
 const json = process.argv.includes("--json");
-/** --only=starts,steps,tools,events,sessions */
+/** --only=starts,steps,tools,events,sessions,peers */
 const only = process.argv
   .find((word) => word.startsWith("--only="))
   ?.slice(7)
+  .split(",");
+/** --peers=dragoman,codex,opencode,pi */
+const peerNames = process.argv
+  .find((word) => word.startsWith("--peers="))
+  ?.slice(8)
   .split(",");
 const wants = (part) => only === undefined || only.includes(part);
 const STEPS = short ? 50 : 300;
@@ -150,9 +156,16 @@ const GOALS = {
   cpu_us_a_provider_event: 15,
   rss_mb: 400,
 };
-const rounded = Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, Math.round(value * 100) / 100]));
-if (json) console.log(JSON.stringify({ ...rounded, steps: STEPS, deltas: DELTAS, short }));
-else
+const round = (value) => Math.round(value * 100) / 100;
+const peers = wants("peers") ? await peerSteps(short ? 20 : 50, peerNames) : [];
+const rounded = Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, round(value)]));
+if (json) console.log(JSON.stringify({ ...rounded, peers, steps: STEPS, deltas: DELTAS, short }));
+else {
   for (const [name, value] of Object.entries(rounded))
     console.log(`${name.padEnd(26)} ${String(value).padStart(10)}${GOALS[name] ? `   goal ${GOALS[name]}` : ""}`);
+  for (const { name, start_ms, step_ms, rss_mb } of peers)
+    console.log(
+      `${name.padEnd(26)} CPU to start ${Math.round(start_ms)} ms, a step with a command ${round(step_ms)} ms, ${Math.round(rss_mb)} MB`,
+    );
+}
 process.exit(0);

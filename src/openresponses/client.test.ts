@@ -1,4 +1,6 @@
-import { connect, createServer } from "node:net";
+import { once } from "node:events";
+import { globalAgent } from "node:http";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { startModelServer } from "../verify/model-server/model-server.ts";
@@ -273,6 +275,45 @@ describe("ResponsesClient", () => {
       response.write(streamOf(conformingEvents()));
     });
     expect((await ask(baseUrl)).outcome).toMatchObject({ kind: "completed" });
+  });
+
+  it("asks again over the same connection when the answer ends after [DONE]", async () => {
+    const { baseUrl, requests } = await endpoint((response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(streamOf(conformingEvents()), () => response.end());
+    });
+    const free = once(globalAgent, "free");
+    expect((await ask(baseUrl)).outcome).toMatchObject({ kind: "completed" });
+    await free;
+    expect((await ask(baseUrl)).outcome).toMatchObject({ kind: "completed" });
+    expect(requests).toHaveLength(2);
+    expect(requests[1]?.port).toBe(requests[0]?.port);
+  });
+
+  it("asks over a new connection when the server has closed the one of the request before", async () => {
+    let connections = 0;
+    const text = streamOf(conformingEvents());
+    const server = createServer((socket) => {
+      connections += 1;
+      let requests = 0;
+      socket.on("error", () => {});
+      socket.on("data", (chunk) => {
+        if (!chunk.toString().endsWith(BODY)) return;
+        requests += 1;
+        if (requests > 1) return void socket.resetAndDestroy();
+        socket.write(
+          `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+        );
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closers.push(async () => void server.close());
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const free = once(globalAgent, "free");
+    expect((await ask(baseUrl)).outcome).toMatchObject({ kind: "completed" });
+    await free;
+    expect((await ask(baseUrl)).outcome).toMatchObject({ kind: "completed" });
+    expect(connections).toBe(2);
   });
 
   it("understands a proxy that compresses all the same", async () => {

@@ -74,9 +74,12 @@ export class ResponsesClient {
     const answer = await this.#send("POST", url, body, "text/event-stream", handlers.signal);
     try {
       await this.#expectStream(answer, url, body);
-      return await this.#read(answer, url, handlers);
-    } finally {
+      const streamed = await this.#read(answer, url, handlers);
+      answer.release();
+      return streamed;
+    } catch (error) {
       answer.close();
+      throw error;
     }
   }
 

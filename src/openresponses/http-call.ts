@@ -2,7 +2,7 @@
  * One HTTP request on plain node:http(s): no buffering, no following of redirects (a key must not travel to another host), and a timeout for each phase.
  * It knows nothing of the protocol.
  */
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
@@ -35,10 +35,27 @@ export interface HttpAnswer {
   readonly body: AsyncIterable<Buffer>;
   /** Ends the connection. */
   close(): void;
+  /** Nothing more of the body is wanted: the connection serves the next request, unless the server does not end its answer soon. */
+  release(): void;
 }
 
+/** A server that has said all may keep its answer open so long. */
+const RELEASE_MS = 1000;
+
 /** Resolves with the headers. Throws `unreachable`, `stalled` or `aborted`. */
-export function httpCall(call: HttpCall): Promise<HttpAnswer> {
+export async function httpCall(call: HttpCall): Promise<HttpAnswer> {
+  try {
+    return await sendOnce(call);
+  } catch (error) {
+    // The server closed a connection of an earlier request when this one was on its way: it has not seen it.
+    if (error instanceof StaleConnection) return sendOnce(call);
+    throw error;
+  }
+}
+
+class StaleConnection extends ResponsesError {}
+
+function sendOnce(call: HttpCall): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const url = parseUrl(call.url);
     if (call.signal?.aborted) throw aborted();
@@ -69,22 +86,44 @@ export function httpCall(call: HttpCall): Promise<HttpAnswer> {
     });
     request.on("error", (error) => {
       finish();
-      reject(error instanceof ResponsesError ? error : unreachable(url, error.message, error));
+      if (error instanceof ResponsesError) reject(error);
+      else if (request.reusedSocket && isHangUp(error)) reject(new StaleConnection("unreachable", error.message));
+      else reject(unreachable(url, error.message, error));
     });
     request.once("response", (response) => {
       response.once("close", finish);
+      const plain = decoded(response);
       resolve({
         status: response.statusCode ?? 0,
         headers: response.headers,
-        body: chunks(response, timer, call, url),
+        body: chunks(response, plain, timer, call, url),
         close: () => request.destroy(),
+        release: () => release(response, plain, request),
       });
     });
     request.end(call.body);
   });
 }
 
-async function* chunks(response: IncomingMessage, timer: PhaseTimer, call: HttpCall, url: URL): AsyncIterable<Buffer> {
+const isHangUp = (error: NodeJS.ErrnoException): boolean => error.code === "ECONNRESET" || error.code === "EPIPE";
+
+function release(response: IncomingMessage, plain: Readable, request: ClientRequest): void {
+  if (response.destroyed || plain.readableEnded) return;
+  const late = setTimeout(() => request.destroy(), RELEASE_MS);
+  late.unref();
+  response.once("close", () => clearTimeout(late));
+  // Nobody reads it: an error of the rest is nobody's.
+  plain.on("error", () => {});
+  plain.resume();
+}
+
+async function* chunks(
+  response: IncomingMessage,
+  plain: Readable,
+  timer: PhaseTimer,
+  call: HttpCall,
+  url: URL,
+): AsyncIterable<Buffer> {
   const idle = (): void =>
     timer.start(call.timeouts.idleMs, () => stalled(`${url.origin} sent nothing for ${call.timeouts.idleMs} ms.`));
   let cause: unknown = null;
@@ -93,7 +132,7 @@ async function* chunks(response: IncomingMessage, timer: PhaseTimer, call: HttpC
   });
   idle();
   try {
-    for await (const chunk of decoded(response)) {
+    for await (const chunk of plain.iterator({ destroyOnReturn: false })) {
       // The time our reader takes is not the server's.
       timer.stop();
       if (Buffer.isBuffer(chunk)) yield chunk;

@@ -8,6 +8,8 @@ export interface SeenRequest {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
+  /** The port of the client: the same for two requests over one connection. */
+  readonly port: number | undefined;
 }
 
 export interface TestEndpoint {
@@ -30,6 +32,7 @@ export async function startEndpoint(answer: Answer): Promise<TestEndpoint> {
         path: request.url ?? "",
         headers: request.headers,
         body: Buffer.concat(parts).toString("utf8"),
+        port: request.socket.remotePort,
       };
       requests.push(seen);
       answer(response, seen, requests.length);
