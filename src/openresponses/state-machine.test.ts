@@ -65,6 +65,21 @@ describe("validation", () => {
     expect(event?.errors).toEqual([]);
     expect(event?.response_errors.join()).toContain("temperature");
     expect(resourceErrors(resource("completed", { output: [{ type: "message", id: 1 }] })).join()).toContain("/output/0");
+    // Each key that is wrong, also when there are many.
+    const wrong = [
+      "id",
+      "created_at",
+      "status",
+      "model",
+      "top_p",
+      "temperature",
+      "store",
+      "background",
+      "service_tier",
+      "top_logprobs",
+    ];
+    const all = resourceErrors({ ...resource("completed"), ...Object.fromEntries(wrong.map((key) => [key, null])) }).join();
+    for (const key of wrong) expect(all).toContain(`/${key} must`);
   });
 
   it("checks items of the specification, and lets hosted and extension items pass", () => {
