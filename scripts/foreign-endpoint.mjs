@@ -38,7 +38,7 @@ try {
   assert.equal(posts.length, 4);
   assert.equal(readFileSync(join(work, "a.txt"), "utf8"), "beta\n");
   assert.equal(readFileSync(join(work, "ran.txt"), "utf8"), "ran\n");
-  const { stdout: listed } = await dragoman("ls", "--json");
+  const { stdout: listed } = await dragoman("ls", "--all", "--json");
   const { session_id } = JSON.parse(listed.trim().split("\n")[0]);
   const { stdout: logged } = await dragoman("logs", session_id, "--json");
   const events = logged

@@ -1,4 +1,5 @@
 /** Our own agent against the scripted model server: each session names its endpoint. */
+import { expects } from "../../kit/verify/adjustments.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
 import { ENDPOINT_VARIABLE } from "../connect/endpoint.ts";
 import { responsesDifferences } from "./differences.ts";
@@ -8,6 +9,8 @@ export const responsesProfile: VerifyProfile = {
   agent: "responses",
   differences: responsesDifferences,
   scenarios: responsesScenarios,
+  // Other agents keep to themselves what their model sends; ours shows each byte, also those that are no protocol.
+  adjustments: [expects("it shows what the model sent", { events: ["agent.unparsed"] }, "garbage")],
   marks: true,
   models: { first: "scripted-model", other: "scripted-other" },
   compact: "/compact",
