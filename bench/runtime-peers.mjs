@@ -77,7 +77,7 @@ async function dragoman({ home, work, url, steps }) {
   const config = join(home, "config.json");
   // The peers run their commands without a sandbox here.
   const agents = {
-    responses: { endpoint: `${url}/v1`, model: "m", sandbox: process.env.SB ?? "off", limits: { steps: steps + 10 } },
+    responses: { endpoint: `${url}/v1`, model: "m", sandbox: "off", limits: { steps: steps + 10 } },
   };
   writeFileSync(config, JSON.stringify({ agents, trusted_directories: [work] }));
   const daemon = await startDaemon(join(home, "data"), { more: ["--config", config, "--log-level", "error"] });

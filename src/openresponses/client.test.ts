@@ -218,6 +218,37 @@ describe("ResponsesClient", () => {
     expect(seen[4]).toMatchObject({ status: "invalid_json", raw: '{"this is": not JSON,' });
   });
 
+  it("JSON nested too deeply for anybody to walk over: kept, and the stream goes on", async () => {
+    const deep = (levels: number) => `{"type":"acme:deep","sequence_number":3,"x":${"[".repeat(levels)}"]"${"]".repeat(levels)}}`;
+    const text = streamOf(conformingEvents()).replace(
+      "event: response.completed",
+      `data: ${deep(100_000)}\n\ndata: ${deep(400)}\n\nevent: response.completed`,
+    );
+    const { baseUrl } = await endpoint((response) => sendStream(response, text));
+    const { outcome, events, bytes } = await ask(baseUrl);
+    expect(outcome).toMatchObject({ kind: "completed" });
+    expect(bytes).toBe(text);
+    expect(events.filter(({ status }) => status === "invalid_json").map(({ raw }) => raw)).toEqual([deep(100_000)]);
+    expect(events.some(({ text: payload, status }) => payload === deep(400) && status === "event")).toBe(true);
+  });
+
+  it("abort while the last bytes of a complete answer are read: no error that nobody listens for", async () => {
+    const { baseUrl } = await endpoint((response) => sendStream(response, streamOf(conformingEvents())));
+    for (const reader of ["goes on", "fails"]) {
+      const abort = new AbortController();
+      const reading = new ResponsesClient({ baseUrl }).stream(BODY, {
+        signal: abort.signal,
+        onEvent: ({ status }) => {
+          if (status !== "done") return;
+          abort.abort();
+          if (reader === "fails") throw new Error("The reader has failed.");
+        },
+      });
+      if (reader === "fails") await expect(reading).rejects.toThrow("The reader has failed.");
+      else await expect(reading).resolves.toMatchObject({ kind: "completed" });
+    }
+  });
+
   it("drops nothing: every known type, extensions, unknown types and garbage come out, byte for byte", async () => {
     const inside = KNOWN_EVENT_TYPES.filter((type) => !/^(response\.(created|completed|failed|incomplete)|error)$/.test(type));
     const [created, ...rest] = conformingEvents();

@@ -68,9 +68,13 @@ function sendOnce(call: HttpCall): Promise<HttpAnswer> {
       },
     };
     const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, options);
-    const timer = new PhaseTimer((error) => request.destroy(error));
+    let answered = false;
+    // Once there is an answer, its reader says why it ended. The error must not go to the connection: when the answer is complete nobody listens there, and an
+    // error that nobody listens for ends the process.
+    const destroy = (error: ResponsesError): unknown => request.destroy(answered ? undefined : error);
+    const timer = new PhaseTimer(destroy);
     const stop = (): void => {
-      request.destroy(aborted());
+      destroy(aborted());
     };
     const finish = (): void => {
       timer.stop();
@@ -91,6 +95,7 @@ function sendOnce(call: HttpCall): Promise<HttpAnswer> {
       else reject(unreachable(url, error.message, error));
     });
     request.once("response", (response) => {
+      answered = true;
       response.once("close", finish);
       const plain = decoded(response);
       resolve({
@@ -112,8 +117,6 @@ function release(response: IncomingMessage, plain: Readable, request: ClientRequ
   const late = setTimeout(() => request.destroy(), RELEASE_MS);
   late.unref();
   response.once("close", () => clearTimeout(late));
-  // Nobody reads it: an error of the rest is nobody's.
-  plain.on("error", () => {});
   plain.resume();
 }
 

@@ -62,7 +62,9 @@ export class Annotator {
     if (text.length < MARK_CHARS && text.trim() === "[DONE]") return unread("done", NONE);
     const data = parseJson(text);
     if (!isObject(data))
-      return unread("invalid_json", [data === undefined ? "the payload is not JSON" : "the payload is not a JSON object"]);
+      return unread("invalid_json", [
+        data === undefined ? "the payload is not JSON, or nested too deeply" : "the payload is not a JSON object",
+      ]);
     const errors = this.#errors(event_name, data);
     return { status: "event", event_name, data, raw: null, errors, response_errors: responseErrors(data), bytes, text };
   }
