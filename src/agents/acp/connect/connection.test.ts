@@ -16,6 +16,7 @@ import type {
   Translation,
   Translator,
 } from "../../contract.ts";
+import { sessionConfig } from "../../kit/test-config.ts";
 import type { AcpDefinition } from "../definitions.ts";
 import { connectAcp } from "./connection.ts";
 import { configuredUse } from "./restriction.ts";
@@ -135,20 +136,7 @@ async function start(
   connection = await connectAcp(
     definition,
     {
-      config: {
-        session_id: "sess_1",
-        directory: work,
-        trusted: true,
-        model: null,
-        variant: null,
-        agent_mode: null,
-        permission_mode: "default",
-        env: {},
-        mcp_servers: [],
-        system_prompt: null,
-        metadata: {},
-        ...config,
-      },
+      config: sessionConfig({ session_id: "sess_1", directory: work, ...config }),
       resume: resume === null ? null : { native_session_id: resume, fork: false },
       port: witness,
       host,

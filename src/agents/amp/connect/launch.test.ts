@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { SessionConfig } from "../../contract.ts";
+import { sessionConfig } from "../../kit/test-config.ts";
 import { inputMessage, planRun, takesImages } from "./launch.ts";
 
 let dir: string;
@@ -11,19 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-const config: SessionConfig = {
-  session_id: "s",
-  trusted: true,
-  directory: "/w",
-  model: null,
-  variant: null,
-  agent_mode: null,
-  permission_mode: "bypass",
-  env: {},
-  mcp_servers: [],
-  system_prompt: null,
-  metadata: {},
-};
+const config = sessionConfig({ permission_mode: "bypass" });
 
 const version = async () => "0.0.1777897475-g2324e1";
 

@@ -6,6 +6,7 @@ import { replayTrace, type TraceRow } from "../../../verify/replay.ts";
 import { permissionChoices } from "../../claude/translate/permissions.ts";
 import { ClaudeTranslator } from "../../claude/translate/translator.ts";
 import type { AgentHost, Launch, NativeDirection } from "../../contract.ts";
+import { sessionConfig } from "../../kit/test-config.ts";
 import { claudeSdkAgent } from "../agent.ts";
 import { connectSdk } from "./connection.ts";
 import { PromptStream } from "./prompt-stream.ts";
@@ -91,19 +92,7 @@ function lab() {
     }),
   } satisfies AgentHost;
   const launch: Launch = {
-    config: {
-      session_id: "s1",
-      directory,
-      trusted: true,
-      model: null,
-      variant: null,
-      agent_mode: null,
-      permission_mode: "plan",
-      env: {},
-      mcp_servers: [],
-      system_prompt: null,
-      metadata: {},
-    },
+    config: sessionConfig({ directory, permission_mode: "plan" }),
     resume: null,
     host,
     port: {

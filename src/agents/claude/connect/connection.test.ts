@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentHost, ExitInfo, Launch, NativeDirection } from "../../contract.ts";
+import { sessionConfig } from "../../kit/test-config.ts";
 import { permissionChoices } from "../translate/permissions.ts";
 import { connectClaude } from "./connection.ts";
 
@@ -63,19 +64,7 @@ function lab(directory: string, env: Record<string, string>) {
     }),
   } satisfies AgentHost;
   const launch: Launch = {
-    config: {
-      session_id: "s1",
-      directory,
-      trusted: true,
-      model: null,
-      variant: null,
-      agent_mode: null,
-      permission_mode: "default",
-      env: {},
-      mcp_servers: [],
-      system_prompt: null,
-      metadata: {},
-    },
+    config: sessionConfig({ directory }),
     resume: null,
     host,
     port: {

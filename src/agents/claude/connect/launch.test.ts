@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentHost, SessionConfig } from "../../contract.ts";
+import { sessionConfig } from "../../kit/test-config.ts";
 import { userParts } from "../translate/user-parts.ts";
 import { askRules } from "./allow-rules.ts";
 import { bypassRefusal, launchArguments } from "./launch.ts";
@@ -14,22 +15,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 
-const config = (more: Partial<SessionConfig> = {}): SessionConfig => ({
-  session_id: "s1",
-  directory: "/w",
-  trusted: true,
-  model: null,
-  variant: null,
-  agent_mode: null,
-  permission_mode: "default",
-  env: {},
-  mcp_servers: [],
-  system_prompt: null,
-  metadata: {},
-  ...more,
-});
 const args = (more: Partial<SessionConfig> = {}, resume: { native_session_id: string; fork: boolean } | null = null) =>
-  launchArguments({ config: config(more), resume, host: { stateDir } as AgentHost }, { IS_SANDBOX: "1" });
+  launchArguments({ config: sessionConfig(more), resume, host: { stateDir } as AgentHost }, { IS_SANDBOX: "1" });
 
 describe("launch arguments", () => {
   it("ask for streaming in both directions, deltas and permission requests", () => {

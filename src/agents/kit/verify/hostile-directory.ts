@@ -11,6 +11,8 @@ export type HostileSettings = {
   readonly proofs: readonly string[];
   /** Files of a repository that would allow everything. */
   readonly allowing?: Record<string, string>;
+  /** The person's own files of an agent that keeps them in a folder of the scenario, and what must not be written into them. */
+  readonly untouched?: Record<string, string>;
 };
 
 /** Nobody listens on this port: who is sent there gets no answer, and the turn fails. */

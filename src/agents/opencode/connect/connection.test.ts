@@ -11,6 +11,7 @@ import { EventWriter, jsonOf, type LogEntry } from "../../../session/event-write
 import { countingIds, isoClock } from "../../../session/ids.ts";
 import { Scribe } from "../../../session/scribe.ts";
 import type { AgentHost, Connection, Launch, SessionConfig, SessionPort, Translation } from "../../contract.ts";
+import { sessionConfig } from "../../kit/test-config.ts";
 import { opencodeWith } from "../agent.ts";
 import { ServerPool } from "./server-pool.ts";
 
@@ -108,20 +109,7 @@ describe("the connection", () => {
     resume: Launch["resume"] = null,
   ): Promise<{ desk: Desk; line: Connection }> {
     const desk = new Desk(`s${++sessions}`);
-    const config: SessionConfig = {
-      session_id: desk.session_id,
-      directory: join(folder, `dir${sessions}`),
-      trusted: true,
-      model: null,
-      variant: null,
-      agent_mode: null,
-      permission_mode: "default",
-      env: {},
-      mcp_servers: [],
-      system_prompt: null,
-      metadata: {},
-      ...more,
-    };
+    const config = sessionConfig({ session_id: desk.session_id, directory: join(folder, `dir${sessions}`), ...more });
     const line = await agent.connect({ config, resume, port: desk, host });
     return { desk, line };
   }

@@ -18,8 +18,7 @@ const everyone: readonly HostileSettings[] = [...hostileSettings, bun];
 const hostileFiles = (urls: boolean): Record<string, string> => Object.assign({}, ...everyone.map(({ files }) => files(urls)));
 
 const none = Object.fromEntries(everyone.flatMap(({ proofs }) => proofs).map((name) => [proofFile(name), null]));
-/** The person's own configuration of an agent that keeps it in a folder of the scenario. */
-const untouched = { "../own/codex/config.toml": "trust_level" };
+const untouched: Record<string, string> = Object.assign({}, ...everyone.map((settings) => settings.untouched ?? {}));
 
 const held: Expectation = { stop_reason: "end_turn", final_text: ["Nothing of it ran."], files: none, files_without: untouched };
 const ran: Expectation = { stop_reason: "end_turn", final_text: ["It was loaded."], files_without: untouched };
