@@ -144,6 +144,15 @@ describe("the sameness rules", () => {
     ).toEqual(["U10"]);
   });
 
+  it("[U10] a status of somebody", () => {
+    const status = (role: "system" | null) => {
+      const item = { kind: "status" as const, role, content: [{ type: "status" as const, label: "Sub-agent", detail: null }] };
+      return broken(started("s", item), done("s", item));
+    };
+    expect(status("system")).toEqual(["U10"]);
+    expect(status(null)).toEqual([]);
+  });
+
   it("[U11] a skill that only its call tells", () => {
     const content = [{ ...call, tool_kind: "skill" as const }];
     expect(broken(...MESSAGE, started("k", { ...CALL, content }), done("k", { ...CALL, content }))).toEqual(["U11"]);

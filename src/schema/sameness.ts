@@ -134,6 +134,8 @@ export class Sameness {
     const plan = item.content.some((part) => part.type === "plan");
     if (plan && (item.kind !== "status" || item.role !== "assistant"))
       blame("U10", `a plan is a status item of the assistant, not ${item.kind} ${item.role}`);
+    if (!plan && item.kind === "status" && item.role !== null && item.content.some((part) => part.type === "status"))
+      blame("U10", `a status is nobody's, not of ${item.role}`);
     for (const part of item.content) {
       if (part.type === "tool_call") this.#callDone(item, part, blame);
       if (part.type !== "tool_result") continue;

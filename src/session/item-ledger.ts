@@ -19,6 +19,7 @@ import {
   kindOf,
   largeArguments,
   mayOutlive,
+  roleOf,
   unanswered,
   updateOf,
 } from "./item-questions.ts";
@@ -91,12 +92,11 @@ export class ItemLedger {
     if (finished) return draft.content && finished.sealed ? this.#goOn(draft.key, finished, draft.content, origin) : undefined;
     const content = this.#stored(draft.content ?? [], draft.role);
     this.#needCall(content, draft.parent ?? null, origin);
-    const plan = content.some((part) => part.type === "plan");
     const entry = this.#begin(
       key,
       {
         ...draft,
-        ...(plan ? { kind: "status", role: "assistant" } : {}),
+        ...roleOf(draft, content),
         parent_id: this.#parentFor(draft, content, origin),
         content: draft.kind === "message" ? content.map(withoutText) : content,
       },

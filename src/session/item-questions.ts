@@ -51,6 +51,12 @@ export function itemOfParts(key: ItemKey, parts: DraftPart[]): ItemDraft {
   return { key, kind: "message", role: "assistant", content: [] };
 }
 
+/** U10: a plan is the assistant's; a status is nobody's. */
+export function roleOf({ kind, role }: ItemDraft, parts: readonly ContentPart[]): Pick<ItemDraft, "kind" | "role"> {
+  if (parts.some((part) => part.type === "plan")) return { kind: "status", role: "assistant" };
+  return { kind, role: kind === "status" && parts.some((part) => part.type === "status") ? null : role };
+}
+
 /** The calls of this item that have no result. */
 export const unanswered = (item: Item, calls: CallLedger): string[] =>
   item.content.flatMap((part) => (part.type === "tool_call" && !calls.answered(part.call_id) ? [part.call_id] : []));

@@ -323,6 +323,13 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U10] any other status is nobody's", () => {
+    const content: DraftPart[] = [{ type: "status", label: "Review started", detail: null }];
+    const told = new Told().agent(START, { do: "item.add", item: { key: "s", kind: "status", role: "system", content } });
+    expect(told.of("item.completed")[0]?.item).toMatchObject({ kind: "status", role: null });
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U11] the call of a skill tool is the use of a skill, once, when its name is known", () => {
     const told = new Told().agent(START, call("a", { tool_kind: "skill", arguments: "" }));
     expect(told.of("skill.invoked")).toEqual([]);

@@ -107,7 +107,7 @@ const hookPrompt: MessageItem = {
 const mark = (label: string): MessageItem => {
   const content = (item: JsonRecord): DraftPart[] => [{ type: "status", label, detail: str(item.review) ?? null }];
   return {
-    start: (item) => ({ kind: "status", role: "system", content: content(item) }),
+    start: (item) => ({ kind: "status", role: null, content: content(item) }),
     complete: (item) => ({ content: content(item) }),
   };
 };

@@ -77,6 +77,14 @@ describe("sub-agents", () => {
     ).toMatchObject([{ text: "Sev" }, { text: "Seven." }]);
   });
 
+  it("[U10] what became of a child is a status of nobody under the call that made it", () => {
+    const gone = { type: "subAgentActivity", id: "g", kind: "interrupted", agentThreadId: "kid", agentPath: "/root/kid" };
+    const talk = converse().started().turn().whole(started).whole(gone).whole(message("m", "Gone.")).done();
+    const items = talk.items();
+    const status = items.find(({ kind }) => kind === "status");
+    expect(status).toMatchObject({ role: null, parent_id: items.find(({ kind }) => kind === "tool_call")?.item_id });
+  });
+
   it("a permission of a child is asked in the session of its parent", () => {
     const talk = converse()
       .started()

@@ -1,5 +1,5 @@
 // Sub-agents: threads of their own on the same connection, shown as items under the call that spawned them.
-import type { Draft } from "../../../schema/draft.ts";
+import type { Draft, ItemKey } from "../../../schema/draft.ts";
 import { type JsonRecord, rec, str } from "../../json.ts";
 import { openItem, resultKey } from "./items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
@@ -37,9 +37,10 @@ export function activity(thread: Thread, params: JsonRecord, phase: "started" | 
   const item = rec(params.item);
   const agent = str(item.agentThreadId);
   if (item.kind === "started") return phase === "started" ? spawn(thread, params, item) : completedOnly(thread, params, item);
-  if (phase === "completed") return endMark(thread, params, item);
+  const parent = child?.child?.spawnKey ?? null;
+  if (phase === "completed") return endMark(thread, params, item, parent);
   const running = item.kind === "interacted" ? undefined : spawnOf(thread, agent);
-  const mark = startMark(thread, params, item);
+  const mark = startMark(thread, params, item, parent);
   return running ? [...spawnEnd(thread, running, child, item.kind === "interrupted"), ...mark] : mark;
 }
 
@@ -106,7 +107,8 @@ function spawnEnd(thread: Thread, native: NativeItem, child: Thread | undefined,
   ];
 }
 
-function startMark(thread: Thread, params: JsonRecord, item: JsonRecord): Draft[] {
+/** What became of a sub-agent stands under the call that made it. */
+function startMark(thread: Thread, params: JsonRecord, item: JsonRecord, parent: ItemKey | null): Draft[] {
   const native = openItem(thread, str(params.turnId) ?? "", item, "subAgentActivity");
   native.announced = true;
   return [
@@ -115,18 +117,19 @@ function startMark(thread: Thread, params: JsonRecord, item: JsonRecord): Draft[
       item: {
         key: native.key,
         native_item_id: native.id,
+        parent,
         kind: "status",
-        role: "system",
+        role: null,
         content: [{ type: "status", label: `Sub-agent ${str(item.kind) ?? "changed"}`, detail: str(item.agentPath) ?? null }],
       },
     },
   ];
 }
 
-function endMark(thread: Thread, params: JsonRecord, item: JsonRecord): Draft[] {
+function endMark(thread: Thread, params: JsonRecord, item: JsonRecord, parent: ItemKey | null): Draft[] {
   const key = thread.keyOf(str(params.turnId) ?? "", str(item.id) ?? "");
   if (thread.isClosed(key)) return [];
-  const start = thread.open.has(key) ? [] : startMark(thread, params, item);
+  const start = thread.open.has(key) ? [] : startMark(thread, params, item, parent);
   const native = thread.open.get(key);
   if (native) thread.close(native);
   return [...start, { do: "item.complete", key }];
