@@ -21,6 +21,8 @@ const pages = {
   agents: lazy(() => import("./agents/agents-page.tsx")),
   skills: lazy(() => import("./skills/skills-page.tsx")),
   usage: lazy(() => import("./usage/usage-page.tsx")),
+  fleet: lazy(() => import("./fleet/fleet-page.tsx")),
+  daemons: lazy(() => import("./daemons/daemons-page.tsx")),
   settings: lazy(() => import("./settings/settings-page.tsx")),
 };
 const openSession = (): Promise<typeof import("./sessions/session-page.tsx")> => import("./sessions/session-page.tsx");

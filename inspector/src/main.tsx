@@ -4,6 +4,8 @@ import { App } from "./app.tsx";
 import { watchAlerts } from "./requests/alerts.ts";
 import { readAgents } from "./state/agents.ts";
 import { readAccess, setWrongLink } from "./state/daemon.ts";
+import { watchFleet } from "./state/fleet.ts";
+import { followOthers } from "./state/other-daemons.ts";
 import { signInByLink } from "./state/page-token.ts";
 import { sessions } from "./state/sessions.ts";
 import { Boundary } from "./ui/boundary.tsx";
@@ -22,6 +24,8 @@ watchAlerts();
 setWrongLink(await signInByLink());
 void readAccess();
 void sessions.run(new AbortController().signal);
+void followOthers();
+void watchFleet(new AbortController().signal);
 // Looking for agents starts their programs: not while the page opens.
 requestIdleCallback(() => void readAgents(), { timeout: 1_000 });
 // Only where browsers allow it: on https and on one's own machine.

@@ -164,6 +164,11 @@ export class Dragoman {
     return (await this.http.open("GET", "/metrics", { signal })).text();
   }
 
+  /** Other daemons that this one's inspector may show beside it. */
+  async daemons(signal?: AbortSignal): Promise<{ url: string }[]> {
+    return (await this.http.json<{ daemons: { url: string }[] }>("GET", "/v1/daemons", { signal })).daemons;
+  }
+
   openApi(signal?: AbortSignal): Promise<Record<string, unknown>> {
     return this.http.json("GET", "/openapi.json", { signal });
   }

@@ -15,6 +15,7 @@ export const operations = {
   ready: "Dragoman.ready",
   metrics: "Dragoman.metrics",
   openApi: "Dragoman.openApi",
+  listDaemons: "Dragoman.daemons",
   whoAmI: "Dragoman.whoAmI",
   tradeToken: "Dragoman.signIn",
   renewToken: "Dragoman.renew",

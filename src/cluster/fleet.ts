@@ -315,5 +315,6 @@ function whereaboutsOf(_: Session, owner: Ownership | undefined, rows: readonly 
   const { epoch, place, owned } = owner;
   const node = owned ? (owner.owner?.node_id ?? null) : null;
   const reachable = owned && rows.some((row) => row.node_id === node && isLiving(row));
-  return { node, epoch, place, reachable, unclaimable: unclaimable(owner, rows) };
+  const waits = reachable ? {} : { home: owner.home };
+  return { node, epoch, place, reachable, unclaimable: unclaimable(owner, rows), ...waits };
 }

@@ -63,6 +63,12 @@ export const Config = Type.Object(
     ),
     allow_hosts: Type.Optional(Type.Array(Type.String())),
     allow_origins: Type.Optional(Type.Array(Type.String())),
+    daemons: Type.Optional(
+      Type.Array(Type.String({ pattern: "^https?://[A-Za-z0-9.:\\[\\]-]+/?$" }), {
+        description:
+          "Addresses of other daemons that the inspector may show beside this one. Each must list this one's origin in allow_origins.",
+      }),
+    ),
     redaction: Type.Optional(
       Type.Enum(["known", "off"], {
         description: "known: tokens below operate, and exports, get no secrets (default). off: they get everything.",

@@ -137,6 +137,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       agentAccess: access,
       allowHosts: config.allow_hosts ?? [],
       allowOrigins: config.allow_origins ?? [],
+      daemons: (config.daemons ?? []).map((url) => new URL(url).origin),
       redaction: redactionOf(config, options.env ?? process.env),
       version,
       logger,

@@ -97,11 +97,14 @@ function secretOf({ headers }: IncomingMessage): string | undefined {
   return offered?.find((name) => name.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length);
 }
 
-/** A page's token was made for the page's origin: whoever else has it, in a browser, has no use of it. */
+/**
+ * A page's token was made for the page's origin: whoever else has it, in a browser, has no use of it. The page of a listed origin, another daemon's inspector, has one
+ * only where it traded a link itself.
+ */
 function mustBeOwnPage(request: IncomingMessage, origin: RequestOrigin, token: Token): void {
   const shown = request.headers.origin;
   const foreign = token.origin !== undefined && shown !== undefined && shown !== token.origin;
-  if (origin === "listed" || foreign)
+  if (foreign || (origin === "listed" && token.origin === undefined))
     throw new ProblemError(
       "forbidden_origin",
       "This token belongs to the inspector's page. Other pages need a token of their own.",

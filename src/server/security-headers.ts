@@ -10,6 +10,10 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };
 
+/** The inspector of a daemon that names others: its page may talk to those, and to nobody else. */
+export const pagePolicy = (daemons: readonly string[]): string =>
+  daemons.length === 0 ? PAGE_POLICY : `${PAGE_POLICY}; connect-src 'self' ${daemons.join(" ")}`;
+
 /** Pages of the daemon itself: nothing from elsewhere, nothing inline. Images an agent points at never leave the machine. */
 export const PAGE_POLICY =
   "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";

@@ -65,6 +65,8 @@ export type ServerOptions = {
   allowHosts?: readonly string[];
   /** Foreign origins that may call it, as `https://example.org`. They need a bearer token. */
   allowOrigins?: readonly string[];
+  /** Origins of other daemons that this one's inspector may show beside it. */
+  daemons?: readonly string[];
   version: string;
   logger: Logger;
   dialects?: ReadonlyMap<string, Dialect>;

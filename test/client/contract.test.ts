@@ -63,6 +63,7 @@ const calls: Record<keyof typeof operations, Call> = {
   ready: (d) => d.ready(),
   metrics: (d) => d.metrics(),
   openApi: (d) => d.openApi(),
+  listDaemons: (d) => d.daemons(),
   whoAmI: (d) => d.whoAmI(),
   tradeToken: (d) => d.signIn(daemon.token),
   renewToken: (d) => d.renew(),

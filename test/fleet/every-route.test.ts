@@ -119,6 +119,7 @@ const lines = (text: string): unknown => {
 const asked: Record<string, (c: Caller) => Promise<Answer>> = {
   health: (c) => c.ask("GET", "/v1/health"),
   ready: (c) => c.ask("GET", "/v1/ready"),
+  listDaemons: (c) => c.ask("GET", "/v1/daemons"),
   openApi: (c) => c.ask("GET", "/openapi.json"),
   whoAmI: (c) => c.ask("GET", "/v1/auth"),
   listNodes: async (c) => {

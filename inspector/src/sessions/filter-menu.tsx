@@ -1,5 +1,6 @@
 /** Which sessions the list shows and how it is grouped, behind one button. */
 import { Menu } from "@base-ui/react/menu";
+import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { prefer } from "../state/preferences.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type FilterName, filters } from "./filters.ts";
@@ -9,14 +10,19 @@ type Props = {
   filter: FilterName;
   agent: string;
   agents: readonly string[];
+  node: string;
+  /** Of a fleet; none where the daemon is by itself. */
+  nodes: readonly string[];
   grouping: Grouping;
   onFilter(filter: FilterName): void;
   onAgent(agent: string): void;
+  onNode(node: string): void;
   /** Begins to choose several; absent for who may change nothing. */
   onChooseSeveral?: (() => void) | undefined;
 };
 
-export function FilterMenu({ filter, agent, agents, grouping, onFilter, onAgent, onChooseSeveral }: Props) {
+export function FilterMenu(props: Props) {
+  const { filter, agent, agents, node, nodes, grouping, onFilter, onAgent, onNode, onChooseSeveral } = props;
   return (
     <Menu.Root>
       <Menu.Trigger className="icon-button" aria-label="Filter and group" title="Filter and group">
@@ -49,6 +55,17 @@ export function FilterMenu({ filter, agent, agents, grouping, onFilter, onAgent,
                   value={agent}
                   onChange={onAgent}
                   options={[["", "Any agent"], ...agents.map((name): [string, string] => [name, name])]}
+                />
+              </>
+            )}
+            {nodes.length > 0 && (
+              <>
+                <Menu.Separator className="menu-line" />
+                <Group
+                  label="Node"
+                  value={node}
+                  onChange={onNode}
+                  options={[["", "Any node"], ...nodes.map((name): [string, string] => [name, visibleLine(name)])]}
                 />
               </>
             )}

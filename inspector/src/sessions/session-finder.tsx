@@ -1,6 +1,7 @@
 /** Search, filters and the list they leave; several can be chosen and dealt with at once. */
 import { useCallback, useMemo, useRef, useState } from "react";
 import { access, canOperate } from "../state/daemon.ts";
+import { fleet } from "../state/fleet.ts";
 import { preferences, seen } from "../state/preferences.ts";
 import { go } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
@@ -25,6 +26,8 @@ export function SessionFinder() {
   const [search, setSearch] = useState("");
   const [filter, setFilter] = useState<FilterName>("all");
   const [agent, setAgent] = useState("");
+  const [node, setNode] = useState("");
+  const nodes = useStore(fleet).nodes.flatMap(({ node_id, kind }) => (kind === "node" ? [node_id] : []));
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
   const [answering, setAnswering] = useState<Answering>(null);
   const last = useRef<string | null>(null);
@@ -33,8 +36,8 @@ export function SessionFinder() {
   // What was read matters to one filter only: reading must not sort ten thousand rows again.
   const read = useSignal(seen.changed, () => (filter === "unread" ? seen.get() : null));
   const shown = useMemo(
-    () => rows.filter((row) => matches(row, { search, filter, agent }, read ?? {})),
-    [rows, search, filter, agent, read],
+    () => rows.filter((row) => matches(row, { search, filter, agent, node }, read ?? {})),
+    [rows, search, filter, agent, node, read],
   );
   const order = useRef(shown);
   order.current = shown;
@@ -71,17 +74,21 @@ export function SessionFinder() {
           filter={filter}
           agent={agent}
           agents={names}
+          node={node}
+          nodes={nodes}
           grouping={grouping}
           onFilter={setFilter}
           onAgent={setAgent}
+          onNode={setNode}
           onChooseSeveral={operate ? () => setChosen(NONE) : undefined}
         />
       </div>
-      {(filter !== "all" || agent !== "") && (
+      {(filter !== "all" || agent !== "" || node !== "") && (
         <div className="filter-shown">
           <span>
             {label}
             {agent && ` · ${agent}`}
+            {node && ` · ${node}`}
             <span className="dim"> {shown.length}</span>
           </span>
           <IconButton
@@ -91,6 +98,7 @@ export function SessionFinder() {
             onClick={() => {
               setFilter("all");
               setAgent("");
+              setNode("");
             }}
           />
         </div>

@@ -3,6 +3,7 @@ import { lazy, Suspense, useEffect, useMemo } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { Composer } from "../composer/composer.tsx";
+import { Unreachable } from "../fleet/unreachable.tsx";
 import { RequestDock } from "../requests/dock.tsx";
 import { access, canOperate } from "../state/daemon.ts";
 import { outbox } from "../state/outbox.ts";
@@ -82,6 +83,12 @@ function SessionHead({ row }: { row: Session }) {
             <Icon name="folder" size={13} />
             <bdi>{visibleLine(baseName(row.directory))}</bdi>
           </span>
+          {row.node && (
+            <a className="dim" href={hrefOf({ page: "fleet" })} title="The node it is on">
+              <Icon name="server" size={13} />
+              <bdi>{visibleLine(row.node)}</bdi>
+            </a>
+          )}
           <FamilyLinks row={row} />
           {usage && (
             <span className="dim" title={`${usage.input_tokens} tokens in, ${usage.output_tokens} out`}>
@@ -171,6 +178,7 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
         <TranscriptPane key={view.id} view={view} />
       )}
       <div className="foot">
+        <Unreachable row={row} />
         <RequestDock session={row.session_id} agent={row.agent} />
         {operate ? (
           <Composer key={row.session_id} row={row} config={config} queue={queue} />

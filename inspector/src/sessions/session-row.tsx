@@ -85,6 +85,14 @@ function Second({ row }: { row: Session }) {
           <bdi>{visibleLine(tag)}</bdi>
         </span>
       ))}
+      {row.node !== undefined && (
+        <span
+          className={`tag ${row.reachable === false ? "bad" : ""}`}
+          title={row.node === null ? "No node owns it now" : "Its node"}
+        >
+          <bdi>{visibleLine(row.node ?? `waits for ${row.home ?? "a node"}`)}</bdi>
+        </span>
+      )}
       <span className="session-line" title={visibleLine(row.directory)}>
         {row.queued > 0 && `${row.queued} queued · `}
         <bdi>{line ? visibleLine(line.text) : visibleLine(baseName(row.directory))}</bdi>

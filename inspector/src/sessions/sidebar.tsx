@@ -1,5 +1,7 @@
 /** The left side: a new session, what waits, the list of all sessions, and the doors to everything else. */
 import { access, canOperate } from "../state/daemon.ts";
+import { fleet } from "../state/fleet.ts";
+import { otherDaemons } from "../state/other-daemons.ts";
 import { hrefOf, route } from "../state/route.ts";
 import { listFault } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
@@ -12,6 +14,8 @@ const DOORS = [
   { page: "agents", label: "Agents", icon: "users" },
   { page: "usage", label: "Usage", icon: "chart" },
   { page: "skills", label: "Skills", icon: "flag" },
+  { page: "fleet", label: "Fleet", icon: "server" },
+  { page: "daemons", label: "All daemons", icon: "plug" },
   { page: "settings", label: "Settings", icon: "settings" },
 ] as const satisfies { page: string; label: string; icon: IconName }[];
 
@@ -19,6 +23,8 @@ export function Sidebar({ onNew, onFind }: { onNew(): void; onFind(): void }) {
   const fault = useStore(listFault);
   const operate = canOperate(useStore(access));
   const here = useStore(route);
+  const inFleet = useStore(fleet).nodes.length > 0;
+  const beside = useStore(otherDaemons).length > 0;
   return (
     <nav className="sidebar" aria-label="Sessions">
       <header className="sidebar-head">
@@ -37,17 +43,19 @@ export function Sidebar({ onNew, onFind }: { onNew(): void; onFind(): void }) {
       {fault && <Notice kind="error">{fault}</Notice>}
       <SessionFinder />
       <footer className="sidebar-foot">
-        {DOORS.map(({ page, label, icon }) => (
-          <a
-            key={page}
-            href={hrefOf({ page })}
-            aria-current={here.page === page ? "page" : undefined}
-            aria-label={label}
-            title={label}
-          >
-            <Icon name={icon} />
-          </a>
-        ))}
+        {DOORS.filter(({ page }) => (page === "fleet" ? inFleet : page === "daemons" ? beside : true)).map(
+          ({ page, label, icon }) => (
+            <a
+              key={page}
+              href={hrefOf({ page })}
+              aria-current={here.page === page ? "page" : undefined}
+              aria-label={label}
+              title={label}
+            >
+              <Icon name={icon} />
+            </a>
+          ),
+        )}
         <span className="grow" />
         {!operate && (
           <span className="role" title="This token can see everything and change nothing">

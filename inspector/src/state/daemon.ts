@@ -75,6 +75,7 @@ export async function readAccess(): Promise<void> {
 
 const has = (value: Access, role: Role): boolean => value.state === "known" && reaches(value.identity.role, role);
 export const canOperate = (value: Access): boolean => has(value, "operate");
+export const isAdmin = (value: Access): boolean => has(value, "admin");
 /** May answer permissions and questions. */
 export const canApprove = (value: Access): boolean => has(value, "approve");
 

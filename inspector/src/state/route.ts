@@ -8,7 +8,7 @@ export type Route =
   /** Two sessions side by side. */
   | { page: "compare"; ids: readonly [string, string] }
   | { page: PlainPage };
-const PLAIN = ["agents", "skills", "usage", "settings"] as const;
+const PLAIN = ["agents", "skills", "usage", "fleet", "daemons", "settings"] as const;
 type PlainPage = (typeof PLAIN)[number];
 
 function parse(hash: string): Route {

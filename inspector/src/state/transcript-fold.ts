@@ -14,6 +14,7 @@ const MARKS = [
   "error",
   "session.ended",
   "session.compacted",
+  "session.moved",
   "auth.status",
   "checkpoint.created",
   "checkpoint.rewound",

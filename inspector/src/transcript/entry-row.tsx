@@ -1,6 +1,7 @@
 /** Rows that are no items: turns, permissions, questions, errors, the end of the session, and the rarer events. */
 import type { ReactNode } from "react";
 import type { PermissionData, QuestionData, StderrOutput, Usage } from "../../../src/schema/event-data.ts";
+import { movedWords } from "../fleet/moved-words.ts";
 import { useSignal } from "../state/store.ts";
 import type { Entry, MarkEvent, Task } from "../state/transcript-fold.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
@@ -155,6 +156,8 @@ const TaskRow = ({ task }: { task: Task }) => (
   </div>
 );
 
+const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
 function Mark({ event }: { event: MarkEvent }) {
   switch (event.type) {
     case "error":
@@ -186,6 +189,14 @@ function Mark({ event }: { event: MarkEvent }) {
           </span>
           {event.data.summary && <p className="dim">{event.data.summary}</p>}
         </div>
+      );
+    case "session.moved":
+      return (
+        <Line icon="server" kind={event.data.reason === "takeover" ? "warning" : ""}>
+          <span className="moved">
+            {capital(movedWords(event.data))} at #{event.sequence}
+          </span>
+        </Line>
       );
     case "auth.status":
       return event.data.status === "ok" ? null : (

@@ -1,8 +1,9 @@
 // `dragoman serve`: runs the daemon until it is told to stop.
+import type { Config } from "../../daemon/config.ts";
 import { DEFAULT_PORT } from "../../discovery/discovery-file.ts";
 import { escapedJson } from "../../schema/visible-text.ts";
 import { clusterFrom, clusterOptions } from "../cluster-options.ts";
-import { type Command, EXIT, flag, type Invocation, type OptionSpec, text, UsageError } from "../command.ts";
+import { type Command, EXIT, flag, type Invocation, list, type OptionSpec, text, UsageError, type Values } from "../command.ts";
 import { givenToken, typedToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
 import { paintFor } from "../style.ts";
@@ -32,6 +33,18 @@ export const serve: Command = {
     ...listenOptions,
     "no-token-file": { type: "boolean", about: "keep no root token on the disk; it must be given or typed" },
     "accept-empty": { type: "boolean", about: "if the log is damaged, keep it aside and begin with an empty one" },
+    "allow-origin": {
+      type: "string",
+      multiple: true,
+      value: "<origin>",
+      about: "let the pages of this origin call the daemon, with a token of their own; may be repeated",
+    },
+    daemon: {
+      type: "string",
+      multiple: true,
+      value: "<url>",
+      about: "let the inspector show this daemon too; it must allow this one's origin; may be repeated",
+    },
     "no-open": { type: "boolean", about: "do not open the browser" },
     "log-level": { type: "string", value: "<level>", default: "warn", about: "trace, debug, info, warn, error or silent" },
     ...clusterOptions,
@@ -80,7 +93,7 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   const daemon = await startDaemon({
     host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
     port,
-    config: readConfig(text(values, "config") ?? defaultConfigFile(env)),
+    config: withOrigins(readConfig(text(values, "config") ?? defaultConfigFile(env)), values),
     logger,
     acceptEmpty: flag(values, "accept-empty"),
     ...(cluster ? { cluster } : {}),
@@ -110,4 +123,16 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   else if (!flag(values, "json")) say("Stopping: agents are ended, sessions are kept.");
   await daemon.close();
   return fault.signal.aborted ? EXIT.failed : EXIT.ok;
+}
+
+/** What the configuration lists, and what this call adds. */
+function withOrigins(config: Config, values: Values): Config {
+  const [origins, daemons] = [list(values, "allow-origin"), list(values, "daemon")];
+  for (const each of [...origins, ...daemons])
+    if (!/^https?:\/\/[A-Za-z0-9.:[\]-]+\/?$/.test(each)) throw new UsageError(`${each} is no origin: write http://name:port`);
+  return {
+    ...config,
+    allow_origins: [...(config.allow_origins ?? []), ...origins],
+    daemons: [...(config.daemons ?? []), ...daemons],
+  };
 }

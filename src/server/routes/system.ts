@@ -40,12 +40,21 @@ const Ready = Type.Object(
   { title: "Ready" },
 );
 
+const DaemonList = Type.Object(
+  {
+    daemons: Type.Array(Type.Object({ url: Type.String({ description: "Where it is." }) }), {
+      description: "In the order of the configuration.",
+    }),
+  },
+  { title: "DaemonList" },
+);
+
 function stateOf(health: LogHealth): "ok" | "failing" | "fenced" | "damaged" {
   if (health.state === "failing") return health.code === "fenced" ? "fenced" : "failing";
   return health.damage.places > 0 ? "damaged" : "ok";
 }
 
-export function systemRoutes(app: App, { log, manager, metrics, version }: ServerContext, openApi: OpenApi): void {
+export function systemRoutes(app: App, { log, manager, metrics, version, daemons = [] }: ServerContext, openApi: OpenApi): void {
   app.get(
     "/v1/health",
     { config: { tag, role: "none", operation: "health", summary: "The daemon lives.", replies: { 200: Health } } },
@@ -90,6 +99,22 @@ export function systemRoutes(app: App, { log, manager, metrics, version }: Serve
       },
     },
     async (_, reply) => reply.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text()),
+  );
+
+  app.get(
+    "/v1/daemons",
+    {
+      config: {
+        tag,
+        reach: "none",
+        operation: "listDaemons",
+        summary: "Other daemons that this one's inspector may show beside it, as they were named at its start.",
+        description:
+          "The page signs in to each with a link of that daemon, which must list this one's origin in `allow_origins`.",
+        replies: { 200: DaemonList },
+      },
+    },
+    async () => ({ daemons: daemons.map((url) => ({ url })) }),
   );
 
   app.get(
