@@ -10,7 +10,7 @@ import { CURSOR, cursorOf, eventStream, logHeaders } from "./events.ts";
 import { SessionPath } from "./parameters.ts";
 
 const tag = "nodes";
-const NodePath = Type.Object({ node: Type.String({ minLength: 1, maxLength: 128 }) });
+const NodePath = Type.Object({ node: Type.String({ description: "Name of the node.", minLength: 1, maxLength: 128 }) });
 const done = { description: "Done" };
 
 function inFleet(fleet: FleetPort | undefined): FleetPort {
@@ -88,7 +88,13 @@ export function nodeRoutes(app: App, { fleet, log, streams }: ServerContext): vo
   app.post(
     "/v1/nodes/:node/drain",
     {
-      schema: { params: NodePath, body: Type.Object({ undo: Type.Optional(Type.Boolean()) }, { additionalProperties: false }) },
+      schema: {
+        params: NodePath,
+        body: Type.Object(
+          { undo: Type.Optional(Type.Boolean({ description: "Take new sessions again." })) },
+          { additionalProperties: false },
+        ),
+      },
       config: {
         tag,
         reach: "all",
