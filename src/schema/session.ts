@@ -90,7 +90,9 @@ const fleetFields = {
     nullable(Type.String({ description: "In a fleet: the shared place its directory lies in; null: its node's alone." })),
   ),
   home: optional(
-    Type.String({ description: "In a fleet, while it is not reachable: the node that has its directory, and that it waits for." }),
+    Type.String({
+      description: "In a fleet, while it is not reachable: the node that has its directory, and that it waits for.",
+    }),
   ),
   reachable: optional(Type.Boolean({ description: "In a fleet: false while nobody can send it anything. It can be read." })),
   unclaimable: optional(
