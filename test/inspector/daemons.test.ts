@@ -8,6 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { launchBrowser } from "../../scripts/browser.mjs";
 import { Dragoman } from "../../src/client/index.ts";
+import type { Config } from "../../src/daemon/config.ts";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { hasBrowser } from "./world.ts";
 
@@ -30,15 +31,15 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
-const api = (daemon: Daemon | undefined): Dragoman => new Dragoman({ url: daemon?.url ?? "", token: daemon?.token });
+const api = (daemon: Daemon | undefined): Dragoman => new Dragoman({ url: daemon?.url ?? "", token: daemon?.token ?? "" });
 const linkOf = async (daemon: Daemon | undefined): Promise<string> => (await api(daemon).makeLink({ role: "operate" })).url;
 const card = (): ReturnType<Page["locator"]> => page.getByRole("article", { name: new URL(there?.url ?? "").host });
 
 beforeAll(async () => {
   if (!hasBrowser) return;
   const [own, other] = [await freePort(), await freePort()];
-  const start = (name: string, port: number, config: Parameters<typeof startDaemon>[0]["config"]): Promise<Daemon> =>
-    startDaemon({ port, dataDir: join(directory, name), directory, ...(config ? { config } : {}) });
+  const start = (name: string, port: number, config: Config): Promise<Daemon> =>
+    startDaemon({ port, dataDir: join(directory, name), directory, config });
   here = await start("here", own, { daemons: [`http://127.0.0.1:${other}`] });
   there = await start("there", other, { allow_origins: [`http://127.0.0.1:${own}`] });
   await api(here).createSession({ agent: "mock", session_id: "near", title: "On this machine", directory });
