@@ -46,7 +46,7 @@ class Problem(TypedDict):
     #: what is wrong here, and what to do
     detail: str
     #: stable: programs act on it. A newer daemon may know more of them
-    code: Literal["invalid_json", "invalid_request", "unauthorized", "link_invalid", "forbidden", "own_request", "agent_forbidden", "forbidden_origin", "directory_untrusted", "trust_fixed", "not_found", "session_not_found", "agent_unknown", "never_verified", "permission_not_found", "question_not_found", "checkpoint_not_found", "turn_not_found", "checkpoints_off", "checkpoint_refused", "artifact_not_found", "task_not_found", "task_ended", "task_running", "task_queued", "no_stdin", "not_a_terminal", "task_of_agent", "unknown_signal", "cwd_outside", "program_not_found", "terminals_unavailable", "stdin_full", "too_many_tasks", "file_not_found", "path_outside", "is_a_directory", "not_a_directory", "not_a_file", "file_exists", "directory_not_empty", "file_changed", "file_forbidden", "not_a_repository", "git_failed", "method_not_allowed", "session_exists", "session_ended", "session_unreadable", "session_busy", "message_not_found", "message_sending", "steer_unsupported", "already_answered", "idempotency_conflict", "idempotency_unknown", "not_resumable", "fork_unsupported", "cursor_too_large", "log_changed", "precondition_failed", "body_too_large", "unsupported_media_type", "range_not_satisfiable", "directory_not_found", "attachment_not_found", "invalid_option", "invalid_answers", "unsupported", "agent_not_found", "agent_auth_required", "agent_failed_to_start", "agent_refused", "agent_gone", "too_many_requests", "too_many_tokens", "rate_limited", "too_many_sessions", "too_many_subscribers", "queue_full", "internal", "data_damaged", "install_failed", "artifacts_full", "disk_full", "wrong_node", "node_not_found", "node_full", "no_node", "owner_unreachable", "not_ready"]
+    code: Literal["invalid_json", "invalid_request", "unauthorized", "link_invalid", "forbidden", "own_request", "agent_forbidden", "forbidden_origin", "directory_untrusted", "trust_fixed", "not_found", "session_not_found", "agent_unknown", "never_verified", "permission_not_found", "question_not_found", "checkpoint_not_found", "turn_not_found", "checkpoints_off", "checkpoint_refused", "artifact_not_found", "task_not_found", "task_ended", "task_running", "task_queued", "no_stdin", "not_a_terminal", "task_of_agent", "unknown_signal", "cwd_outside", "program_not_found", "terminals_unavailable", "stdin_full", "too_many_tasks", "file_not_found", "path_outside", "is_a_directory", "not_a_directory", "not_a_file", "file_exists", "directory_not_empty", "file_changed", "file_forbidden", "not_a_repository", "git_failed", "method_not_allowed", "session_exists", "session_ended", "session_unreadable", "session_busy", "message_not_found", "message_sending", "steer_unsupported", "already_answered", "idempotency_conflict", "idempotency_unknown", "not_resumable", "fork_unsupported", "cursor_too_large", "log_changed", "precondition_failed", "body_too_large", "unsupported_media_type", "range_not_satisfiable", "directory_not_found", "attachment_not_found", "invalid_option", "invalid_answers", "unsupported", "agent_not_found", "agent_auth_required", "agent_failed_to_start", "agent_refused", "agent_gone", "too_many_requests", "too_many_tokens", "rate_limited", "too_many_sessions", "too_many_subscribers", "queue_full", "internal", "data_damaged", "install_failed", "artifacts_full", "disk_full", "wrong_node", "no_fleet", "node_not_found", "node_full", "no_node", "owner_unreachable", "not_ready"]
     #: Of a wrong request: what is wrong where.
     errors: NotRequired[list["ProblemErrorsEntry"]]
     #: The same fault has the same code, whatever the agent.
@@ -58,6 +58,16 @@ class ProblemErrorsEntry(TypedDict):
     path: str
     #: What is wrong there.
     message: str
+
+
+class DaemonList(TypedDict):
+    #: In the order of the configuration.
+    daemons: list["DaemonListDaemonsEntry"]
+
+
+class DaemonListDaemonsEntry(TypedDict):
+    #: Where it is.
+    url: str
 
 
 class Identity(TypedDict):
@@ -461,6 +471,8 @@ class Session(TypedDict):
     epoch: NotRequired[int]
     #: In a fleet: the shared place its directory lies in; null: its node's alone.
     place: NotRequired[Optional[str]]
+    #: In a fleet, while it is not reachable: the node that has its directory, and that it waits for.
+    home: NotRequired[str]
     #: In a fleet: false while nobody can send it anything. It can be read.
     reachable: NotRequired[bool]
     #: In a fleet: why no living node can go on with it; null: one can.
@@ -3053,12 +3065,91 @@ class WriteFile(TypedDict):
     text: NotRequired[str]
     #: The same as bytes. Either this or text.
     base64: NotRequired[str]
-    #: Only when the file has this etag.
+    #: Only when the file has this etag; `*`: when there is one.
     if_match: NotRequired[str]
     #: Only when there is no file yet.
     create_only: NotRequired[bool]
     #: Make missing directories.
     parents: NotRequired[bool]
+
+
+class NodeList(TypedDict):
+    #: In order of their names; none where the daemon is by itself.
+    nodes: list["Node"]
+
+
+class Node(TypedDict):
+    """A node of a fleet, as it is now."""
+
+    #: Its name, the same at each start.
+    node_id: str
+    #: gateway: answers for all sessions and runs none
+    kind: Literal["node", "gateway"]
+    #: Where other nodes reach it.
+    url: str
+    #: Of the daemon.
+    version: str
+    #: draining: takes nothing new and gives away what it can; fenced: others may take over its sessions; left: it stopped by itself, and the same holds
+    state: Literal["up", "draining", "fenced", "left"]
+    #: grows with each start of the node
+    incarnation: int
+    #: By which new sessions choose a node.
+    labels: dict[str, str]
+    #: Names of directories it shares with other nodes.
+    places: list[str]
+    #: Ids of the agents that can run there.
+    agents: list[str]
+    #: sessions with a running agent that it takes
+    capacity: int
+    #: sessions whose agent runs there now
+    load: int
+    #: sessions it owns
+    sessions: int
+    #: what is left of its lease; negative: it ran out
+    lease_ms: int
+    #: the node that answers
+    self: bool
+
+
+class FleetMessage1(TypedDict):
+    type: Literal["nodes"]
+    #: When it happened, or was seen: RFC 3339.
+    at: str
+    #: All there are.
+    nodes: list["Node"]
+
+FleetMessage3 = TypedDict(
+    "FleetMessage3",
+    {
+        "type": Literal["session.moved"],
+        "at": str,
+        "session_id": str,
+        "sequence": int,
+        "from": Optional[str],
+        "to": str,
+        "epoch": int,
+        "reason": Literal["takeover", "move", "restart"],
+    },
+)
+
+FleetMessage = Union["FleetMessage1", "NodeChange", "FleetMessage3"]
+
+
+class NodeChange(TypedDict):
+    #: joined: started, or came back; up: takes sessions (again); lease_lost: silent, will be fenced; load: its load or its number of sessions changed
+    type: Literal["node.joined", "node.up", "node.draining", "node.lease_lost", "node.fenced", "node.left", "node.load"]
+    #: When it happened, or was seen: RFC 3339.
+    at: str
+    node: "Node"
+
+
+class MoveSession(TypedDict):
+    #: Exactly this node.
+    node: NotRequired[str]
+    #: A node that has all of these.
+    labels: NotRequired[dict[str, str]]
+    #: turn_end (default): a running turn ends first; now: it is cut
+    when: NotRequired[Literal["turn_end", "now"]]
 
 
 class ImportSession(TypedDict):
