@@ -119,7 +119,7 @@ const Fact = ({ name, value }: { name: string; value: string }) =>
     </>
   );
 
-/** What is left of it changes all the time, and is told only with other changes: whether it holds is what counts. */
+/** What is left of it changes all the time, and is sent only with other changes: whether it holds is what counts. */
 function leaseOf({ lease_ms }: Node, condition: NodeCondition): string {
   if (condition === "up" || condition === "draining") return "held";
   return condition === "silent" ? `ran out ${Math.max(1, Math.round(-lease_ms / 1000))} s ago` : "";

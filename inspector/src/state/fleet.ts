@@ -37,10 +37,10 @@ export async function watchFleet(signal: AbortSignal): Promise<void> {
 
 function apply({ nodes, news }: Fleet, message: FleetMessage): Fleet {
   if (message.type === "nodes") return { nodes: message.nodes, news };
-  const told = message.type === "node.load" ? news : [message, ...news].slice(0, KEPT_NEWS);
-  if (message.type === "session.moved") return { nodes, news: told };
+  const kept = message.type === "node.load" ? news : [message, ...news].slice(0, KEPT_NEWS);
+  if (message.type === "session.moved") return { nodes, news: kept };
   const others = nodes.filter(({ node_id }) => node_id !== message.node.node_id);
-  return { nodes: [...others, message.node].sort((a, b) => (a.node_id < b.node_id ? -1 : 1)), news: told };
+  return { nodes: [...others, message.node].sort((a, b) => (a.node_id < b.node_id ? -1 : 1)), news: kept };
 }
 
 /** Node and page agree on one word for what a node is. */
