@@ -18,7 +18,7 @@ const RUNS = Number(process.env.DRAGOMAN_REPEAT_RUNS ?? 100);
 const port = { closed: () => {}, say: () => {} } as unknown as SessionPort;
 
 /** A line of the agent, or a message to it. */
-type Said = { line: string } | { sent: unknown };
+type Said = { line: string | Buffer } | { sent: unknown };
 
 /** What is recorded and what it means, one text a message; `repeats` says how many were not translated by themselves. */
 function played(make: () => Translator, sessions: string[], said: Said[], alike: boolean): { rows: string[]; repeats: number } {
@@ -26,7 +26,9 @@ function played(make: () => Translator, sessions: string[], said: Said[], alike:
   const intake: Intake = {
     attached: () => {},
     ingest: ({ dir, raw }, translations) =>
-      void rows.push(JSON.stringify([dir, String(raw), translations.map(({ repeat: _, ...rest }) => rest)])),
+      void rows.push(
+        JSON.stringify([dir, Buffer.from(raw).toString("latin1"), translations.map(({ repeat: _, ...rest }) => rest)]),
+      ),
   };
   const translator = make();
   let translated = 0;
@@ -52,7 +54,7 @@ function played(make: () => Translator, sessions: string[], said: Said[], alike:
     write: () => true,
   });
   for (const each of said)
-    if ("line" in each) lines.feed(Buffer.from(`${each.line}\n`));
+    if ("line" in each) lines.feed(Buffer.concat([Buffer.from(each.line), Buffer.from("\n")]));
     else channel.record("in", JSON.stringify(each.sent), each.sent);
   return { rows, repeats: said.length - translated };
 }
@@ -240,5 +242,14 @@ describe("messages that repeat the one before", () => {
     const pieces = Array.from({ length: 10 }, (_, index) => chunk("agent_message_chunk", ONE, "m-1", `piece ${index}`));
     const prompt: Said = { sent: { jsonrpc: "2.0", id: 7, method: "session/prompt", params: { sessionId: ONE, prompt: [] } } };
     expect(expectSame(() => new AcpTranslator(), [ONE], [...pieces, prompt, ...pieces])).toBe(7 + 8);
+  });
+
+  it("are kept byte for byte, also when they are no UTF-8", () => {
+    const line = (d: Buffer): Said => ({
+      line: Buffer.concat([Buffer.from('{"type":"text","m":"1","d":"'), d, Buffer.from('"}')]),
+    });
+    const said = [..."abcd"].map((d) => line(Buffer.from(d)));
+    const broken = [0xff, 0xfe, 0xff].map((byte) => line(Buffer.from([0x61, byte, 0x62])));
+    expect(expectSame(createMockTranslator, [MOCK_SESSION], [...said, ...broken, ...said])).toBeGreaterThan(0);
   });
 });

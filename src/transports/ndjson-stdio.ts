@@ -70,7 +70,8 @@ export class NdjsonChannel {
   }
 
   #take(raw: RawLine, text: string): void {
-    if (this.#parser.taken(text)) return;
+    // Bytes that are no UTF-8 are not their text: who takes a line unparsed records the text as what was said.
+    if (raw === text && this.#parser.taken(text)) return;
     let value: unknown;
     try {
       value = this.#parser.parse(text);
