@@ -14,6 +14,7 @@ const ROUNDS = {
   DRAGOMAN_FLEET_DATABASE_KILLS: "50",
   DRAGOMAN_FLEET_FAILOVERS: "20",
   DRAGOMAN_LOG_CRASH_ROUNDS: "50",
+  DRAGOMAN_FLEET_AGENTS: "codex,claude",
 };
 
 const asked = process.argv.slice(2);

@@ -17,6 +17,8 @@ export const LEASE_S = 3;
 const PLACE = "shared";
 
 type Body = Record<string, unknown>;
+/** `url`: another way to the database. */
+type StartOptions = { url?: string; env?: NodeJS.ProcessEnv };
 
 export class TestCluster {
   readonly home: string;
@@ -39,11 +41,11 @@ export class TestCluster {
   }
 
   /** `gateway…` is a gateway. Again under the same name: it returns. */
-  async start(name: string, url = this.postgres.url): Promise<DaemonProcess> {
+  async start(name: string, { url = this.postgres.url, env: more = {} }: StartOptions = {}): Promise<DaemonProcess> {
     const dataDir = join(this.home, name);
     mkdirSync(dataDir, { recursive: true });
     const args = ["--cluster", url, "--node-id", name, "--labels", `name=${name}`, "--lease", String(LEASE_S)];
-    const env = { DRAGOMAN_CLUSTER_SECRET: SECRET, DRAGOMAN_TOKEN: TOKEN };
+    const env = { DRAGOMAN_CLUSTER_SECRET: SECRET, DRAGOMAN_TOKEN: TOKEN, ...more };
     const command = name.startsWith("gateway") ? "gateway" : "serve";
     const node = await startDaemonProcess(dataDir, [...args, "--place", `${this.shared}=${PLACE}`], env, command);
     this.nodes.set(name, node);
