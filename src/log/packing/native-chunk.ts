@@ -26,7 +26,7 @@ type TimeRun = [t_ms: number, count: number];
 type Head = { runs: MessageRun[]; at: TimeRun[]; inner: [index: number, lineEnds: number][] };
 type OldHead = [dir: LedgerDirection, t_ms: number, type: string, disposition: Disposition, length: number][];
 
-/** With more than this left out by the template, a better one is looked for. */
+/** A template that leaves no more than this of a line is good enough. */
 const LONG_MIDDLE = 32;
 /** What another template must cover more, about what it costs itself. */
 const WORTH_ANOTHER = 24;
@@ -43,6 +43,8 @@ export class NativeChunk {
   /** The line before, if it may begin a template, and the template in use. */
   #line = "";
   #template: LineTemplate | null = null;
+  /** What the template leaves of a line, at most, before a better one is looked for. */
+  #enough = LONG_MIDDLE;
   #count = 0;
   #size = 0;
 
@@ -84,13 +86,17 @@ export class NativeChunk {
     const previous = this.#line;
     this.#line = isLine ? raw : "";
     const middle = isLine && this.#template !== null ? middleOf(this.#template, raw) : null;
-    if (middle !== null && middle.length <= LONG_MIDDLE) return this.#text.add(`${MIDDLE}${middle}\n`);
+    if (middle !== null && middle.length <= this.#enough) return this.#text.add(`${MIDDLE}${middle}\n`);
     const template = isLine && previous !== "" ? templateOf(previous, raw) : null;
     // One that was made where an id changed fits what follows, too, and leaves most of it out: a better one takes its place.
-    if (middle !== null && (template === null || raw.length - covered(template) > middle.length - WORTH_ANOTHER))
+    if (middle !== null && (template === null || raw.length - covered(template) > middle.length - WORTH_ANOTHER)) {
+      // Lines with two places that differ, as a text and an id, have no better one: it is not looked for again with each of them.
+      this.#enough = middle.length + WORTH_ANOTHER;
       return this.#text.add(`${MIDDLE}${middle}\n`);
+    }
     if (template === null) return this.#text.add(`${marks.has(raw.charCodeAt(0)) ? LITERAL : ""}${raw}\n`);
     this.#template = template;
+    this.#enough = LONG_MIDDLE;
     this.#text.add(`${TEMPLATE}${template.json}\n${MIDDLE}${middleOf(template, raw)}\n`);
   }
 
