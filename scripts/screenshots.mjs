@@ -11,6 +11,7 @@ import { verifyCommand } from "../build/verify/verify-command.js";
 import { Dragoman } from "../dist/client/index.js";
 import { launchBrowser } from "./browser.mjs";
 import { startDaemon, stopped } from "./daemon.mjs";
+import { viewsOf } from "./screenshot-views.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const images = join(root, "docs/images");
@@ -19,17 +20,17 @@ const daemon = await startDaemon(join(home, "data"));
 
 /** The mock is asked to act things out; readers of a screenshot want a conversation. Each line: what the mock's session says, what the picture says. */
 const CONVERSATION = [
-  ["think about where the last line gets lost", "Two parser tests fail since yesterday. Find out why and mend it."],
+  ["think about where the last line gets lost", "Two parser tests fail since yesterday. Find out why and fix it."],
   ["Let me think about this.", "about where the last line gets lost"],
   [
     "So that is the answer.",
-    "The reader forgets what is left in its buffer when a chunk ends in mid-line. I begin with the tests.",
+    "The reader drops what is left in its buffer when a chunk ends in the middle of a line. I start with the tests.",
   ],
   ["shell npm test", "Go on."],
-  ["I run a command.", "First the suite as it stands, to have the failing cases before me."],
+  ["I run a command.", "First I run the suite to see the failing cases."],
   ["first line\nsecond line\n", "\n 42 passed\n  2 failed  parser.test.ts › keeps a line that spans two chunks\n"],
-  ["It worked.", "Both failures are lines that span two chunks."],
-  ["I change a file.", "The rest of the last chunk goes before the next one:"],
+  ["It worked.", "Both failures are about lines that span two chunks."],
+  ["I change a file.", "I put the rest of the last chunk before the next one:"],
   ["Edit hello.txt", "src/parser.ts"],
   ["hello.txt", "src/parser.ts"],
   [
@@ -39,7 +40,7 @@ const CONVERSATION = [
 ];
 const USER_WORDS = [
   ["plan", "Make a plan first."],
-  ["edit", "Yes, mend it."],
+  ["edit", "Yes, fix it."],
 ];
 const PLAN = [
   ["Look", "Find the failing case"],
@@ -47,7 +48,7 @@ const PLAN = [
   ["Test", "Run the whole suite"],
 ];
 const ANSWER =
-  "Mended. A line that spans two chunks is now kept: `push` puts the rest of the last chunk before the next one. All **44 tests** pass; the change is one method in `src/parser.ts`.";
+  "Fixed. A line that spans two chunks is now kept: `push` puts the rest of the last chunk before the next one. All **44 tests** pass; the change is one method in `src/parser.ts`.";
 
 const inJson = (text) => JSON.stringify(text).slice(1, -1);
 
@@ -136,17 +137,20 @@ async function work(api) {
     return session;
   };
   await made("website", "Move the site to the new build", ["say Done: all pages build, links are checked.", "facts"]);
-  await made("payments", "Why does the nightly job time out?", ["subagent", "error rate_limit"]);
+  const failed = await made("payments", "Why does the nightly job time out?", ["subagent", "error rate_limit"]);
+  const steps = await made("editor", "Try every kind of step", ["plan\nargs\nfail\nthink about it\nedit"]);
+  const ended = await made("archive", "Pack the old reports", ["say All packed."]);
+  await ended.terminate();
   const acts = ["think about where the last line gets lost", "plan", "shell npm test", "edit", `say ${ANSWER}`];
-  const title = "Mend the failing parser tests";
+  const title = "Fix the failing parser tests";
   const main = await retold(api, await made("parser", title, acts), title);
   const asking = await made("deploy", "Ship release 2.4", ["shell git status"]);
   await asking.send("ask rm -rf dist && npm run release");
   const question = await made("design", "Colours for the new theme", []);
   await question.send("question");
   const running = await made("website", "Check every link of the site", []);
-  await running.send(`slow ${A_WORD_MS} ${"I look at every link of the site, one after the other. ".repeat(12).trim()}`);
-  return { main, asking, question, running, edited: await edited(api) };
+  await running.send(`slow ${A_WORD_MS} ${"I check every link of the site, one after the other. ".repeat(12).trim()}`);
+  return { main, asking, question, running, failed, steps, ended, edited: await edited(api) };
 }
 
 const browser = await launchBrowser();
@@ -155,74 +159,50 @@ const only = process.argv
   .find((arg) => arg.startsWith("--only="))
   ?.slice("--only=".length)
   .split(",");
+const themes = only && process.argv.includes("--light") ? ["light"] : ["light", "dark"];
+const widths = [1440, 1024, 390];
 const folder = all ?? images;
 
-const tab =
-  (name, wait = ".tab-panel") =>
-  async (page) => {
-    if ((await page.locator(".drawer").count()) === 0) await page.keyboard.press("Alt+i");
-    await page.getByRole("tab", { name }).click();
-    await page.locator(wait).first().waitFor();
-  };
+/** A daemon as a new user has it: no session yet. */
+let empty;
+const emptyDaemon = () => {
+  empty ??= startDaemon(join(home, "empty"), { env: { ...process.env, HOME: join(home, "new-user") } });
+  return empty;
+};
 
-/** What is open in a picture, and what must be there before it is taken. `docs`: the picture of the docs, as [name, theme, width]. */
-function viewsOf({ main, asking, question, running, edited }) {
-  const session = (handle) => `/sessions/${handle.id}`;
-  return [
-    { name: "start", hash: "/", wait: ".live-card", docs: ["start", "light", 1440] },
-    { name: "session", hash: session(main), wait: ".diff-code-insert", docs: ["session", "light", 1440] },
-    { name: "permission", hash: session(asking), wait: ".request", docs: ["permission-dark", "dark", 1440] },
-    { name: "permission", hash: session(asking), wait: ".request", docs: ["phone", "dark", 390] },
-    { name: "question", hash: session(question), wait: ".request", docs: ["question", "light", 1440] },
-    { name: "working", hash: session(running), wait: ".working" },
-    { name: "timeline", hash: session(main), wait: ".turn-end", act: openEvent, docs: ["timeline-dark", "dark", 1440] },
-    { name: "coverage", hash: session(main), wait: ".turn-end", act: tab("Coverage"), docs: ["coverage", "light", 1440] },
-    { name: "charts", hash: session(main), wait: ".turn-end", act: tab("Charts", ".chart canvas") },
-    {
-      name: "changes",
-      hash: session(edited),
-      wait: ".turn-end",
-      act: tab("Changes", ".changed-file"),
-      docs: ["changes", "light", 1440],
-    },
-    { name: "files", hash: session(edited), wait: ".turn-end", act: tab("Files", ".file-tree, .files") },
-    {
-      name: "palette",
-      hash: session(main),
-      wait: ".turn-end",
-      act: (page) => page.keyboard.press("Control+k"),
-      docs: ["palette", "light", 1440],
-    },
-    { name: "agents", hash: "/agents", wait: ".verify", docs: ["agents", "light", 1440] },
-    { name: "usage", hash: "/usage", wait: ".chart canvas", docs: ["usage", "light", 1440] },
-    { name: "settings", hash: "/settings", wait: ".settings-group" },
-    { name: "compare", hash: `/compare/${main.id}/${asking.id}`, wait: ".turn-end" },
-    { name: "approve", hash: "/", role: "approve", wait: ".request" },
-  ];
+/** One sign-in a daemon and role, whatever the number of pictures: links and page tokens are limited. */
+const signedIn = new Map();
+function storageOf({ url, token }, role) {
+  if (role === null) return undefined;
+  const key = `${url} ${role}`;
+  const known = signedIn.get(key) ?? signIn({ url, token }, role);
+  signedIn.set(key, known);
+  return known;
 }
 
-async function openEvent(page) {
-  await tab("Timeline")(page);
-  await page.locator("[data-sequence]").first().waitFor();
-  await page.getByRole("button", { name: /^Event type:/ }).click();
-  await page.locator('[role=option][data-value="item.completed"]').click();
-  await page.locator("[data-sequence]", { hasText: "tool_call completed" }).last().click();
-  await page.locator(".sides .code-block").nth(1).waitFor();
+async function signIn({ url, token }, role) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto((await new Dragoman({ url, token }).makeLink({ role })).url);
+  const held = await page.waitForFunction(() => localStorage.getItem("dragoman.token")).then((found) => found.jsonValue());
+  await context.close();
+  return { cookies: [], origins: [{ origin: url, localStorage: [{ name: "dragoman.token", value: held }] }] };
 }
 
-async function shoot(file, { hash, wait, act, role }, theme, width) {
+async function shoot(file, { on = "full", hash, path = "/", wait, act, role = "operate" }, theme, width) {
   const phone = width < 500;
+  const at = on === "empty" ? await emptyDaemon() : daemon;
+  const storageState = await storageOf(at, role);
   const context = await browser.newContext({
     viewport: { width, height: phone ? 844 : 900 },
     deviceScaleFactor: phone || all ? 1 : 1.25,
     colorScheme: theme,
     reducedMotion: "reduce",
+    ...(storageState ? { storageState } : {}),
     ...(phone ? { hasTouch: true, isMobile: true } : {}),
   });
   const page = await context.newPage();
-  const { url, token } = daemon;
-  const link = await new Dragoman({ url, token }).makeLink(role ? { role } : {});
-  await page.goto(`${link.url}&at=${hash}`);
+  await page.goto(`${at.url}${path}${hash ? `#${hash}` : ""}`);
   await page.locator(wait).first().waitFor();
   await act?.(page);
   await page.evaluate((from) => {
@@ -255,7 +235,9 @@ try {
     );
   for (const view of views) {
     const pictures = all
-      ? ["light", "dark"].flatMap((theme) => [1440, 1024, 390].map((width) => [`${view.name}-${width}-${theme}`, theme, width]))
+      ? view.again
+        ? []
+        : themes.flatMap((theme) => widths.map((width) => [`${view.name}-${width}-${theme}`, theme, width]))
       : view.docs
         ? [view.docs]
         : [];
@@ -267,6 +249,7 @@ try {
   }
 } finally {
   await browser.close();
+  if (empty) await stopped((await empty).child);
   await stopped(daemon.child);
   rmSync(home, { recursive: true, force: true });
 }

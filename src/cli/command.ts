@@ -1,6 +1,7 @@
 // What a command of the command line is. One file a command; the table in commands.ts is the list of all of them, and help and completions come from it.
 import type { ParseArgsConfig } from "node:util";
 import type { Dragoman } from "../client/dragoman.ts";
+import type { Fact } from "./facts.ts";
 import type { Output } from "./output.ts";
 
 export type OptionSpec = {
@@ -40,8 +41,8 @@ export type Invocation = {
   say(text: string): void;
   /** With --json: one JSON a line. */
   json(value: unknown): void;
-  /** One object for people and programs: JSON, on several lines where a person reads it. */
-  details(value: unknown): void;
+  /** One object: JSON for programs, and on a terminal its facts, or the JSON on several lines where there are none. */
+  details(value: unknown, facts?: () => readonly Fact[]): void;
   /** A table as wide as the screen. `drop`: columns that are left away first where it is narrow. */
   table(head: string[], rows: string[][], drop?: readonly string[]): void;
 };

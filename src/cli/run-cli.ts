@@ -6,6 +6,7 @@ import { printableJson } from "../schema/visible-text.ts";
 import { type Command, EXIT, flag, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";
 import { everything, startFor } from "./commands/start.ts";
 import { commands, findCommand, secondWords } from "./commands.ts";
+import { factLines } from "./facts.ts";
 import { givenToken, tokenFromPerson } from "./given-token.ts";
 import { commandHelp, overview, pageFor } from "./help.ts";
 import { exact } from "./output.ts";
@@ -13,14 +14,17 @@ import { problemWords } from "./problem-words.ts";
 import { NotPicked, resolveSessions, sessionId } from "./session-reference.ts";
 import { similar } from "./similar.ts";
 import { paintFor, table } from "./style.ts";
-import { tableColumns } from "./text-layout.ts";
+import { tableColumns, wrap } from "./text-layout.ts";
 
 /** Errors of the daemon whose message says it all. By name: their classes live in rooms that only `serve` needs, and loading them costs every command. */
 const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError", "ServiceError"]);
 
 export async function runCli(args: string[], terminal: Terminal): Promise<number> {
   const paint = paintFor(terminal.stderr, terminal.env);
-  const complain = (message: string): void => void terminal.stderr.write(`${paint.red("dragoman:")} ${exact(message)}\n`);
+  const complain = (message: string): void => {
+    const columns = tableColumns(terminal.stderr, terminal.env);
+    terminal.stderr.write(`${wrap(`${paint.red("dragoman:")} ${exact(message)}`, columns).join("\n")}\n`);
+  };
   args = behindTheCommand(args);
   if (["help", "--help", "-h"].includes(args[0] ?? "")) return help(args.slice(1), terminal, complain);
   if (args[0] === "--version" || args[0] === "-v" || args[0] === "version") {
@@ -48,7 +52,7 @@ function unknownCommand([first = "", second]: string[]): string {
   const seconds = secondWords(first);
   if (seconds.length > 0)
     return `${first} needs ${second === undefined ? "a further word" : `another word than ${JSON.stringify(second)}`}: ${seconds.join(", ")}.`;
-  const meant = similar(first, [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? name))]);
+  const meant = similar(first, ["sessions", ...new Set(commands.map(({ name }) => name.split(" ")[0] ?? name))]);
   return `there is no command ${JSON.stringify(first)}. ${meant === undefined ? "" : `Did you mean \`dragoman ${meant}\`? `}See \`dragoman help\`.`;
 }
 
@@ -101,9 +105,11 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
     ...{ values, words, terminal, daemon, say },
     print: (line) => void terminal.stdout.write(`${line}\n`),
     json: (value) => void terminal.stdout.write(`${printableJson(value)}\n`),
-    details: (value) => {
-      const indent = terminal.stdout.isTTY && !flag(values, "json") ? 2 : undefined;
-      terminal.stdout.write(`${printableJson(value, indent)}\n`);
+    details: (value, facts) => {
+      const person = terminal.stdout.isTTY && !flag(values, "json");
+      const columns = tableColumns(terminal.stdout, terminal.env);
+      const lines = person && facts ? factLines(facts(), columns, paintFor(terminal.stdout, terminal.env)) : null;
+      terminal.stdout.write(`${lines?.join("\n") ?? printableJson(value, person ? 2 : undefined)}\n`);
     },
     table: (head, rows, drop = []) => {
       const columns = tableColumns(terminal.stdout, terminal.env);

@@ -7,7 +7,7 @@ export function accessCases(world: World): void {
     const session = await world.session("Watched");
     await session.send("ask touch watched");
     const page = await world.otherWindow(at(session), { role: "observe" });
-    await page.getByText("observing", { exact: true }).waitFor();
+    await page.getByText("read-only", { exact: true }).waitFor();
     await page.locator(".request .command", { hasText: "touch watched" }).waitFor();
     expect(await page.locator(".request").getByRole("button").count()).toBe(0);
     expect(await page.getByLabel("Message", { exact: true }).count()).toBe(0);

@@ -148,8 +148,8 @@ export function layoutCases(world: World): void {
     page.on("response", (response) => response.status() >= 400 && missing.push(response.url()));
     await page.reload();
     await page.getByRole("article", { name: "Mock agent" }).waitFor();
-    await page.getByRole("button", { name: "Look again" }).click();
-    await page.getByRole("button", { name: "Look again" }).waitFor();
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("button", { name: "Refresh" }).waitFor();
     expect(missing).toEqual([]);
   });
 }

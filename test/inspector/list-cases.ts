@@ -128,10 +128,10 @@ export function listCases(world: World): void {
     const page = await world.window("/");
     await page.getByLabel("Search sessions").fill("bulk");
     await page.getByRole("button", { name: "Filter and group" }).click();
-    await page.getByRole("menuitem", { name: "Choose several" }).click();
-    await page.getByRole("checkbox", { name: "Choose Bulk one" }).check();
-    await page.getByRole("checkbox", { name: "Choose Bulk three" }).click({ modifiers: ["Shift"] });
-    const bar = page.getByRole("toolbar", { name: "Chosen sessions" });
+    await page.getByRole("menuitem", { name: "Select several" }).click();
+    await page.getByRole("checkbox", { name: "Select Bulk one" }).check();
+    await page.getByRole("checkbox", { name: "Select Bulk three" }).click({ modifiers: ["Shift"] });
+    const bar = page.getByRole("toolbar", { name: "Selected sessions" });
     await bar.getByText("3 chosen").waitFor();
     await bar.getByRole("button", { name: "Archive" }).click();
     await bar.waitFor({ state: "detached" });

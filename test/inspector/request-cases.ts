@@ -148,7 +148,7 @@ export function requestCases(world: World): void {
     const session = await world.session("Denied");
     const page = await world.window(at(session));
     await say(page, "ask touch a");
-    await page.getByLabel("Message with a denial").fill("use the script");
+    await page.getByLabel("Reason for rejecting").fill("use the script");
     await page.locator(".request").getByRole("button", { name: "Reject" }).click();
     await page.getByRole("article", { name: "Agent" }).getByText("You said no: use the script.").waitFor();
   });

@@ -72,7 +72,7 @@ export function sharingCases(world: World): void {
     const mine = page.getByRole("article", { name: "You" }).filter({ hasText: "say regretted" });
     await mine.hover();
     await mine.getByRole("button", { name: "Edit and resend" }).click();
-    await page.getByLabel("Changed message").fill("say better");
+    await page.getByLabel("Edited message").fill("say better");
     await page.getByRole("button", { name: "Send in a fork" }).click();
     const refused = page.getByRole("dialog", { name: "That did not work" });
     await refused.getByText("can only be forked at the end").waitFor();
@@ -81,7 +81,7 @@ export function sharingCases(world: World): void {
     const asked = page.getByRole("article", { name: "You" }).filter({ hasText: "say kept" });
     await asked.hover();
     await asked.getByRole("button", { name: "Edit and resend" }).click();
-    await page.getByLabel("Changed message").fill("say better");
+    await page.getByLabel("Edited message").fill("say better");
     await page.getByRole("button", { name: "Send in a fork" }).click();
     await page.getByRole("article", { name: "Agent" }).getByText("better").waitFor();
     expect(page.url()).not.toContain(session.id);

@@ -45,12 +45,12 @@ it("[D11] is refused again and again with an exit code of its own; accepting an 
     expect([code, err]).toEqual([65, expect.stringMatching(/damaged.*restore a backup.*--accept-empty.*\[database_corrupt\]/i)]);
   }
   const doctor = await cli(dataDir, ["doctor"]);
-  expect([doctor.code, doctor.out]).toEqual([1, expect.stringMatching(/fix {2}Log: damaged.*--accept-empty/)]);
+  expect([doctor.code, doctor.out]).toEqual([1, expect.stringMatching(/✗ Log: damaged.*--accept-empty/)]);
   const daemon = await start(dataDir, ["--accept-empty"]);
   expect((await daemon.client.sessions()).sessions).toEqual([]);
   expect(await daemon.client.metrics()).toMatch(/^dragoman_log_set_aside 1$/m);
   expect(readdirSync(dataDir).some((name) => name.startsWith("dragoman.db.corrupt-"))).toBe(true);
-  expect((await cli(dataDir, ["doctor"])).out).toMatch(/fix {2}Log: a damaged log was set aside as dragoman\.db\.corrupt-/);
+  expect((await cli(dataDir, ["doctor"])).out).toMatch(/✗ Log: a damaged log was set aside as dragoman\.db\.corrupt-/);
 });
 
 it("is over when a backup is put in its place", async () => {
@@ -78,7 +78,7 @@ it("[D6] goes on with what is whole; what is damaged is refused, counted and nam
   expect(await client.health()).toMatchObject({ log: "damaged" });
   expect(await client.ready()).toMatchObject({ status: "ready", damage: { sessions: ["kept"] } });
   expect(await client.metrics()).toMatch(/^dragoman_log_damaged_places [1-9]/m);
-  expect((await cli(dataDir, ["doctor"])).out).toMatch(/fix {2}Stored data: .*kept/);
+  expect((await cli(dataDir, ["doctor"])).out).toMatch(/✗ Stored data: .*kept/);
   const other = await client.createSession({ agent: "mock" });
   expect(await other.prompt("say well")).toMatchObject({ text: "well" });
   await client.session("kept").remove();

@@ -93,7 +93,7 @@ export function VerifyButton({ info }: { info: AgentInfo }) {
         <Suspense>
           <AgentTerminal
             title={`Verify ${info.name}`}
-            about="Plays every scenario with the real program and a scripted model. It costs nothing and takes some minutes."
+            about="Runs every scenario with the real program and a scripted model. It costs nothing and takes a few minutes."
             argv={["dragoman", "verify", info.agent]}
             onClose={() => {
               setOpen(false);

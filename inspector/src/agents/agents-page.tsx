@@ -26,20 +26,22 @@ export default function AgentsPage() {
   };
   return (
     <main className="page">
-      <PageHead title="Agents" about="What the daemon found on its machine">
-        {busy ? <Spinner label="looking" /> : <IconButton icon="refresh" label="Look again" onClick={refresh} />}
+      <PageHead title="Agents" about="On the daemon's machine">
+        {busy ? <Spinner label="looking" /> : <IconButton icon="refresh" label="Refresh" onClick={refresh} />}
       </PageHead>
       <section className="agents" aria-label="Agents" {...scrollable}>
         {known.state === "unknown" && <Spinner label="looking" />}
         {known.state === "failed" && <Notice kind="error">{known.detail}</Notice>}
         {known.state === "known" && (
           <>
-            <div className="agent-list">
-              {known.agents.map((info) => (
-                <AgentCard key={info.agent} info={info} look={look} />
-              ))}
-            </div>
-            <h2>What each can do</h2>
+            <AgentList agents={known.agents.filter(({ installed }) => installed).toSorted(readyFirst)} look={look} />
+            <h2>Not installed</h2>
+            <AgentList agents={known.agents.filter(({ installed }) => !installed)} look={look} />
+            <p className="dim agents-note">
+              An agent you already have is found on the daemon's PATH. Elsewhere:{" "}
+              <code>dragoman config set agents.&lt;id&gt;.command</code>
+            </p>
+            <h2>What each agent supports</h2>
             <CapabilityMatrix agents={known.agents} />
           </>
         )}
@@ -47,6 +49,16 @@ export default function AgentsPage() {
     </main>
   );
 }
+
+const readyFirst = (a: AgentInfo, b: AgentInfo): number => Number(isReady(b)) - Number(isReady(a));
+
+const AgentList = ({ agents, look }: { agents: readonly AgentInfo[]; look: number }) => (
+  <div className="agent-list">
+    {agents.map((info) => (
+      <AgentCard key={info.agent} info={info} look={look} />
+    ))}
+  </div>
+);
 
 function AgentCard({ info, look }: { info: AgentInfo; look: number }) {
   const begin = (): void => {
@@ -61,11 +73,13 @@ function AgentCard({ info, look }: { info: AgentInfo; look: number }) {
           <h3>{info.name}</h3>
           <State info={info} />
         </div>
-        <p className="dim">
-          {info.version && <span>{info.version}</span>}
-          {info.path && <code className="agent-path">{info.path}</code>}
-        </p>
-        {info.advice && <p className="dim">{withCode(info.advice)}</p>}
+        {(info.version || info.path) && (
+          <p className="dim">
+            {info.version && <span>{info.version}</span>}
+            {info.path && <code className="agent-path">{info.path}</code>}
+          </p>
+        )}
+        {info.advice && !(info.installable && !info.installed) && <p className="dim">{withCode(info.advice)}</p>}
         {info.installed && <VerifyResult info={info} look={look} />}
       </div>
       <div className="agent-does">

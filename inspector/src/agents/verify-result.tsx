@@ -23,7 +23,7 @@ export function VerifyResult({ info, look }: { info: AgentInfo; look: number }) 
     case "failed":
       return <Notice kind="error">{found.detail}</Notice>;
     case "never":
-      return <Command agent={info.agent} about="Never verified. Check it against the schema:" />;
+      return <Command agent={info.agent} about="Never verified:" />;
     case "known":
       return <Report report={found.report} installed={info.version} />;
   }
@@ -76,13 +76,13 @@ function Report({ report, installed }: { report: VerifyReport; installed: string
         {outdated && <span className="tag warn">installed is {installed}</span>}
       </div>
       <ul className="verdicts" aria-label="Verdicts">
-        {VERDICTS.map((verdict) => (
-          <li key={verdict} className={`${verdict} ${totals[verdict] > 0 ? "" : "none"}`}>
+        {VERDICTS.filter((verdict) => verdict === "passed" || totals[verdict] > 0).map((verdict) => (
+          <li key={verdict} className={verdict}>
             {totals[verdict]} {verdict}
           </li>
         ))}
-        <li className={totals.unparsed > 0 ? "failed" : "none"}>{totals.unparsed} unparsed</li>
-        <li className={totals.broken > 0 ? "failed" : "none"}>{totals.broken} rules broken</li>
+        {totals.unparsed > 0 && <li className="failed">{totals.unparsed} unparsed</li>}
+        {totals.broken > 0 && <li className="failed">{totals.broken} rules broken</li>}
       </ul>
       {problems.map((problem) => (
         <Notice key={problem} kind="warning">

@@ -88,7 +88,7 @@ function Look({ artifact }: { artifact: Artifact }) {
       {fault !== null && <Notice kind="error">{fault}</Notice>}
       {preview === null && fault === null && <Spinner label="Reading the artifact" />}
       {preview?.format === "image" && <ArtifactImage path={artifact.path} alt={nameOf(artifact)} />}
-      {preview?.format === "binary" && <p className="dim file-hint">This is no text. Download it to look at it.</p>}
+      {preview?.format === "binary" && <p className="dim file-hint">This is not text. Download it to look at it.</p>}
       {preview?.files?.map(({ path, added, removed }) => (
         <div key={path}>
           {visibleLine(path)} <span className="dim">{`+${added} -${removed}`}</span>

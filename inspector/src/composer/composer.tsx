@@ -123,9 +123,9 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
         value={text}
         placeholder={
           busy
-            ? "Queue a message for after this turn"
+            ? "Queue a message for the next turn"
             : row.status === "dormant"
-              ? "Message the agent; it takes up the conversation where it stopped"
+              ? "Message the agent to resume the session"
               : "Message the agent"
         }
         aria-label="Message"
@@ -143,7 +143,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
           <Button
             icon="play"
             className="resume"
-            title="Start the agent; the next message does that, too"
+            title="Start the agent now. The next message starts it, too."
             onClick={() =>
               void handle.resume().then(
                 (row) => sessions.accept(row),
@@ -168,7 +168,7 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
         {canSteer && (
           <Button
             disabled={text.trim() === ""}
-            title="Give it to the running turn (Ctrl+Enter)"
+            title="Send it into the running turn (Ctrl+Enter)"
             onClick={() => void send("steer")}
           >
             Steer
@@ -202,7 +202,7 @@ function Closed({ row, canFork }: { row: Session; canFork: boolean }) {
           icon="branch"
           onClick={() => void forkAndOpen(row.session_id).catch((error: unknown) => setFault(problemText(error)))}
         >
-          Fork it to go on
+          Fork it to continue
         </Button>
       )}
       {fault && <Notice kind="error">{fault}</Notice>}

@@ -4,7 +4,7 @@ import type { Session } from "../../../src/schema/session.ts";
 import { eventPage, problemText } from "../state/daemon.ts";
 import { Chart } from "../ui/chart.tsx";
 import { Notice, Spinner } from "../ui/controls.tsx";
-import { count, duration, money } from "../ui/format.ts";
+import { count, duration, money, moneyTick } from "../ui/format.ts";
 import { useCalm } from "./coverage.tsx";
 import { type TurnMeasure, turnMeasures } from "./turn-measures.ts";
 
@@ -33,7 +33,7 @@ export default function Charts({ row }: { row: Session }) {
   const common = { x, place: (turn: number) => `turn ${turn}` };
   const values = (of: (turn: TurnMeasure) => number | null): (number | null)[] => shown.map(of);
   const about = (list: (number | null)[], show: (value: number) => string): string =>
-    `${shown.length} turns; the last ${show(list.at(-1) ?? 0)}, the most ${show(Math.max(...list.map((value) => value ?? 0)))}`;
+    `last ${show(list.at(-1) ?? 0)}, highest ${show(Math.max(...list.map((value) => value ?? 0)))}`;
   const [took, first, context, cost] = [
     values((turn) => turn.duration),
     values((turn) => turn.first),
@@ -82,6 +82,7 @@ export default function Charts({ row }: { row: Session }) {
           title="Cost"
           about={about(cost, money)}
           format={money}
+          tick={moneyTick}
           series={[{ label: "Cost", values: cost, colour: "clay" }]}
         />
       )}

@@ -66,7 +66,7 @@ export function Coverage({ row }: { row: Session }) {
             ))}
         </tbody>
       </table>
-      <p className="dim">{total.toLocaleString()} native messages in both directions, none thrown away.</p>
+      <p className="dim">{total.toLocaleString()} native messages in both directions, none dropped.</p>
       {operate && (
         <Button icon="download" onClick={() => void download(`${sessionPath(session_id)}/native`, `${session_id}.native.ndjson`)}>
           Download the flight recorder

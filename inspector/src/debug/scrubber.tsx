@@ -37,7 +37,7 @@ export function Scrubber({ row, view }: { row: Session; view: TranscriptView }) 
         label={playing ? "Pause the replay" : "Play the session"}
         onClick={() => (playing ? setPlaying(false) : void play())}
       />
-      <IconButton icon="chevron" label="One event on" onClick={() => seek(at + 1)} disabled={at >= end} />
+      <IconButton icon="chevron" label="One event forward" onClick={() => seek(at + 1)} disabled={at >= end} />
       <input
         type="range"
         min={1}

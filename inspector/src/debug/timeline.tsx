@@ -49,7 +49,7 @@ export function Timeline({ row, view }: { row: Session; view: TranscriptView }) 
         <input
           type="search"
           aria-label="Search events"
-          placeholder="Search what was said and done"
+          placeholder="Search this session"
           value={words}
           onChange={(event) => setWords(event.target.value)}
         />

@@ -39,7 +39,7 @@ function partText(part: ContentPart, directory: string): string {
     case "reasoning":
       return part.visibility === "private" || part.text === "" ? "" : part.text.replace(/^/gm, "> ");
     case "tool_call": {
-      const { verb, subject } = describe(part, false, directory);
+      const { verb, subject } = describe(part, "done", directory);
       return `**${verb}** ${subject === "" ? "" : `\`${subject.replaceAll("`", "ˋ").replaceAll("\n", " ")}\``}`.trim();
     }
     case "tool_result":

@@ -6,11 +6,14 @@ import { RequestCards } from "../requests/request-cards.tsx";
 import { titleOf } from "../sessions/session-row.tsx";
 import { StatusTag } from "../sessions/status.tsx";
 import { useLastLine } from "../sessions/use-last-line.ts";
+import { agentName, agents } from "../state/agents.ts";
 import { hrefOf } from "../state/route.ts";
+import { useStore } from "../state/store.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
 import { ago, baseName } from "../ui/format.ts";
 
 export const LiveCard = memo(function LiveCard({ row, now }: { row: Session; now: number }) {
+  const name = agentName(useStore(agents), row.agent);
   const line = useLastLine(row.session_id);
   return (
     <article className="live-card" aria-label={titleOf(row)}>
@@ -21,18 +24,14 @@ export const LiveCard = memo(function LiveCard({ row, now }: { row: Session; now
         </strong>
         <StatusTag row={row} />
       </a>
-      <p className="live-line">
-        {line ? (
-          <>
-            {line.by === "user" && <span className="dim">You: </span>}
-            <bdi>{visibleLine(line.text)}</bdi>
-          </>
-        ) : (
-          <span aria-hidden="true">{"\u00a0"}</span>
-        )}
-      </p>
+      {(line || row.status !== "waiting") && (
+        <p className="live-line">
+          {line?.by === "user" && <span className="dim">You: </span>}
+          <bdi>{line ? visibleLine(line.text) : "\u00a0"}</bdi>
+        </p>
+      )}
       <p className="live-facts dim">
-        <span>{row.agent}</span>
+        <span>{name}</span>
         <span title={visibleLine(row.directory)}>
           <bdi>{visibleLine(baseName(row.directory))}</bdi>
         </span>

@@ -1,4 +1,4 @@
-// One box for everything: commands of the page, sessions by name, and what was said in them. Arrow keys choose, Enter opens.
+/** One box for everything: commands of the page, sessions by name, and the text of their messages. Arrow keys choose, Enter opens. */
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
@@ -51,7 +51,11 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
         group: "Sessions",
         label: (
           <>
-            <AgentIcon agent={row.agent} size={16} /> <StatusDot row={row} /> <bdi>{titleOf(row)}</bdi>
+            <span className="session-sign">
+              <AgentIcon agent={row.agent} size={20} />
+              <StatusDot row={row} />
+            </span>{" "}
+            <bdi>{titleOf(row)}</bdi>
           </>
         ),
         hint: `${row.agent} · ${visibleLine(baseName(row.directory))}`,
@@ -87,8 +91,8 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
           aria-expanded="true"
           aria-controls="palette-list"
           aria-activedescendant={choices[chosen] ? `choice-${chosen}` : undefined}
-          aria-label="Go to a session, a command, or something that was said"
-          placeholder="Go to a session, a command, or something that was said"
+          aria-label="Search sessions, messages and commands"
+          placeholder="Search sessions, messages and commands"
           value={words}
           onChange={(event) => {
             setWords(event.target.value);

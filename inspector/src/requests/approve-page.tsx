@@ -26,7 +26,7 @@ export default function ApprovePage() {
         <img src="/ui/icon.svg" alt="" width="22" height="22" />
         <div className="session-name">
           <h1>{requests.length === 0 ? "Nothing waits for you" : `${requests.length} waiting for you`}</h1>
-          <div className="session-facts dim">This page answers requests, and does nothing else.</div>
+          <div className="session-facts dim">Answer requests. Nothing else is possible here.</div>
         </div>
         <IconButton icon="signOut" label="Sign out" onClick={() => void signOut()} />
       </header>

@@ -135,8 +135,8 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
           {!trust && (
             <input
               className="deny-message"
-              placeholder="Say why, when you deny"
-              aria-label="Message with a denial"
+              placeholder="Reason for rejecting (optional)"
+              aria-label="Reason for rejecting"
               value={message}
               onChange={(event) => setMessage(event.target.value)}
               onKeyDown={(event) => {
@@ -165,10 +165,10 @@ function Confirm({ option, onYes, onNo }: { option: PermissionOption; onYes(): v
         <strong>
           <Visible text={option.label} />
         </strong>
-        : {allows ? "the agent will not ask again for what this covers." : "it will be refused from now on, without a question."}
+        : {allows ? "the agent will not ask again for what this covers." : "it will be rejected from now on, without asking you."}
       </p>
       <Button look={allows ? "primary" : "danger"} data-confirm="yes" onClick={onYes}>
-        {allows ? "Yes, always allow" : "Yes, always refuse"}
+        {allows ? "Yes, always allow" : "Yes, always reject"}
       </Button>
       <Button data-confirm="no" autoFocus onClick={onNo}>
         Back

@@ -44,7 +44,7 @@ export function QuestionCard({ session, data }: { session: string; data: Questio
         {data.questions.map((question, index) => (
           <Prompt
             key={question.prompt}
-            question={question.prompt === plan ? { ...question, prompt: "Shall it go on with this plan?" } : question}
+            question={question.prompt === plan ? { ...question, prompt: "Continue with this plan?" } : question}
             answer={answers[index] ?? { chosen: [], text: "" }}
             disabled={!approve}
             onChange={(answer) => setAnswers((list) => list.map((each, i) => (i === index ? answer : each)))}

@@ -21,14 +21,14 @@ export function BulkBar({ ids, onAll, onDone }: Props) {
     void each(async (id) => sessions.accept(await daemon.session(id).update(change)));
   const none = ids.length === 0;
   return (
-    <div className="bulk-bar" role="toolbar" aria-label="Chosen sessions">
+    <div className="bulk-bar" role="toolbar" aria-label="Selected sessions">
       <div className="bulk-line">
         <strong>{ids.length} chosen</strong>
         <Button look="quiet" className="small" onClick={onAll}>
           All
         </Button>
         <span className="grow" />
-        <IconButton icon="cross" className="small" label="Choose no more" onClick={onDone} />
+        <IconButton icon="cross" className="small" label="Clear the selection" onClick={onDone} />
       </div>
       <div className="bulk-line">
         <Button className="small" icon="archive" disabled={none} onClick={() => update({ archived: true })}>

@@ -73,7 +73,7 @@ export function FilterMenu(props: Props) {
               <>
                 <Menu.Separator className="menu-line" />
                 <Menu.Item className="menu-item" onClick={onChooseSeveral}>
-                  <Icon name="list" /> Choose several
+                  <Icon name="list" /> Select several
                 </Menu.Item>
               </>
             )}

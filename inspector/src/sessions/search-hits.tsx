@@ -43,7 +43,7 @@ export function SearchHits({ words, now }: { words: string; now: number }) {
     <section className="search-hits" aria-label="Found in conversations">
       <h2 className="group-head">In conversations</h2>
       {fault && <p className="empty">{fault}</p>}
-      {index === "building" && <p className="empty">The index is still being made: something may be missing.</p>}
+      {index === "building" && <p className="empty">The search index is still being built: some results may be missing.</p>}
       {hits.map((hit) => (
         <a
           key={`${hit.session_id} ${hit.sequence}`}

@@ -5,6 +5,7 @@ import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { Composer } from "../composer/composer.tsx";
 import { Unreachable } from "../fleet/unreachable.tsx";
 import { RequestDock } from "../requests/dock.tsx";
+import { agentName, agents } from "../state/agents.ts";
 import { access, canOperate } from "../state/daemon.ts";
 import { outbox } from "../state/outbox.ts";
 import { markSeen, prefer, preferences } from "../state/preferences.ts";
@@ -65,6 +66,7 @@ export function SessionPage({ id, at }: { id: string; at: number | null }) {
 function SessionHead({ row }: { row: Session }) {
   const { drawer } = useStore(preferences);
   const { usage } = row;
+  const name = agentName(useStore(agents), row.agent);
   const used = usage?.context_used !== undefined && usage.context_window ? usage.context_used / usage.context_window : null;
   return (
     <header className="session-head">
@@ -77,7 +79,7 @@ function SessionHead({ row }: { row: Session }) {
           <StatusTag row={row} />
           <span title={row.agent_version ?? undefined}>
             <AgentIcon agent={row.agent} size={16} />
-            {row.agent} <span className="dim">{row.agent_version}</span>
+            {name} <span className="dim">{row.agent_version}</span>
           </span>
           <span title={visibleLine(row.directory)}>
             <Icon name="folder" size={13} />
@@ -183,7 +185,7 @@ function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
         {operate ? (
           <Composer key={row.session_id} row={row} config={config} queue={queue} />
         ) : (
-          <p className="composer-closed">You are observing: this token can see everything and change nothing.</p>
+          <p className="composer-closed">Read-only: this token can see everything and change nothing.</p>
         )}
       </div>
     </>

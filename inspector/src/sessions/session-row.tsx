@@ -34,7 +34,7 @@ export const SessionRow = memo(function SessionRow(props: Props) {
         <input
           type="checkbox"
           className="session-choose"
-          aria-label={`Choose ${titleOf(row)}`}
+          aria-label={`Select ${titleOf(row)}`}
           checked={chosen}
           onChange={() => {}}
           onClick={(event) => onChoose(id, event.currentTarget.checked, event.shiftKey)}

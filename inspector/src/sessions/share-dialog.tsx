@@ -25,9 +25,9 @@ export function ShareDialog({ row, onClose }: { row: Session; onClose(): void })
   return (
     <Dialog open onClose={onClose} title="Share read-only">
       <div className="dialog-body">
-        <p>Who has the link sees this session and what is added to it, nothing else, and can change nothing.</p>
+        <p>Anyone with the link can read this session as it grows. They see no other session and cannot change anything.</p>
         <p className="dim">
-          It works for a day at most, and as long as you are signed in here. The person who opens it must be able to reach this
+          It works for at most a day, and only while you are signed in here. The person who opens it must be able to reach this
           daemon.
         </p>
         {fault && <Notice kind="error">{fault}</Notice>}

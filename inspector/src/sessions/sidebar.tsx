@@ -59,7 +59,7 @@ export function Sidebar({ onNew, onFind }: { onNew(): void; onFind(): void }) {
         <span className="grow" />
         {!operate && (
           <span className="role" title="This token can see everything and change nothing">
-            <Icon name="eye" size={14} /> observing
+            <Icon name="eye" size={14} /> read-only
           </span>
         )}
       </footer>

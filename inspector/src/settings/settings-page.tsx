@@ -13,7 +13,7 @@ import { PageHead } from "../ui/page-head.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 
 const THEMES: { value: Theme; label: string }[] = [
-  { value: "system", label: "As the system" },
+  { value: "system", label: "System" },
   { value: "light", label: "Light" },
   { value: "dark", label: "Dark" },
 ];
@@ -35,21 +35,21 @@ export default function SettingsPage({ onHelp }: { onHelp(): void }) {
   };
   return (
     <main className="page">
-      <PageHead title="Settings" about="Kept in this browser" />
+      <PageHead title="Settings" about="Stored in this browser" />
       <div className="settings-page" {...scrollable}>
-        <Group title="Look">
+        <Group title="Appearance">
           <Line label="Theme">
             <Choice label="Theme" value={theme} options={THEMES} onChange={(value) => prefer({ theme: value as Theme })} />
           </Line>
         </Group>
         <Group title="New sessions">
-          <Line label="Agent" hint="Otherwise the one that was used last.">
+          <Line label="Agent" hint="Preselected for new sessions.">
             <Choice
               label="Default agent"
               value={agent || null}
-              otherwise="The last used"
+              otherwise="Last used"
               options={[
-                { value: "", label: "The last used" },
+                { value: "", label: "Last used" },
                 ...(known.state === "known" ? known.agents : [])
                   .filter((each) => each.installed)
                   .map((each) => ({ value: each.agent, label: each.name, icon: <AgentIcon agent={each.agent} size={16} /> })),
@@ -57,7 +57,7 @@ export default function SettingsPage({ onHelp }: { onHelp(): void }) {
               onChange={(value) => prefer({ agent: value })}
             />
           </Line>
-          <Line label="Directory" hint="On the daemon's machine. Otherwise the one that was used last.">
+          <Line label="Directory" hint="On the daemon's machine. Empty: the last used one.">
             <input
               aria-label="Default directory"
               placeholder="/path/to/project"
@@ -75,7 +75,7 @@ export default function SettingsPage({ onHelp }: { onHelp(): void }) {
             <code>{location.origin}</code>
           </Line>
           {identity && (
-            <Line label="Role" hint="What this page may do.">
+            <Line label="Role" hint="What this page is allowed to do.">
               {identity.role}
               {identity.label ? ` · ${identity.label}` : ""}
             </Line>
@@ -120,20 +120,20 @@ const Line = ({ label, hint, children }: { label: string; hint?: string; childre
 /** The browser asks once; this page may be quiet all the same. */
 function Notifications({ on }: { on: boolean }) {
   const [state, setState] = useState(() => ("Notification" in window ? Notification.permission : "missing"));
-  if (state === "missing") return <Line label="This browser has none">–</Line>;
+  if (state === "missing") return <Line label="This browser has no notifications">–</Line>;
   return (
     <Line
-      label="Tell me when something waits"
+      label="Notify me when a session waits for an answer"
       hint={
         state === "denied"
           ? "Notifications are blocked. Allow them in the browser's settings for this page."
-          : "While another window has the focus."
+          : "Only while another window has the focus."
       }
     >
       <input
         type="checkbox"
         className="switch"
-        aria-label="Tell me when something waits"
+        aria-label="Notify me when a session waits for an answer"
         checked={on && state === "granted"}
         disabled={state === "denied"}
         onChange={(event) => {

@@ -15,7 +15,7 @@ export function MoreOptions({ form, info, onChange }: Props) {
   return (
     <>
       <IconButton icon="dots" label="More options" onClick={() => setOpen(true)} />
-      <Dialog open={open} onClose={close} title="Options of the new session" wide>
+      <Dialog open={open} onClose={close} title="Session options" wide>
         <form
           onSubmit={(event) => {
             event.preventDefault();
@@ -23,7 +23,7 @@ export function MoreOptions({ form, info, onChange }: Props) {
           }}
         >
           <div className="dialog-body">
-            <Field label="Title" hint="Left empty, the session is called by its first message.">
+            <Field label="Title" hint="Empty: the session is named after its first message.">
               <input value={form.title} onChange={(event) => onChange({ title: event.target.value })} maxLength={500} />
             </Field>
             <Field
@@ -31,7 +31,7 @@ export function MoreOptions({ form, info, onChange }: Props) {
               hint={
                 can(info, "mcp_servers")
                   ? 'One a line: "name command args…" or "name https://…"; or a JSON array.'
-                  : "This agent takes none from outside."
+                  : "This agent cannot be given MCP servers."
               }
             >
               <textarea
@@ -42,7 +42,7 @@ export function MoreOptions({ form, info, onChange }: Props) {
                 placeholder="files npx -y @modelcontextprotocol/server-filesystem ."
               />
             </Field>
-            <Field label="Environment" hint="One NAME=value a line; given to the agent's process only.">
+            <Field label="Environment" hint="One NAME=value per line, for the agent's process only.">
               <textarea rows={2} value={form.environment} onChange={(event) => onChange({ environment: event.target.value })} />
             </Field>
             {can(info, "system_prompt") && (
@@ -51,7 +51,7 @@ export function MoreOptions({ form, info, onChange }: Props) {
               </Field>
             )}
             {can(info, "resume") && (
-              <Field label="Resume" hint="The agent's own id of a conversation it had before, to go on with it here.">
+              <Field label="Resume" hint="The agent's own id of an earlier conversation, to continue it here.">
                 <input value={form.resume} onChange={(event) => onChange({ resume: event.target.value })} />
               </Field>
             )}

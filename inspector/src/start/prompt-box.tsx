@@ -95,75 +95,77 @@ export function PromptBox() {
       />
       <div className="composer-bar">
         <AttachButton onAdd={add} />
-        {known.state === "unknown" && (
-          <span className="chip">
-            <Spinner label="looking" /> Looking for agents
-          </span>
-        )}
-        {here.length > 0 && (
+        <div className="prompt-chips">
+          {known.state === "unknown" && (
+            <span className="chip">
+              <Spinner label="looking" /> Looking for agents
+            </span>
+          )}
+          {here.length > 0 && (
+            <Choice
+              label="Agent"
+              value={form.agent || null}
+              otherwise="Choose an agent"
+              options={here.map((each) => ({
+                value: each.agent,
+                label: each.name,
+                hint: isReady(each) ? undefined : hasSignIn(each) ? "not signed in" : "not set up",
+                icon: <AgentIcon agent={each.agent} size={16} />,
+              }))}
+              onChange={(agent) => change({ agent, model: "", variant: "", mode: "", permission: "default" })}
+            />
+          )}
           <Choice
-            label="Agent"
-            value={form.agent || null}
-            otherwise="Choose an agent"
-            options={here.map((each) => ({
-              value: each.agent,
-              label: each.name,
-              hint: isReady(each) ? undefined : hasSignIn(each) ? "not signed in" : "not set up",
-              icon: <AgentIcon agent={each.agent} size={16} />,
+            label="Directory"
+            icon="folder"
+            value={form.directory || null}
+            otherwise="Daemon's directory"
+            options={directories.options.map((path) => ({
+              value: path,
+              label: visibleLine(baseName(path)),
+              hint: visibleLine(path),
             }))}
-            onChange={(agent) => change({ agent, model: "", variant: "", mode: "", permission: "default" })}
+            free={directories.free}
+            onChange={(directory) => change({ directory })}
           />
-        )}
-        <Choice
-          label="Directory"
-          icon="folder"
-          value={form.directory || null}
-          otherwise="Daemon's directory"
-          options={directories.options.map((path) => ({
-            value: path,
-            label: visibleLine(baseName(path)),
-            hint: visibleLine(path),
-          }))}
-          free={directories.free}
-          onChange={(directory) => change({ directory })}
-        />
-        <Choice
-          label="Model"
-          icon="cpu"
-          value={form.model || null}
-          otherwise={offer?.models.find((each) => each.is_default)?.name ?? "Default model"}
-          options={(offer?.models ?? []).map((each) => ({
-            value: each.id,
-            label: each.name ?? each.id,
-            hint: each.name && each.name !== each.id ? each.id : undefined,
-          }))}
-          free={{ placeholder: "Search, or name a model" }}
-          onChange={(model) => change({ model, variant: "" })}
-        />
-        <Choice
-          label="Variant"
-          icon="brain"
-          value={form.variant || null}
-          otherwise="Default"
-          options={variants.map((value) => ({ value, label: value }))}
-          onChange={(variant) => change({ variant })}
-        />
-        <Choice
-          label="Mode"
-          icon="options"
-          value={form.mode || null}
-          otherwise="Default mode"
-          options={(offer?.modes ?? []).map((each) => ({ value: each.id, label: each.name ?? each.id }))}
-          onChange={(mode) => change({ mode })}
-        />
-        <Choice
-          label="Permissions"
-          icon="shield"
-          value={form.permission}
-          options={offeredModes(info).map((mode) => ({ value: mode.id, label: mode.name, hint: mode.about }))}
-          onChange={(mode) => change({ permission: mode as PermissionMode })}
-        />
-        <MoreOptions form={form} info={info} onChange={change} />
+          <Choice
+            label="Model"
+            icon="cpu"
+            value={form.model || null}
+            otherwise={offer?.models.find((each) => each.is_default)?.name ?? "Default model"}
+            options={(offer?.models ?? []).map((each) => ({
+              value: each.id,
+              label: each.name ?? each.id,
+              hint: each.name && each.name !== each.id ? each.id : undefined,
+            }))}
+            free={{ placeholder: "Search, or name a model" }}
+            onChange={(model) => change({ model, variant: "" })}
+          />
+          <Choice
+            label="Variant"
+            icon="brain"
+            value={form.variant || null}
+            otherwise="Default"
+            options={variants.map((value) => ({ value, label: value }))}
+            onChange={(variant) => change({ variant })}
+          />
+          <Choice
+            label="Mode"
+            icon="options"
+            value={form.mode || null}
+            otherwise="Default mode"
+            options={(offer?.modes ?? []).map((each) => ({ value: each.id, label: each.name ?? each.id }))}
+            onChange={(mode) => change({ mode })}
+          />
+          <Choice
+            label="Permissions"
+            icon="shield"
+            value={form.permission}
+            options={offeredModes(info).map((mode) => ({ value: mode.id, label: mode.name, hint: mode.about }))}
+            onChange={(mode) => change({ permission: mode as PermissionMode })}
+          />
+          <MoreOptions form={form} info={info} onChange={change} />
+        </div>
         <span className="grow" />
         <Button
           look="primary"

@@ -25,6 +25,9 @@ export function readAgents(): Promise<void> {
 export const agentOf = (value: Agents, id: string): AgentInfo | undefined =>
   value.state === "known" ? value.agents.find((each) => each.agent === id) : undefined;
 
+/** As people call it; its id until the agents are known. */
+export const agentName = (value: Agents, id: string): string => agentOf(value, id)?.name ?? id;
+
 /** A capability that is plainly true; agents that are not known are taken to be able. */
 export const can = (info: AgentInfo | undefined, name: string): boolean =>
   info === undefined || info.capabilities[name] === true || typeof info.capabilities[name] === "object";

@@ -5,7 +5,7 @@ import { movedWords } from "../fleet/moved-words.ts";
 import { useSignal } from "../state/store.ts";
 import type { Entry, MarkEvent, Task } from "../state/transcript-fold.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
-import { clock, count, duration, spentText } from "../ui/format.ts";
+import { count, duration, spentText, timeOfDay } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useView } from "./context.ts";
@@ -65,7 +65,7 @@ function Spent({ usage, cost }: { usage: Usage | undefined; cost: number | undef
 function TurnStart({ id }: { id: string }) {
   const view = useView();
   const turn = useSignal(view.changed, () => view.fold.turns.get(id));
-  return turn?.initiator === "agent" ? <Line icon="users">The agent began a turn of its own</Line> : null;
+  return turn?.initiator === "agent" ? <Line icon="users">The agent started a turn by itself</Line> : null;
 }
 
 const STOPS = {
@@ -89,8 +89,8 @@ function TurnEnd({ id }: { id: string }) {
       <span className="turn-stop">{STOPS[ended.stop_reason]}</span>
       {turn.started_at && <span className="dim">{duration(Date.parse(ended.at) - Date.parse(turn.started_at))}</span>}
       <Spent usage={ended.usage} cost={ended.usage?.cost_usd} />
-      <time className="dim" dateTime={ended.at}>
-        {clock(ended.at)}
+      <time className="dim" dateTime={ended.at} title={new Date(ended.at).toLocaleString()}>
+        {timeOfDay(ended.at)}
       </time>
       <TurnActions turn={turn} />
     </div>

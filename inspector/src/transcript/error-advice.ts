@@ -4,13 +4,13 @@ import type { ErrorCode } from "../../../src/schema/event-data.ts";
 export const errorAdvice: Record<ErrorCode, string> = {
   provider_auth:
     "The agent is not signed in, or its key is wrong. Sign in with the agent's own login, or pass its key in the environment.",
-  api_error: "The provider failed. Send the message again; if it stays, look at the provider's status page.",
-  context_overflow: "The conversation no longer fits the model. Compact it, or go on in a new session.",
-  output_length: "The answer was cut at the model's limit. Ask it to go on.",
+  api_error: "The provider failed. Send the message again; if it keeps failing, check the provider's status page.",
+  context_overflow: "The conversation no longer fits the model. Compact it, or continue in a new session.",
+  output_length: "The answer was cut at the model's limit. Ask it to continue.",
   aborted: "The turn was stopped. Send the next message when you are ready.",
-  rate_limit: "Too many requests or too much used. Wait for the limit to reset, or choose another model.",
-  max_turns: "The agent's own limit of turns was reached. Send a message to go on.",
-  max_budget: "The budget of this session is used up. Raise it, or go on in a new session.",
-  execution_error: "The agent itself failed. Its stderr and the raw events of this turn say more.",
-  unknown: "No known kind of fault. The raw native message of this event says what the agent reported.",
+  rate_limit: "The usage limit was reached. Wait for the limit to reset, or choose another model.",
+  max_turns: "The agent's own limit of turns was reached. Send a message to continue.",
+  max_budget: "The budget of this session is used up. Raise it, or continue in a new session.",
+  execution_error: "The agent itself failed. Its stderr and the native messages of this turn show more.",
+  unknown: "An error of an unknown kind. The native message of this event shows what the agent reported.",
 };

@@ -70,8 +70,8 @@ function EditDialog({ text, onClose, onSend }: { text: string; onClose(): void; 
   return (
     <Dialog open onClose={onClose} title="Edit and resend" wide>
       <div className="dialog-body">
-        <textarea aria-label="Changed message" rows={6} value={value} onChange={(event) => setValue(event.target.value)} />
-        <p className="dim">It goes to a fork of the session from before this message. This session stays as it is.</p>
+        <textarea aria-label="Edited message" rows={6} value={value} onChange={(event) => setValue(event.target.value)} />
+        <p className="dim">It is sent in a new session, forked before this message. This session stays as it is.</p>
       </div>
       <div className="dialog-foot">
         <span className="grow" />

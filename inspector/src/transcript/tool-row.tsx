@@ -7,6 +7,7 @@ import { useSignal } from "../state/store.ts";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Button, Spinner } from "../ui/controls.tsx";
 import { DiffCounts } from "../ui/diff-counts.tsx";
+import { DiffView } from "../ui/diff-view.tsx";
 import { duration, prettyJson } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
 import { Markdown } from "../ui/markdown.tsx";
@@ -15,7 +16,7 @@ import { useItem, useItems, useToggle, useView } from "./context.ts";
 import { Output, Part, Whole } from "./parts.tsx";
 import type { Row } from "./rows.ts";
 import type { ToolCall } from "./tools/arguments.ts";
-import { describe } from "./tools/describe.ts";
+import { describe, relativePath } from "./tools/describe.ts";
 import { AskedFor } from "./tools/views.tsx";
 
 type ToolRowProps = { row: Extract<Row, { kind: "tool" }> };
@@ -45,7 +46,8 @@ export function ToolRow({ row }: ToolRowProps) {
   if (!call || part?.type !== "tool_call") return null;
   const outcome = results.flatMap((item) => item.content).find((each) => each.type === "tool_result");
   const failed = call.status === "failed" || results.some((item) => item.status === "failed");
-  const { icon, verb, subject, mono } = describe(part, running, view.directory);
+  const waits = permission?.status === "requested";
+  const { icon, verb, subject, mono } = describe(part, waits ? "asked" : running ? "running" : "done", view.directory);
   return (
     <div className={`tool ${call.status} ${failed ? "bad" : ""}`} data-kind={kind} data-tool={part.name}>
       <div className="tool-head">
@@ -61,12 +63,14 @@ export function ToolRow({ row }: ToolRowProps) {
           </span>
           {diffs.length > 0 && <DiffCounts text={diffs.join("\n")} />}
           <Allowed permission={permission} />
-          <Ending
-            call={call}
-            outcome={outcome?.type === "tool_result" ? outcome : undefined}
-            failed={failed}
-            waited={view.fold.waited(row.item_id)}
-          />
+          {!waits && (
+            <Ending
+              call={call}
+              outcome={outcome?.type === "tool_result" ? outcome : undefined}
+              failed={failed}
+              waited={view.fold.waited(row.item_id)}
+            />
+          )}
           <Icon name="chevron" size={14} />
         </button>
         {row.children > 0 && (
@@ -85,6 +89,7 @@ export function ToolRow({ row }: ToolRowProps) {
           part={part}
           results={row.open && row.children > 0 ? [] : results}
           others={others}
+          named={subject}
           id={row.item_id}
           running={running}
           failed={failed}
@@ -96,7 +101,7 @@ export function ToolRow({ row }: ToolRowProps) {
 
 /** What a person said about it, where that stands nowhere else. */
 function Allowed({ permission }: { permission: PermissionData | undefined }) {
-  if (permission?.status === "requested") return <span className="tag warn">waits for you</span>;
+  if (permission?.status === "requested") return <span className="tag warn">waiting for you</span>;
   if (permission?.status !== "approved" || permission.metadata.resolved_by !== "client") return null;
   return <span className="tag">{permission.metadata.reply === "always" ? "always allowed" : "allowed"}</span>;
 }
@@ -119,12 +124,15 @@ type BodyProps = {
   part: ToolCall;
   results: Item[];
   others: ContentPart[];
+  /** What the head of the card names: a change of that file needs no heading of its own. */
+  named: string;
   id: string;
   running: boolean;
   failed: boolean;
 };
 
-function ToolBody({ part, results, others, id, running, failed }: BodyProps) {
+function ToolBody({ part, results, others, named, id, running, failed }: BodyProps) {
+  const { directory } = useView();
   const [raw, setRaw] = useState(false);
   const kind = part.tool_kind ?? "other";
   const shownBelow = others.some((each) => (each.type === "file_ref" && each.diff) || each.type === "plan");
@@ -136,10 +144,14 @@ function ToolBody({ part, results, others, id, running, failed }: BodyProps) {
         <>
           <AskedFor part={part} shownBelow={shownBelow} />
           {(failed || !SILENT.has(kind)) && <Results items={results} live={running} prose={PROSE.has(kind) && !failed} />}
-          {others.map((each, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
-            <Part key={index} part={each} streaming={running} id={`${id} ${index}`} />
-          ))}
+          {others.map((each, index) =>
+            each.type === "file_ref" && each.diff && relativePath(each.path, directory) === named ? (
+              <DiffView key={each.path} text={each.diff} path={each.path} />
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: parts keep their place.
+              <Part key={index} part={each} streaming={running} id={`${id} ${index}`} />
+            ),
+          )}
         </>
       )}
       <Button look="quiet" className="small raw-toggle" aria-pressed={raw} onClick={() => setRaw(!raw)}>

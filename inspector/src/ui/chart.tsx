@@ -17,6 +17,8 @@ type Props = {
   x: number[];
   series: Series[];
   format(value: number): string;
+  /** Of a value on the y axis, whose values are `step` apart; `format` where it is not given. */
+  tick?(value: number, step: number): string;
   /** Of a place on the x axis. */
   place(value: number): string;
   kind: "bars" | "line";
@@ -27,7 +29,7 @@ const HEIGHT = 180;
 /** Room that a label of the x axis takes. */
 const LABEL_WIDTH = 64;
 
-export function Chart({ title, x, series, format, place, kind, about }: Props) {
+export function Chart({ title, x, series, format, tick = format, place, kind, about }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const theme = useStore(shownTheme);
   const [at, setAt] = useState<number | null>(null);
@@ -36,7 +38,7 @@ export function Chart({ title, x, series, format, place, kind, about }: Props) {
   useEffect(() => {
     const element = host.current;
     if (!element) return;
-    const options = optionsOf({ x, series, format, place, kind }, element.clientWidth);
+    const options = optionsOf({ x, series, tick, place, kind }, element.clientWidth);
     const plot = new uPlot(
       { ...options, hooks: { setCursor: [({ cursor }) => setAt(cursor.idx ?? null)] } },
       dataOf(x, series, kind),
@@ -85,13 +87,18 @@ function dataOf(x: number[], series: Series[], kind: Props["kind"]): uPlot.Align
 
 const bars = uPlot.paths.bars?.({ size: [0.7, 34], radius: 0.15 });
 
+/** Steps of the y axis. Counts are whole, so a step between one and zero is only for money: it begins far below. */
+const STEPS = [-4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9].flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power));
+
 /** As many places as have room for their label, counted from the newest. */
 function labelled(x: readonly number[], width: number): number[] {
   const stride = Math.max(1, Math.ceil((x.length * LABEL_WIDTH) / Math.max(width, LABEL_WIDTH)));
   return x.filter((_, index) => (x.length - 1 - index) % stride === 0);
 }
 
-function optionsOf({ x, series, format, place, kind }: Omit<Props, "title" | "about">, width: number): uPlot.Options {
+type Drawn = Pick<Props, "x" | "series" | "place" | "kind"> & { tick: NonNullable<Props["tick"]> };
+
+function optionsOf({ x, series, tick, place, kind }: Drawn, width: number): uPlot.Options {
   const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const [text, line] = [colour("text-dim"), colour("line")];
   const font = `11px ${getComputedStyle(document.body).fontFamily}`;
@@ -116,7 +123,7 @@ function optionsOf({ x, series, format, place, kind }: Omit<Props, "title" | "ab
         splits: (plot) => labelled(x, plot.bbox.width / devicePixelRatio),
         values: (_, values) => values.map(place),
       },
-      { ...axis, size: 58, values: (_, values) => values.map((value) => format(value)) },
+      { ...axis, size: 58, incrs: STEPS, values: (_, values, __, ___, step) => values.map((value) => tick(value, step)) },
     ],
     series: [
       {},

@@ -3,6 +3,9 @@ import type { Usage } from "../../../src/schema/event-data.ts";
 
 export const money = (usd: number): string => (usd < 0.01 && usd > 0 ? "<$0.01" : `$${usd.toFixed(2)}`);
 
+/** On an axis: as many digits as neighbouring values need to differ by `step`. */
+export const moneyTick = (usd: number, step: number): string => `$${usd.toFixed(Math.max(2, Math.ceil(-Math.log10(step))))}`;
+
 export function count(value: number): string {
   if (value < 1_000) return String(value);
   if (value < 1_000_000) return `${(value / 1_000).toFixed(value < 10_000 ? 1 : 0)}k`;
@@ -38,6 +41,10 @@ export function ago(iso: string, now: number): string {
 
 export const clock = (iso: string): string =>
   new Date(iso).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+/** Of a turn: the second stands in its tooltip. */
+export const timeOfDay = (iso: string): string =>
+  new Date(iso).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
 
 export const bytes = (size: number): string =>
   size < 1_024 ? `${size} B` : size < 1_048_576 ? `${(size / 1_024).toFixed(1)} kB` : `${(size / 1_048_576).toFixed(1)} MB`;

@@ -2,12 +2,13 @@
 import { useMemo, useState } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { agentName, agents } from "../state/agents.ts";
 import { sessions } from "../state/sessions.ts";
-import { useSignal } from "../state/store.ts";
+import { useSignal, useStore } from "../state/store.ts";
 import { Chart, type Series } from "../ui/chart.tsx";
 import { Choice } from "../ui/choice.tsx";
 import { Spinner } from "../ui/controls.tsx";
-import { count, money } from "../ui/format.ts";
+import { count, money, moneyTick } from "../ui/format.ts";
 import { PageHead } from "../ui/page-head.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 import { useMinute } from "../ui/use-minute.ts";
@@ -26,7 +27,7 @@ export default function UsagePage() {
   const [span, setSpan] = useState("30");
   return (
     <main className="page">
-      <PageHead title="Usage" about="A session counts for the day it was last at work">
+      <PageHead title="Usage" about="Each session counts on the day of its last activity">
         <Choice label="Days" value={span} options={SPANS} onChange={setSpan} />
       </PageHead>
       <div className="usage-page" {...scrollable}>
@@ -44,14 +45,15 @@ export default function UsagePage() {
 
 function UsageOf({ rows, span }: { rows: readonly Session[]; span: string }) {
   const now = useMinute();
-  const { days, agents } = useMemo(() => dailyUsage(rows, Number(span), now), [rows, span, now]);
+  const known = useStore(agents);
+  const { days, agents: used } = useMemo(() => dailyUsage(rows, Number(span), now), [rows, span, now]);
   const series = (of: "cost" | "tokens" | "sessions"): Series[] =>
-    agents.map((each, index) => ({
-      label: each.agent,
+    used.map((each, index) => ({
+      label: agentName(known, each.agent),
       values: each[of],
       colour: COLOURS[index % COLOURS.length] ?? "accent",
     }));
-  const sum = (of: "cost" | "tokens" | "sessions"): number => agents.flatMap((each) => each[of]).reduce((a, b) => a + b, 0);
+  const sum = (of: "cost" | "tokens" | "sessions"): number => used.flatMap((each) => each[of]).reduce((a, b) => a + b, 0);
   const common = { x: days, place: dayName, kind: "bars" } as const;
   return (
     <>
@@ -59,27 +61,28 @@ function UsageOf({ rows, span }: { rows: readonly Session[]; span: string }) {
         <Chart
           {...common}
           title="Cost"
-          about={`${span} days, ${money(sum("cost"))} in all`}
+          about={`${money(sum("cost"))} in ${span} days`}
           format={money}
+          tick={moneyTick}
           series={series("cost")}
         />
         <Chart
           {...common}
           title="Tokens"
-          about={`${span} days, ${count(sum("tokens"))} in all`}
+          about={`${count(sum("tokens"))} in ${span} days`}
           format={count}
           series={series("tokens")}
         />
         <Chart
           {...common}
           title="Sessions"
-          about={`${span} days, ${sum("sessions")} in all`}
+          about={`${sum("sessions")} in ${span} days`}
           format={count}
           series={series("sessions")}
         />
       </div>
       <div className="usage-tables">
-        <Totals title="By agent" rows={totals(rows, (row) => row.agent)} />
+        <Totals title="By agent" rows={totals(rows, (row) => agentName(known, row.agent))} />
         <Totals title="By directory" rows={totals(rows, (row) => visibleLine(row.directory))} />
       </div>
     </>

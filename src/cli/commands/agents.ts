@@ -1,5 +1,6 @@
 // `dragoman agents`: what is installed, what each can do, how it was verified, and installing one.
 import { type Command, EXIT, flag, need, text } from "../command.ts";
+import { agentFacts } from "../facts.ts";
 import { exact, exactLine } from "../output.ts";
 import { paintFor } from "../style.ts";
 import { tableColumns, wrap } from "../text-layout.ts";
@@ -12,7 +13,8 @@ export const agents: Command = {
   async run({ words, values, daemon, json, details, table, print, terminal }) {
     const dragoman = await daemon();
     if (words[0] !== undefined) {
-      details(await dragoman.agent(words[0]));
+      const info = await dragoman.agent(words[0]);
+      details(info, () => agentFacts(info));
       return EXIT.ok;
     }
     const all = await dragoman.agents();
@@ -26,7 +28,7 @@ export const agents: Command = {
         each.version ?? "",
         each.signed_in === null ? "" : each.signed_in ? "signed in" : "signed out",
       ]);
-      table(["AGENT", "NAME", "STATE", "VERSION", "LOGIN"], rows, ["NAME"]);
+      table(["AGENT", "NAME", "STATE", "VERSION", "LOGIN"], rows, ["NAME", "VERSION", "LOGIN"]);
       const columns = tableColumns(terminal.stdout, terminal.env);
       for (const { agent, installed, advice } of all)
         if (installed && advice) print(wrap(exactLine(`${agent}: ${advice}`), columns, "  ").join("\n"));

@@ -3,11 +3,14 @@ import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Dragoman } from "../../client/dragoman.ts";
 import type * as Configuration from "../../daemon/config.ts";
+import type { AgentInfo } from "../../schema/session.ts";
 import { type Command, EXIT, flag, type Invocation, text, UsageError } from "../command.ts";
 import { exactLine } from "../output.ts";
-import { paintFor } from "../style.ts";
+import { type Paint, paintFor } from "../style.ts";
+import { tableColumns, wrap } from "../text-layout.ts";
 
-type Finding = { check: string; ok: boolean; detail: string };
+/** `ok` false: something is wrong. `note`: nothing is wrong, but something is left to do. */
+type Finding = { check: string; ok: boolean; note?: boolean; detail: string };
 
 const MIN_FREE_BYTES = 200 * 1024 * 1024;
 
@@ -38,16 +41,20 @@ export const doctor: Command = {
           ]
         : await endpoint(call, config);
     const paint = paintFor(call.terminal.stdout, call.terminal.env);
+    const columns = tableColumns(call.terminal.stdout, call.terminal.env);
     for (const finding of findings) {
       if (flag(call.values, "json")) call.json(finding);
       else
         call.print(
-          `${finding.ok ? paint.green("ok  ") : paint.red("fix ")} ${exactLine(finding.check)}: ${exactLine(finding.detail)}`,
+          wrap(`${markOf(finding, paint)} ${exactLine(`${finding.check}: ${finding.detail}`)}`, columns, "  ").join("\n"),
         );
     }
     return findings.every((finding) => finding.ok) ? EXIT.ok : EXIT.failed;
   },
 };
+
+const markOf = ({ ok, note }: Finding, paint: Paint): string =>
+  !ok ? paint.red("✗") : note ? paint.yellow("!") : paint.green("✓");
 
 /** The endpoint of our own agent, with the keys of this environment and of the daemon's file. */
 async function endpoint(
@@ -160,15 +167,29 @@ async function running(call: Invocation): Promise<Finding[]> {
         detail: `cannot be read: ${reason}. Save its events with \`dragoman export ${session_id}\`, then \`dragoman rm ${session_id}\``,
       })),
       ...stored,
-      ...agents.map((agent) => ({
-        check: `Agent ${agent.agent}`,
-        ok: true,
-        detail: agent.installed
-          ? `${agent.version ?? "unknown version"} at ${agent.path ?? "?"}`
-          : (agent.advice ?? "not installed"),
-      })),
+      ...agents.filter(({ installed }) => installed).map(agentFinding),
+      ...absent(agents.filter(({ installed }) => !installed)),
     ];
   } catch (error) {
     return [{ check: "Daemon", ok: true, detail: `not running (${error instanceof Error ? error.message : String(error)})` }];
   }
 }
+
+const agentFinding = ({ name, version, path, signed_in, advice }: AgentInfo): Finding => ({
+  check: name,
+  ok: true,
+  ...(signed_in === false ? { note: true } : {}),
+  detail: signed_in === false && advice ? advice : `${version ?? "unknown version"} at ${path ?? "?"}`,
+});
+
+/** Nobody needs all of them: one line. */
+const absent = (agents: readonly AgentInfo[]): Finding[] =>
+  agents.length === 0
+    ? []
+    : [
+        {
+          check: "Not installed",
+          ok: true,
+          detail: `${agents.map(({ agent }) => agent).join(", ")}. Install one with \`dragoman agents install <agent>\``,
+        },
+      ];

@@ -2,6 +2,7 @@
 import type { Dragoman, ListOptions } from "../../client/dragoman.ts";
 import type { Session, SessionState } from "../../schema/session.ts";
 import { type Command, EXIT, flag, type Invocation, need, text, UsageError, type Values, wholeNumber } from "../command.ts";
+import { sessionFacts } from "../facts.ts";
 import { LiveArea } from "../live-area.ts";
 import { nodeFilterOf, nodeOptions } from "../node-filter.ts";
 import { exactLine } from "../output.ts";
@@ -128,12 +129,18 @@ const isState = (status: string): status is SessionState => (STATES as readonly 
 export const show: Command = {
   name: "show",
   usage: "show <session>",
-  about: "show a session, what it waits for and which files of its directory its agent loads, as JSON",
+  about: "show a session, what it waits for and which files of its directory its agent loads; --json for programs",
   completes: ["sessions"],
   async run({ words, daemon, details }) {
     const session = (await daemon()).session(need(words, 0, "the session"));
     const [view, open_requests, { files }] = await Promise.all([session.get(), session.pending(), session.directorySettings()]);
-    details({ ...view, open_requests, directory_files: files });
+    details({ ...view, open_requests, directory_files: files }, () =>
+      sessionFacts(
+        view,
+        [...open_requests.permissions.map(({ action }) => action), ...open_requests.questions.map(({ prompt }) => prompt)],
+        files.map(({ path }) => path),
+      ),
+    );
     return EXIT.ok;
   },
 };

@@ -4,37 +4,42 @@ import type { IconName } from "../../ui/icons.tsx";
 import { plainPreview } from "../reasoning-head.ts";
 import { commandOf, fieldsOf, plainCommand, questionsIn, type ToolCall, textIn, todosIn } from "./arguments.ts";
 
-type Words = { icon: IconName; now: string; done: string };
+/** `ask` follows "Wants to", while a person is asked whether it may. */
+type Words = { icon: IconName; ask: string; now: string; done: string };
+/** Where a call stands. */
+export type Stage = "asked" | "running" | "done";
 
 const WORDS: Record<Exclude<ToolKind, "other">, Words> = {
-  shell: { icon: "terminal", now: "Running", done: "Ran" },
-  read: { icon: "file", now: "Reading", done: "Read" },
-  write: { icon: "edit", now: "Writing", done: "Wrote" },
-  edit: { icon: "edit", now: "Editing", done: "Edited" },
-  delete: { icon: "trash", now: "Deleting", done: "Deleted" },
-  move: { icon: "file", now: "Moving", done: "Moved" },
-  search: { icon: "search", now: "Searching", done: "Searched" },
-  fetch: { icon: "globe", now: "Fetching", done: "Fetched" },
-  web_search: { icon: "globe", now: "Searching the web", done: "Searched the web" },
-  mcp: { icon: "plug", now: "Calling", done: "Called" },
-  subagent: { icon: "users", now: "Sub-agent", done: "Sub-agent" },
-  plan: { icon: "list", now: "Planning", done: "Plan" },
-  question: { icon: "question", now: "Asking", done: "Asked" },
-  skill: { icon: "flag", now: "Using skill", done: "Used skill" },
-  think: { icon: "bulb", now: "Thinking", done: "Thought" },
+  shell: { icon: "terminal", ask: "run", now: "Running", done: "Ran" },
+  read: { icon: "file", ask: "read", now: "Reading", done: "Read" },
+  write: { icon: "edit", ask: "write", now: "Writing", done: "Wrote" },
+  edit: { icon: "edit", ask: "edit", now: "Editing", done: "Edited" },
+  delete: { icon: "trash", ask: "delete", now: "Deleting", done: "Deleted" },
+  move: { icon: "file", ask: "move", now: "Moving", done: "Moved" },
+  search: { icon: "search", ask: "search", now: "Searching", done: "Searched" },
+  fetch: { icon: "globe", ask: "fetch", now: "Fetching", done: "Fetched" },
+  web_search: { icon: "globe", ask: "search the web for", now: "Searching the web", done: "Searched the web" },
+  mcp: { icon: "plug", ask: "call", now: "Calling", done: "Called" },
+  subagent: { icon: "users", ask: "start a sub-agent:", now: "Sub-agent", done: "Sub-agent" },
+  plan: { icon: "list", ask: "plan", now: "Planning", done: "Plan" },
+  question: { icon: "question", ask: "ask", now: "Asking", done: "Asked" },
+  skill: { icon: "flag", ask: "use the skill", now: "Using skill", done: "Used skill" },
+  think: { icon: "bulb", ask: "think", now: "Thinking", done: "Thought" },
 };
 
 export type Described = { icon: IconName; verb: string; subject: string; mono: boolean };
 
 const MONO: ReadonlySet<ToolKind> = new Set(["shell", "read", "write", "edit", "delete", "move", "search", "fetch"]);
 
-export function describe(part: ToolCall, running: boolean, directory: string): Described {
+export function describe(part: ToolCall, stage: Stage, directory: string): Described {
   const kind = part.tool_kind ?? "other";
   const words =
-    kind === "other" ? { icon: "wrench" as const, now: humanName(part.name), done: humanName(part.name) } : WORDS[kind];
+    kind === "other"
+      ? { icon: "wrench" as const, ask: "use", now: humanName(part.name), done: humanName(part.name) }
+      : WORDS[kind];
   return {
     icon: words.icon,
-    verb: running ? words.now : words.done,
+    verb: stage === "asked" ? `Wants to ${words.ask}` : stage === "running" ? words.now : words.done,
     subject: subjectOf(part, kind, directory),
     mono: MONO.has(kind),
   };
@@ -42,7 +47,7 @@ export function describe(part: ToolCall, running: boolean, directory: string): D
 
 /** For the sign that something runs. */
 export const toolTitle = (part: ToolCall): string => {
-  const { verb, subject } = describe(part, true, "");
+  const { verb, subject } = describe(part, "running", "");
   return `${verb} ${subject}`.trim().slice(0, 120);
 };
 
