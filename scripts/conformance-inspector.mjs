@@ -1,5 +1,8 @@
-// A real agent in the inspector, in a real browser, as a person uses it: make a session, watch an answer come, allow a command, look behind it, end it.
-import { existsSync } from "node:fs";
+/**
+ * A real agent in the inspector, in a real browser, as a person uses it: make a session, watch an answer come, allow a command, look behind it, end it.
+ * With DRAGOMAN_PICTURES=<folder> each step leaves a picture there.
+ */
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Lab } from "../build/verify/lab.js";
 import { verifyProfiles } from "../build/verify/profiles.js";
@@ -65,6 +68,7 @@ async function openPage(browser, lab, failures) {
 
 async function asPerson(page, lab, failures) {
   const { directory, request } = await setUpScenario(lab, allowing);
+  const picture = pictureOf(page, request.agent);
   const check = (holds, sentence) => holds || failures.push(sentence);
   await countGrowth(page);
   await makeSession(page, request, promptFor(growing, 0, directory));
@@ -76,6 +80,7 @@ async function asPerson(page, lab, failures) {
   const card = page.locator(".request.permission");
   await card.getByText("touch made.txt").first().waitFor();
   check(!existsSync(join(directory, "made.txt")), "the command ran before it was allowed");
+  await picture("permission");
   await card.locator('[data-answer="allow_once"]').first().click();
   await page.getByRole("article", { name: "Agent" }).getByText("Made it.").waitFor();
   await card.waitFor({ state: "detached" });
@@ -85,10 +90,20 @@ async function asPerson(page, lab, failures) {
   check((await page.locator(".tool .tool-name", { hasText: "Ran" }).count()) > 0, "the tool call is not told in words");
   check((await page.locator(".tool-title", { hasText: "touch made.txt" }).count()) > 0, "the command does not stand in its card");
   await page.getByRole("navigation").locator(".session-line", { hasText: "Made it." }).waitFor();
+  await picture("answer");
   await lookBehind(page, check);
+  await picture("coverage");
   await page.getByRole("button", { name: "Session actions" }).click();
   await page.getByRole("menuitem", { name: "End session" }).click();
   await page.locator(".session-end").waitFor();
+}
+
+/** Nothing, unless somebody wants to look at it. */
+function pictureOf(page, agent) {
+  const folder = process.env.DRAGOMAN_PICTURES;
+  if (!folder) return async () => {};
+  mkdirSync(folder, { recursive: true });
+  return (name) => page.screenshot({ path: join(folder, `${agent}-${name}.png`) });
 }
 
 /** From the box a person begins with: agent, directory, model and environment, and the first message. */

@@ -94,7 +94,7 @@ export function viewsOf({ main, asking, question, running, edited, failed, steps
     { name: "compare", hash: `/compare/${main.id}/${asking.id}`, wait: ".turn-end" },
     { name: "approve", hash: "/", role: "approve", wait: ".request" },
     { name: "signed-out", hash: "/", role: null, wait: "input" },
-    { name: "docs", path: "/docs/quickstart", wait: "main" },
+    { name: "docs", path: "/docs/quickstart.html", wait: "main" },
     { name: "api", path: "/docs/api", wait: "main" },
   ];
 }

@@ -52,7 +52,9 @@ export const outputTail = (output: string, count: number): string[] =>
 
 /** `hello.txt +1 −1` and its lines in their colours; of a long one the beginning. */
 export function diffLines({ path, diff }: { path: string; diff: string }, paint: Paint, most: number): string[] {
-  const lines = diff.trimEnd().split("\n");
+  const all = diff.trimEnd().split("\n");
+  // The lines before the first hunk name the file, which the head does.
+  const lines = all.slice(Math.max(0, all.findIndex((line) => line.startsWith("@@"))));
   const count = (sign: string): number =>
     lines.filter((line) => line.startsWith(sign) && !line.startsWith(sign.repeat(3))).length;
   const more = lines.length > most ? [paint.dim(`… ${lines.length - most} lines more`)] : [];

@@ -210,7 +210,15 @@ describe("the command line", { timeout: 240_000 }, () => {
     expect(address).toBe(`${daemon.url}/ui`);
     expect(await daemon.client.signIn(secret)).toMatchObject({ role: "observe" });
     await expect(daemon.client.signIn(secret)).rejects.toMatchObject({ code: "link_invalid" });
-    const records = (await run("audit", "--limit", "3")).out;
+    const phone = await run("open", "--qr", "--address", "https://build.example/");
+    const [first = "", ...code] = phone.out.trimEnd().split("\n");
+    expect(first).toMatch(/^https:\/\/build\.example\/ui#link=\w+$/);
+    expect(code.length).toBeGreaterThan(15);
+    expect(code.join("")).toMatch(/^[ ▄▀█]+$/);
+    expect(await daemon.client.signIn(first.split("#link=")[1] ?? "")).toMatchObject({ role: "approve" });
+    expect((await run("open", "--qr")).err).toContain("A phone cannot reach");
+    expect((await run("open", "--qr", "--address", "build.example")).err).toContain("http or https URL");
+    const records = (await run("audit", "--limit", "8")).out;
     expect(records).toMatch(/tradeToken .* by inspector tok_\w+ \(observe\)/);
     expect(records).toMatch(/makeLink .* by cli tok_\w+ \(admin\)/);
   });

@@ -159,7 +159,7 @@ export function composerCases(world: World): void {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "A better name" }).waitFor();
     const file = page.waitForEvent("download");
-    await choose("Export");
+    await choose("Export all events");
     expect((await file).suggestedFilename()).toBe(`${session.id}.ndjson`);
     await choose("Fork");
     await page.getByRole("link", { name: "forked from A better name" }).waitFor();

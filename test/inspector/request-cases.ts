@@ -74,10 +74,14 @@ export function requestCases(world: World): void {
       "Edit input",
     ]);
     await expect.poll(() => page.title()).toBe("(1) Permission · dragoman");
+    const tool = page.locator(".tool").last();
+    expect(await tool.locator(".tool-name").textContent()).toBe("Wants to run");
+    expect(await tool.locator(".spinner").count()).toBe(0);
     await card.getByRole("button", { name: "Allow once" }).click();
     await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (once).").waitFor();
     await card.waitFor({ state: "detached" });
     await expect.poll(() => page.title()).toBe("Permission · dragoman");
+    expect(await tool.locator(".tool-name").textContent()).toBe("Ran");
     await page.locator(".tool", { hasText: "rm -rf build" }).getByText("allowed", { exact: true }).waitFor();
   });
 

@@ -66,7 +66,7 @@ function AgentCard({ info, look }: { info: AgentInfo; look: number }) {
     go({ page: "home" });
   };
   return (
-    <article className="agent-line" aria-label={info.name}>
+    <article className={`agent-line ${info.installed ? "" : "absent"}`} aria-label={info.name}>
       <AgentIcon agent={info.agent} size={28} />
       <div className="agent-about">
         <div className="agent-name">
@@ -97,7 +97,7 @@ function AgentCard({ info, look }: { info: AgentInfo; look: number }) {
 }
 
 function State({ info }: { info: AgentInfo }) {
-  if (!info.installed) return <span className="tag">not installed</span>;
+  if (!info.installed) return null;
   if (info.signed_in === false) return <span className="tag warn">{hasSignIn(info) ? "not signed in" : "not set up"}</span>;
   return <span className="tag good">{info.signed_in ? "signed in" : "ready"}</span>;
 }

@@ -4,9 +4,28 @@ import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { scrollable } from "../ui/scrollable.ts";
 
+/** Names that say too little by themselves. */
+const LABELS: Record<string, string> = {
+  deltas: "Streams its text",
+  edit_input: "Edit a call before allowing it",
+  "live agent_mode": "Change the mode later",
+  "live model": "Change the model later",
+  "live permission_mode": "Change the permissions later",
+  "live variant": "Change the variant later",
+  mcp_servers: "MCP servers",
+  "settings agent_mode": "Choose a mode",
+  "settings model": "Choose a model",
+  "settings variant": "Choose a variant",
+  steer: "Steer a running turn",
+  subagents: "Sub-agents",
+};
+
+const named = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll("_", " ")}`;
+
 export function CapabilityMatrix({ agents }: { agents: readonly AgentInfo[] }) {
   const columns = agents.map((info) => ({ info, can: flat(info.capabilities) }));
-  const names = [...new Set(columns.flatMap(({ can }) => [...can.keys()]))].sort();
+  const label = (name: string): string => LABELS[name] ?? named(name);
+  const names = [...new Set(columns.flatMap(({ can }) => [...can.keys()]))].sort((a, b) => label(a).localeCompare(label(b)));
   return (
     <div className="matrix-scroll" {...scrollable}>
       <table className="matrix" aria-label="Capabilities">
@@ -24,7 +43,7 @@ export function CapabilityMatrix({ agents }: { agents: readonly AgentInfo[] }) {
         <tbody>
           {names.map((name) => (
             <tr key={name}>
-              <th scope="row">{name.replaceAll("_", " ")}</th>
+              <th scope="row">{label(name)}</th>
               {columns.map(({ info, can }) => (
                 <td key={info.agent}>
                   <Cell value={can.get(name)} />

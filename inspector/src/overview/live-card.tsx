@@ -24,7 +24,7 @@ export const LiveCard = memo(function LiveCard({ row, now }: { row: Session; now
         </strong>
         <StatusTag row={row} />
       </a>
-      {(line || row.status !== "waiting") && (
+      {row.status !== "waiting" && (
         <p className="live-line">
           {line?.by === "user" && <span className="dim">You: </span>}
           <bdi>{line ? visibleLine(line.text) : "\u00a0"}</bdi>

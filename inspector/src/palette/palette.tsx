@@ -150,7 +150,7 @@ function pageCommands({ onNew, onHelp, operate }: Pick<Props, "onNew" | "onHelp"
   return [
     ...(operate ? [command("plus", "New session", onNew)] : []),
     command("grid", "Start page", () => go({ page: "home" })),
-    command("users", "Agents", () => go({ page: "agents" })),
+    command("bot", "Agents", () => go({ page: "agents" })),
     command("chart", "Usage", () => go({ page: "usage" })),
     command("flag", "Skills", () => go({ page: "skills" })),
     command("settings", "Settings", () => go({ page: "settings" })),

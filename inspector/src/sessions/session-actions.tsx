@@ -84,7 +84,7 @@ export function SessionActions({ row }: { row: Session }) {
                 disabled={!operate}
                 onClick={attempt(() => download(`${sessionPath(row.session_id)}/export`, `${row.session_id}.ndjson`))}
               >
-                <Icon name="download" /> Export
+                <Icon name="download" /> Export all events
               </Menu.Item>
               <Menu.Item
                 className="menu-item"

@@ -11,7 +11,7 @@ import { SessionFinder } from "./session-finder.tsx";
 import { WaitingButton } from "./waiting-button.tsx";
 
 const DOORS = [
-  { page: "agents", label: "Agents", icon: "users" },
+  { page: "agents", label: "Agents", icon: "bot" },
   { page: "usage", label: "Usage", icon: "chart" },
   { page: "skills", label: "Skills", icon: "flag" },
   { page: "fleet", label: "Fleet", icon: "server" },

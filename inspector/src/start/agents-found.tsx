@@ -11,6 +11,9 @@ import { withCode } from "../ui/format-code.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { isReady } from "./new-session-form.ts";
 
+/** Enough to begin with; the daemon lists the best known first. */
+const FIRST_OFFERED = 6;
+
 export function AgentsFound({ first }: { first: boolean }) {
   const known = useStore(agents);
   const [all, setAll] = useState(false);
@@ -25,9 +28,9 @@ export function AgentsFound({ first }: { first: boolean }) {
   const here = known.agents.filter((each) => each.installed && each.agent !== "mock" && (each.installable || isReady(each)));
   const open = here.filter((each) => !isReady(each));
   const missing = known.agents.filter((each) => !each.installed && each.installable);
+  const offer = all ? missing : missing.slice(0, first && here.length === 0 ? FIRST_OFFERED : 0);
   const shown = first ? here : open;
-  const offered = all || (first && here.length === 0);
-  if (!first && shown.length === 0 && !offered && missing.length === 0) return null;
+  if (!first && shown.length === 0 && missing.length === 0) return null;
   return (
     <section className="agents-found" aria-label="Agents of this machine">
       {first && (
@@ -44,11 +47,13 @@ export function AgentsFound({ first }: { first: boolean }) {
         {shown.map((each) => (
           <FoundAgent key={each.agent} info={each} />
         ))}
-        {offered && missing.map((each) => <FoundAgent key={each.agent} info={each} />)}
+        {offer.map((each) => (
+          <FoundAgent key={each.agent} info={each} />
+        ))}
       </ul>
-      {!offered && missing.length > 0 && (
+      {offer.length < missing.length && (
         <Button look="quiet" icon="plus" onClick={() => setAll(true)}>
-          Add an agent
+          {offer.length > 0 ? "More agents" : "Add an agent"}
         </Button>
       )}
       <a className="dim" href={hrefOf({ page: "agents" })}>

@@ -166,7 +166,6 @@ export function PromptBox() {
           />
           <MoreOptions form={form} info={info} onChange={change} />
         </div>
-        <span className="grow" />
         <Button
           look="primary"
           className="send"

@@ -19,7 +19,7 @@ const SEEN_KEY = "dragoman.seen";
 const fallback: Preferences = {
   theme: "system",
   drawer: false,
-  drawerWidth: 560,
+  drawerWidth: 608,
   sidebar: true,
   grouping: "day",
   agent: "",

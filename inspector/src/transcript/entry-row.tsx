@@ -9,7 +9,7 @@ import { count, duration, spentText, timeOfDay } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
 import { Visible } from "../ui/visible.tsx";
 import { useView } from "./context.ts";
-import { errorAdvice } from "./error-advice.ts";
+import { errorAdvice, errorTitles } from "./error-advice.ts";
 import { Output } from "./parts.tsx";
 import { planAsked } from "./plan-text.tsx";
 import { plainPreview } from "./reasoning-head.ts";
@@ -165,11 +165,13 @@ function Mark({ event }: { event: MarkEvent }) {
         <div className="error-row" role="alert">
           <div className="error-head">
             <Icon name="alert" size={14} />
-            <code>{event.data.code}</code>
-            <span className="dim">from the {event.data.details.error_source}</span>
+            <strong>{errorTitles[event.data.code]}</strong>
             {event.data.details.retryable && <span className="tag">can be retried</span>}
             {event.data.details.exit_code != null && <span className="tag">exit {event.data.details.exit_code}</span>}
             {event.data.details.signal && <span className="tag">{event.data.details.signal}</span>}
+            <span className="error-code dim" title={`Reported by the ${event.data.details.error_source}`}>
+              <code>{event.data.code}</code>
+            </span>
           </div>
           <p>{event.data.message}</p>
           <Stderr stderr={event.data.details.stderr} />
@@ -265,7 +267,7 @@ function Ended({ data }: { data: Extract<MarkEvent, { type: "session.ended" }>["
       <div className="session-end-head">
         <Icon name="stop" size={14} />
         <strong>{REASONS[data.reason]}</strong>
-        <span className="dim">by the {data.terminated_by}</span>
+        <span className="dim">{data.actor ? `by a client (${data.actor.surface})` : `by the ${data.terminated_by}`}</span>
         {data.exit_code != null && <span className="tag">exit {data.exit_code}</span>}
         {data.signal && <span className="tag">{data.signal}</span>}
       </div>

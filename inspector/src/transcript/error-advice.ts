@@ -1,5 +1,18 @@
-// What to do about each canonical error code: the same words whatever the agent.
+/** Each canonical error code in words, and what to do about it: the same whatever the agent. */
 import type { ErrorCode } from "../../../src/schema/event-data.ts";
+
+export const errorTitles: Record<ErrorCode, string> = {
+  provider_auth: "Not signed in",
+  api_error: "Provider error",
+  context_overflow: "Context is full",
+  output_length: "Answer was cut",
+  aborted: "Stopped",
+  rate_limit: "Usage limit",
+  max_turns: "Turn limit",
+  max_budget: "Budget used up",
+  execution_error: "Agent failed",
+  unknown: "Error",
+};
 
 export const errorAdvice: Record<ErrorCode, string> = {
   provider_auth:

@@ -101,7 +101,6 @@ export function ToolRow({ row }: ToolRowProps) {
 
 /** What a person said about it, where that stands nowhere else. */
 function Allowed({ permission }: { permission: PermissionData | undefined }) {
-  if (permission?.status === "requested") return <span className="tag warn">waiting for you</span>;
   if (permission?.status !== "approved" || permission.metadata.resolved_by !== "client") return null;
   return <span className="tag">{permission.metadata.reply === "always" ? "always allowed" : "allowed"}</span>;
 }
@@ -113,7 +112,7 @@ export function OutcomeRow({ results }: { results: string[] }) {
   return (
     <div className="tool outcome">
       <div className="tool-body">
-        <span className="tag">Result</span>
+        <span className="tool-label">Result</span>
         <Results items={items} live={false} prose />
       </div>
     </div>
