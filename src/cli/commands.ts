@@ -56,11 +56,11 @@ const completion = completionFor(() => commands);
 export const commandGroups: { title: string; commands: Command[] }[] = [
   { title: "Daemon", commands: [start, serve, status, open, doctor, migrate, metrics, openapi, mcp] },
   { title: "Talking to agents", commands: [run, create, attach, send, wait, allow, deny, answer, interrupt] },
-  { title: "Messages that wait", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
+  { title: "Queued messages", commands: [queue, queueEdit, queueMove, queueRemove, queueSend] },
   { title: "Sessions", commands: [ls, show, pending, logs, events, set, rename, file, fork, resume, stop, rm, prune] },
   { title: "Tasks and terminals", commands: [taskRun, taskList, taskShow, taskLogs, taskAttach, taskStop, taskRemove] },
   {
-    title: "Files and going back",
+    title: "Files and checkpoints",
     commands: [
       filesList,
       filesRead,
@@ -81,7 +81,7 @@ export const commandGroups: { title: string; commands: Command[] }[] = [
     ],
   },
   {
-    title: "Behind the events",
+    title: "Search and raw data",
     commands: [search, items, snapshot, coverage, native, artifactList, artifactShow, artifactGet, exportSession, importSession],
   },
   {

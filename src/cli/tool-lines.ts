@@ -54,7 +54,12 @@ export const outputTail = (output: string, count: number): string[] =>
 export function diffLines({ path, diff }: { path: string; diff: string }, paint: Paint, most: number): string[] {
   const all = diff.trimEnd().split("\n");
   // The lines before the first hunk name the file, which the head does.
-  const lines = all.slice(Math.max(0, all.findIndex((line) => line.startsWith("@@"))));
+  const lines = all.slice(
+    Math.max(
+      0,
+      all.findIndex((line) => line.startsWith("@@")),
+    ),
+  );
   const count = (sign: string): number =>
     lines.filter((line) => line.startsWith(sign) && !line.startsWith(sign.repeat(3))).length;
   const more = lines.length > most ? [paint.dim(`… ${lines.length - most} lines more`)] : [];

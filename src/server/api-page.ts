@@ -62,7 +62,7 @@ const parametersHtml = (parameters: readonly Json[]): string =>
   `<h4>Parameters</h4><div class="table" tabindex="0" role="group" aria-label="Parameters"><table><tbody>${parameters
     .map(
       (each) =>
-        `<tr><td><code>${esc(text(each.name))}</code>${each.required ? ' <span class="needed">needed</span>' : ""}</td><td>${esc(text(each.in))}</td><td>${typeHtml(record(each.schema))}</td><td>${prose(each.description ?? record(each.schema).description)}</td></tr>`,
+        `<tr><td><code>${esc(text(each.name))}</code>${each.required ? ' <span class="needed">required</span>' : ""}</td><td>${esc(text(each.in))}</td><td>${typeHtml(record(each.schema))}</td><td>${prose(each.description ?? record(each.schema).description)}</td></tr>`,
     )
     .join("")}</tbody></table></div>`;
 
@@ -73,7 +73,12 @@ const repliesHtml = (responses: Json): string =>
       const [media, content] = Object.entries(record(reply.content))[0] ?? ["", {}];
       const schema = record(record(content).schema);
       const type = Object.keys(schema).length > 0 ? typeHtml(schema) : esc(media);
-      return `<tr><td>${esc(status)}</td><td>${media === "application/problem+json" ? "" : `${type} `}${prose(reply.description)}</td></tr>`;
+      // Where nobody wrote more, the description is the name of the type, which stands before it.
+      const more =
+        text(reply.description) === text(schema.title) || type.includes(`>${esc(text(reply.description))}<`)
+          ? ""
+          : prose(reply.description);
+      return `<tr><td>${esc(status)}</td><td>${media === "application/problem+json" ? "" : `${type} `}${more}</td></tr>`;
     })
     .join("")}</tbody></table></div>`;
 

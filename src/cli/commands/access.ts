@@ -13,24 +13,49 @@ export const open: Command = {
   name: "open",
   startsDaemon: true,
   usage: "open",
-  about: "print a link to the inspector, for one visit within a minute, and open it in a terminal",
-  help: `  The link holds a token that is good once. The page trades it for a token of its own, which it renews while it is open
-  and which ends an hour after the last page was closed. On a terminal the browser is started too.`,
+  about: "print a link to the inspector, and open it in the browser when you are on a terminal",
+  help: `  The link holds a token for one visit within a minute. The page trades it for a token of its own, which it renews while it is open
+  and which ends an hour after the last page was closed.
+  --qr prints the link as a QR code for a phone. Its page answers what waits for you and can do nothing else, unless --role says otherwise.
+  Example: dragoman open --qr --address https://build.example`,
   options: {
     observe: { type: "boolean", about: "a link that can look and not touch; the same as --role observe" },
     role: { type: "string", value: "<role>", about: `what the page may do: ${ROLES.join(", ")} (default operate)` },
+    qr: { type: "boolean", about: "print it as a QR code too, for a phone (role approve, unless --role is given)" },
+    address: {
+      type: "string",
+      value: "<url>",
+      about: "the daemon's address as the visitor reaches it (default: as seen from here)",
+    },
     "no-open": { type: "boolean", about: "only print it" },
   },
-  async run({ values, daemon, json, print, terminal }) {
+  async run({ values, daemon, json, print, say, terminal }) {
+    const qr = flag(values, "qr");
+    const address = addressOf(text(values, "address"));
     const dragoman = await daemon();
-    const role = flag(values, "observe") ? "observe" : roleOf(text(values, "role"));
-    const { url: link, file, expires_at } = await dragoman.makeLink(role === undefined ? {} : { role });
+    const role = flag(values, "observe") ? "observe" : (roleOf(text(values, "role")) ?? (qr ? "approve" : undefined));
+    const { token, file, expires_at } = await dragoman.makeLink(role === undefined ? {} : { role });
+    const link = `${address ?? dragoman.url}/ui#link=${token}`;
     if (flag(values, "json")) json({ link, expires_at });
     else print(link);
-    if (!flag(values, "no-open") && !flag(values, "json") && terminal.stdout.isTTY) openBrowser(file);
+    if (qr && !flag(values, "json")) {
+      print((await import("../qr-code.ts")).qrCode(link));
+      if (address === undefined && isLoopback(dragoman.url))
+        say(`A phone cannot reach ${dragoman.url}. Name the address it uses with --address; the daemon must listen there.`);
+    }
+    if (!qr && !flag(values, "no-open") && !flag(values, "json") && terminal.stdout.isTTY) openBrowser(file);
     return EXIT.ok;
   },
 };
+
+function addressOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given))
+    throw new UsageError(`--address needs an http or https URL, not ${given}`);
+  return given.replace(/\/+$/, "");
+}
+
+const isLoopback = (url: string): boolean => /^(127\.|localhost$|\[::1\]$)/.test(new URL(url).hostname);
 
 export const tokenShow: Command = {
   name: "token show",
@@ -63,7 +88,7 @@ export const tokenList: Command = {
 export const tokenMint: Command = {
   name: "token mint",
   usage: "token mint",
-  about: "make a further token, with the same or fewer rights, and print it (admin)",
+  about: "make a token with the same or fewer rights, and print it (admin)",
   help: `  Roles: observe reads; approve also answers permissions and questions; operate does everything but manage tokens; admin does all.
   With --session or --directory it reaches those sessions only, and creates sessions only in those directories.
   Mind that an agent runs commands as you: whoever may operate one can reach whatever you can.`,
@@ -96,7 +121,7 @@ export const tokenMint: Command = {
 export const tokenRevoke: Command = {
   name: "token revoke",
   usage: "token revoke <token-id>",
-  about: "end a token that was made, all made by it, and their open streams (admin)",
+  about: "revoke a token, all tokens made with it, and their open streams (admin)",
   async run(call) {
     const token_id = need(call.words, 0, "the token's id");
     await (await call.daemon()).revokeToken(token_id);

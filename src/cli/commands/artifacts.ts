@@ -45,7 +45,7 @@ export const artifactList: Command = {
 export const artifactShow: Command = {
   name: "artifact show",
   usage: "artifact show <artifact>",
-  about: "a short look at an artifact: both ends of a text, JSON laid out, the size of an image, the files of a diff",
+  about: "preview an artifact: both ends of a text, JSON laid out, the size of an image, the files of a diff",
   options: {},
   async run({ words, values, daemon, json, print }) {
     const preview = await (await daemon()).artifactPreview(idOf(need(words, 0, "the artifact")));

@@ -47,7 +47,7 @@ export const set: Command = {
 export const file: Command = {
   name: "file",
   usage: "file <session>",
-  about: "tag, pin or put away a session, also one that has ended",
+  about: "tag, pin or archive a session, also one that has ended",
   options: {
     tag: { type: "string", multiple: true, value: "<tag>", about: "add this tag; may be repeated" },
     untag: { type: "string", multiple: true, value: "<tag>", about: "take this tag away; may be repeated" },
@@ -92,7 +92,7 @@ export const rename: Command = {
 export const fork: Command = {
   name: "fork",
   usage: "fork <session>",
-  about: "branch the conversation into a new session and print its id, where the agent can",
+  about: "fork the conversation into a new session and print its id, if the agent supports it",
   options: {
     id: { type: "string", value: "<id>", about: "under this id (default: a new one)" },
     title: { type: "string", value: "<title>", about: "its title" },

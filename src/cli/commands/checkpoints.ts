@@ -53,7 +53,7 @@ export const changes: Command = {
 export const checkpointList: Command = {
   name: "checkpoint ls",
   usage: "checkpoint ls <session>",
-  about: "the moments the session can go back to, the oldest first",
+  about: "list the checkpoints of a session, the oldest first",
   completes: ["sessions"],
   async run(call) {
     const { values, json, print, table } = call;
@@ -155,7 +155,7 @@ export const checkpointRewind: Command = {
 export const checkpointUndo: Command = {
   name: "checkpoint undo",
   usage: "checkpoint undo <session>",
-  about: "take the last rewind back",
+  about: "undo the last rewind",
   options: going,
   completes: ["sessions"],
   async run(call) {

@@ -48,7 +48,7 @@ export const configPath: Command = {
 export const configCheck: Command = {
   name: "config check",
   usage: "config check [<file>]",
-  about: "is the configuration file right",
+  about: "check the configuration file",
   completes: ["files"],
   async run(call) {
     const { defaultConfigFile, readConfig } = await load();
@@ -73,7 +73,7 @@ export const configSet: Command = {
 export const configUnset: Command = {
   name: "config unset",
   usage: "config unset <key>",
-  about: "take a key out of the configuration file",
+  about: "remove a key from the configuration file",
   run: (call) => write(call, (config) => put(config, need(call.words, 0, "the key"), undefined)),
 };
 

@@ -59,7 +59,7 @@ export const filesRead: Command = {
 export const filesWrite: Command = {
   name: "files write",
   usage: "files write <session> <path> --from <file>",
-  about: "write a file, whole or not at all",
+  about: "write a file; readers never see a part of it",
   options: {
     from: { type: "string", value: "<file>", about: "a file here whose content it gets; - is stdin" },
     new: { type: "boolean", about: "only when there is none yet" },
@@ -153,7 +153,7 @@ export const filesSearch: Command = {
 export const filesWatch: Command = {
   name: "files watch",
   usage: "files watch <session>",
-  about: "tell which files change, until Ctrl-C",
+  about: "watch which files change, until Ctrl-C",
   completes: ["sessions"],
   async run(call) {
     const { values, json, print, terminal } = call;
@@ -168,7 +168,7 @@ export const filesWatch: Command = {
 export const filesStatus: Command = {
   name: "files status",
   usage: "files status <session>",
-  about: "what git says of the session's directory",
+  about: "git status of the session's directory",
   completes: ["sessions"],
   async run(call) {
     const { values, json, print } = call;

@@ -18,8 +18,8 @@ const STATES: readonly SessionState[] = ["starting", "idle", "running", "waiting
 export const ls: Command = {
   name: "ls",
   usage: "ls",
-  about: "list the sessions that have not ended, the last written first",
-  help: `  -a lists all: also those that have ended and those that were put away. --status ended lists the ended ones.
+  about: "list the sessions that have not ended, the most recently active first",
+  help: `  -a lists all: also ended and archived ones. --status ended lists the ended ones.
   With --watch the list stays on the screen and follows what happens, until Ctrl-C.`,
   options: {
     agent: { type: "string", value: "<agent>", about: "only of this agent" },
@@ -27,14 +27,18 @@ export const ls: Command = {
     directory: { type: "string", short: "C", value: "<dir>", about: "only those that work there" },
     tag: { type: "string", value: "<tag>", about: "only those with this tag" },
     pinned: { type: "boolean", about: "only pinned ones" },
-    archived: { type: "boolean", about: "only those that were put away" },
-    all: { type: "boolean", short: "a", about: "also those that have ended or were put away" },
+    archived: { type: "boolean", about: "only archived ones" },
+    all: { type: "boolean", short: "a", about: "also ended and archived ones" },
     ...nodeOptions,
     watch: { type: "boolean", short: "w", about: "keep the list on the screen and up to date" },
-    order: { type: "string", value: "<order>", about: "updated (default): the last written first; created: the newest first" },
+    order: {
+      type: "string",
+      value: "<order>",
+      about: "updated (default): the most recently active first; created: the newest first",
+    },
     search: { type: "string", value: "<text>", about: "in title, id, directory and agent" },
     limit: { type: "string", value: "<n>", about: "at most so many (default 50)" },
-    before: { type: "string", value: "<cursor>", about: "the next page: `next` of the one before, said on stderr" },
+    before: { type: "string", value: "<cursor>", about: "the next page: the cursor that the page before printed on stderr" },
   },
   async run(call) {
     const { values, daemon, json, print, say, table } = call;
@@ -148,7 +152,7 @@ export const show: Command = {
 export const pending: Command = {
   name: "pending",
   usage: "pending [<session>]",
-  about: "what waits for a person, of one session or of all",
+  about: "list open permissions and questions, of one session or of all",
   help: "  Exit code: 0 nothing waits, 5 something does.",
   completes: ["sessions"],
   async run({ words, values, daemon, json, print }) {

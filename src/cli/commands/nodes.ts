@@ -148,7 +148,7 @@ export const clusterInit: Command = {
 export const clusterCheck: Command = {
   name: "cluster check",
   usage: "cluster check --cluster <url>",
-  about: "look whether a fleet is well: its database, its nodes, sessions that nobody owns",
+  about: "check a fleet: its database, its nodes, sessions that nobody owns",
   options: databaseOption,
   async run({ values, terminal, print, json }) {
     const { checkCluster } = await import("../../daemon/cluster-care.ts");

@@ -12,7 +12,7 @@ const SHOWN = 10;
 export const prune: Command = {
   name: "prune",
   usage: "prune --older-than <age>",
-  about: "remove sessions that nobody has used for long; shows them first and asks",
+  about: "remove old sessions; lists them first and asks",
   help: `  Always kept: sessions with a running agent, with something open or a message that waits, pinned or tagged ones (\`dragoman file\`).
   Without a terminal nothing is removed unless --yes is given. With --json and without --yes, prints what would go, one session a line.`,
   options: {

@@ -20,7 +20,7 @@ async function messageOf({ words, daemon }: Invocation): Promise<{ session: Sess
 export const queue: Command = {
   name: "queue",
   usage: "queue <session>",
-  about: "list the messages that wait, the next one first",
+  about: "list the queued messages, the next one first",
   completes: ["sessions"],
   async run({ words, values, daemon, json, table, print }) {
     const { messages } = await (await daemon()).session(need(words, 0, "the session")).queue();
@@ -42,7 +42,7 @@ export const queue: Command = {
 export const queueEdit: Command = {
   name: "queue edit",
   usage: "queue edit <session> <message> <text…>",
-  about: "change what a message that waits says",
+  about: "edit a queued message",
   completes: ["sessions"],
   async run(call) {
     const { session, id } = await messageOf(call);
@@ -54,7 +54,7 @@ export const queueEdit: Command = {
 export const queueMove: Command = {
   name: "queue move",
   usage: "queue move <session> <message> <place>",
-  about: "move a message that waits; 0 is delivered next",
+  about: "move a queued message; 0 is delivered next",
   completes: ["sessions"],
   async run(call) {
     const { session, id } = await messageOf(call);
@@ -66,7 +66,7 @@ export const queueMove: Command = {
 export const queueRemove: Command = {
   name: "queue rm",
   usage: "queue rm <session> <message>",
-  about: "take a message out of the queue: it is never delivered",
+  about: "remove a message from the queue; it is never delivered",
   completes: ["sessions"],
   async run(call) {
     const { session, id } = await messageOf(call);
@@ -78,7 +78,7 @@ export const queueRemove: Command = {
 export const queueSend: Command = {
   name: "queue send",
   usage: "queue send <session> <message>",
-  about: "send a message that waits now, into the running turn, where the agent can take it there",
+  about: "send a queued message now, into the running turn, if the agent supports it",
   completes: ["sessions"],
   async run(call) {
     const { session, id } = await messageOf(call);

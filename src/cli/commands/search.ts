@@ -7,7 +7,7 @@ import { type Paint, paintFor } from "../style.ts";
 export const search: Command = {
   name: "search",
   usage: "search <words…>",
-  about: "find what was said and done, in all sessions",
+  about: "search the text of all sessions",
   help: `  All words must occur; "words in quotes" must follow each other, and the last word may be a beginning. The newest comes first.
   Exit code: 0 something was found, 1 nothing was.`,
   options: {

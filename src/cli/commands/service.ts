@@ -66,7 +66,7 @@ export const serviceInstall: Command = {
 export const serviceStatus: Command = {
   name: "service status",
   usage: "service status",
-  about: "is the service installed and running",
+  about: "show whether the service is installed and running",
   help: "  Exit code: 0 it runs, 1 it does not.",
   async run(call) {
     const manager = managerOf(call);
@@ -82,7 +82,7 @@ export const serviceStatus: Command = {
 export const serviceUninstall: Command = {
   name: "service uninstall",
   usage: "service uninstall",
-  about: "stop the service and take it away; sessions and data stay",
+  about: "stop and remove the service; sessions and data stay",
   options: serviceOptions,
   async run(call) {
     const manager = managerOf(call);

@@ -4,7 +4,7 @@ import { type Command, EXIT, flag } from "../command.ts";
 export const status: Command = {
   name: "status",
   usage: "status",
-  about: "is the daemon there, and can it write its log",
+  about: "show whether the daemon runs and can write its log",
   help: "  Exit code: 0 ready, 1 it lives but cannot write, 4 no daemon.",
   async run({ values, daemon, json, print }) {
     const dragoman = await daemon();

@@ -171,7 +171,7 @@ export const taskShow: Command = {
 export const taskLogs: Command = {
   name: "task logs",
   usage: "task logs <task>",
-  about: "what a task wrote",
+  about: "print what a task wrote",
   options: {
     follow: { type: "boolean", short: "f", about: "go on with what it writes, until it ends" },
     offset: { type: "string", value: "<bytes>", about: "begin at this place of the output" },

@@ -27,7 +27,7 @@ export const exportSession: Command = {
 export const importSession: Command = {
   name: "import",
   usage: "import <file|->",
-  about: "take up a session that was exported; - reads stdin",
+  about: "import an exported session; - reads stdin",
   help: `  The file is sent as it is read, whatever its size, and imported as a whole or not at all.
   A file is data: its environment, MCP servers, system prompt and permission mode are not taken over.
   The next message starts a new conversation of the agent, unless --resume is given.`,

@@ -148,7 +148,7 @@ function previewRoute(app: App, context: ServerContext): void {
         reach: "filtered",
         heavy: "page",
         operation: "previewArtifact",
-        summary: "A short look: both ends of a text, JSON laid out, the size of an image, the files of a diff.",
+        summary: "A preview: both ends of a text, JSON laid out, the size of an image, the files of a diff.",
         replies: { 200: ArtifactPreview },
         problems: ["artifact_not_found"],
       },

@@ -205,7 +205,7 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
         role: "admin",
         reach: "none",
         operation: "mintToken",
-        summary: "A further token, never with more rights than this one and never outliving it.",
+        summary: "Mint a token. It never has more rights than this one and never outlives it.",
         replies: { 201: MintedToken },
         problems: ["forbidden", "too_many_tokens"],
       },

@@ -40,7 +40,7 @@ export function checkpointRoutes(app: App, { manager, rights }: ServerContext): 
       config: {
         tag,
         operation: "listCheckpoints",
-        summary: "The moments this session can go back to, the oldest first.",
+        summary: "The checkpoints of a session, the oldest first.",
         replies: { 200: CheckpointList },
         problems: ["session_not_found"],
       },

@@ -95,7 +95,7 @@ export function eventRoutes(app: App, context: ServerContext): void {
         tag,
         anywhere: true,
         operation: "streamEvents",
-        summary: "A session's events, those that were and those to come, to session.ended.",
+        summary: "A session's events, stored and live, until session.ended.",
         description:
           "`id:` is the sequence. Last-Event-ID or `after` resumes behind it; with the epoch of the headers (`29@<epoch>`, or `epoch`) a restored log is recognized.",
         replies: { 200: eventStream, 204: { description: "Nothing will come any more" } },

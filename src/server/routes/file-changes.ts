@@ -99,7 +99,7 @@ export function fileChangeRoutes(app: App, { manager, streams }: ServerContext):
         tag,
         role: "operate",
         operation: "watchFiles",
-        summary: "Tells which files change, at most every 100 ms.",
+        summary: "Watch which files change, at most every 100 ms.",
         description:
           "`event: ready` once it watches, then `event: change` with {paths, overflowed}. What git ignores is not watched.",
         replies: { 200: eventStream },

@@ -53,7 +53,7 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
           follow: Type.Optional(Type.Boolean({ description: "false: of a link, the link itself" })),
         }),
       },
-      config: { tag, operation: "statFile", summary: "What a path is.", replies: { 200: FileEntry }, problems: common },
+      config: { tag, operation: "statFile", summary: "Facts about a path.", replies: { 200: FileEntry }, problems: common },
     },
     async ({ params, query: { path, follow = true } }) => (await files.open(params.id)).stat(path, { follow }),
   );
@@ -163,7 +163,7 @@ export function fileRoutes(app: App, { manager }: ServerContext): void {
         tag,
         heavy: "page",
         operation: "getGitStatus",
-        summary: "What git says of the session's directory.",
+        summary: "Git status of the session's directory.",
         replies: { 200: GitStatus },
         problems: ["session_not_found", "directory_not_found", "not_a_repository", "git_failed"],
       },

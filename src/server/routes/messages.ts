@@ -61,7 +61,7 @@ export function messageRoutes(app: App, context: ServerContext): void {
         largeBody: true,
         agents: true,
         operation: "sendMessageStream",
-        summary: "Send a message and get the events of its turn, to its turn.ended.",
+        summary: "Send a message and get the events of its turn, until its turn.ended.",
         description: "The header x-turn-id names the turn. Closing the stream does not stop the turn.",
         replies: { 200: { description: "Events of the turn", media: "text/event-stream" } },
         problems: [...problems, "too_many_subscribers"],

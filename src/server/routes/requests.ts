@@ -90,7 +90,7 @@ export function requestRoutes(app: App, context: ServerContext): void {
         role: "approve",
         agents: true,
         operation: "rejectQuestion",
-        summary: "Refuse to answer.",
+        summary: "Reject the agent's questions.",
         replies: { 204: answered },
         problems: ["session_not_found", "question_not_found", "already_answered", "disk_full", "own_request"],
       },

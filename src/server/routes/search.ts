@@ -44,7 +44,7 @@ export function searchRoutes(app: App, { log, access, redactions, indexer }: Ser
         reach: "filtered",
         heavy: "page",
         operation: "search",
-        summary: "Find what was said and done, in all sessions.",
+        summary: "Search the text of all sessions.",
         description: "The newest first. Texts are found a moment after they were committed; `index` says when more is missing.",
         replies: { 200: SearchResult },
       },

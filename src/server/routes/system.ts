@@ -57,7 +57,7 @@ function stateOf(health: LogHealth): "ok" | "failing" | "fenced" | "damaged" {
 export function systemRoutes(app: App, { log, manager, metrics, version, daemons = [] }: ServerContext, openApi: OpenApi): void {
   app.get(
     "/v1/health",
-    { config: { tag, role: "none", operation: "health", summary: "The daemon lives.", replies: { 200: Health } } },
+    { config: { tag, role: "none", operation: "health", summary: "Check that the daemon answers.", replies: { 200: Health } } },
     async () => ({ status: "ok", version, log_id: log.id, epoch: log.epoch, log: stateOf(log.health()) }),
   );
 
@@ -68,7 +68,7 @@ export function systemRoutes(app: App, { log, manager, metrics, version, daemons
         tag,
         reach: "none",
         operation: "ready",
-        summary: "The daemon can write its log. `damage`: what of it cannot be read.",
+        summary: "Check that the daemon can write its log. `damage` names what cannot be read.",
         replies: { 200: Ready },
         problems: ["not_ready"],
       },

@@ -43,7 +43,7 @@ export function taskOutputRoutes(app: App, context: ServerContext, tasks: TaskSe
         tag,
         reach: "task",
         operation: "streamTaskEvents",
-        summary: "A task's events, those that were and those to come, to its last task.status.",
+        summary: "A task's events, stored and live, until its last task.status.",
         replies: { 200: eventStream, 204: { description: "Nothing will come any more" } },
         problems: ["task_not_found", "cursor_too_large", "log_changed", "too_many_subscribers"],
       },

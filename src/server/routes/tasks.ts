@@ -74,7 +74,7 @@ function startRoutes(app: App, context: ServerContext, tasks: TaskService): void
         tag,
         reach: "filtered",
         operation: "startTask",
-        summary: "Start a command in any directory, for no session.",
+        summary: "Start a command in any directory, without a session.",
         description: "`cwd` is an absolute path; without it, the daemon's own directory. A token with a scope needs one inside.",
         replies: { 201: TaskInfo },
         problems: ["forbidden", ...startProblems],

@@ -95,7 +95,7 @@ export function transferRoutes(app: App, context: ServerContext): void {
         largeBody: true,
         streamedBody: true,
         operation: "importSession",
-        summary: "Take up a session that was exported.",
+        summary: "Import an exported session.",
         description:
           "Send the file itself as application/x-ndjson, with the options in the query: it is read as it comes and may have any size. As JSON it is limited like other bodies. The file is data: every line is checked before anything is written, and its environment, MCP servers, system prompt and permission mode are not taken over. All of it is imported or nothing. The session is dormant, in the permission mode `default`. A streamed file is not compared when an Idempotency-Key comes again.",
         replies: { 201: Session },

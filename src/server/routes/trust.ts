@@ -58,7 +58,7 @@ export const trustRoutes =
           role: "operate",
           reach: "all",
           operation: "distrustDirectory",
-          summary: "Trust a directory no longer. Agents that run keep what they have loaded until their next start.",
+          summary: "Stop trusting a directory. Running agents keep what they have loaded until their next start.",
           replies: { 204: { description: "Done; also when it was not trusted" } },
           problems: ["trust_fixed"],
         },
