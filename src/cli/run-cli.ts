@@ -52,7 +52,9 @@ function unknownCommand([first = "", second]: string[]): string {
   const seconds = secondWords(first);
   if (seconds.length > 0)
     return `${first} needs ${second === undefined ? "a further word" : `another word than ${JSON.stringify(second)}`}: ${seconds.join(", ")}.`;
-  const meant = similar(first, ["sessions", ...new Set(commands.map(({ name }) => name.split(" ")[0] ?? name))]);
+  const known = [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? name))];
+  // `sessions` is no command by itself: what is near to it means what it means.
+  const meant = similar(similar(first, ["sessions", ...known]) ?? first, known);
   return `there is no command ${JSON.stringify(first)}. ${meant === undefined ? "" : `Did you mean \`dragoman ${meant}\`? `}See \`dragoman help\`.`;
 }
 

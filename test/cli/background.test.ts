@@ -89,6 +89,7 @@ describe("sessions on the command line", () => {
       ["list", "ls"],
       ["serv", "serve"],
       ["kill", "stop"],
+      ["sesions", "ls"],
     ] as const) {
       const { code, err } = await dragoman(wrong);
       expect([code, err]).toEqual([2, expect.stringContaining(`Did you mean \`dragoman ${right}\`?`)]);

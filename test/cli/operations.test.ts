@@ -212,7 +212,7 @@ describe("the command line", { timeout: 240_000 }, () => {
     await expect(daemon.client.signIn(secret)).rejects.toMatchObject({ code: "link_invalid" });
     const phone = await run("open", "--qr", "--address", "https://build.example/");
     const [first = "", ...code] = phone.out.trimEnd().split("\n");
-    expect(first).toMatch(/^https:\/\/build\.example\/ui#link=\w+$/);
+    expect(first).toMatch(/^https:\/\/build\.example\/ui#link=[\w-]+$/);
     expect(code.length).toBeGreaterThan(15);
     expect(code.join("")).toMatch(/^[ ▄▀█]+$/);
     expect(await daemon.client.signIn(first.split("#link=")[1] ?? "")).toMatchObject({ role: "approve" });

@@ -58,7 +58,7 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
             <bdi>{titleOf(row)}</bdi>
           </>
         ),
-        hint: `${row.agent} · ${visibleLine(baseName(row.directory))}`,
+        hint: visibleLine(baseName(row.directory)),
         run: () => go({ page: "session", id: row.session_id }),
       }));
     const said = hits.map((hit) => ({

@@ -7,7 +7,7 @@ export const PageHead = ({ title, about, children }: { title: string; about: Rea
     <SidebarToggle />
     <div className="session-name">
       <h1>{title}</h1>
-      <div className="session-facts dim">{about}</div>
+      <p className="page-about dim">{about}</p>
     </div>
     {children}
   </header>
