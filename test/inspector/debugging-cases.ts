@@ -137,7 +137,10 @@ export function debuggingCases(world: World): void {
     const page = await world.window("/agents");
     const card = page.getByRole("article", { name: "Mock agent" });
     await card.waitFor();
-    await page.getByRole("table", { name: "Capabilities" }).getByRole("rowheader", { name: "Permissions", exact: true }).waitFor();
+    await page
+      .getByRole("table", { name: "Capabilities" })
+      .getByRole("rowheader", { name: "Permissions", exact: true })
+      .waitFor();
     await card.getByText("Never verified").waitFor();
     await card.getByRole("button", { name: "Copy dragoman verify mock" }).click();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("dragoman verify mock");
