@@ -145,7 +145,7 @@ export type SessionConfig = {
   metadata: Record<string, unknown>;
   /**
    * A folder of the daemon with skills that the agent would not find by itself: `<folder>/skills/<name>/SKILL.md`, and a manifest that makes it a plugin. Only
-   * for agents with a door.
+   * for agents with a door. For `skill_root` equal skills lie in the same folder: sessions that have the same one can share a process.
    */
   skills?: string;
 };
@@ -360,6 +360,8 @@ export interface Connection {
 /** A file of a directory that the agent loads when the directory is trusted. `always`: it is loaded in a restricted session too, because it is only text. */
 export type LoadedFile = DirectoryFile & { always?: true };
 
+export type SkillDoorName = "plugin_directory" | "skill_root" | "mcp_server";
+
 /** How an agent gets Agent Skills: which folders it reads by itself, and how it can be given more. */
 export type SkillDoor = {
   /** Kinds of project and user roots that the agent reads by itself, such as `.claude`. */
@@ -367,8 +369,11 @@ export type SkillDoor = {
   user: readonly string[];
   /** Whether it also looks in directories above its own, up to the repository's root. */
   upwards: boolean;
-  /** How it is given more: its connection hands over `SessionConfig.skills`, or it gets an MCP server with a tool for them; null: it cannot. */
-  door: "plugin_directory" | "mcp_server" | null;
+  /**
+   * How it is given more: its connection hands over `SessionConfig.skills` as a plugin or as one more root of skills, or it gets an MCP server with a tool for
+   * them; null: it cannot.
+   */
+  door: SkillDoorName | null;
   /** False: `/name` is no command of its own, so it gets the text of the skill. */
   commands?: false;
 };

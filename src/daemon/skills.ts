@@ -2,7 +2,8 @@
  * One catalog of Agent Skills for all agents: what there is for a directory, how each agent sees it, what a message uses, and the folder an agent is given with what
  * it would not find by itself. Skills of a directory count only while it is trusted.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, AgentSkills, McpServer, ReadSkill } from "../agents/contract.ts";
@@ -123,7 +124,20 @@ export class DaemonSkills implements SkillSource {
     const folder = join(this.#options.folder, session_id);
     rmSync(folder, { recursive: true, force: true });
     if (given.length === 0) return null;
-    return door === "mcp_server" ? { server: this.#server(folder, given) } : this.#plugin(folder, given.filter(isSmall));
+    if (door === "mcp_server") return { server: this.#server(folder, given) };
+    const small = given.filter(isSmall);
+    return door === "skill_root" ? this.#root(small) : this.#plugin(folder, small);
+  }
+
+  /** Named after what is in it: made once, and the same for all sessions that get the same skills. A skill that changes lies in another one. */
+  #root(given: readonly Skill[]): HandedSkills | null {
+    if (given.length === 0) return null;
+    const folder = join(this.#options.folder, `root-${digestOf(given)}`);
+    if (existsSync(folder)) return { folder };
+    const unfinished = `${folder}.${randomUUID()}`;
+    copySkills(given, unfinished);
+    renameSync(unfinished, folder);
+    return { folder };
   }
 
   /** The skills stay where they are: the server reads one when it is used. */
@@ -142,9 +156,7 @@ export class DaemonSkills implements SkillSource {
       join(folder, ".claude-plugin", "plugin.json"),
       JSON.stringify({ name: "dragoman", description: "Skills of this machine and project.", version: "1.0.0" }),
     );
-    // Copied: not every agent follows links.
-    for (const skill of given)
-      cpSync(skill.directory, join(folder, "skills", basename(skill.directory)), { recursive: true, dereference: true });
+    copySkills(given, folder);
     return { folder };
   }
 
@@ -170,12 +182,30 @@ function readSkill(skill: Skill, args: string, allowed: string[]): ReadSkill {
   return { name, path, directory, digest, text, allowed };
 }
 
+/** Copied: not every agent follows links. */
+function copySkills(given: readonly Skill[], folder: string): void {
+  for (const { directory } of given)
+    cpSync(directory, join(folder, "skills", basename(directory)), { recursive: true, dereference: true });
+}
+
+/** Of all files, by their times: nothing but the SKILL.md is read for it. */
+function digestOf(given: readonly Skill[]): string {
+  const files = given.map(({ path, digest, directory }) => [path, digest, filesOf(directory)]);
+  return createHash("sha256").update(JSON.stringify(files)).digest("hex").slice(0, 32);
+}
+
+const filesOf = (directory: string): [string, number, number][] =>
+  readdirSync(directory, { recursive: true, encoding: "utf8" })
+    .sort()
+    .map((name) => {
+      const info = statSync(join(directory, name), { throwIfNoEntry: false });
+      return [name, info?.size ?? 0, info?.mtimeMs ?? 0];
+    });
+
 function isSmall({ directory }: Skill): boolean {
   try {
-    const entries = readdirSync(directory, { recursive: true, encoding: "utf8" });
-    if (entries.length > MAX_FILES) return false;
-    const bytes = entries.reduce((sum, name) => sum + (statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0), 0);
-    return bytes <= MAX_BYTES;
+    const files = filesOf(directory);
+    return files.length <= MAX_FILES && files.reduce((sum, [, size]) => sum + size, 0) <= MAX_BYTES;
   } catch {
     return false;
   }

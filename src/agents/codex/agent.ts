@@ -23,8 +23,7 @@ const codexWith = (pool: ServerPool): Agent => ({
   id: "codex",
   name: "Codex",
   sharesProcess: true,
-  // One process serves sessions of many directories: further roots would reach all of them.
-  skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: "mcp_server" },
+  skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true, door: "skill_root" },
   capabilities: capabilities(),
   npmPackage: { name: "@openai/codex", version: "0.166.0", bin: "codex" },
   createTranslator: () => new CodexTranslator(),

@@ -17,7 +17,7 @@ export const opencodeWith = (pool: ServerPool, versions = new Map<string, string
   name: "OpenCode",
   sharesProcess: true,
   // One process serves sessions of many directories: further paths would reach all of them.
-  skills: { project: [".claude", ".agents", ".opencode"], user: [".claude", ".agents"], upwards: true, door: "mcp_server" },
+  skills: { project: [".claude", ".agents", ".opencode"], user: [".claude", ".agents"], upwards: true, door: "skill_root" },
   npmPackage: OPENCODE_PACKAGE,
   capabilities: capabilities(),
   createTranslator: () => new OpencodeTranslator(),

@@ -14,7 +14,8 @@ const EARLY_THREADS = 64;
 const EARLY_OF_THREAD = 64;
 export const MCP_STATUS = "mcpServer/startupStatus/updated";
 
-export type ServerLaunch = { command: string; args: string[]; env: Record<string, string> };
+/** `skillRoots`: folders of skills beside those that Codex finds by itself. */
+export type ServerLaunch = { command: string; args: string[]; env: Record<string, string>; skillRoots: string[] };
 
 /** What a connection wants to hear of its thread. */
 export interface ThreadWatch {
@@ -85,7 +86,17 @@ export class AppServer {
     }
     server.#rpc.process.ready();
     server.#rpc.peer.notify("initialized");
+    if (launch.skillRoots.length > 0) await server.#addSkills(host, launch.skillRoots);
     return server;
+  }
+
+  /** An older Codex does not know the request: then its sessions go without these skills. */
+  async #addSkills(host: AgentHost, extraRoots: string[]): Promise<void> {
+    try {
+      await this.request("skills/extraRoots/set", { extraRoots }, START_TIMEOUT_MS);
+    } catch (error) {
+      host.log("warn", "codex: skills could not be handed over", { error: String(error) });
+    }
   }
 
   get gone(): boolean {

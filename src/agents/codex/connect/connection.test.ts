@@ -1,5 +1,5 @@
 // The connection against a program that speaks the protocol: real processes, real sessions, the real log.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -22,7 +22,8 @@ beforeEach(async () => {
     dataDir: join(dir, "data"),
     config: { checkpoints: { enabled: false }, agents: { codex: { command: process.execPath, args: [FAKE], home: dir } } },
     agents: [codexAgent],
-    env: process.env,
+    // No skills of the person who runs the tests.
+    env: { ...process.env, HOME: dir },
     defaultDirectory: dir,
     log: () => {},
   });
@@ -71,6 +72,38 @@ describe("one app-server for all sessions of a configuration", () => {
     await play(a, "hello");
     await play(b, "hello");
     expect(pids()).toHaveLength(2);
+  });
+
+  it("is given the skills that Codex does not find by itself; sessions with others have another one", async () => {
+    const place = (name: string, skills: Record<string, string>): string => {
+      const directory = realpathSync(mkdirSync(join(dir, name), { recursive: true }) ?? dir);
+      for (const [path, text] of Object.entries(skills)) {
+        mkdirSync(join(directory, path), { recursive: true });
+        writeFileSync(
+          join(directory, path, "SKILL.md"),
+          `---\nname: ${text}\ndescription: About a ${text}.\n---\nAs a ${text} does.\n`,
+        );
+      }
+      core.trust.add(directory);
+      return directory;
+    };
+    const one = place("one", { ".dragoman/skills/heron": "heron", ".agents/skills/own": "own" });
+    const other = place("other", { ".dragoman/skills/stork": "stork" });
+    const [a, again, b, none] = [
+      await start({ directory: one }),
+      await start({ directory: one }),
+      await start({ directory: other }),
+      await start(),
+    ];
+    const [root = ""]: string[] = JSON.parse(await play(a, "roots"));
+    expect(readdirSync(root)).toEqual(["heron"]);
+    expect(readFileSync(join(root, "heron", "SKILL.md"), "utf8")).toContain("As a heron does.");
+    expect(JSON.parse(await play(again, "roots"))).toEqual([root]);
+    const [stork = ""]: string[] = JSON.parse(await play(b, "roots"));
+    expect(readdirSync(stork)).toEqual(["stork"]);
+    expect(await play(none, "roots")).toBe("[]");
+    expect(pids()).toHaveLength(3);
+    for (const session of [a, b]) expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
   it("permissions open in both sessions are answered each for itself", async () => {

@@ -14,6 +14,7 @@ const save = () => writeFileSync(file, JSON.stringify(threads));
 const waiting = new Map();
 const running = new Map();
 let asked = 0;
+let skillRoots = [];
 
 const write = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const notify = (method, params) => write({ method, params, emittedAtMs: Date.now() });
@@ -90,6 +91,7 @@ const ACTS = {
     request("currentTime/read", { threadId }, ({ result }) =>
       answerAndEnd(threadId, turnId, `time ${typeof result?.currentTimeAt}`),
     ),
+  roots: (threadId, turnId) => answerAndEnd(threadId, turnId, JSON.stringify(skillRoots)),
   slow: () => {},
   flood: (threadId, turnId, text) => {
     const item = { type: "agentMessage", id: `m-${unique()}`, text: "" };
@@ -166,6 +168,10 @@ const METHODS = {
     const { threadId, ...threadSettings } = params;
     if (params.collaborationMode?.mode === "nonsense") throw new Error("unknown variant `nonsense`");
     notify("thread/settings/updated", { threadId, threadSettings: { model: "fake-1", ...threadSettings } });
+    return {};
+  },
+  "skills/extraRoots/set": ({ extraRoots }) => {
+    skillRoots = extraRoots;
     return {};
   },
   "model/list": (params) =>

@@ -1,4 +1,5 @@
-// Which sessions share an app-server: all with the same command and environment. Starts one on demand, ends it when nobody uses it.
+// Which sessions share an app-server: all with the same command, environment and handed skills, because further roots of skills hold for a whole process. Starts one on demand, ends it when nobody uses it.
+import { join } from "node:path";
 import type { AgentHost } from "../../contract.ts";
 import { str } from "../../json.ts";
 import { AppServer, type ServerLaunch } from "./app-server.ts";
@@ -13,9 +14,9 @@ export class ServerPool {
   readonly unused = new Set<string>();
   readonly #slots = new Map<string, Slot>();
 
-  async acquire(host: AgentHost, sessionEnv: Record<string, string>): Promise<ServerLease> {
-    const launch = await launchOf(host, sessionEnv);
-    const key = JSON.stringify([launch.command, launch.args, Object.entries(launch.env).sort()]);
+  async acquire(host: AgentHost, sessionEnv: Record<string, string>, skills?: string): Promise<ServerLease> {
+    const launch = await launchOf(host, sessionEnv, skills);
+    const key = JSON.stringify([launch.command, launch.args, Object.entries(launch.env).sort(), launch.skillRoots]);
     const slot = this.#slots.get(key) ?? this.#start(key, host, launch);
     slot.users++;
     try {
@@ -60,9 +61,9 @@ export class ServerPool {
 }
 
 /** The user's login and configuration are used as they are, unless `agents.codex.home` names another CODEX_HOME. */
-async function launchOf(host: AgentHost, sessionEnv: Record<string, string>): Promise<ServerLaunch> {
+async function launchOf(host: AgentHost, sessionEnv: Record<string, string>, skills?: string): Promise<ServerLaunch> {
   const { command, args } = await host.resolveCommand();
   const home = str(host.settings.home);
   const env = host.environment({ ...(home ? { CODEX_HOME: home } : {}), ...sessionEnv });
-  return { command, args: [...args, "app-server"], env };
+  return { command, args: [...args, "app-server"], env, skillRoots: skills === undefined ? [] : [join(skills, "skills")] };
 }

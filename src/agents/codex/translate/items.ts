@@ -60,7 +60,15 @@ export function itemStarted(thread: Thread, params: JsonRecord): Draft[] {
   const native = openItem(thread, str(params.turnId) ?? "", item, "unknown");
   native.shown = item;
   if (native.type === "commandExecution" && str(item.processId) !== undefined) native.running = true;
-  return [...supersede(thread, native), ...announce(thread, native, item)];
+  return [...supersede(thread, native), ...announce(thread, native, item), ...skillsRead(item)];
+}
+
+/** Codex has no tool for skills: its model reads the SKILL.md of one that it uses, and Codex itself counts that as a use. */
+function skillsRead(item: JsonRecord): Draft[] {
+  return records(item.commandActions).flatMap((action): Draft[] => {
+    const [, name] = action.type === "read" ? (/([^/]+)\/SKILL\.md$/.exec(str(action.path) ?? "") ?? []) : [];
+    return name === undefined ? [] : [{ do: "event", type: "skill.invoked", data: { name, mode: "auto" } }];
+  });
 }
 
 /**

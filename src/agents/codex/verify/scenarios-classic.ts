@@ -161,6 +161,26 @@ export const classicScenarios: readonly Scenario[] = [
     expect: { stop_reason: "end_turn", events: ["question.requested", "question.resolved"], model_saw: ["Blue"] },
   },
   {
+    name: "codex-skill-root",
+    title: "a skill that lies where Codex does not look is used by its name in a message, and by reading it",
+    session: {
+      ...free,
+      files: {
+        ".dragoman/skills/heron/SKILL.md": "---\nname: heron\ndescription: What herons do at dawn.\n---\nStand on one leg.\n",
+      },
+    },
+    turns: [
+      { prompt: "Do as $heron says.", steps: [say("On one leg.")] },
+      { prompt: "Again.", steps: [step(shell("cat .dragoman/skills/heron/SKILL.md")), say("Still on one leg.")] },
+    ],
+    expect: {
+      stop_reason: "end_turn",
+      events: ["skill.invoked"],
+      final_text: ["Still on one leg."],
+      model_saw: ["What herons do at dawn", "Stand on one leg."],
+    },
+  },
+  {
     name: "codex-review",
     title: "a review with instructions",
     session: { ...free, files: { "hello.txt": "hello\n" } },

@@ -13,7 +13,7 @@ import {
 import { arr, isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
 import { answerFor } from "../../kit/choices.ts";
 import type { NativeRequest } from "../translate/requests.ts";
-import { mustHaveNoPlugins } from "./directory-files.ts";
+import { mustHaveNoPlugins, skillsEnv } from "./directory-files.ts";
 import {
   agentFor,
   allowsUnasked,
@@ -36,7 +36,9 @@ const ABORT_MS = 3_000;
 
 export async function connect(pool: ServerPool, launch: Launch): Promise<Connection> {
   if (!launch.config.trusted) await mustHaveNoPlugins(launch.config.directory);
-  const { server, release } = pool.lease(launch.host, launch.config.env, launch.config.trusted, launch.config.directory);
+  const { env, trusted, directory, skills } = launch.config;
+  const own = skills === undefined ? env : { ...env, ...skillsEnv(launch.host.environment(env), skills) };
+  const { server, release } = pool.lease(launch.host, own, trusted, directory);
   try {
     await server.start(launch.config.directory);
     const line = new OpencodeConnection(server, launch.config, release);

@@ -73,6 +73,13 @@ export function restrictedEnv(env: Record<string, string>): Record<string, strin
   };
 }
 
+/** One more root of skills, in the inline configuration: it holds for a whole server, so sessions with other skills get another one. */
+export function skillsEnv(env: Record<string, string>, folder: string): Record<string, string> {
+  const inline: { skills?: { paths?: unknown } } = parsed(env.OPENCODE_CONFIG_CONTENT);
+  const paths = [...(Array.isArray(inline.skills?.paths) ? inline.skills.paths : []), join(folder, "skills")];
+  return { OPENCODE_CONFIG_CONTENT: JSON.stringify({ ...inline, skills: { ...inline.skills, paths } }) };
+}
+
 function parsed(text: string | undefined): object {
   try {
     const value: unknown = JSON.parse(text ?? "{}");

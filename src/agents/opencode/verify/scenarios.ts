@@ -281,6 +281,23 @@ const helpers: Scenario[] = [
     expect: { stop_reason: "end_turn", seen_text: ["Say hi from the skill."], final_text: ["Used."] },
   },
   {
+    name: "oc-skill-root",
+    title: "a skill that lies where OpenCode does not look is used through its own tool",
+    session: {
+      ...free,
+      files: {
+        ".dragoman/skills/heron/SKILL.md": "---\nname: heron\ndescription: What herons do at dawn.\n---\nStand on one leg.\n",
+      },
+    },
+    turns: [
+      {
+        prompt: "Use it.",
+        steps: [{ blocks: [{ type: "tool", native_name: "skill", input: { name: "heron" } }] }, say("Used.")],
+      },
+    ],
+    expect: { stop_reason: "end_turn", events: ["skill.invoked"], seen_text: ["Stand on one leg."], final_text: ["Used."] },
+  },
+  {
     name: "oc-todo-states",
     title: "a todo list in all its states is one plan",
     session: free,
