@@ -354,7 +354,7 @@ export const Scenario = Type.Object({
   session: Type.Optional(SessionSettings),
   expect: Type.Optional(Expectation),
   /** What it needs of an agent that cannot be distinguished from the rest of it. A skill door: the agent is handed skills that way. `fork_place`: it can branch off at an earlier point. */
-  needs: Type.Optional(Type.Array(Type.Enum(["plugin_directory", "skill_root", "mcp_server", "fork_place"]))),
+  needs: Type.Optional(Type.Array(Type.Enum(["plugin_directory", "mcp_server", "fork_place"]))),
   /** Of an agent's own scenarios: those of its family that play it. Absent: all. */
   only: Type.Optional(Type.Array(Text)),
 });

@@ -18,9 +18,7 @@ describe("what a scenario needs", () => {
     const full = { capabilities: { ...able, system_prompt: true }, skills, forkPlace: async () => null };
     const unmet = commonScenarios.map((scenario) => [scenario.name, skipReason(scenario, full, profile)] as const);
     // There are two ways to hand over skills, and an agent has one.
-    // An agent has one door.
-    const others = ["skill-in-root", "skill-by-tool"];
-    expect(unmet.filter(([, need]) => need !== null)).toEqual(others.map((name) => [name, "is not handed skills that way"]));
+    expect(unmet.filter(([, need]) => need !== null)).toEqual([["skill-by-tool", "is not handed skills that way"]]);
   });
 
   it.each([

@@ -64,7 +64,7 @@ export function ChangedFiles({ session, data, canSend }: Props) {
               }}
             />
           ) : (
-            <p className="dim">{each.binary ? "Not text." : (each.note ?? "No lines changed.")}</p>
+            <p className="dim">{whyNoLines(each)}</p>
           )}
         </details>
       ))}
@@ -137,4 +137,9 @@ function SendComments({ session, list }: { session: string; list: readonly Revie
       {fault && <Notice kind="error">{fault}</Notice>}
     </div>
   );
+}
+
+function whyNoLines({ binary, note, before, after }: ChangedPath): string {
+  if (binary) return "Not text.";
+  return note ?? ((after ?? before)?.type === "directory" ? "A directory." : "No lines changed.");
 }

@@ -286,7 +286,8 @@ export class TranscriptFold {
     const task: Task =
       known?.kind === "task"
         ? { ...known.task }
-        : { task_id: event.data.task_id, title: event.data.task_id, status: "queued", output: "", exit_code: null, error: null };
+        : // The session's own stream does not tell when it begins: until its end it counts as running.
+          { task_id: event.data.task_id, title: event.data.task_id, status: "running", output: "", exit_code: null, error: null };
     if (event.type === "task.spawned")
       task.title = event.data.title ?? `${event.data.tool_name} ${JSON.stringify(event.data.args)}`;
     if (event.type === "task.output") task.output += event.data.chunk;

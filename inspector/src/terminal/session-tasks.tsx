@@ -11,12 +11,15 @@ import { clock } from "../ui/format.ts";
 import { endOf, TaskTransport } from "./task-transport.ts";
 import { Terminal } from "./terminal.tsx";
 
+/** The session tells when a task was made and when it is over, not when it begins to run: while one waits, it is asked for. */
+const ASK_AGAIN_MS = 1_000;
 /** The person's own shell, where the daemon's environment names one. */
 const SHELL = '[ -x "$SHELL" ] && exec "$SHELL"; exec sh';
 
 export function SessionTasks({ row }: { row: Session }) {
   const [tasks, setTasks] = useState<TaskInfo[] | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
+  const [started, setStarted] = useState<string | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const operate = canOperate(useStore(access));
   const id = row.session_id;
@@ -40,7 +43,24 @@ export function SessionTasks({ row }: { row: Session }) {
     void daemon
       .session(id)
       .startTask({ command: SHELL, title: "terminal", execution_mode: "pty" })
-      .then((task) => setChosen(task.id), failed);
+      .then((task) => {
+        setStarted(task.id);
+        setChosen(task.id);
+      }, failed);
+  const waiting = tasks?.some(({ status }) => status === "queued") === true;
+  useEffect(() => {
+    if (!waiting) return;
+    const again = (): void =>
+      void daemon
+        .session(id)
+        .tasks()
+        .then(
+          (list) => setTasks(list.tasks),
+          () => {},
+        );
+    const timer = setInterval(again, ASK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [id, waiting]);
   const shown = tasks?.find(({ task_id }) => task_id === chosen) ?? null;
   return (
     <div className="session-tasks">
@@ -60,15 +80,23 @@ export function SessionTasks({ row }: { row: Session }) {
       </div>
       {fault !== null && <Notice kind="error">{fault}</Notice>}
       {chosen !== null && (
-        <TaskTerminal key={chosen} id={chosen} label={shown ? nameOf(shown) : "terminal"} readOnly={!operate} />
+        <TaskTerminal
+          key={chosen}
+          id={chosen}
+          label={shown ? nameOf(shown) : "terminal"}
+          readOnly={!operate}
+          takesFocus={chosen === started}
+        />
       )}
     </div>
   );
 }
 
-function TaskTerminal({ id, label, readOnly }: { id: string; label: string; readOnly: boolean }) {
+type TaskTerminalProps = { id: string; label: string; readOnly: boolean; takesFocus: boolean };
+
+function TaskTerminal({ id, ...props }: TaskTerminalProps) {
   const transport = useMemo(() => new TaskTransport(daemon.task(id)), [id]);
-  return <Terminal transport={transport} label={label} readOnly={readOnly} />;
+  return <Terminal transport={transport} {...props} />;
 }
 
 function nameOf(task: TaskInfo): string {

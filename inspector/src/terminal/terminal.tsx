@@ -13,6 +13,8 @@ export type TerminalProps = {
   /** What runs in it, for screen readers. */
   label: string;
   readOnly?: boolean;
+  /** The keyboard is its own from the start: somebody just asked for it. */
+  takesFocus?: boolean;
   /** Output is read aloud. */
   screenReader?: boolean;
 };
@@ -23,7 +25,7 @@ function monoLoaded(): Promise<unknown> {
   return document.fonts.load(`13px ${family}`).catch(() => []);
 }
 
-export function Terminal({ transport, label, readOnly = false, screenReader = false }: TerminalProps) {
+export function Terminal({ transport, label, readOnly = false, takesFocus = false, screenReader = false }: TerminalProps) {
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<TerminalView | null>(null);
   const [ended, setEnded] = useState<string | null>(null);
@@ -37,6 +39,7 @@ export function Terminal({ transport, label, readOnly = false, screenReader = fa
         if (gone || !host.current) return;
         const options = { transport, theme: shownTheme.get(), readOnly, screenReader, onEnded: setEnded };
         view.current = new module.TerminalView(host.current, options);
+        if (takesFocus) view.current.focus();
       },
       (error: unknown) => setFault(error instanceof Error ? error.message : String(error)),
     );
@@ -45,7 +48,7 @@ export function Terminal({ transport, label, readOnly = false, screenReader = fa
       view.current?.dispose();
       view.current = null;
     };
-  }, [transport, readOnly, screenReader]);
+  }, [transport, readOnly, takesFocus, screenReader]);
   useEffect(() => () => transport.close(), [transport]);
   useEffect(() => view.current?.setTheme(theme), [theme]);
   if (fault !== null) return <Notice kind="warning">The terminal cannot be shown: {fault}</Notice>;

@@ -331,10 +331,10 @@ describe("finding", () => {
     expect((await files.search("-e")).matches).toEqual([]);
   });
 
-  it("completes paths: names first, ignored ones never", async () => {
+  it("completes paths: names first, ignored and deleted ones never", async () => {
     bash(
       place.path,
-      "git init -q; mkdir -p src/session lib/deep node_modules/x; echo node_modules > .gitignore; for f in src/session/session-log.ts src/session.ts lib/deep/log.ts node_modules/x/session.ts README.md; do : > $f; done; git add -A",
+      "git init -q; mkdir -p src/session lib/deep node_modules/x; echo node_modules > .gitignore; for f in src/session/session-log.ts src/session.ts lib/deep/log.ts node_modules/x/session.ts session-gone.ts README.md; do : > $f; done; git add -A; rm session-gone.ts",
     );
     expect((await files.complete("session")).map(({ path }) => path)).toEqual(
       ["src/session.ts", "src/session", "src/session/session-log.ts"].sort((a, b) => a.length - b.length),

@@ -76,8 +76,18 @@ export class Paths {
 /** What git knows and does not ignore; null outside of a repository. */
 async function known(root: string): Promise<string[] | null> {
   if ("reason" in (await workTreeOf(root))) return null;
-  const { status, stdout } = await git(root, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]);
-  return status === 0 ? zeroSeparated(stdout).slice(0, PATHS).map(textOf) : null;
+  const list = (...which: string[]) => git(root, ["ls-files", "-z", ...which]);
+  const [all, deleted] = await Promise.all([
+    list("--cached", "--others", "--exclude-standard", "--deduplicate"),
+    // Git still tracks what is not there any more.
+    list("--deleted"),
+  ]);
+  if (all.status !== 0) return null;
+  const gone = new Set(zeroSeparated(deleted.stdout));
+  return zeroSeparated(all.stdout)
+    .filter((path) => !gone.has(path))
+    .slice(0, PATHS)
+    .map(textOf);
 }
 
 /** Breadth first, links not followed. Raw paths until the end. */

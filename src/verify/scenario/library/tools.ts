@@ -115,14 +115,6 @@ export const toolScenarios: readonly Scenario[] = [
     expect: { stop_reason: "end_turn", final_text: ["One about a heron."], model_saw: ["What herons do at dawn"] },
   },
   {
-    name: "skill-in-root",
-    title: "the model is told of a skill in a folder that the agent was given as one more root of skills",
-    needs: ["skill_root"],
-    session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
-    turns: [{ prompt: "Which skills are there?", steps: [{ blocks: [{ type: "text", text: "One about a heron." }] }] }],
-    expect: { stop_reason: "end_turn", final_text: ["One about a heron."], model_saw: ["What herons do at dawn"] },
-  },
-  {
     name: "skill-by-tool",
     title: "a skill that lies where the agent does not look is used by the model, through the tool that offers it",
     needs: ["mcp_server"],
