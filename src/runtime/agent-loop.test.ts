@@ -12,6 +12,7 @@ import { MemoryJournal } from "./memory-stores.ts";
 import { recordsOf } from "./records.ts";
 import { replay } from "./replay.ts";
 import { bodyOf, clientTransport, countTool, echoTool, openLoop, startModel, waitTool } from "./test-loop.ts";
+import { baseTools } from "./tools/index.ts";
 import { defineTool } from "./tools/tool.ts";
 
 const closers: (() => Promise<void>)[] = [];
@@ -142,6 +143,18 @@ describe("turn", () => {
     expect(outputs[0]).toContain("/text must be string");
     expect(outputs[1]).toContain("not valid JSON");
     expect(outputs[2]).toContain("Use one of: echo");
+  });
+
+  it("answers a path that can be none with a sentence, and the turn goes on", async () => {
+    const call = (name: string, path: string, more = {}): ModelStep => ({
+      blocks: [{ type: "tool", native_name: name, input: { path, ...more } }],
+    });
+    const long = call("write", "q/".repeat(3000), { content: "x" });
+    const { baseUrl } = await scripted([call("read", "a\0b"), long, say("Then not.")]);
+    const { loop, journal } = await openLoop({ baseUrl, tools: baseTools() });
+    expect(await loop.prompt("go")).toMatchObject({ reason: "end_turn" });
+    const outputs = recordsOf(journal.records, "call.finished").map((one) => String(one.output));
+    expect(outputs).toEqual(["The path has a NUL byte in it.", "The path has 6000 characters: at most 4096 are possible."]);
   });
 
   it("ends at the limit of steps, tokens, cost and time", async () => {

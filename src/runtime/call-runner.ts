@@ -16,7 +16,7 @@ import type { Effect } from "./records.ts";
 import type { PermissionMode } from "./settings.ts";
 import type { CallState } from "./state.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
-import type { AnyTool } from "./tools/tool.ts";
+import { type AnyTool, ToolError } from "./tools/tool.ts";
 
 /** What the rules say about a call. */
 export interface Decision {
@@ -60,9 +60,8 @@ export class CallRunner {
   mayStartEarly(call: ModelCall): boolean {
     const read = this.#ports.registry.read(call);
     if (!read.ok || read.tool.effect !== "none") return false;
-    const { directory } = this.#ports;
-    const subject = read.tool.subject(checkedArguments(read.args), { directory });
-    return this.#decide(subject, call.key).decision === "allow";
+    const subject = this.#subjectOf(read.tool, read.args);
+    return !(subject instanceof ToolError) && this.#decide(subject, call.key).decision === "allow";
   }
 
   /** Resolves when the outcome is in the journal. It does not throw for what a tool does. */
@@ -80,10 +79,22 @@ export class CallRunner {
     if (!read.ok) return this.#finish(call, started, finished(read.message, { is_error: true, note: "bad_arguments" }));
     if (signal.aborted) return this.#finish(call, started, interrupted());
     const { tool, args } = read;
-    const subject = tool.subject(checkedArguments(args), { directory: this.#ports.directory });
+    const subject = this.#subjectOf(tool, args);
+    if (subject instanceof ToolError)
+      return this.#finish(call, started, finished(subject.message, { is_error: true, note: "bad_arguments" }));
     const refusal = await this.#approve(call, tool, args, subject, signal);
     if (refusal !== null) return this.#finish(call, started, refusal);
     this.#finish(call, started, await this.#ports.performer.perform(call, tool, args, subject, signal));
+  }
+
+  /** What a rule decides about; an error for a path that can be none. */
+  #subjectOf(tool: AnyTool, args: JsonObject): PermissionSubject | ToolError {
+    try {
+      return tool.subject(checkedArguments(args), { directory: this.#ports.directory });
+    } catch (error) {
+      if (error instanceof ToolError) return error;
+      throw error;
+    }
   }
 
   #decide(subject: PermissionSubject, call: string): Decision {
