@@ -11,6 +11,7 @@ export const responsesProfile: VerifyProfile = {
   scenarios: responsesScenarios,
   // Other agents keep to themselves what their model sends; ours shows each byte, also those that are no protocol.
   adjustments: [expects("it shows what the model sent", { events: ["agent.unparsed"] }, "garbage")],
+  shown: true,
   marks: true,
   models: { first: "scripted-model", other: "scripted-other" },
   compact: "/compact",
