@@ -82,6 +82,18 @@ describe("a result", () => {
 });
 
 it.each([
+  [3, "failed"],
+  [0, "completed"],
+])("[U3] a command that ended with %i is %s, whatever the agent calls it", (exit, status) => {
+  const talk = Talk.with("opencode");
+  talk.prompt("go");
+  talk.update("tool_call", { toolCallId: "c", title: "bash", kind: "execute", status: "pending", rawInput: { command: "x" } });
+  talk.update("tool_call_update", { toolCallId: "c", status: "completed", rawOutput: { output: "x", metadata: { exit } } });
+  expect(talk.of("item.complete").at(-1)).toMatchObject({ status });
+  expect(talk.of("item.add").at(-1)).toMatchObject({ status });
+});
+
+it.each([
   ["a status in its words", { code: -32603, message: "Internal error: API Error: 400 no" }],
   [
     "the provider's answer",

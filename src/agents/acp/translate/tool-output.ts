@@ -6,9 +6,16 @@ import { blockPart } from "./blocks.ts";
 import type { Quirks } from "./quirks.ts";
 import type { Call, SessionState } from "./session-state.ts";
 
-export function resultParts(state: SessionState, quirks: Quirks, call: Call, failed: boolean): DraftPart[] {
+/** What a call left behind. `told`: the agent says that it failed; a command with an exit code above 0 failed too, whatever the agent calls it. */
+export function outcomeOf(
+  state: SessionState,
+  quirks: Quirks,
+  call: Call,
+  told: { failed: boolean; isCommand: boolean },
+): { failed: boolean; content: DraftPart[] } {
   const { text, trailerExit } = outputText(state, quirks, call);
   const exit = call.exitCode ?? terminalExit(state, call) ?? rawExitCode(call.raw) ?? trailerExit;
+  const failed = told.failed || (told.isCommand && (exit ?? 0) > 0);
   const duration = rawDuration(call.raw);
   const result: DraftPart = {
     type: "tool_result",
@@ -18,7 +25,7 @@ export function resultParts(state: SessionState, quirks: Quirks, call: Call, fai
     ...(exit === undefined ? {} : { exit_code: exit }),
     ...(duration === undefined ? {} : { duration_ms: duration }),
   };
-  return [result, ...(failed ? [] : fileParts(call.content)), ...mediaParts(call)];
+  return { failed, content: [result, ...(failed ? [] : fileParts(call.content)), ...mediaParts(call)] };
 }
 
 function outputText(state: SessionState, quirks: Quirks, call: Call): { text: string; trailerExit: number | undefined } {

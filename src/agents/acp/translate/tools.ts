@@ -7,7 +7,7 @@ import { todoPlan } from "./plans.ts";
 import type { Call, SessionState, Surroundings } from "./session-state.ts";
 import { linkTerminals, metaTerminal } from "./terminals.ts";
 import { toolKind } from "./tool-kinds.ts";
-import { contentText, resultParts } from "./tool-output.ts";
+import { contentText, outcomeOf } from "./tool-output.ts";
 
 export type Sighting = "tool_call" | "tool_call_update" | "permission";
 
@@ -250,8 +250,9 @@ const resultItem = (call: Call, content: DraftPart[]) => ({
 
 export function finish(state: SessionState, around: Surroundings, call: Call, failed: boolean): Draft[] {
   call.state = "ended";
-  const status = failed ? "failed" : "completed";
-  const content = resultParts(state, around.quirks, call, failed);
+  const outcome = outcomeOf(state, around.quirks, call, { failed, isCommand: kindOf(call) === "shell" });
+  const { content } = outcome;
+  const status = outcome.failed ? "failed" : "completed";
   const done: Draft = { do: "item.complete", key: call.key, status };
   if (call.resultOpen) return [done, { do: "item.complete", key: call.resultKey, content, status }];
   return [done, { do: "item.add", item: resultItem(call, content), status }];

@@ -266,7 +266,7 @@ describe("tool calls", () => {
       },
     });
     expect(talk.of("item.complete").at(-1)?.content).toEqual([
-      { type: "tool_result", call_id: "c", output: "out\n", exit_code: 1 },
+      { type: "tool_result", call_id: "c", output: "out\n", is_error: true, exit_code: 1 },
     ]);
   });
 
@@ -562,7 +562,7 @@ describe("version 2", () => {
     talk.update("terminal_update", { terminalId: "t", exitStatus: { exitCode: 2 } });
     talk.update("tool_call_update", { toolCallId: "c", status: "completed" });
     expect(talk.of("item.complete").at(-1)?.content).toEqual([
-      { type: "tool_result", call_id: "c", output: "é\n", exit_code: 2 },
+      { type: "tool_result", call_id: "c", output: "é\n", is_error: true, exit_code: 2 },
     ]);
     const diff = { type: "diff", changes: [{ operation: "modify", path: "/w/x" }], patch: { format: "git_patch", text: patch } };
     talk.update("tool_call_update", { toolCallId: "d", kind: "edit", title: "Edit", status: "completed", content: [diff] });
