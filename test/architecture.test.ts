@@ -16,10 +16,11 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
  * `log/sqlite`, `log/postgres` and `log/memory` are its engines.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
+  json: [],
   schema: [],
-  transports: [],
+  transports: ["json"],
   discovery: [],
-  openresponses: [],
+  openresponses: ["json"],
   runtime: ["openresponses"],
   redaction: ["schema"],
   trust: ["schema"],
@@ -32,11 +33,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cluster: ["log", "log/postgres", "schema"],
   agents: ["schema", "trust"],
   "agents/kit": ["agents", "schema", "transports", "trust"],
-  "agents/*": ["agents", "agents/kit", "schema", "transports", "trust"],
+  "agents/*": ["agents", "agents/kit", "json", "schema", "transports", "trust"],
   search: ["log", "schema"],
   workspace: ["agents", "log", "schema", "transports"],
-  session: ["agents", "log", "redaction", "schema"],
-  server: ["log", "redaction", "schema", "search", "session", "transports", "trust", "workspace"],
+  session: ["agents", "json", "log", "redaction", "schema"],
+  server: ["json", "log", "redaction", "schema", "search", "session", "transports", "trust", "workspace"],
   client: ["dialects", "discovery", "schema"],
   mcp: ["client", "schema"],
   daemon: [

@@ -222,14 +222,14 @@ describe("ResponsesClient", () => {
     const deep = (levels: number) => `{"type":"acme:deep","sequence_number":3,"x":${"[".repeat(levels)}"]"${"]".repeat(levels)}}`;
     const text = streamOf(conformingEvents()).replace(
       "event: response.completed",
-      `data: ${deep(100_000)}\n\ndata: ${deep(400)}\n\nevent: response.completed`,
+      `data: ${deep(100_000)}\n\ndata: ${deep(150)}\n\nevent: response.completed`,
     );
     const { baseUrl } = await endpoint((response) => sendStream(response, text));
     const { outcome, events, bytes } = await ask(baseUrl);
     expect(outcome).toMatchObject({ kind: "completed" });
     expect(bytes).toBe(text);
     expect(events.filter(({ status }) => status === "invalid_json").map(({ raw }) => raw)).toEqual([deep(100_000)]);
-    expect(events.some(({ text: payload, status }) => payload === deep(400) && status === "event")).toBe(true);
+    expect(events.some(({ text: payload, status }) => payload === deep(150) && status === "event")).toBe(true);
   });
 
   it("abort while the last bytes of a complete answer are read: no error that nobody listens for", async () => {

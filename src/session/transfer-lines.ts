@@ -4,14 +4,13 @@
  */
 import Type from "typebox";
 import { Compile, type Validator } from "typebox/compile";
+import { MAX_DEPTH, nestsDeeper } from "../json/depth.ts";
 import { Usage } from "../schema/event-data.ts";
 import { nullable } from "../schema/nullable.ts";
 import { onUse } from "../schema/on-use.ts";
 import { Metadata, Name, SessionId } from "../schema/session.ts";
 
 export const FORMAT = 1;
-/** JSON is parsed at any depth, but writing it again uses the stack. No agent says anything this deep. */
-const MAX_DEPTH = 200;
 
 const closed = { additionalProperties: false };
 const Base64 = Type.String({ pattern: "^[A-Za-z0-9+/]*={0,2}$" });
@@ -121,18 +120,12 @@ export function bytesOf(base64: string): Buffer {
 
 function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    if (!nestedWithin(value, MAX_DEPTH)) throw new LineError(`is nested deeper than ${MAX_DEPTH} levels`);
-    return value;
+    if (nestsDeeper(text, MAX_DEPTH)) throw new LineError(`is nested deeper than ${MAX_DEPTH} levels`);
+    return JSON.parse(text);
   } catch (error) {
     if (error instanceof LineError) throw error;
     throw new LineError(`is not JSON (${error instanceof Error ? error.message : String(error)})`);
   }
-}
-
-function nestedWithin(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return levels > 0 && Object.values(value).every((part) => nestedWithin(part, levels - 1));
 }
 
 const kindOf = (value: unknown): unknown =>

@@ -1,4 +1,5 @@
 /** One JSON request to a local agent server, with a time limit and typed failures. No retries: the caller knows what may be repeated. */
+import { parseMessage } from "../json/depth.ts";
 
 export type HttpErrorCode = "network" | "timeout" | "aborted" | "http_status" | "not_json" | "too_large";
 
@@ -90,7 +91,7 @@ function isJsonType(contentType: string): boolean {
 /** Undefined when it is not JSON, which no JSON text parses to. */
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseMessage(text);
   } catch {
     return undefined;
   }

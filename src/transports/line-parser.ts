@@ -4,6 +4,7 @@
  *
  * Values of lines in a row share the parts that are the same in both. These are frozen: who changes one gets an error, and no other message changes with it.
  */
+import { parseMessage } from "../json/depth.ts";
 import { type Leaf, leavesOf } from "./json-leaves.ts";
 
 /** Longer lines are parsed: they do not come by the thousand. */
@@ -64,7 +65,7 @@ export class LineParser {
       this.#uses++;
       return make(template.way, values);
     }
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseMessage(line);
     this.#learn(line, value);
     return value;
   }

@@ -43,6 +43,16 @@ describe("NdjsonChannel", () => {
     ]);
   });
 
+  it("takes JSON that is nested too deeply for anybody to walk over for garbage, and goes on", () => {
+    const { seen, channel: c } = channel();
+    const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    c.feed(Buffer.from(`${deep}\n{"a":1}\n`));
+    expect(seen).toEqual([
+      ["garbage", deep],
+      ["message", { a: 1 }],
+    ]);
+  });
+
   it("keeps a line that is no UTF-8 as its bytes, message or garbage, and every other one as text", () => {
     const invalid = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff]), Buffer.from('"}')]);
     const raws: (Buffer | string)[] = [];

@@ -319,7 +319,8 @@ describe("what the agent asks", () => {
     expect(witness.drafts).toContainEqual(
       expect.objectContaining({
         do: "item.complete",
-        content: [{ type: "tool_result", call_id: "t", output: "out\n", exit_code: 4 }],
+        status: "failed",
+        content: [{ type: "tool_result", call_id: "t", output: "out\n", exit_code: 4, is_error: true }],
       }),
     );
     expect(processes()).toHaveLength(1);

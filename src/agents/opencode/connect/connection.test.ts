@@ -192,6 +192,24 @@ describe("the connection", () => {
     expect(desk.texts.at(-1)).toBe("Half and whole: ask");
   });
 
+  it("what was allowed is not rejected by a rejection that was given after it", async () => {
+    const { desk, line } = await open();
+    await line.prompt(message("ask twice"));
+    await desk.until(() => desk.scribe.requests.size === 2);
+    const [one, two] = desk.scribe.requests.open();
+    const answer = (reply: "once" | "reject") => ({ reply, option_id: reply, message: null, updated_input: undefined });
+    await Promise.all([
+      line.replyPermission(one?.side.native, answer("once")),
+      line.replyPermission(two?.side.native, answer("reject")),
+    ]);
+    await desk.ended(1);
+    const replied = desk.rows.flatMap(({ data }) => {
+      const { payload } = data as { payload?: { type: string; properties: { reply: string } } };
+      return payload?.type === "permission.replied" ? [payload.properties.reply] : [];
+    });
+    expect(replied).toEqual(["once", "reject"]);
+  });
+
   it("a refused prompt is told as a failed turn, with its text", async () => {
     const { desk, line } = await open();
     await line.prompt(message("refuse"));

@@ -64,6 +64,8 @@ class OpencodeConnection implements Connection {
   #freeAgents: string[] = [];
   /** What the person allowed for as long as this connection lives: each entry a permission with the patterns that were offered. */
   readonly #always: { permission: string; patterns: string[] }[] = [];
+  /** The last answer to a request for permission that was sent, when it has arrived. */
+  #answered: Promise<void> = Promise.resolve();
   #defaultModel: string | null = null;
   #closed = false;
 
@@ -298,7 +300,7 @@ class OpencodeConnection implements Connection {
     this.#port?.say([
       { do: "permission.resolve", key: id, status: "approved", resolved_by: "policy", reply: "once", option_id: "once" },
     ]);
-    void this.#answer(`/permission/${id}/reply`, { reply: "once" }).catch(() => {});
+    void this.#inOrder(() => this.#answer(`/permission/${id}/reply`, { reply: "once" })).catch(() => {});
   }
 
   /**
@@ -310,7 +312,14 @@ class OpencodeConnection implements Connection {
     const { remember, ...answer } = answerFor(choices, reply) ?? { reply: "reject" };
     if (remember) this.#always.push(remember);
     const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
-    await this.#answer(path, { ...answer, ...(reply.message ? { message: reply.message } : {}) });
+    await this.#inOrder(() => this.#answer(path, { ...answer, ...(reply.message ? { message: reply.message } : {}) }));
+  }
+
+  /** 1.18: a rejection rejects every other request of the session that is open. What was allowed before it must have arrived by then. */
+  async #inOrder(send: () => Promise<void>): Promise<void> {
+    const sent = this.#answered.then(send);
+    this.#answered = sent.catch(() => {});
+    await sent;
   }
 
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { parseMessage } from "../../../json/depth.ts";
 import { HttpError, httpJson, type SseConnection } from "../../../transports/index.ts";
 import {
   AgentError,
@@ -369,7 +370,7 @@ const how = ({ code, signal }: ExitInfo): string => (signal === null ? `with cod
 
 function parsed(text: string | null): unknown {
   try {
-    return JSON.parse(text ?? "");
+    return parseMessage(text ?? "");
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 // The event stream of one server: records every frame, and knows from it which sessions are at work and whether the stream is really open.
+import { parseMessage } from "../../../json/depth.ts";
 import { openSse, type SseConnection } from "../../../transports/index.ts";
 import type { Channel } from "../../contract.ts";
 import { arr, type JsonRecord, rec, str } from "../../json.ts";
@@ -66,7 +67,7 @@ export class StreamListener {
   #frame(text: string): void {
     let json: unknown;
     try {
-      json = JSON.parse(text);
+      json = parseMessage(text);
     } catch (error) {
       this.#channel.unparsed("sse", Buffer.from(text), error instanceof Error ? error.message : String(error));
       return;

@@ -1,5 +1,6 @@
 // Acts as `opencode serve` for the tests of the connection: the same routes, the same stream, and the same late listening of /global/event.
 // What a prompt says decides what happens: "hang" stops in mid-text, "drop" loses the stream in mid-text and finishes unheard, "ask" asks,
+// "ask twice" asks twice, and an answer that allows takes its time,
 // "mute" goes idle without an answer, as does everything after it until the instance is disposed.
 import { createServer } from "node:http";
 
@@ -77,6 +78,15 @@ function prompt(directory, sessionID, text) {
       field: "text",
       delta: `${index} `,
     });
+  if (text.includes("ask twice")) {
+    let open = 2;
+    for (const command of ["one", "two"]) {
+      const request = { id: id("per"), sessionID, permission: "bash", patterns: [command], metadata: { command }, always: [] };
+      pending.push({ request, slow: true, finish: () => --open === 0 && finish() });
+      emit(directory, "permission.asked", request);
+    }
+    return;
+  }
   if (text.includes("ask")) {
     const request = { id: id("per"), sessionID, permission: "bash", patterns: ["x"], metadata: { command: "x" }, always: ["x"] };
     pending.push({ request, finish });
@@ -180,12 +190,18 @@ const routes = [
   [
     "POST",
     /^\/permission\/([^/]+)\/reply$/,
-    ([request], { directory, body }) => {
-      const index = pending.findIndex((one) => one.request.id === request);
-      if (index < 0) return { status: 404, body: { _tag: "PermissionNotFoundError" } };
-      const [{ request: asked, finish }] = pending.splice(index, 1);
-      emit(directory, "permission.replied", { sessionID: asked.sessionID, requestID: request, reply: body.reply });
-      finish();
+    async ([request], { directory, body }) => {
+      const one = pending.find(({ request: { id } }) => id === request);
+      if (one?.slow && body.reply !== "reject") await new Promise((resolve) => setTimeout(resolve, LATE_MS));
+      if (!pending.includes(one)) return { status: 404, body: { _tag: "PermissionNotFoundError" } };
+      const { sessionID } = one.request;
+      // 1.18: a rejection rejects all that the session asks for.
+      const answered = body.reply === "reject" ? pending.filter((other) => other.request.sessionID === sessionID) : [one];
+      for (const each of answered) {
+        pending.splice(pending.indexOf(each), 1);
+        emit(directory, "permission.replied", { sessionID, requestID: each.request.id, reply: body.reply });
+        each.finish();
+      }
       return true;
     },
   ],
@@ -203,12 +219,12 @@ const server = createServer((request, response) => {
   }
   let text = "";
   request.on("data", (chunk) => (text += chunk));
-  request.on("end", () => {
+  request.on("end", async () => {
     for (const [method, pattern, act] of routes) {
       const match = pattern.exec(url.pathname);
       if (!match || request.method !== method) continue;
       const context = { directory: url.searchParams.get("directory") ?? "", body: text === "" ? {} : JSON.parse(text) };
-      const result = act(match.slice(1), context);
+      const result = await act(match.slice(1), context);
       const { status = 200, body = result } = result?.status ? result : {};
       if (status === 204) return response.writeHead(204).end();
       return response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
