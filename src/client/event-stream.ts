@@ -38,6 +38,7 @@ const FINAL = new Set([
   "log_changed",
   "data_damaged",
   "invalid_request",
+  "no_fleet",
   "aborted",
 ]);
 

@@ -96,6 +96,8 @@ const REACHED: Record<string, string | null> = {
   writeFile: "files write",
   makeDirectory: "files mkdir",
   moveFile: "files mv",
+  // For pages that show several daemons.
+  listDaemons: null,
   listNodes: "nodes ls",
   watchNodes: "nodes ls",
   getNode: "nodes ls",

@@ -16,6 +16,8 @@ let client: Dragoman;
 let session: SessionHandle;
 let described: Operation[];
 const seen: Seen[] = [];
+/** Ends a stream that may have nothing to tell, as soon as it is open. */
+let answered: AbortController | undefined;
 
 /** The real fetch, overheard. */
 const overheard: typeof fetch = async (input, init) => {
@@ -28,6 +30,7 @@ const overheard: typeof fetch = async (input, init) => {
     status: response.status,
     code: problem?.code,
   });
+  answered?.abort();
   return response;
 };
 
@@ -98,7 +101,11 @@ const calls: Record<keyof typeof operations, Call> = {
     }),
   importSession: (d) => d.importSession("not a session", { session_id: "imported", resume: true }, { idempotencyKey: "k2" }),
   pruneSessions: (d) => d.pruneSessions({ older_than: "9999w", keep: 100, dry_run: true }),
-  streamAllEvents: (d) => d.events({ ...everyType, after: "0.0", kinds: ["session", "task"], node: "n", labels: { zone: "a" } }),
+  streamAllEvents: (d) => {
+    answered = new AbortController();
+    const { signal } = answered;
+    return d.events({ ...everyType, after: "0.0", kinds: ["session", "task"], node: "n", labels: { zone: "a" }, signal });
+  },
   search: (d) => d.search("x", { agent: "mock", directory: dataDir, session: "s", kind: "user,tool", limit: 1, before: "1" }),
   readArtifact: (d) => d.artifact("none", { start: 1, end: 2 }),
   listArtifacts: (d) => d.artifacts(everyArtifact),
@@ -241,6 +248,8 @@ async function play(result: ReturnType<Call>): Promise<void> {
     await result.return(undefined);
   } catch (error) {
     if (!(error instanceof DragomanError) || error.code === "unreachable") throw error;
+  } finally {
+    answered = undefined;
   }
 }
 
