@@ -24,7 +24,7 @@ describe.skipIf(withoutPostgres())("clients of a fleet that breaks", () => {
   });
   afterAll(() => cluster?.stop());
 
-  it(`[O6, O10] a stream of events tells 1 to n once through the death of its gateway and of the owner, a drain and a restart of the database (${STREAMS} times)`, {
+  it(`[O6] [O10] a stream of events tells 1 to n once through the death of its gateway and of the owner, a drain and a restart of the database (${STREAMS} times)`, {
     timeout: 120_000 + STREAMS * 120_000,
   }, async () => {
     for (let round = 0; round < STREAMS; round++) {

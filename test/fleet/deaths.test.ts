@@ -66,7 +66,7 @@ describe.skipIf(withoutPostgres())("deaths of nodes", () => {
     }
   };
 
-  it(`[O5, O6] kill -9 of a node: others own its sessions, close what was open, and go on with what their agents knew (${KILLS} times, ${SESSIONS} sessions)`, {
+  it(`[O5] [O6] kill -9 of a node: others own its sessions, close what was open, and go on with what their agents knew (${KILLS} times, ${SESSIONS} sessions)`, {
     timeout: limit(KILLS),
   }, async () => {
     const taken: number[] = [];
@@ -107,7 +107,7 @@ describe.skipIf(withoutPostgres())("deaths of nodes", () => {
     );
   });
 
-  it(`[O3, O8] a node that was stopped for longer than its lease writes nothing any more, and ends the agents it lost (${ZOMBIES} times)`, {
+  it(`[O3] [O8] a node that was stopped for longer than its lease writes nothing any more, and ends the agents it lost (${ZOMBIES} times)`, {
     timeout: limit(ZOMBIES),
   }, async () => {
     for (let round = 0; round < ZOMBIES; round++) {
