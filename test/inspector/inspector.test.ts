@@ -4,7 +4,6 @@ import { accessCases } from "./access-cases.ts";
 import { accessibilityCases } from "./accessibility-cases.ts";
 import { composerCases } from "./composer-cases.ts";
 import { debuggingCases } from "./debugging-cases.ts";
-import { familyCases } from "./family-cases.ts";
 import { layoutCases } from "./layout-cases.ts";
 import { listCases } from "./list-cases.ts";
 import { requestCases } from "./request-cases.ts";
@@ -31,7 +30,6 @@ describe.skipIf(!hasBrowser)(`inspector${hasBrowser ? "" : " (skipped: install c
   describe("list", () => listCases(world));
   describe("requests", () => requestCases(world));
   describe("access", () => accessCases(world));
-  describe("family", () => familyCases(world));
   describe("layout", () => layoutCases(world));
   describe("terminal", () => terminalCases(world));
   describe("debugging", () => debuggingCases(world));

@@ -22,7 +22,7 @@ export function layoutCases(world: World): void {
     expect(dot.right).toBeLessThanOrEqual(title.left);
     const tag = page.locator(".session-head .status-tag");
     expect(await tag.evaluate((node) => node.scrollWidth <= node.clientWidth + 1)).toBe(true);
-    await page.getByRole("button", { name: "Fork it to go on" }).click();
+    await page.getByRole("button", { name: "Fork it to continue" }).click();
     await page.getByRole("link", { name: "forked from Ended row" }).waitFor();
     await idle.terminate();
   });

@@ -57,7 +57,7 @@ export function listCases(world: World): void {
     const session = await world.session("Palette target");
     await session.prompt("say quite unmistakable words");
     const page = await world.window("/");
-    const box = page.getByRole("combobox", { name: /Go to a session/ });
+    const box = page.getByRole("combobox", { name: /Search sessions/ });
     await page.keyboard.press("Control+k");
     await box.fill("palette tar");
     await page.getByRole("option", { name: /Palette target/, selected: true }).waitFor();

@@ -58,7 +58,7 @@ export function Chart({ title, x, series, format, tick = format, place, kind, ab
         <strong>{title}</strong>
         <span className="dim">{about}</span>
       </figcaption>
-      <div ref={host} role="img" aria-label={`${title} of ${about}`} />
+      <div ref={host} role="img" aria-label={`${title}: ${about}`} />
       <ul className="chart-legend" aria-label={`Legend of ${title}`}>
         {series.map(({ label, colour, values }) => (
           <li key={label}>
