@@ -25,7 +25,7 @@ describe.skipIf(withoutPostgres())("clients of a fleet that breaks", () => {
   afterAll(() => cluster?.stop());
 
   it(`[O6] [O10] a stream of events tells 1 to n once through the death of its gateway and of the owner, a drain and a restart of the database (${STREAMS} times)`, {
-    timeout: 120_000 + STREAMS * 120_000,
+    timeout: 240_000 + STREAMS * 120_000,
   }, async () => {
     for (let round = 0; round < STREAMS; round++) {
       await cluster.settled(anyGateway(), NAMES);
@@ -75,7 +75,7 @@ describe.skipIf(withoutPostgres())("clients of a fleet that breaks", () => {
   });
 
   it(`[O7] a message with a key that is sent again over three nodes during a takeover makes one turn (${KEYS} messages)`, {
-    timeout: 120_000 + KEYS * 10_000,
+    timeout: 240_000 + KEYS * 10_000,
   }, async () => {
     let answers = 0;
     for (let done = 0; done < KEYS; done += AT_ONCE) {

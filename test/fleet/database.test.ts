@@ -77,7 +77,7 @@ describe.skipIf(withoutPostgres())("the database of a fleet dies", () => {
   };
 
   it(`[O4] killed and started again: nothing that was seen is lost, nothing is there twice (${KILLS} times)`, {
-    timeout: 180_000 + KILLS * 30_000,
+    timeout: 240_000 + KILLS * 30_000,
   }, async () => {
     const back: number[] = [];
     const total = await underLoad(async (seen) => {
@@ -98,7 +98,7 @@ describe.skipIf(withoutPostgres())("the database of a fleet dies", () => {
   });
 
   it(`[O4] killed for good, a synchronous standby takes its place: nothing that was seen is lost (${FAILOVERS} times)`, {
-    timeout: 180_000 + FAILOVERS * 60_000,
+    timeout: 240_000 + FAILOVERS * 60_000,
   }, async () => {
     const back: number[] = [];
     const total = await underLoad(async (seen) => {
