@@ -2,8 +2,9 @@
 import type { Readable, Writable } from "node:stream";
 import type { LiveChunk, LiveTail } from "../log/postgres/live.ts";
 import type { FleetClock } from "./fleet-node.ts";
-import { type LivePeer, LiveReceiver } from "./live-receiver.ts";
+import { LiveReceiver } from "./live-receiver.ts";
 import { type FollowAnswer, type FollowRequest, LiveSender } from "./live-sender.ts";
+import type { PeerNode } from "./node-calls.ts";
 
 /** The names of its questions between nodes. */
 export const LIVE = "live/";
@@ -14,9 +15,9 @@ export type FleetLiveOptions = {
   clock: FleetClock;
   owns(sessionId: string): boolean;
   receive(chunk: LiveChunk): void;
-  owners(sessionIds: readonly string[]): Promise<ReadonlyMap<string, LivePeer>>;
-  ask(node: LivePeer, name: string, body: string): Promise<string>;
-  stream(node: LivePeer, name: string): Promise<Readable>;
+  owners(sessionIds: readonly string[]): Promise<ReadonlyMap<string, PeerNode>>;
+  ask(node: PeerNode, name: string, body: string): Promise<string>;
+  stream(node: PeerNode, name: string): Promise<Readable>;
 };
 
 export class FleetLive {

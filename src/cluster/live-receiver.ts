@@ -8,31 +8,29 @@ import type { FollowedStream, LiveChunk, LiveTail } from "../log/postgres/live.t
 import type { FleetClock } from "./fleet-node.ts";
 import { FrameReader } from "./live-frames.ts";
 import type { FollowAnswer, FollowRequest } from "./live-sender.ts";
-
-export type LivePeer = { node_id: string; url: string };
+import type { PeerNode } from "./node-calls.ts";
 
 export type LiveReceiverOptions = {
   live: LiveTail;
   clock: FleetClock;
   receive(chunk: LiveChunk): void;
   /** Those that another node owns, by session. */
-  owners(sessionIds: readonly string[]): Promise<ReadonlyMap<string, LivePeer>>;
+  owners(sessionIds: readonly string[]): Promise<ReadonlyMap<string, PeerNode>>;
   /** The bytes that this node sends from now on. */
-  connect(node: LivePeer, connection: string): Promise<Readable>;
-  follow(node: LivePeer, request: FollowRequest): Promise<FollowAnswer>;
+  connect(node: PeerNode, connection: string): Promise<Readable>;
+  follow(node: PeerNode, request: FollowRequest): Promise<FollowAnswer>;
 };
 
 /** How often owners are looked for, and what nobody follows any more is given up. */
 const ROUND_MS = 1_000;
 
 type Followed = { stream: FollowedStream; node: string | null };
+type Connection = { node: PeerNode; name: string; bytes: Readable };
 
 export class LiveReceiver {
   readonly #options: LiveReceiverOptions;
   readonly #followed = new Map<number, Followed>();
-  readonly #connections = new Map<string, { name: string; bytes: Readable }>();
-  /** Where they are. */
-  readonly #urls = new Map<string, string>();
+  readonly #connections = new Map<string, Connection>();
   #cancel: (() => void) | null = null;
   #soon = false;
   #arranging = false;
@@ -82,7 +80,7 @@ export class LiveReceiver {
       const lost = [...this.#followed.values()].filter(({ node }) => node === null);
       if (lost.length === 0) return;
       const owners = await this.#options.owners(lost.map(({ stream }) => stream.id));
-      const byNode = new Map<string, { node: LivePeer; streams: FollowedStream[] }>();
+      const byNode = new Map<string, { node: PeerNode; streams: FollowedStream[] }>();
       for (const { stream } of lost) {
         const node = owners.get(stream.id);
         if (!node) continue;
@@ -111,21 +109,20 @@ export class LiveReceiver {
       const connection = this.#connections.get(node_id);
       if (!connection) continue;
       const left = [...this.#followed.values()].some(({ node }) => node === node_id);
-      if (left) await this.#ask(node_id, { connection: connection.name, remove });
+      if (left) await this.#ask(connection, { remove });
       else connection.bytes.destroy();
     }
   }
 
-  #ask(node_id: string, request: FollowRequest): Promise<FollowAnswer> {
-    return this.#options.follow({ node_id, url: this.#urls.get(node_id) ?? "" }, request).catch(() => null);
+  #ask({ node, name }: Connection, request: Omit<FollowRequest, "connection">): Promise<FollowAnswer> {
+    return this.#options.follow(node, { connection: name, ...request }).catch(() => null);
   }
 
-  async #follow(node: LivePeer, streams: readonly FollowedStream[]): Promise<void> {
-    this.#urls.set(node.node_id, node.url);
+  async #follow(node: PeerNode, streams: readonly FollowedStream[]): Promise<void> {
     const connection = await this.#connection(node).catch(() => null);
     if (!connection) return;
     const add = streams.map(({ no, id }) => ({ no, id }));
-    const answer = await this.#ask(node.node_id, { connection: connection.name, add });
+    const answer = await this.#ask(connection, { add });
     if (this.#connections.get(node.node_id) !== connection) return;
     if (!answer) return void connection.bytes.destroy();
     for (const no of answer.here) {
@@ -136,11 +133,11 @@ export class LiveReceiver {
     }
   }
 
-  async #connection(node: LivePeer): Promise<{ name: string; bytes: Readable }> {
+  async #connection(node: PeerNode): Promise<Connection> {
     const known = this.#connections.get(node.node_id);
     if (known) return known;
     const name = randomUUID();
-    const connection = { name, bytes: await this.#options.connect(node, name) };
+    const connection = { node, name, bytes: await this.#options.connect(node, name) };
     this.#connections.set(node.node_id, connection);
     const { bytes } = connection;
     const frames = new FrameReader();

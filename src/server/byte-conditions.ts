@@ -7,15 +7,11 @@ import type { IncomingHttpHeaders } from "node:http";
 /** Bytes `start` to `end`, both included. */
 export type ByteRange = { start: number; end: number };
 
-/** The etags a header names; `*` names every one. */
-export function namesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  const named: string[] = header.match(/\*|"[^"]*"/g) ?? [];
+/** The client has these bytes: answer 304, whatever range it asks for. `*` names every etag. */
+export function isKnown(headers: IncomingHttpHeaders, etag: string): boolean {
+  const named: string[] = headers["if-none-match"]?.match(/\*|"[^"]*"/g) ?? [];
   return named.includes("*") || named.includes(etag);
 }
-
-/** The client has these bytes: answer 304, whatever range it asks for. */
-export const isKnown = (headers: IncomingHttpHeaders, etag: string): boolean => namesEtag(headers["if-none-match"], etag);
 
 /** Undefined: the whole, also for what is not understood (several ranges, other units) and when If-Range names other bytes. Null: outside. */
 export function rangeOf(headers: IncomingHttpHeaders, etag: string, size: number): ByteRange | undefined | null {
