@@ -114,6 +114,11 @@ describe("the connection", () => {
     return { desk, line };
   }
   const message = (text: string) => ({ message_id: "m", text, attachments: [] });
+  const repliedIn = (desk: Desk) =>
+    desk.rows.flatMap(({ data }) => {
+      const { payload } = data as { payload?: { type: string; properties: { reply: string } } };
+      return payload?.type === "permission.replied" ? [payload.properties.reply] : [];
+    });
   const opened = (desk: Desk) => desk.rows.filter(({ data }) => JSON.stringify(data).includes('"sse-open"')).length;
 
   it("twenty sessions cost one process and one event stream", async () => {
@@ -203,11 +208,25 @@ describe("the connection", () => {
       line.replyPermission(two?.side.native, answer("reject")),
     ]);
     await desk.ended(1);
-    const replied = desk.rows.flatMap(({ data }) => {
-      const { payload } = data as { payload?: { type: string; properties: { reply: string } } };
-      return payload?.type === "permission.replied" ? [payload.properties.reply] : [];
-    });
-    expect(replied).toEqual(["once", "reject"]);
+    expect(repliedIn(desk)).toEqual(["once", "reject"]);
+  });
+
+  it("what is allowed after a rejection runs all the same: the rejection waits for it, and counts at once", async () => {
+    const { desk, line } = await open();
+    await line.prompt(message("ask twice"));
+    await desk.until(() => desk.scribe.requests.size === 2);
+    const [one, two] = desk.scribe.requests.open();
+    const answer = (reply: "once" | "reject") => ({ reply, option_id: reply, message: null, updated_input: undefined });
+    await line.replyPermission(two?.side.native, answer("reject"));
+    expect(desk.scribe.requests.open()).toEqual([one]);
+    await line.replyPermission(one?.side.native, answer("once"));
+    await desk.ended(1);
+    expect(repliedIn(desk)).toEqual(["once", "reject"]);
+    const resolved = desk.events.flatMap((event) => (event.type === "permission.resolved" ? [event.data] : []));
+    expect(resolved.map(({ action, status }) => [action, status])).toEqual([
+      ["Run: two", "denied"],
+      ["Run: one", "approved"],
+    ]);
   });
 
   it("a refused prompt is told as a failed turn, with its text", async () => {

@@ -14,6 +14,7 @@ import { arr, isRecord, type JsonRecord, rec, records, str } from "../../json.ts
 import { answerFor } from "../../kit/choices.ts";
 import type { NativeRequest } from "../translate/requests.ts";
 import { mustHaveNoPlugins, skillsEnv } from "./directory-files.ts";
+import { PermissionAnswers } from "./permission-answers.ts";
 import {
   agentFor,
   allowsUnasked,
@@ -64,8 +65,7 @@ class OpencodeConnection implements Connection {
   #freeAgents: string[] = [];
   /** What the person allowed for as long as this connection lives: each entry a permission with the patterns that were offered. */
   readonly #always: { permission: string; patterns: string[] }[] = [];
-  /** The last answer to a request for permission that was sent, when it has arrived. */
-  #answered: Promise<void> = Promise.resolve();
+  readonly #answers = new PermissionAnswers();
   #defaultModel: string | null = null;
   #closed = false;
 
@@ -90,7 +90,12 @@ class OpencodeConnection implements Connection {
     this.#agents = new Set(agents.flatMap((agent) => str(agent.name) ?? []));
     this.#mustKnow(this.#config.agent_mode);
     this.#id = await this.#session(resume);
-    this.#server.attach(this.#id, { port, directory: this.#directory, onAsked: (asked) => this.#asked(asked) });
+    this.#server.attach(this.#id, {
+      port,
+      directory: this.#directory,
+      onAsked: (asked) => this.#asked(asked),
+      onSettled: (session, request) => this.#answers.settled(session, request),
+    });
     for (const mcp of this.#config.mcp_servers) await this.#addMcp(mcp);
     const commands = await this.#call("GET", "/command");
     this.#commands = new Set(records(commands.body).flatMap((command) => str(command.name) ?? []));
@@ -291,16 +296,18 @@ class OpencodeConnection implements Connection {
   }
 
   /** What needs no answer of a person: requests that the session's rules do not reach, and those the person allowed for good. */
-  #asked({ id, permission, patterns, subagent }: AskedPermission): void {
+  #asked({ id, session, permission, patterns }: AskedPermission): void {
+    this.#answers.asked(id, session);
     const { permission_mode: mode } = this.#config;
-    const unasked = (subagent || permission === "doom_loop") && allowsUnasked(mode, permission);
+    const unasked = (session !== this.#id || permission === "doom_loop") && allowsUnasked(mode, permission);
     const remembered = this.#always.filter((given) => given.permission === permission).flatMap((given) => given.patterns);
     const covered = patterns.length > 0 && patterns.every((text) => remembered.some((pattern) => matches(text, pattern)));
     if (!unasked && !covered) return;
     this.#port?.say([
       { do: "permission.resolve", key: id, status: "approved", resolved_by: "policy", reply: "once", option_id: "once" },
     ]);
-    void this.#inOrder(() => this.#answer(`/permission/${id}/reply`, { reply: "once" })).catch(() => {});
+    const send = (): Promise<void> => this.#answer(`/permission/${id}/reply`, { reply: "once" });
+    void this.#answers.give(id, session, { rejects: false, send }).catch(() => {});
   }
 
   /**
@@ -312,14 +319,12 @@ class OpencodeConnection implements Connection {
     const { remember, ...answer } = answerFor(choices, reply) ?? { reply: "reject" };
     if (remember) this.#always.push(remember);
     const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
-    await this.#inOrder(() => this.#answer(path, { ...answer, ...(reply.message ? { message: reply.message } : {}) }));
-  }
-
-  /** 1.18: a rejection rejects every other request of the session that is open. What was allowed before it must have arrived by then. */
-  async #inOrder(send: () => Promise<void>): Promise<void> {
-    const sent = this.#answered.then(send);
-    this.#answered = sent.catch(() => {});
-    await sent;
+    const send = (): Promise<void> => this.#answer(path, { ...answer, ...(reply.message ? { message: reply.message } : {}) });
+    const rejects = answer.reply === "reject";
+    if (await this.#answers.give(request_id, session_id, { rejects, send })) return;
+    // It is denied from now on, though OpenCode hears of it later: the ledger says when.
+    const denied = { status: "denied", resolved_by: "client", reply: "reject", option_id: "reject" } as const;
+    this.#port?.say([{ do: "permission.resolve", key: request_id, ...denied }]);
   }
 
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {

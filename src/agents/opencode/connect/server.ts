@@ -44,7 +44,12 @@ export type Answer = { status: number; body: unknown };
 export type Ask = { directory: string; body?: unknown; timeoutMs?: number; secret?: boolean };
 
 type Life = { process: RecordedProcess; url: string; headers: Record<string, string>; stream: SseConnection | null };
-type Attached = { port: SessionPort; directory: string; onAsked(asked: AskedPermission): void };
+type Attached = {
+  port: SessionPort;
+  directory: string;
+  onAsked(asked: AskedPermission): void;
+  onSettled(session: string, request: string | null): void;
+};
 
 export class OpencodeServer {
   readonly channel: Channel;
@@ -67,7 +72,10 @@ export class OpencodeServer {
     this.#host = host;
     this.#env = env;
     this.channel = host.openChannel(new OpencodeTranslator());
-    this.#listener = new StreamListener(this.channel, (root, asked) => this.#attached.get(root)?.onAsked(asked));
+    this.#listener = new StreamListener(this.channel, {
+      asked: (root, asked) => this.#attached.get(root)?.onAsked(asked),
+      settled: (root, session, request) => this.#attached.get(root)?.onSettled(session, request),
+    });
   }
 
   get sessions(): number {

@@ -9,7 +9,14 @@ const STREAM = "/global/event";
 const SILENCE_MS = 60_000;
 
 /** A permission request, as far as a session's own policy needs it. */
-export type AskedPermission = { id: string; permission: string; patterns: string[]; subagent: boolean };
+export type AskedPermission = { id: string; session: string; permission: string; patterns: string[] };
+
+/** What the connection of a session is informed of, whose own id comes first: that of the session its sub-agents work for. */
+export type PermissionWatch = {
+  asked(root: string, asked: AskedPermission): void;
+  /** `request` null: the native session is idle, nothing in it waits for an answer. */
+  settled(root: string, session: string, request: string | null): void;
+};
 
 export class StreamListener {
   /** A session that does not exist; see `OpencodeServer`. */
@@ -18,7 +25,7 @@ export class StreamListener {
   /** Native sessions that work now, sub-agents among them. */
   readonly busy = new Set<string>();
   readonly #channel: Channel;
-  readonly #onAsked: (root: string, asked: AskedPermission) => void;
+  readonly #permissions: PermissionWatch;
   /** Sub-agents and the sessions they work for. */
   readonly #parents = new Map<string, string>();
   #probed: (() => void)[] = [];
@@ -27,9 +34,9 @@ export class StreamListener {
   readonly #disposed = new Map<string, () => void>();
   #onUnanswered: (session: string) => void = () => {};
 
-  constructor(channel: Channel, onAsked: (root: string, asked: AskedPermission) => void) {
+  constructor(channel: Channel, permissions: PermissionWatch) {
     this.#channel = channel;
-    this.#onAsked = onAsked;
+    this.#permissions = permissions;
   }
 
   /** Resolves when the next sign of a probe arrives. */
@@ -83,6 +90,8 @@ export class StreamListener {
     if (payload.type === "session.created") return this.#created(rec(properties.info));
     if (payload.type === "session.deleted") return void this.#parents.delete(str(properties.sessionID) ?? "");
     const session = str(properties.sessionID) ?? "";
+    if (payload.type === "permission.replied")
+      return this.#permissions.settled(this.#root(session), session, str(properties.requestID) ?? "");
     if (payload.type === "message.updated" && rec(properties.info).role === "assistant") this.#answered.add(session);
     if (payload.type === "server.instance.disposed") this.#disposed.get(str(properties.directory) ?? "")?.();
     if (payload.type !== "session.status") return;
@@ -90,25 +99,29 @@ export class StreamListener {
       for (const resolve of this.#probed.splice(0)) resolve();
       return;
     }
-    if (rec(properties.status).type !== "idle") this.busy.add(session);
-    else if (this.busy.delete(session) && !this.#answered.delete(session)) this.#onUnanswered(session);
+    if (rec(properties.status).type !== "idle") return void this.busy.add(session);
+    this.#permissions.settled(this.#root(session), session, null);
+    if (this.busy.delete(session) && !this.#answered.delete(session)) this.#onUnanswered(session);
   }
 
   #created({ id, parentID }: JsonRecord): void {
     if (typeof id === "string" && typeof parentID === "string") this.#parents.set(id, parentID);
   }
 
-  #asked({ id, sessionID, permission, patterns }: JsonRecord): void {
-    const session = str(sessionID) ?? "";
+  #root(session: string): string {
     let root = session;
     for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent;
-    const asked = {
+    return root;
+  }
+
+  #asked({ id, sessionID, permission, patterns }: JsonRecord): void {
+    const session = str(sessionID) ?? "";
+    this.#permissions.asked(this.#root(session), {
       id: str(id) ?? "",
+      session,
       permission: str(permission) ?? "",
       patterns: arr(patterns).flatMap((pattern) => str(pattern) ?? []),
-      subagent: root !== session,
-    };
-    this.#onAsked(root, asked);
+    });
   }
 
   #record(dir: "http" | "err", data: unknown): void {
