@@ -9,7 +9,7 @@ import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
 import { optionFor } from "../../kit/choices.ts";
 import { formResult } from "../../kit/forms.ts";
 import { isElicitation } from "../translate/elicitation.ts";
-import { isPermission, isPermissionQuestions, readOptions } from "../translate/permissions.ts";
+import { isPermission, isPermissionQuestions, isPlan, type NativePlan, readOptions } from "../translate/permissions.ts";
 import { idKey, type RpcId } from "../translate/rpc.ts";
 import type { ClientFiles } from "./client-files.ts";
 
@@ -92,12 +92,20 @@ export class AcpClient {
 
   replyQuestion(native: unknown, answers: string[][] | null): void {
     if (isElicitation(native)) return this.#answer(native.id, formResult(native.fields, answers));
+    if (isPlan(native)) return this.#replyPlan(native, answers);
     if (!isPermissionQuestions(native)) return;
     const option = optionFor(native.options, plain(answers === null ? "reject" : "once"));
     if (option === undefined) return this.#answer(native.id, CANCELLED);
     if (answers === null) return this.#answer(native.id, selected(option));
     const given = answers.flatMap((answer, index) => (answer.length === 0 ? [] : [[String(index), answer.join(", ")] as const]));
     this.#answer(native.id, { ...selected(option), answers: Object.fromEntries(given) });
+  }
+
+  /** The protocol has no words for an answer that was not offered: it approves nothing. */
+  #replyPlan({ id, answers: offered }: NativePlan, answers: string[][] | null): void {
+    const words = answers?.[0]?.join(", ");
+    const chosen = offered.find(({ label }) => label === words) ?? offered.find(({ option }) => option.kind.startsWith("reject"));
+    this.#answer(id, chosen === undefined ? CANCELLED : selected(chosen.option));
   }
 
   /** The agent takes a request back; it still has to be answered. */

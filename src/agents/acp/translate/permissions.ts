@@ -3,6 +3,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { PermissionOption, QuestionPrompt } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
 import { resolutionOf } from "../../kit/choices.ts";
+import { planAnswers, planQuestion } from "../../kit/plan-approval.ts";
 import { readQuestion } from "../../kit/questions.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
 import type { RpcError, RpcId } from "./rpc.ts";
@@ -21,6 +22,11 @@ export type NativePermissionQuestions = {
   count: number;
 };
 
+/** A way out of plan mode, which the protocol has as a permission: labels of the answers and the options they choose. */
+export type NativePlan = { kind: "plan_approval"; id: RpcId; session: string; answers: PlanChoice[] };
+type PlanChoice = { label: string; option: PermissionOption };
+
+export const isPlan = (native: unknown): native is NativePlan => isRecord(native) && native.kind === "plan_approval";
 export const isPermission = (native: unknown): native is NativePermission => isRecord(native) && native.kind === "permission";
 export const isPermissionQuestions = (native: unknown): native is NativePermissionQuestions =>
   isRecord(native) && native.kind === "permission_questions";
@@ -32,6 +38,8 @@ export type OpenPermission = {
   callId: string | null;
   options: PermissionOption[];
   questions: QuestionPrompt[] | null;
+  /** The approval of a plan is a question too. */
+  plan: PlanChoice[] | null;
 };
 
 export function onPermissionRequest(
@@ -49,7 +57,7 @@ export function onPermissionRequest(
   const call = callId === null ? undefined : state.calls.get(callId);
   const options = readOptions(params.options);
   const questions = readQuestions(rec(told._meta).qwenQuestions);
-  const open: OpenPermission = { type: "permission", key, session: state.id, callId, options, questions };
+  const open: OpenPermission = { type: "permission", key, session: state.id, callId, options, questions, plan: null };
   if (questions !== null) {
     const native: NativePermissionQuestions = {
       kind: "permission_questions",
@@ -63,10 +71,27 @@ export function onPermissionRequest(
   }
   // Another client may still choose what is not offered here.
   const offered = options.filter((option) => !around.quirks.unofferedOptions?.test(option.id));
+  if (str(told.kind) === "switch_mode") {
+    const found = planAnswers(offered);
+    open.plan = planAnswers(options).map(({ option, answer }) => ({ label: answer.label, option }));
+    const native: NativePlan = {
+      kind: "plan_approval",
+      id,
+      session: state.id,
+      answers: found.map(({ option, answer }) => ({ label: answer.label, option })),
+    };
+    const answers = found.map(({ answer }) => answer);
+    const question = planQuestion(planText(told, call), answers, { free_text: false });
+    drafts.push({ do: "question.request", key, call_id: callId, item: call?.key ?? null, native, ...question });
+    return { drafts, open };
+  }
   const native: NativePermission = { kind: "permission", id, session: state.id, options: offered };
   drafts.push(permissionDraft(key, params, subject, told, call, offered, native));
   return { drafts, open };
 }
+
+const planText = (told: JsonRecord, call: Call | undefined): string =>
+  str(rec(told.rawInput).plan) ?? str(rec(call?.input).plan) ?? contentText(records(told.content));
 
 function permissionDraft(
   key: string,
@@ -164,6 +189,7 @@ export function onPermissionAnswer(
   const call = open.callId === null ? undefined : state.calls.get(open.callId);
   if (!approved && call?.state === "open") call.state = "denied";
   if (open.questions !== null) return [questionAnswer(open, approved, rec(result.answers))];
+  if (open.plan !== null) return [planAnswer(open, chosen)];
   return [
     {
       do: "permission.resolve",
@@ -184,10 +210,17 @@ function questionAnswer(open: OpenPermission, answered: boolean, answers: JsonRe
   return { do: "question.resolve", key: open.key, status: "answered", resolved_by: "client", answers: given };
 }
 
+function planAnswer({ key, plan }: OpenPermission, chosen: PermissionOption | undefined): Draft {
+  const label = plan?.find(({ option }) => option === chosen)?.label;
+  const base = { do: "question.resolve" as const, key, resolved_by: "client" as const };
+  return label === undefined ? { ...base, status: "rejected" } : { ...base, status: "answered", answers: [[label]] };
+}
+
 /** The agent took its question back ($/cancel_request), or the turn is over. */
 export function withdraw(state: SessionState | undefined, open: OpenPermission): Draft {
   const call = open.callId === null ? undefined : state?.calls.get(open.callId);
   if (call?.state === "open") call.state = "denied";
-  if (open.questions !== null) return { do: "question.resolve", key: open.key, status: "rejected", resolved_by: "agent" };
+  if (open.questions !== null || open.plan !== null)
+    return { do: "question.resolve", key: open.key, status: "rejected", resolved_by: "agent" };
   return { do: "permission.resolve", key: open.key, status: "denied", resolved_by: "agent" };
 }

@@ -3,15 +3,9 @@ import type { PermissionReply } from "../../contract.ts";
 import { type JsonRecord, records, str } from "../../json.ts";
 import { answerFor } from "../../kit/choices.ts";
 import { formResult } from "../../kit/forms.ts";
+import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "../../kit/plan-approval.ts";
 import { elicitationForm } from "../translate/elicitation.ts";
-import {
-  type NativeRequest,
-  PLAN_APPROVE,
-  PLAN_APPROVE_EDITS,
-  PLAN_KEEP,
-  PLAN_KEPT,
-  PLAN_REJECTED,
-} from "../translate/permissions.ts";
+import { type NativeRequest, PLAN_KEPT, PLAN_REJECTED } from "../translate/permissions.ts";
 
 const REJECTED = "The user rejected this tool call.";
 

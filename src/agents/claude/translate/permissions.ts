@@ -4,15 +4,12 @@ import type { Draft } from "../../../schema/draft.ts";
 import { arr, asText, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import { type ChoiceTable, choice, choiceTable } from "../../kit/choices.ts";
 import { formAnswers } from "../../kit/forms.ts";
+import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP, planQuestion } from "../../kit/plan-approval.ts";
 import { readQuestion } from "../../kit/questions.ts";
 import { elicitationForm } from "./elicitation.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
 import { toolAction, toolPaths } from "./tool-kinds.ts";
 
-/** The answers that are offered to a plan. */
-export const PLAN_APPROVE = "Approve";
-export const PLAN_APPROVE_EDITS = "Approve and accept edits";
-export const PLAN_KEEP = "Keep planning";
 /** What the CLI gets for a plan that is not approved, where the person gave no words: by them an answer is known again. */
 export const PLAN_KEPT = "The user wants to keep planning.";
 export const PLAN_REJECTED = "The user rejected the plan and wants to keep planning.";
@@ -46,7 +43,7 @@ export function askTool(state: ClaudeState, requestId: string, request: JsonReco
   };
   const about = { key, call_id: call, item: call === null ? null : toolKey(call), native };
   if (kind === "question") drafts.push({ do: "question.request", ...about, questions: userQuestions(input) });
-  else if (kind === "plan") drafts.push(planQuestion(state, call, input, about));
+  else if (kind === "plan") drafts.push(planApproval(state, call, input, about));
   else drafts.push(permission(request, name, input, native, about));
 }
 
@@ -111,31 +108,18 @@ const userQuestions = (input: JsonRecord) =>
     readQuestion(question, { multi_select: question.multiSelect === true, free_text: true }),
   );
 
+const PLAN_ANSWERS = [
+  { label: PLAN_APPROVE, description: "Start working; edits are asked for" },
+  { label: PLAN_APPROVE_EDITS, description: "Start working; edits are accepted without asking" },
+  { label: PLAN_KEEP, description: "Stay in plan mode; other text is given to the agent as feedback" },
+];
+
 /** A plan the model wrote inline is in the tool call, while `can_use_tool` then has an empty input. */
-function planQuestion(state: ClaudeState, call: string | null, input: JsonRecord, about: About): Draft {
+function planApproval(state: ClaudeState, call: string | null, input: JsonRecord, about: About): Draft {
   const known = call === null ? undefined : state.tools.get(call)?.input;
   const plan = str(input.plan) ?? str(known?.plan) ?? "";
   const file = str(input.planFilePath) ?? str(known?.planFilePath);
-  return {
-    do: "question.request",
-    // The CLI asks for a tool; that it is a question with these answers is ours.
-    synthetic: true,
-    ...about,
-    questions: [
-      {
-        prompt: plan === "" ? "Leave plan mode and start working?" : plan,
-        header: "Plan",
-        options: [
-          { label: PLAN_APPROVE, description: "Start working; edits are asked for" },
-          { label: PLAN_APPROVE_EDITS, description: "Start working; edits are accepted without asking" },
-          { label: PLAN_KEEP, description: "Stay in plan mode; other text is given to the agent as feedback" },
-        ],
-        multi_select: false,
-        free_text: true,
-      },
-    ],
-    metadata: { kind: "plan_approval", plan, ...(file ? { plan_file: file } : {}) },
-  };
+  return { do: "question.request", ...about, ...planQuestion(plan, PLAN_ANSWERS, { free_text: true, file }) };
 }
 
 export function askElicitation(state: ClaudeState, requestId: string, request: JsonRecord, drafts: Draft[]): void {
