@@ -167,6 +167,7 @@ export type Draft = (
       reply?: PlainReply;
       option_id?: string;
       message?: string;
+      updated_input?: unknown;
       /** Who resolved it, when somebody did. */
       actor?: Actor;
     }
@@ -185,6 +186,7 @@ export type Draft = (
       status: "answered" | "rejected";
       resolved_by: ResolvedBy;
       answers?: string[][];
+      actor?: Actor;
     }
   | {
       /**

@@ -202,3 +202,28 @@ describe("[A1] every effect names its actor", () => {
     for (const { data } of own) expect(data).not.toHaveProperty("actor");
   });
 });
+
+describe("the ledger", () => {
+  it("has an answer where it was given: before the agent hears of it, and with whatever keys an edited input has", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("ask touch a.txt", [], "queue");
+    const { permission_id } = await asked(session);
+    const updated_input = { command: "touch b.txt", native: "kept" };
+    await session.replyPermission(permission_id, { reply: "once", updated_input }, actor("http"));
+    await turnEnd(session, turn_id);
+    const { messages } = await session.stream.readNative({ limit: 1_000 });
+    const texts = messages.map(({ body }) => body.toString());
+    const given = texts.findIndex((text) => text.includes('"permission.resolve"'));
+    const heard = texts.findIndex((text, index) => messages[index]?.dir === "in" && text.includes("touch b.txt"));
+    expect(given).toBeGreaterThan(-1);
+    expect(heard).toBeGreaterThan(given);
+    const resolution = {
+      do: "permission.resolve",
+      status: "approved",
+      resolved_by: "client",
+      updated_input,
+      actor: actor("http"),
+    };
+    expect(JSON.parse(texts[given] ?? "")).toMatchObject({ do: "say", drafts: [resolution] });
+  });
+});

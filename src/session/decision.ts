@@ -25,9 +25,11 @@ export type Decision =
 /** Native types of decisions begin with it: they are no messages of the agent. */
 export const DECIDED = "daemon:";
 
-/** As it stands in the ledger. What only this process can hold is left out. */
+/** As it stands in the ledger. What only this process can hold, `native` of a draft, is left out. */
 export const decisionJson = (decision: Decision): string =>
-  JSON.stringify(decision, (key, value: unknown) => (key === "native" ? undefined : value));
+  JSON.stringify(decision.do === "say" ? { ...decision, drafts: decision.drafts.map(lasting) } : decision);
+
+const lasting = (draft: Draft): object => ("native" in draft ? { ...draft, native: undefined } : draft);
 
 export function carryOut(scribe: Scribe, decision: Decision): void {
   switch (decision.do) {

@@ -73,7 +73,7 @@ export class OpenRequests {
   /** One that was open when the daemon died has no agent that waits for it: its side is empty, and it can only be closed. */
   find(id: string): OpenRequest | undefined {
     const request = this.#projection.requests.get(id);
-    const side = this.#sides.get(id) ?? { key: `restored:${id}`, native: null, callHash: null, asked: null };
+    const side = this.#sides.get(id) ?? { key: id, native: null, callHash: null, asked: null };
     return request && { ...request, side };
   }
 

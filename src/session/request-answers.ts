@@ -5,7 +5,6 @@ import type { Actor } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { PermissionReplyBody } from "../schema/session.ts";
-import { BY_DAEMON } from "./event-writer.ts";
 import type { OpenRequests, PermissionAnswer, QuestionAnswer } from "./open-requests.ts";
 import { optionFor } from "./permission-option.ts";
 import { DaemonRequest } from "./trust-gate.ts";
@@ -15,9 +14,10 @@ export type AnswerOptions = {
   /** Whether the agent runs a call with an input that a person edited. */
   editsInput: boolean;
   connection(): Connection | null;
-  /** Runs what writes an answer, and brings the status up to date. */
-  write(work: () => void): void;
-  /** Told by the daemon, and by the ledger. */
+  /**
+   * Told by the daemon, and by the ledger: the agent hears of an answer only when it is on disk, and what it says meanwhile stands after the answer in the
+   * story and before it in the native messages.
+   */
   say(drafts: Draft[]): void;
   /** See `Log.committed`. */
   committed(options?: { bounded: boolean }): Promise<void>;
@@ -31,7 +31,7 @@ export class RequestAnswers {
   }
 
   async replyPermission(id: string, { input_hash, ...body }: PermissionReplyBody, actor: Actor): Promise<void> {
-    const { requests, write, say } = this.#options;
+    const { requests, say } = this.#options;
     const request = requests.find(id);
     if (request?.kind !== "permission") return this.#answeredBefore(id, body, "permission_not_found");
     const { metadata } = request.data;
@@ -57,9 +57,7 @@ export class RequestAnswers {
       ...(updated_input === undefined ? {} : { updated_input }),
       actor,
     };
-    // What the agent was sent stands in its ledger; of the daemon's own requests only the daemon knows.
-    if (own) say([{ do: "permission.resolve", key: request.side.key, ...resolution }]);
-    else write(() => void requests.resolvePermission(id, resolution, BY_DAEMON));
+    say([{ do: "permission.resolve", key: request.side.key, ...resolution }]);
     const answer = { reply, option_id: option?.id ?? null, message: message ?? null, updated_input };
     await this.#whenDurable((agent) => agent.replyPermission(request.side.native, answer), own && (() => own.answered(reply)));
   }
@@ -81,7 +79,7 @@ export class RequestAnswers {
 
   /** `answers` null: rejected. */
   async replyQuestion(id: string, answers: string[][] | null, actor: Actor): Promise<void> {
-    const { requests, write } = this.#options;
+    const { requests, say } = this.#options;
     const request = requests.find(id);
     if (request?.kind !== "question") return this.#answeredBefore(id, answers, "question_not_found");
     const asked = request.data.questions.length;
@@ -90,7 +88,7 @@ export class RequestAnswers {
     requests.remember(id, answers);
     const status = answers ? "answered" : "rejected";
     const resolution: QuestionAnswer = { status, resolved_by: "client", ...(answers ? { answers } : {}), actor };
-    write(() => void requests.resolveQuestion(id, resolution, BY_DAEMON));
+    say([{ do: "question.resolve", key: request.side.key, ...resolution }]);
     await this.#whenDurable((agent) => agent.replyQuestion(request.side.native, answers));
   }
 

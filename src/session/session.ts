@@ -120,11 +120,6 @@ export class Session implements SessionPort, Intake {
       requests: record.scribe.requests,
       editsInput: agent.capabilities.edit_input,
       connection: () => this.#connection.current,
-      write: (work) =>
-        record.write(() => {
-          work();
-          record.scribe.settle();
-        }),
       say: (drafts) => record.emit(drafts),
       committed: (options) => stream.committed(options),
     });

@@ -321,10 +321,7 @@ class OpencodeConnection implements Connection {
     const path = version === 2 ? `/api/session/${session_id}/permission/${request_id}/reply` : `/permission/${request_id}/reply`;
     const send = (): Promise<void> => this.#answer(path, { ...answer, ...(reply.message ? { message: reply.message } : {}) });
     const rejects = answer.reply === "reject";
-    if (await this.#answers.give(request_id, session_id, { rejects, send })) return;
-    // It is denied from now on, though OpenCode hears of it later: the ledger says when.
-    const denied = { status: "denied", resolved_by: "client", reply: "reject", option_id: "reject" } as const;
-    this.#port?.say([{ do: "permission.resolve", key: request_id, ...denied }]);
+    await this.#answers.give(request_id, session_id, { rejects, send });
   }
 
   async replyQuestion(native: unknown, answers: string[][] | null): Promise<void> {

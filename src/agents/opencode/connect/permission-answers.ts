@@ -26,17 +26,16 @@ export class PermissionAnswers {
     void this.#release(session);
   }
 
-  /** Resolves when the answer has arrived (true), or is kept until the others of its session are given (false). */
-  async give(id: string, session: string, reply: { rejects: boolean; send: Send }): Promise<boolean> {
+  /** Resolves when the answer has arrived, or is kept until the others of its session are given. */
+  async give(id: string, session: string, reply: { rejects: boolean; send: Send }): Promise<void> {
     this.#open.delete(id);
     if (reply.rejects && this.#waits(session)) {
       this.#held.push({ session, send: reply.send });
-      return false;
+      return;
     }
     const sent = this.#inOrder(reply.send);
     void this.#release(session);
     await sent;
-    return true;
   }
 
   #waits(session: string): boolean {
