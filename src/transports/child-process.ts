@@ -10,6 +10,7 @@ import { formatMark, PROCESS_MARK_VARIABLE, type ProcessMark } from "./process-m
 import { noteOwner } from "./process-owners.ts";
 import { readStartTime, signalSame, worksIn } from "./process-table.ts";
 import { noteActivity, unwatchFamily, type Watched, watchFamily } from "./process-watch.ts";
+import { processorShares } from "./processor-share.ts";
 import { SpawnError, toSpawnError } from "./spawn-error.ts";
 import { type StderrOutput, StderrTail } from "./stderr-tail.ts";
 import { childStdio } from "./withheld-descriptors.ts";
@@ -55,7 +56,9 @@ class SpawnedAgent implements AgentProcess {
     this.startTime = this.pid === null ? null : readStartTime(this.pid);
     if (this.#child !== null) this.#listen(this.#child);
     if (this.pid !== null) this.#record(this.pid);
-    if (this.#state === "running") running.add(this);
+    if (this.#state !== "running") return;
+    running.add(this);
+    if (this.pid !== null) processorShares.add(this.pid);
   }
 
   get stdinBacklog(): number {
@@ -233,6 +236,7 @@ class SpawnedAgent implements AgentProcess {
     if (this.#state === "ended") return;
     this.#state = "ended";
     running.delete(this);
+    if (this.pid !== null) processorShares.remove(this.pid);
     this.#resolveEnded({ ...this.#exit, stderr: this.#stderr.output() });
     this.#releaseWriters();
     this.#options.onSpawnError(error);
@@ -240,6 +244,7 @@ class SpawnedAgent implements AgentProcess {
 
   #leaderExited(code: number | null, signal: string | null): void {
     if (this.#state !== "running" || this.pid === null) return;
+    processorShares.remove(this.pid);
     // Grandchildren must not survive. The number is still theirs: a pid is not given out while a group bears it.
     signalGroup(this.pid, "SIGKILL");
     this.#familyEnded = this.#endFamily();
