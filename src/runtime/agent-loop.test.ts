@@ -13,6 +13,7 @@ import { recordsOf } from "./records.ts";
 import { replay } from "./replay.ts";
 import { bodyOf, clientTransport, countTool, echoTool, openLoop, startModel, waitTool } from "./test-loop.ts";
 import { baseTools } from "./tools/index.ts";
+import { lsTool } from "./tools/search.ts";
 import { defineTool } from "./tools/tool.ts";
 
 const closers: (() => Promise<void>)[] = [];
@@ -388,6 +389,33 @@ describe("durability", () => {
     expect(seen).toHaveLength(5);
     expect(seen.flat()).toEqual([]);
     expect(lost()).toEqual([]);
+  });
+
+  it("what could be had again is written before the next request, and not synced", async () => {
+    class CountingJournal extends MemoryJournal {
+      kept = 0;
+      syncs = 0;
+      override written(): void {
+        this.kept = this.records.length;
+      }
+      override async durable(): Promise<void> {
+        this.written();
+        this.syncs += 1;
+      }
+    }
+    const journal = new CountingJournal();
+    // A person's answer would be synced.
+    const policy = { decide: () => ({ decision: "allow", reason: "test" }) as const };
+    const missing: number[] = [];
+    const { baseUrl } = await model((_body, nth) => {
+      missing.push(journal.records.length - journal.kept);
+      return nth < 3 ? [{ call: "ls", args: {} }] : [{ text: "done" }];
+    });
+    const { loop } = await openLoop({ baseUrl, tools: [lsTool], override: { journal, policy } });
+    await loop.prompt("go");
+    expect(missing).toEqual([0, 0, 0]);
+    // The message, and the end of the turn.
+    expect(journal.syncs).toBe(2);
   });
 });
 

@@ -15,7 +15,7 @@ import type { BlobStore, PermissionAsker } from "./ports.ts";
 import type { Effect } from "./records.ts";
 import type { PermissionMode } from "./settings.ts";
 import type { CallState } from "./state.ts";
-import type { ToolRegistry } from "./tools/registry.ts";
+import type { ReadArguments, ToolRegistry } from "./tools/registry.ts";
 import { type AnyTool, ToolError } from "./tools/tool.ts";
 
 /** What the rules say about a call. */
@@ -42,6 +42,10 @@ export interface CallRunnerPorts {
   readonly onFrame: FrameListener;
 }
 
+type ReadCall =
+  | (ReadArguments & { readonly ok: false })
+  | (ReadArguments & { readonly ok: true; readonly subject: PermissionSubject });
+
 export class CallRunner {
   readonly #ports: CallRunnerPorts;
   /** One question at a time: a person cannot answer two. */
@@ -56,21 +60,20 @@ export class CallRunner {
     return this.#ports.registry.get(call.name)?.effect ?? "none";
   }
 
-  /** Whether a call may start before its answer is complete: it changes nothing and nobody has to be asked. */
-  mayStartEarly(call: ModelCall): boolean {
-    const read = this.#ports.registry.read(call);
-    if (!read.ok || read.tool.effect !== "none") return false;
-    const subject = this.#subjectOf(read.tool, read.args);
-    return !(subject instanceof ToolError) && this.#decide(subject, call.key).decision === "allow";
+  /** Runs a call before its answer is complete, if that may be: it changes nothing and nobody has to be asked. Null when it has to wait. */
+  runEarly(call: ModelCall, signal: AbortSignal): Promise<void> | null {
+    const read = this.#read(call);
+    if (!read.ok || read.tool.effect !== "none") return null;
+    return this.#decide(read.subject, call.key).decision === "allow" ? this.run(call, signal, read) : null;
   }
 
   /** Resolves when the outcome is in the journal. It does not throw for what a tool does. */
-  async run(call: ModelCall, signal: AbortSignal): Promise<void> {
-    const { ledger, registry } = this.#ports;
+  async run(call: ModelCall, signal: AbortSignal, early?: ReadCall): Promise<void> {
+    const { ledger } = this.#ports;
     const known = ledger.state.calls.get(call.key);
     if (known?.status === "finished") return;
     if (known?.status === "started" && known.effect !== "none") return this.#recover(call, known, signal);
-    const read = registry.read(call);
+    const read = early ?? this.#read(call);
     const args_digest = sha256(call.input);
     if (known === undefined) {
       ledger.append({ type: "call.accepted", call: call.key, call_id: call.call_id, name: call.name, args_digest });
@@ -78,21 +81,20 @@ export class CallRunner {
     const started = ledger.now;
     if (!read.ok) return this.#finish(call, started, finished(read.message, { is_error: true, note: "bad_arguments" }));
     if (signal.aborted) return this.#finish(call, started, interrupted());
-    const { tool, args } = read;
-    const subject = this.#subjectOf(tool, args);
-    if (subject instanceof ToolError)
-      return this.#finish(call, started, finished(subject.message, { is_error: true, note: "bad_arguments" }));
+    const { tool, args, subject } = read;
     const refusal = await this.#approve(call, tool, args, subject, signal);
     if (refusal !== null) return this.#finish(call, started, refusal);
     this.#finish(call, started, await this.#ports.performer.perform(call, tool, args, subject, signal));
   }
 
-  /** What a rule decides about; an error for a path that can be none. */
-  #subjectOf(tool: AnyTool, args: JsonObject): PermissionSubject | ToolError {
+  /** The arguments, and what a rule decides about; a sentence for the model where they are wrong, also for a path that can be none. */
+  #read(call: ModelCall): ReadCall {
+    const read = this.#ports.registry.read(call);
+    if (!read.ok) return read;
     try {
-      return tool.subject(checkedArguments(args), { directory: this.#ports.directory });
+      return { ...read, subject: read.tool.subject(checkedArguments(read.args), { directory: this.#ports.directory }) };
     } catch (error) {
-      if (error instanceof ToolError) return error;
+      if (error instanceof ToolError) return { ok: false, message: error.message };
       throw error;
     }
   }

@@ -1,8 +1,8 @@
 /**
  * A journal in one file: a record a line, each with a checksum. A line that a crash cut off is the last one and is dropped at the next start; a damaged line before
- * it is an error. One fsync serves everybody who waits for it. A process holds its file alone; that is the caller's duty.
+ * it is an error. Lines are written at once, without a trip through the thread pool that costs more than the write; one fsync serves everybody who waits for it. A process holds its file alone; that is the caller's duty.
  */
-import { createReadStream } from "node:fs";
+import { createReadStream, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { sha256 } from "./digest.ts";
@@ -48,7 +48,20 @@ export class FileJournal implements JournalStore {
     if (this.#failed !== null) throw this.#failed;
     this.#pending.push(journalLine(record));
     // Written soon, so that a crash of the process alone loses little; synced when somebody asks.
-    if (this.#pending.length === 1) setImmediate(() => void this.#write().catch(() => {}));
+    if (this.#pending.length === 1) setImmediate(() => this.#writeOrFail());
+  }
+
+  written(): void {
+    if (this.#failed !== null) throw this.#failed;
+    const bytes = Buffer.from(this.#pending.join(""));
+    this.#pending = [];
+    try {
+      // A write may take less than all of it.
+      for (let at = 0; at < bytes.length; ) at += writeSync(this.#file.fd, bytes, at);
+    } catch (error) {
+      this.#failed = error;
+      throw error;
+    }
   }
 
   durable(): Promise<void> {
@@ -70,7 +83,7 @@ export class FileJournal implements JournalStore {
   }
 
   async read(): Promise<readonly JournalRecord[]> {
-    await this.#write();
+    this.written();
     return readJournal(this.#path);
   }
 
@@ -82,33 +95,19 @@ export class FileJournal implements JournalStore {
     }
   }
 
-  #writing: Promise<void> = Promise.resolve();
-
-  /** One write at a time, in order. */
-  #write(): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
-      const text = this.#pending.join("");
-      this.#pending = [];
-      if (text === "") return;
-      try {
-        await writeAll(this.#file, Buffer.from(text));
-      } catch (error) {
-        this.#failed = error;
-        throw error;
-      }
-    });
-    return this.#writing;
+  /** A failure is reported by the next that asks for something. */
+  #writeOrFail(): void {
+    try {
+      this.written();
+    } catch {
+      return;
+    }
   }
 
   async #sync(): Promise<void> {
-    await this.#write();
+    this.written();
     await this.#file.datasync();
   }
-}
-
-/** A write may take less than all of it. */
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }
 
 /** The records of a journal file. Throws when a line is damaged. */

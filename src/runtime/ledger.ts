@@ -7,6 +7,8 @@ export class Ledger {
   readonly state: RuntimeState;
   readonly #store: JournalStore;
   readonly #clock: Clock;
+  /** Something that could not be had again is not on disk yet. */
+  #mustSync = false;
 
   private constructor(store: JournalStore, clock: Clock, state: RuntimeState) {
     this.#store = store;
@@ -28,11 +30,37 @@ export class Ledger {
     const record: JournalRecord = { ...draft, time: this.#clock.now() };
     this.#store.append(record, blocks);
     this.state.apply(record);
+    if (!this.#repeatable(record)) this.#mustSync = true;
     return record;
   }
 
-  /** Everything so far survives a crash. */
+  /** Before a request: everything so far survives a crash of this process, and what could not be had again a crash of the machine. */
+  beforeRequest(): Promise<void> | void {
+    return this.#mustSync ? this.durable() : this.#store.written();
+  }
+
+  /** Everything so far survives a crash of the machine. */
   durable(): Promise<void> {
+    this.#mustSync = false;
     return this.#store.durable();
+  }
+
+  /** The model can be asked again, and what changes nothing can be done again. */
+  #repeatable(record: JournalRecord): boolean {
+    switch (record.type) {
+      case "request.sent":
+      case "received":
+      case "response.failed":
+      case "response.ended":
+      case "call.accepted":
+        return true;
+      case "call.approved":
+        return record.by === "policy";
+      case "call.started":
+      case "call.finished":
+        return this.state.calls.get(record.call)?.effect === "none";
+      default:
+        return false;
+    }
   }
 }

@@ -14,6 +14,8 @@ export class MemoryJournal implements JournalStore {
     this.records.push(record);
   }
 
+  written(): void {}
+
   durable(): Promise<void> {
     return Promise.resolve();
   }

@@ -11,8 +11,10 @@ export interface ReceivedBlock {
 
 /** The journal of one session: records in order, never changed. */
 export interface JournalStore {
-  /** Adds a record. It is durable only after `durable()`. `blocks`: what a record of received bytes is made of. */
+  /** Adds a record. It is safe only after `written()` or `durable()`. `blocks`: what a record of received bytes is made of. */
   append(record: JournalRecord, blocks?: readonly ReceivedBlock[]): void;
+  /** When it is over, everything appended so far survives a crash of this process. */
+  written(): Promise<void> | void;
   /** Resolves when everything appended so far survives a crash of the machine. */
   durable(): Promise<void>;
   /** All records, from the first. */

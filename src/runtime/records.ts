@@ -1,6 +1,6 @@
 /**
  * The records of a session's journal. They are the only state: everything else is a fold of them (`state.ts`). A record is written before what it says is acted
- * upon, and those marked [durable] are on disk by then.
+ * upon: those marked [written] survive a crash of the process by then, those marked [durable] one of the machine.
  */
 import Type from "typebox";
 import { Compile, type Validator } from "typebox/compile";
@@ -54,7 +54,7 @@ const schemas = {
   /** `steer`: for the running turn, at its next step. Otherwise it starts a turn of its own. */
   "message.queued": { message_id: Text, steer: Type.Boolean(), items: Items },
   "message.removed": { message_id: Text, why: Type.Union([Type.Literal("sent"), Type.Literal("removed")]) },
-  /** [durable] */
+  /** [written]; [durable] when something before it could not be had again: a message, the outcome of a call with an effect */
   "request.sent": {
     ...request,
     purpose: Type.Union([Type.Literal("step"), Type.Literal("summary"), Type.Literal("compact")]),

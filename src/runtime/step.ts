@@ -93,7 +93,7 @@ export class Stepper {
   ): Promise<Answer> {
     const { ledger, transport } = this.#ports;
     ledger.append({ type: "request.sent", n, attempt, purpose, body_sha256: body.sha256, body_bytes: body.bytes });
-    await ledger.durable();
+    await ledger.beforeRequest();
     const early = new EarlyCalls(this.#ports.calls, purpose === "step", n, attempt, signal);
     const kept = new ReceivedBlocks(ledger, { n, attempt });
     try {
@@ -177,8 +177,9 @@ class EarlyCalls {
     const call = item === undefined ? null : this.#namer.name(item);
     if (call === null) return;
     // A read after a write of the same answer must see what was written.
-    if (!this.#runner.mayStartEarly(call) || this.#running.length >= PARALLEL_READS) this.#open = false;
-    else this.#running.push(this.#runner.run(call, this.#signal));
+    const run = this.#running.length < PARALLEL_READS ? this.#runner.runEarly(call, this.#signal) : null;
+    if (run === null) this.#open = false;
+    else this.#running.push(run);
   }
 
   async settled(): Promise<void> {

@@ -17,11 +17,11 @@ export interface CrashOrder {
   readonly directory: string;
   readonly data: string;
   readonly baseUrl: string;
-  /** Null to live. `append`: the nth record is never written. `durable`: right after the nth sync. `blob`: before the nth look into the blobs. */
-  readonly kill: { readonly at: "append" | "durable" | "blob"; readonly nth: number } | null;
+  /** Null to live. `append`: the nth record is never written. `written`, `durable`: right after the nth write or sync. `blob`: before the nth look into the blobs. */
+  readonly kill: { readonly at: "append" | "written" | "durable" | "blob"; readonly nth: number } | null;
 }
 
-const counts = { append: 0, durable: 0, blob: 0 };
+const counts = { append: 0, written: 0, durable: 0, blob: 0 };
 
 function pass(order: CrashOrder, at: keyof typeof counts): void {
   counts[at] += 1;
@@ -36,6 +36,10 @@ const watchedJournal = (order: CrashOrder, inner: FileJournal): JournalStore => 
   append: (record) => {
     pass(order, "append");
     inner.append(record);
+  },
+  written: () => {
+    inner.written();
+    pass(order, "written");
   },
   durable: async () => {
     await inner.durable();

@@ -17,7 +17,7 @@ export function realPath(directory: string, path: string): string {
 
 function real(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     const parent = dirname(path);
     return parent === path ? path : join(real(parent), basename(path));

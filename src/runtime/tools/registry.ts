@@ -12,7 +12,6 @@ export type ReadArguments =
 export class ToolRegistry {
   readonly #base: readonly AnyTool[];
   #tools: ReadonlyMap<string, AnyTool>;
-  readonly #validators = new Map<AnyTool, Validator>();
 
   constructor(tools: readonly AnyTool[]) {
     this.#base = tools;
@@ -65,16 +64,23 @@ export class ToolRegistry {
   }
 
   #fault(tool: AnyTool, args: unknown): string | null {
-    let validator = this.#validators.get(tool);
-    if (validator === undefined) {
-      validator = Compile(tool.parameters);
-      this.#validators.set(tool, validator);
-    }
     if (!isObject(args)) return "send one JSON object.";
+    const validator = validatorOf(tool);
     if (validator.Check(args)) return null;
     const faults = validator.Errors(args).slice(0, 5);
     return `${faults.map((fault) => `${fault.instancePath || "the object"} ${fault.message}`).join("; ")}.`;
   }
+}
+
+/** Compiled once for all sessions that have the tool. */
+const validators = new WeakMap<AnyTool, Validator>();
+
+function validatorOf(tool: AnyTool): Validator {
+  const known = validators.get(tool);
+  if (known !== undefined) return known;
+  const made = Compile(tool.parameters);
+  validators.set(tool, made);
+  return made;
 }
 
 const byName = (tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> => new Map(tools.map((tool) => [tool.name, tool]));

@@ -25,6 +25,10 @@ export class NativeJournal implements JournalStore {
     else for (const { bytes, data } of blocks) this.#received(bytes, data);
   }
 
+  written(): Promise<void> | void {
+    return this.#gate.isOpen ? this.#file.written() : this.#gate.opened.then(() => this.#file.written());
+  }
+
   async durable(): Promise<void> {
     await this.#gate.opened;
     return this.#file.durable();
