@@ -3,7 +3,7 @@
  * outside, and there is no timer of its own: the simulation runs this code. What it means to own a session (to recover it, to end its agent) is its duties' business, and that a
  * late writer changes nothing is the log's.
  */
-import type { Claim, NodeProfile, NodeRef, NodeState, Registry } from "./registry.ts";
+import type { Claim, GoneTimes, NodeProfile, NodeRef, NodeState, Registry } from "./registry.ts";
 
 export type FleetClock = {
   /** Runs it once, later. What it returns takes that back. */
@@ -22,6 +22,9 @@ export type FleetTimes = {
 };
 
 export const FLEET_TIMES: FleetTimes = { term_ms: 10_000, renew_ms: 3_000, claim_limit: 50, compare_rounds: 10 };
+
+/** People see for an hour who left, and for a day who died. */
+const GONE: GoneTimes = { left_ms: 60 * 60_000, dead_ms: 24 * 60 * 60_000 };
 
 export interface FleetDuties {
   /** These are ours from now on: the log must be written under their epochs only. */
@@ -141,7 +144,9 @@ export class FleetNode {
     if (!me || this.#stopped) return;
     const { term_ms, claim_limit, compare_rounds } = this.#times;
     this.counts.fencings += (await registry.fenceDead(me, { term_ms })).length;
-    if (this.#mustCompare || ++this.#rounds % compare_rounds === 0) await this.#compare(me);
+    const seldom = ++this.#rounds % compare_rounds === 0;
+    if (seldom) await registry.forgetGone(GONE);
+    if (this.#mustCompare || seldom) await this.#compare(me);
     if (this.#state !== "up") return;
     // Its answer may be lost: what was claimed then is found by the comparison.
     this.#mustCompare = true;

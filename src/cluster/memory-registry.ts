@@ -1,6 +1,7 @@
 /** A registry in memory: for the simulation and for tests. Its clock comes from outside, as the database's clock does for the nodes. */
 import type {
   Claim,
+  GoneTimes,
   JoinOptions,
   NodeProfile,
   NodeRef,
@@ -18,14 +19,22 @@ type StoredNode = NodeProfile & {
   until: number;
   since: number;
   left: boolean;
+  leftAt?: number;
 };
-type StoredSession = SessionHome & { home: string; owner: NodeRef | null; epoch: number; wanted: string | null };
+type StoredSession = SessionHome & {
+  home: string;
+  owner: NodeRef | null;
+  epoch: number;
+  wanted: string | null;
+  releasedBy: string | null;
+};
 
 export class MemoryRegistry implements Registry {
   readonly #now: () => number;
   readonly #onClaim: (sessionId: string, epoch: number) => void;
   readonly #nodes = new Map<string, StoredNode>();
   readonly #sessions = new Map<string, StoredSession>();
+  #incarnations = 0;
 
   /** `onClaim`: done with the claim, as one: whoever wrote the session before is refused from then on. */
   constructor(now: () => number, onClaim: (sessionId: string, epoch: number) => void = () => {}) {
@@ -35,7 +44,7 @@ export class MemoryRegistry implements Registry {
 
   async join(profile: NodeProfile, { term_ms, before }: JoinOptions): Promise<NodeRef> {
     const { node_id } = profile;
-    const incarnation = (this.#nodes.get(node_id)?.incarnation ?? 0) + 1;
+    const incarnation = ++this.#incarnations;
     const now = this.#now();
     this.#nodes.set(node_id, { ...profile, incarnation, state: "up", load: 0, until: now + term_ms, since: now, left: false });
     for (const session of this.#sessions.values())
@@ -56,7 +65,7 @@ export class MemoryRegistry implements Registry {
 
   async leave(me: NodeRef): Promise<void> {
     const node = this.#living(me);
-    if (node) Object.assign(node, { state: "fenced", left: true });
+    if (node) Object.assign(node, { state: "fenced", left: true, leftAt: this.#now() });
   }
 
   async fenceDead(me: NodeRef, { term_ms }: { term_ms: number }): Promise<string[]> {
@@ -75,9 +84,9 @@ export class MemoryRegistry implements Registry {
     for (const session of this.#sessions.values()) {
       if (claims.length >= limit) break;
       if (!this.#isFree(session) || !this.#fits(session, node)) continue;
-      const from = session.owner;
-      const reason = from === null ? "move" : from.node_id === me.node_id ? "restart" : "takeover";
-      Object.assign(session, { owner: { ...me }, epoch: session.epoch + 1, wanted: null });
+      const from = session.owner?.node_id ?? session.releasedBy;
+      const reason = from === me.node_id ? "restart" : session.owner === null ? "move" : "takeover";
+      Object.assign(session, { owner: { ...me }, epoch: session.epoch + 1, wanted: null, releasedBy: null });
       this.#onClaim(session.session_id, session.epoch);
       claims.push({ session_id: session.session_id, epoch: session.epoch, from, reason });
     }
@@ -86,14 +95,21 @@ export class MemoryRegistry implements Registry {
 
   async own(me: NodeRef, session: SessionHome): Promise<number | undefined> {
     if (this.#sessions.has(session.session_id) || !this.#living(me)) return undefined;
-    this.#sessions.set(session.session_id, { ...session, home: me.node_id, owner: { ...me }, epoch: 1, wanted: null });
+    this.#sessions.set(session.session_id, {
+      ...session,
+      home: me.node_id,
+      owner: { ...me },
+      epoch: 1,
+      wanted: null,
+      releasedBy: null,
+    });
     return 1;
   }
 
   async release(me: NodeRef, sessionId: string, { to }: { to?: string } = {}): Promise<boolean> {
     const session = this.#sessions.get(sessionId);
     if (!session || !isSame(session.owner, me)) return false;
-    Object.assign(session, { owner: null, wanted: to ?? null });
+    Object.assign(session, { owner: null, wanted: to ?? null, releasedBy: me.node_id });
     return true;
   }
 
@@ -120,17 +136,27 @@ export class MemoryRegistry implements Registry {
     return sessionIds.flatMap((id) => {
       const session = this.#sessions.get(id);
       if (!session) return [];
-      const { wanted: _, ...known } = session;
+      const { wanted: _, releasedBy: __, ...known } = session;
       return [{ ...known, owned: !this.#isFree(session) }];
     });
   }
 
   async nodes(): Promise<NodeRow[]> {
-    const rows = [...this.#nodes.values()].map(({ until, since: _, ...node }) => {
+    const rows = [...this.#nodes.values()].map(({ until, since: _, leftAt: __, ...node }) => {
       const sessions = [...this.#sessions.values()].filter(({ owner }) => isSame(owner, node)).length;
       return { ...node, sessions, lease_ms: until - this.#now() };
     });
     return rows.sort((a, b) => (a.node_id < b.node_id ? -1 : 1));
+  }
+
+  async forgetGone({ left_ms, dead_ms }: GoneTimes): Promise<string[]> {
+    const now = this.#now();
+    const gone = [...this.#nodes.values()].filter(({ node_id, kind, state, until, leftAt }) => {
+      const since = leftAt === undefined ? until + (kind === "gateway" ? left_ms : dead_ms) : leftAt + left_ms;
+      return state === "fenced" && since < now && ![...this.#sessions.values()].some((each) => waitsFor(each, node_id));
+    });
+    for (const { node_id } of gone) this.#nodes.delete(node_id);
+    return gone.map(({ node_id }) => node_id);
   }
 
   async mark(nodeId: string, state: NodeState): Promise<boolean> {
@@ -159,6 +185,9 @@ export class MemoryRegistry implements Registry {
 
 const canRun = ({ home, place, agent }: StoredSession, { node_id, places, agents }: StoredNode): boolean =>
   (home === node_id || (place !== null && places.includes(place))) && agents.includes(agent);
+
+const waitsFor = ({ owner, home, place }: StoredSession, nodeId: string): boolean =>
+  owner?.node_id === nodeId || (home === nodeId && place === null);
 
 const isSame = (one: NodeRef | null, other: NodeRef): boolean =>
   one?.node_id === other.node_id && one.incarnation === other.incarnation;

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { type Forwarded, Peers } from "./forward.ts";
 import { isLiving } from "./placement.ts";
 import type { NodeRow } from "./registry.ts";
-import { hashOf, INTERNAL, type NodeSecret } from "./signature.ts";
+import { hashOf, INTERNAL, type NodeSecret, SeenRequests } from "./signature.ts";
 
 export type PeerNode = { node_id: string; url: string };
 /** `caller`: who asks, as JSON. `onAnswer`: the answer is there, and about to be written. */
@@ -31,6 +31,7 @@ const WATCH_MS = 1_000;
 export class NodeCalls {
   readonly #options: NodeCallsOptions;
   readonly #peers: Peers;
+  readonly #seen = new SeenRequests();
 
   constructor(options: NodeCallsOptions) {
     this.#options = options;
@@ -71,10 +72,10 @@ export class NodeCalls {
     return this.#peers.upgrade(request, socket, head, { url: node.url, path, signed });
   }
 
-  /** Null: it does not come from a node of this cluster. */
+  /** Null: it does not come from a node of this cluster, or was here before. Once for each request. */
   admit({ method = "GET", url = "/", headers }: IncomingMessage): { path: string; caller: string; bodyHash: string } | null {
     const { secret, now, nodeId } = this.#options;
-    const read = secret.read({ method, path: url, headers }, nodeId, now());
+    const read = secret.read({ method, path: url, headers }, nodeId, now(), this.#seen);
     return read && { path: url, caller: read.caller, bodyHash: read.bodyHash };
   }
 

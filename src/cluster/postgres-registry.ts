@@ -4,9 +4,11 @@
  */
 import type { Postgres, Sql, SqlParameter } from "../log/postgres/connection.ts";
 import type { MigrationRoom } from "../log/postgres/migrations.ts";
+import { TOKEN_TABLES } from "./postgres-tokens.ts";
 import type {
   Claim,
   ClaimReason,
+  GoneTimes,
   JoinOptions,
   NodeProfile,
   NodeRef,
@@ -36,6 +38,11 @@ export const FLEET_TABLES: MigrationRoom = {
        'SELECT EXISTS (SELECT 1 FROM dragoman.nodes n WHERE n.node_id = id AND n.kind = ''node'' AND n.state = ''up'' AND n.lease_until >= clock_timestamp()
           AND (home = id OR (place IS NOT NULL AND n.places ? place)) AND n.agents ? agent)'`,
     "ALTER TABLE dragoman.nodes ADD COLUMN left_at timestamptz",
+    // Rows of nodes that are gone are removed: a name that returns must not have an incarnation that it had before.
+    `ALTER TABLE dragoman.owners ADD COLUMN released_by text;
+     CREATE SEQUENCE dragoman.incarnations;
+     SELECT setval('dragoman.incarnations', (SELECT coalesce(max(incarnation), 0) + 1 FROM dragoman.nodes), false)`,
+    TOKEN_TABLES,
   ],
 };
 
@@ -53,8 +60,8 @@ export class PostgresRegistry implements Registry {
       const { rows: earlier } = await sql.query("SELECT writer FROM dragoman.nodes WHERE node_id = $1 FOR UPDATE", [node_id]);
       const { rows } = await sql.query(
         `INSERT INTO dragoman.nodes AS n (node_id, incarnation, kind, writer, url, version, labels, places, agents, capacity, load, lease_until, lease_since, state)
-         VALUES ($1, 1, $2, $10, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')
-         ON CONFLICT (node_id) DO UPDATE SET incarnation = n.incarnation + 1, kind = excluded.kind, writer = excluded.writer, url = excluded.url, version = excluded.version,
+         VALUES ($1, nextval('dragoman.incarnations'), $2, $10, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')
+         ON CONFLICT (node_id) DO UPDATE SET incarnation = excluded.incarnation, kind = excluded.kind, writer = excluded.writer, url = excluded.url, version = excluded.version,
            labels = excluded.labels, places = excluded.places, agents = excluded.agents, capacity = excluded.capacity, load = 0,
            lease_until = excluded.lease_until, lease_since = excluded.lease_since, state = 'up', left_at = NULL
          RETURNING incarnation`,
@@ -121,7 +128,7 @@ export class PostgresRegistry implements Registry {
   async claim({ node_id, incarnation }: NodeRef, { limit }: { limit: number }): Promise<Claim[]> {
     const { rows } = await this.#database.query(
       `WITH free AS (
-         SELECT o.session_id, o.node_id AS from_node, o.incarnation AS from_life FROM dragoman.owners o
+         SELECT o.session_id, o.node_id AS owner, coalesce(o.node_id, o.released_by) AS from_node FROM dragoman.owners o
          WHERE (o.node_id IS NULL OR NOT dragoman.is_living(o.node_id, o.incarnation))
            AND dragoman.is_living($1, $2) AND dragoman.takes($1, o.home, o.place, o.agent)
            AND (o.wanted IS NULL OR o.wanted = $1 OR NOT dragoman.takes(o.wanted, o.home, o.place, o.agent))
@@ -132,14 +139,14 @@ export class PostgresRegistry implements Registry {
        tasks AS (
          UPDATE dragoman.streams s SET owner = n.writer, epoch = s.epoch + 1 FROM free, dragoman.nodes n, dragoman.stream_states t
          WHERE n.node_id = $1 AND s.kind = 'task' AND t.no = s.no AND t.kind = 'task' AND t.tags @> ARRAY['session:' || free.session_id])
-       UPDATE dragoman.owners o SET node_id = $1, incarnation = $2, epoch = o.epoch + 1, wanted = NULL
+       UPDATE dragoman.owners o SET node_id = $1, incarnation = $2, epoch = o.epoch + 1, wanted = NULL, released_by = NULL
        FROM free WHERE o.session_id = free.session_id
-       RETURNING o.session_id, o.epoch, free.from_node, free.from_life`,
+       RETURNING o.session_id, o.epoch, free.owner, free.from_node`,
       [node_id, incarnation, limit],
     );
     return rows.map((row) => {
-      const from = refOf(row.from_node, row.from_life);
-      const reason: ClaimReason = from === null ? "move" : from.node_id === node_id ? "restart" : "takeover";
+      const from = typeof row.from_node === "string" ? row.from_node : null;
+      const reason: ClaimReason = from === node_id ? "restart" : row.owner === null ? "move" : "takeover";
       return { session_id: String(row.session_id), epoch: Number(row.epoch), from, reason };
     });
   }
@@ -156,7 +163,7 @@ export class PostgresRegistry implements Registry {
 
   async release({ node_id, incarnation }: NodeRef, sessionId: string, { to }: { to?: string } = {}): Promise<boolean> {
     const { count } = await this.#database.query(
-      `UPDATE dragoman.owners SET node_id = NULL, incarnation = NULL, wanted = $4
+      `UPDATE dragoman.owners SET node_id = NULL, incarnation = NULL, wanted = $4, released_by = $1
        WHERE session_id = $3 AND node_id = $1 AND incarnation = $2`,
       [node_id, incarnation, sessionId, to ?? null],
     );
@@ -243,6 +250,19 @@ export class PostgresRegistry implements Registry {
     }));
   }
 
+  async forgetGone({ left_ms, dead_ms }: GoneTimes): Promise<string[]> {
+    const { rows } = await this.#database.query(
+      `DELETE FROM dragoman.nodes n WHERE n.state = 'fenced'
+         AND CASE WHEN n.left_at IS NOT NULL THEN n.left_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
+              ELSE n.lease_until < clock_timestamp() - make_interval(secs => (CASE WHEN n.kind = 'gateway' THEN $1::float8 ELSE $2::float8 END) / 1000) END
+         AND NOT EXISTS (SELECT 1 FROM dragoman.owners o WHERE o.node_id = n.node_id OR (o.home = n.node_id AND o.place IS NULL))
+         AND NOT EXISTS (SELECT 1 FROM dragoman.streams s WHERE s.owner = n.writer AND s.kind <> 'session' AND NOT s.deleted)
+       RETURNING n.node_id`,
+      [left_ms, dead_ms],
+    );
+    return rows.map((row) => String(row.node_id));
+  }
+
   async mark(nodeId: string, state: NodeState): Promise<boolean> {
     const { count } = await this.#database.query(
       "UPDATE dragoman.nodes SET state = $2 WHERE node_id = $1 AND state <> 'fenced'",
@@ -255,6 +275,7 @@ export class PostgresRegistry implements Registry {
   async afterRestore(): Promise<number> {
     return this.#database.transaction(async (sql: Sql) => {
       await sql.query("UPDATE dragoman.nodes SET state = 'fenced'");
+      await sql.query("SELECT setval('dragoman.incarnations', nextval('dragoman.incarnations') + 1000000)");
       await sql.query("UPDATE dragoman.streams SET epoch = epoch + 1000000");
       return (await sql.query("UPDATE dragoman.owners SET epoch = epoch + 1000000")).count;
     });

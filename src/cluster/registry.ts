@@ -65,7 +65,11 @@ export type Ownership = SessionHome & {
 /** Why a session has a new owner: the old one died, gave it away, or is this node in an earlier life. */
 export type ClaimReason = "takeover" | "move" | "restart";
 
-export type Claim = { session_id: string; epoch: number; from: NodeRef | null; reason: ClaimReason };
+/** `from`: the node that had it before; null when that is not known. */
+export type Claim = { session_id: string; epoch: number; from: string | null; reason: ClaimReason };
+
+/** How long nodes that are gone stay listed: those that left and gateways, and those that died. */
+export type GoneTimes = { left_ms: number; dead_ms: number };
 
 export type JoinOptions = {
   term_ms: number;
@@ -100,6 +104,8 @@ export interface Registry {
   find(sessionIds: readonly string[]): Promise<Ownership[]>;
   /** In order of id. */
   nodes(): Promise<NodeRow[]>;
+  /** Removes nodes that have been gone for so long, unless a session or a task waits for them. Their ids. */
+  forgetGone(times: GoneTimes): Promise<string[]>;
   /** A person's decision about a node. False: there is no such node, or it is fenced already. */
   mark(nodeId: string, state: NodeState): Promise<boolean>;
 }

@@ -1,9 +1,9 @@
 /**
  * How nodes know one another: a request between nodes carries a signature made with the secret of the cluster, over its method, path, body, the moment, both nodes and the caller it is made
- * for. So nobody without the secret can act as a node, change what a node asked for, raise the caller's role, or send the same again a minute later or to another node. It opens nothing
- * but `/internal/`, and a client's token does not open that.
+ * for, and a number used once. So nobody without the secret can act as a node, change what a node asked for, raise the caller's role, or send the same again (`SeenRequests`), later or to another node. It opens
+ * nothing but `/internal/`, and a client's token does not open that.
  */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
 export const INTERNAL = "/internal/v1/";
@@ -18,6 +18,7 @@ const NAMES = {
   time: "x-dragoman-time",
   body: "x-dragoman-body",
   caller: "x-dragoman-caller",
+  once: "x-dragoman-once",
   signature: "x-dragoman-signature",
 } as const;
 export const SIGNED_HEADERS: readonly string[] = Object.values(NAMES);
@@ -26,6 +27,7 @@ export type SignedRequest = { method: string; path: string; headers: IncomingHtt
 
 /** What a node says with a request. `caller`: whom it asks for, as JSON; empty: for itself. */
 export type NodeMessage = { from: string; to: string; caller: string; bodyHash: string };
+type Signed = Record<"from" | "to" | "time" | "body" | "caller" | "once", string>;
 
 export const hashOf = (body: Buffer | string): string => createHash("sha256").update(body).digest("hex");
 
@@ -40,31 +42,55 @@ export class NodeSecret {
   /** Headers for a request to a node. */
   sign(method: string, path: string, message: NodeMessage, now: number): Record<string, string> {
     const caller = Buffer.from(message.caller).toString("base64url");
-    const said = { from: message.from, to: message.to, time: String(now), body: message.bodyHash, caller };
+    const once = randomBytes(12).toString("base64url");
+    const said = { from: message.from, to: message.to, time: String(now), body: message.bodyHash, caller, once };
     return {
       [NAMES.from]: said.from,
       [NAMES.to]: said.to,
       [NAMES.time]: said.time,
       [NAMES.body]: said.body,
       [NAMES.caller]: said.caller,
+      [NAMES.once]: said.once,
       [NAMES.signature]: this.#signature(method, path, said).toString("hex"),
     };
   }
 
   /** Null: it does not come from a node of this cluster, is too old, or is not for this node. The body is still to be compared with `bodyHash`. */
-  read({ method, path, headers }: SignedRequest, me: string, now: number): NodeMessage | null {
-    const [from, to, time, body, caller, signature] = SIGNED_HEADERS.map((name) => headers[name]);
+  read({ method, path, headers }: SignedRequest, me: string, now: number, seen: SeenRequests): NodeMessage | null {
+    const [from, to, time, body, caller, once, signature] = SIGNED_HEADERS.map((name) => headers[name]);
     if (typeof from !== "string" || typeof to !== "string" || typeof time !== "string" || typeof body !== "string") return null;
-    if (typeof caller !== "string" || typeof signature !== "string") return null;
+    if (typeof caller !== "string" || typeof once !== "string" || typeof signature !== "string") return null;
     const given = Buffer.from(signature, "hex");
-    const right = this.#signature(method, path, { from, to, time, body, caller });
+    const right = this.#signature(method, path, { from, to, time, body, caller, once });
     if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
     if (to !== me || !(Math.abs(now - Number(time)) <= WINDOW_MS)) return null;
+    if (!seen.isFirst(signature, now)) return null;
     return { from, to, caller: Buffer.from(caller, "base64url").toString(), bodyHash: body };
   }
 
-  #signature(method: string, path: string, said: Record<"from" | "to" | "time" | "body" | "caller", string>): Buffer {
-    const parts = [method, path, said.body, said.time, said.from, said.to, said.caller];
+  #signature(method: string, path: string, said: Signed): Buffer {
+    const parts = [method, path, said.body, said.time, said.from, said.to, said.caller, said.once];
     return createHmac("sha256", this.#key).update(parts.join("\n")).digest();
+  }
+}
+
+/**
+ * Signatures that were taken: none is taken twice, for as long as its time would let it in. Clocks may be a window apart either way, so each is remembered for two windows, in two halves of which the older is thrown
+ * away whole. A node that starts again has forgotten them: what was sent to the life before it can be sent once more within the window.
+ */
+export class SeenRequests {
+  #now = new Set<string>();
+  #before = new Set<string>();
+  #since = Number.NEGATIVE_INFINITY;
+
+  isFirst(signature: string, now: number): boolean {
+    if (now - this.#since > 2 * WINDOW_MS) {
+      this.#before = now - this.#since > 4 * WINDOW_MS ? new Set() : this.#now;
+      this.#now = new Set();
+      this.#since = now;
+    }
+    if (this.#now.has(signature) || this.#before.has(signature)) return false;
+    this.#now.add(signature);
+    return true;
   }
 }

@@ -7,6 +7,7 @@ import { fleetLog } from "../cluster/fleet-log.ts";
 import { FLEET_TIMES, type FleetClock, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
 import { type Place, Places } from "../cluster/places.ts";
 import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
+import { PostgresTokens } from "../cluster/postgres-tokens.ts";
 import type { Claim, NodeKind, NodeProfile } from "../cluster/registry.ts";
 import { NodeSecret } from "../cluster/signature.ts";
 import type { Log } from "../log/contract.ts";
@@ -49,6 +50,8 @@ const AT_ONCE = 4;
 export class ClusterMember {
   readonly log: Log;
   readonly fleet: Fleet;
+  /** Tokens that were made on any node. */
+  readonly tokens: { node: string; table: PostgresTokens };
   readonly #node: FleetNode;
   readonly #profile: NodeProfile;
   readonly #options: ClusterOptions;
@@ -85,6 +88,7 @@ export class ClusterMember {
     this.#shared = opened.log;
     const places = new Places(options.places);
     const registry = new PostgresRegistry(opened.leases);
+    this.tokens = { node: options.nodeId, table: new PostgresTokens(opened.leases) };
     this.#profile = {
       node_id: options.nodeId,
       kind: options.kind,
@@ -188,11 +192,11 @@ export class ClusterMember {
   }
 
   async #takeUp({ session_id, epoch, from, reason }: Claim): Promise<void> {
-    const elsewhere = from?.node_id !== this.#profile.node_id && reason !== "restart";
+    const elsewhere = reason !== "restart";
     if (!elsewhere && !(await this.#isOpen(session_id))) return;
-    const moved = elsewhere ? { from: from?.node_id ?? null, to: this.#profile.node_id, epoch, reason } : null;
+    const moved = elsewhere ? { from, to: this.#profile.node_id, epoch, reason } : null;
     await this.#manager?.takeUp(session_id, moved);
-    if (elsewhere) this.#hooks.log("info", "took a session over", { session_id, from: from?.node_id, epoch, reason });
+    if (elsewhere) this.#hooks.log("info", "took a session over", { session_id, from, epoch, reason });
   }
 
   /** Something was left open, or a message waits. */

@@ -119,6 +119,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       files,
       pageLifetimeMs: config.times?.page_token_ms ?? defaults.times.page_token_ms,
       ...(options.token === undefined ? {} : { token: options.token }),
+      shared: core.cluster?.tokens,
     });
     const server = await createServer({
       log: core.log,
@@ -170,6 +171,7 @@ export async function startDaemon(options: DaemonOptions = {}): Promise<Daemon> 
       unwatch();
       removeDiscovery(dataDir);
       await server.close();
+      tokens.close();
       await core.close();
     };
     return {

@@ -47,6 +47,7 @@ export class Authenticator {
   async authenticate(request: IncomingMessage, origin: RequestOrigin): Promise<Caller> {
     const secret = secretOf(request);
     if (secret === undefined) throw new ProblemError("unauthorized");
+    await this.#tokens.look(secret);
     const token = this.#tokens.find(secret);
     if (!token || token.kind === "link") throw await this.#refuse(request, secret);
     if (token.kind === "page") mustBeOwnPage(request, origin, token);
@@ -57,7 +58,7 @@ export class Authenticator {
 
   /** A page token for a link or another token, bound to the origin that asks. */
   async trade(request: IncomingMessage, secret: string): Promise<Issued> {
-    const issued = this.#tokens.trade(secret, request.headers.origin);
+    const issued = await this.#tokens.trade(secret, request.headers.origin);
     if (issued) return issued;
     const refused = await this.#refuse(request, secret);
     throw refused.code === "unauthorized" ? new ProblemError("link_invalid") : refused;

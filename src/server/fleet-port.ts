@@ -51,7 +51,7 @@ export interface FleetPort {
     head: Buffer,
     options: Pick<ForwardOptions, "node" | "caller">,
   ): Promise<void>;
-  /** Null: it is no request of a node of this cluster. */
+  /** Null: it is no request of a node of this cluster, or was here before. Once for each request. */
   admit(request: IncomingMessage): NodeRequest | null;
   /** A question of another node; undefined: there is no such question. */
   answer(name: string, body: string): Promise<unknown>;

@@ -2,6 +2,8 @@
  * Any node answers for any session: what only the owner can do is sent on to it, one hop, before anything of it is carried out here. While a session has no owner its commands wait for the takeover; what the
  * log alone can answer is answered here (`config.anywhere`).
  */
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Log } from "../log/contract.ts";
@@ -24,6 +26,9 @@ const OF_NODES = ["/v1/agents", "/v1/trust", "/v1/skills", "/v1/directories"];
 const sentOn = new WeakSet<FastifyRequest>();
 export const isSentOn = (request: FastifyRequest): boolean => sentOn.has(request);
 
+/** Bodies that were read for a node that does not own the session any more: it came here meanwhile. */
+const bodies = new WeakMap<IncomingMessage, Buffer>();
+
 /** Before the hooks that carry something out: idempotency, and the guard of the log. */
 export function addFleet(app: App, context: ServerContext, requests: NodeRequests): void {
   const { fleet } = context;
@@ -45,6 +50,10 @@ export function addFleet(app: App, context: ServerContext, requests: NodeRequest
     if (route.at === "here" || route.at === "unknown") return;
     if (route.at === "nowhere" && config.fallback) return;
     return sendOn(fleet, request, reply, () => ownerOf(look), context);
+  });
+  app.addHook("preParsing", async ({ raw }, _, payload) => {
+    const body = bodies.get(raw);
+    return body ? Object.assign(Readable.from([body]), { receivedEncodedLength: body.length }) : payload;
   });
   app.addHook("preHandler", async (request, reply) => {
     const { config } = request.routeOptions;
@@ -113,7 +122,10 @@ async function sendOn(
   let body: Buffer | null | undefined = given;
   for (;;) {
     const target = await next();
-    if (target === null) return restored(request, body);
+    if (target === null) {
+      if (body) bodies.set(raw, body);
+      return undefined;
+    }
     body ??= hasBody(request) ? await readBody(raw, limits.body_bytes) : null;
     const outcome = await fleet.forward(raw, reply.raw, {
       node: target.node,
@@ -137,12 +149,6 @@ async function sendOn(
 
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-
-/** Its body was read for a node that does not own it any more: this one does. */
-function restored(request: FastifyRequest, body: Buffer | null | undefined): undefined {
-  if (body && body.length > 0 && request.body === undefined)
-    throw unreachable("The session came to this node while the request was under way.");
-}
 
 function corsHeaders(reply: FastifyReply): Record<string, string> {
   const all = Object.entries(reply.getHeaders()).filter(([name]) => name.startsWith("access-control-") || name === "vary");

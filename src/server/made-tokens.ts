@@ -1,5 +1,5 @@
 /**
- * The tokens that were made from others, by id and by hash, and the file `tokens.json` that keeps the lasting ones. Secrets are in it as hashes only. Not
+ * The tokens that were made from others, by id and by hash, and where the lasting ones are kept: the file `tokens.json`, or what the nodes of a fleet share. Secrets are there as hashes only. Not
  * here: which of them are valid, and who may make them (token-store).
  */
 import { readFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { Role, Surface } from "../schema/actor.ts";
 import { onUse } from "../schema/on-use.ts";
+import { SharedTokens, type TokenRow, type TokenTable } from "./shared-tokens.ts";
 import { Scope } from "./token.ts";
 import { writePrivate } from "./token-files.ts";
 
@@ -31,14 +32,72 @@ export const MadeToken = Type.Object({
 export type MadeToken = Type.Static<typeof MadeToken>;
 const validator = onUse(() => Compile(MadeToken));
 
+/** The root tokens of a node, by their ids: what was made by them is valid on other nodes too. */
+const SharedRoots = Type.Object({ roots: Type.Array(Type.Object({ id: Type.String(), role: Role })) });
+type SharedRoot = { id: string; role: Role };
+const rootsValidator = onUse(() => Compile(SharedRoots));
+const ROOTS = "root:";
+
+/** Of those that nodes share; agents' tokens end with their process. */
+const isShared = ({ kind }: MadeToken): boolean => kind !== "agent";
+
+export type MadeTokensOptions = {
+  dataDir: string;
+  /** Absent: a file of the data directory. */
+  shared?: { node: string; table: TokenTable } | undefined;
+  /** Another node ended these. */
+  onEnded(ended: readonly MadeToken[]): void;
+};
+
 export class MadeTokens {
   readonly #file: string;
+  readonly #shared: SharedTokens | null;
+  readonly #node: string;
+  readonly #onEnded: MadeTokensOptions["onEnded"];
+  readonly #roots = new Map<string, readonly SharedRoot[]>();
   readonly #byId = new Map<string, MadeToken>();
   readonly #byHash = new Map<string, MadeToken>();
 
-  constructor(dataDir: string) {
+  constructor({ dataDir, shared, onEnded }: MadeTokensOptions) {
     this.#file = join(dataDir, "tokens.json");
-    for (const each of this.#read()) this.add(each);
+    this.#node = shared?.node ?? "";
+    this.#onEnded = onEnded;
+    this.#shared = shared ? new SharedTokens(shared.table, (rows) => this.#apply(rows)) : null;
+    if (!shared) for (const each of this.#read()) this.#set(each);
+  }
+
+  /** Learns what other nodes changed before this call. Rejects with `not_ready`. */
+  async look(): Promise<void> {
+    await this.#shared?.look();
+  }
+
+  /** Resolves when what was changed is kept. Rejects with `not_ready`. */
+  async saved(): Promise<void> {
+    await this.#shared?.save();
+  }
+
+  /** Ends one; of several nodes that do, one is told true. */
+  async take(id: string): Promise<boolean> {
+    return this.#shared ? this.#shared.take(id) : true;
+  }
+
+  close(): void {
+    this.#shared?.close();
+  }
+
+  /** Root tokens of other nodes. */
+  root(id: string): SharedRoot | undefined {
+    return [...this.#roots.values()].flat().find((root) => root.id === id);
+  }
+
+  /** Of this node, for the others. */
+  setRoots(roots: readonly SharedRoot[]): void {
+    this.#shared?.change({
+      id: `${ROOTS}${this.#node}`,
+      body: JSON.stringify({ roots }),
+      expires_at: Number.MAX_SAFE_INTEGER,
+    });
+    this.write();
   }
 
   all(): MadeToken[] {
@@ -54,21 +113,44 @@ export class MadeTokens {
   }
 
   add(token: MadeToken): void {
+    this.#set(token);
+    if (isShared(token)) this.#shared?.change({ id: token.id, body: JSON.stringify(token), expires_at: token.expires_at });
+  }
+
+  drop(id: string): MadeToken | undefined {
+    const found = this.#unset(id);
+    if (found && isShared(found)) this.#shared?.change({ id, body: null, expires_at: found.expires_at });
+    return found;
+  }
+
+  /** Links and agents' tokens end with the daemon. Where nodes share them `saved` says when it is done. */
+  write(): void {
+    if (this.#shared) return void this.#shared.save().catch(() => undefined);
+    const lasting = this.all().filter(({ kind }) => kind === "minted" || kind === "page");
+    writePrivate(this.#file, JSON.stringify(lasting));
+  }
+
+  #set(token: MadeToken): void {
     this.#byId.set(token.id, token);
     this.#byHash.set(token.hash, token);
   }
 
-  drop(id: string): MadeToken | undefined {
+  #unset(id: string): MadeToken | undefined {
     const found = this.#byId.get(id);
     this.#byId.delete(id);
     if (found) this.#byHash.delete(found.hash);
     return found;
   }
 
-  /** Links and agents' tokens end with the daemon. */
-  write(): void {
-    const lasting = this.all().filter(({ kind }) => kind === "minted" || kind === "page");
-    writePrivate(this.#file, JSON.stringify(lasting));
+  #apply(rows: readonly Pick<TokenRow, "id" | "body">[]): void {
+    const ended: MadeToken[] = [];
+    for (const { id, body } of rows) {
+      const value: unknown = body === null ? null : JSON.parse(body);
+      if (id.startsWith(ROOTS)) this.#roots.set(id, rootsValidator().Check(value) ? value.roots : []);
+      else if (validator().Check(value)) this.#set(value);
+      else ended.push(...[this.#unset(id) ?? []].flat());
+    }
+    this.#onEnded(ended);
   }
 
   /** Entries of another form, such as those of an older version, are left out: their holders sign in again. */

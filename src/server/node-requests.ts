@@ -36,21 +36,24 @@ export class NodeRequests {
     return this.#sent.get(request)?.caller;
   }
 
-  /** Makes a client's request of it, in place. False: it is a question of a node. Throws `unauthorized`. */
-  admit(request: IncomingMessage): boolean {
+  /** Makes a client's request of it, in place. Else it is a question of a node: what its body must be. Throws `unauthorized`. */
+  admit(request: IncomingMessage): { isClients: boolean; bodyHash: string } {
     const admitted = this.#fleet?.admit(request);
-    if (!admitted) throw new ProblemError("unauthorized", "Only nodes of this cluster may ask here.");
-    if (!admitted.path.startsWith(`${FORWARD}/`)) return false;
-    request.url = admitted.path.slice(FORWARD.length);
-    this.#sent.set(request, { caller: JSON.parse(admitted.caller) as Caller, bodyHash: admitted.bodyHash });
-    return true;
+    if (!admitted) throw new ProblemError("unauthorized", "Only nodes of this cluster may ask here, each thing once.");
+    const { path, caller, bodyHash } = admitted;
+    const isClients = path.startsWith(`${FORWARD}/`);
+    if (isClients) {
+      request.url = path.slice(FORWARD.length);
+      this.#sent.set(request, { caller: JSON.parse(caller) as Caller, bodyHash });
+    }
+    return { isClients, bodyHash };
   }
 
   /** `next`: what is done with a client's request. */
   handle(request: IncomingMessage, response: ServerResponse, next: () => void): void {
     try {
-      const { bodyHash = "" } = this.#fleet?.admit(request) ?? {};
-      if (this.admit(request)) return next();
+      const { isClients, bodyHash } = this.admit(request);
+      if (isClients) return next();
       this.#answer(request, response, bodyHash).catch((error: unknown) => writeProblem(response, toProblemError(error)));
     } catch (error) {
       writeProblem(response, toProblemError(error));

@@ -169,21 +169,21 @@ describe("tokens made from others", () => {
     expect(() => store.renew(fixed.token.id)).toThrow(/cannot be renewed/);
   });
 
-  it("a link is traded once, within a minute, for a page that makes no further tokens", () => {
+  it("a link is traded once, within a minute, for a page that makes no further tokens", async () => {
     const store = open();
     const link = store.link(rootOf(store), { role: "operate" });
     const ended: string[] = [];
     store.onLinkEnd = (id) => void ended.push(id);
-    const page = store.trade(link.secret, "http://127.0.0.1:4700");
+    const page = await store.trade(link.secret, "http://127.0.0.1:4700");
     expect(page?.token).toMatchObject({ kind: "page", role: "operate", surface: "inspector", origin: "http://127.0.0.1:4700" });
-    expect(store.trade(link.secret, undefined)).toBeUndefined();
+    expect(await store.trade(link.secret, undefined)).toBeUndefined();
     expect(ended).toEqual([link.token.id]);
     if (!page) throw new Error("the link must be good");
-    expect(store.trade(page.secret, undefined)).toBeUndefined();
+    expect(await store.trade(page.secret, undefined)).toBeUndefined();
     expect(() => store.link(page.token, { role: "observe" })).toThrow(/not those of pages/);
     const late = store.link(rootOf(store), { role: "operate" });
     time += 60_001;
-    expect(store.trade(late.secret, undefined)).toBeUndefined();
+    expect(await store.trade(late.secret, undefined)).toBeUndefined();
     expect(open().find(page.secret)?.kind).toBe("page");
   });
 

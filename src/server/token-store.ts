@@ -7,6 +7,7 @@ import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { type Role, reaches, type Surface } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import { type MadeToken, MadeTokens } from "./made-tokens.ts";
+import type { TokenTable } from "./shared-tokens.ts";
 import { isWithin, pageRole, type Scope, type Token } from "./token.ts";
 import { ensureSecret, MIN_SECRET_LENGTH, ROOT_ROLES, type RootRole, stampOf, tokenFile, writePrivate } from "./token-files.ts";
 
@@ -39,6 +40,8 @@ export type TokenStoreOptions = {
   files?: boolean;
   pageLifetimeMs?: number;
   now?: () => number;
+  /** A node of a fleet: what it is called, and the tokens that all nodes share. */
+  shared?: { node: string; table: TokenTable } | undefined;
 };
 
 export type MintSpec = {
@@ -68,11 +71,19 @@ export class TokenStore {
   onRootChange: (() => void) | undefined;
   /** Called when a link was used or is over. */
   onLinkEnd: ((id: string) => void) | undefined;
+  /** Called when tokens may have ended on another node. */
+  onEndedElsewhere: (() => void) | undefined;
 
   private constructor(options: TokenStoreOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#made = new MadeTokens(options.dataDir);
+    this.#made = new MadeTokens({
+      ...options,
+      onEnded: (ended) => {
+        for (const { kind, id } of ended) if (kind === "link") this.onLinkEnd?.(id);
+        this.onEndedElsewhere?.();
+      },
+    });
     this.#directory = inodeOf(options.dataDir);
     this.refresh();
   }
@@ -95,6 +106,20 @@ export class TokenStore {
     return readFileSync(tokenFile(this.#options.dataDir, role), "utf8").trim();
   }
 
+  /** Resolves when this secret is known, if any node has made it; without one, when all of them are. Rejects with `not_ready`. */
+  async look(secret?: string): Promise<void> {
+    if (secret === undefined || this.find(secret) === undefined) await this.#made.look();
+  }
+
+  /** Resolves when what was made or ended is kept: before anybody is told of it. Rejects with `not_ready`. */
+  saved(): Promise<void> {
+    return this.#made.saved();
+  }
+
+  close(): void {
+    this.#made.close();
+  }
+
   /** The token with this secret, or undefined. Found by its hash, so the time says nothing about the secret. */
   find(secret: string): Token | undefined {
     this.refresh();
@@ -113,7 +138,7 @@ export class TokenStore {
   /** True while the token with this id is valid. */
   alive(id: string): boolean {
     this.refresh();
-    if (this.#roots.some((root) => root.id === id)) return true;
+    if (this.#isRoot(id)) return true;
     const found = this.#made.get(id);
     return found !== undefined && this.#valid(found);
   }
@@ -170,7 +195,17 @@ export class TokenStore {
   }
 
   /** A page token for a link, which is over then, or for another token of a person. Undefined: the secret opens nothing. */
-  trade(secret: string, origin: string | undefined): Issued | undefined {
+  async trade(secret: string, origin: string | undefined): Promise<Issued | undefined> {
+    await this.look(secret);
+    const link = this.find(secret);
+    // Used once, whatever node it is shown to.
+    if (link?.kind === "link" && !(await this.#made.take(link.id))) return undefined;
+    const issued = this.#trade(secret, origin);
+    if (issued) await this.saved();
+    return issued;
+  }
+
+  #trade(secret: string, origin: string | undefined): Issued | undefined {
     const shown = this.find(secret);
     if (!shown || shown.kind === "page" || shown.kind === "agent") return undefined;
     const lifetimeMs = this.#options.pageLifetimeMs ?? PAGE_LIFETIME_MS;
@@ -225,6 +260,7 @@ export class TokenStore {
       const hash = sha256(secret);
       return [{ id: idOf(hash), role, kind: "root", scope: null, hash }];
     });
+    this.#made.setRoots(this.#roots.map(({ id, role }) => ({ id, role })));
     if (!first) this.onRootChange?.();
   }
 
@@ -282,7 +318,8 @@ export class TokenStore {
   }
 
   #holder(id: string | null): Token | undefined {
-    return this.list().find((each) => each.id === id);
+    const root = id === null ? undefined : this.#made.root(id);
+    return this.list().find((each) => each.id === id) ?? (root && { ...root, kind: "root", scope: null });
   }
 
   #live(): MadeToken[] {
@@ -293,7 +330,11 @@ export class TokenStore {
     if (token.expires_at <= this.#now()) return false;
     if (token.parent === null) return true;
     const parent = this.#made.get(token.parent);
-    return parent ? this.#valid(parent) : this.#roots.some((root) => root.id === token.parent);
+    return parent ? this.#valid(parent) : this.#isRoot(token.parent);
+  }
+
+  #isRoot(id: string): boolean {
+    return this.#roots.some((root) => root.id === id) || this.#made.root(id) !== undefined;
   }
 
   #drop(id: string): void {

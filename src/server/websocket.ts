@@ -49,7 +49,7 @@ export function createUpgradeHandler(
     const onError = (): void => void socket.destroy();
     socket.on("error", onError);
     try {
-      const fromNode = nodes.isInternal(request.url) && nodes.admit(request);
+      const fromNode = nodes.isInternal(request.url) && nodes.admit(request).isClients;
       const origin = fromNode ? "none" : guard.check(request);
       const url = new URL(request.url ?? "/", "http://localhost");
       const [, kind, id] = PATH.exec(url.pathname) ?? [];

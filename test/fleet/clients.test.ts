@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withoutPostgres } from "../../src/log/postgres/test-postgres.ts";
-import { checkStory, Follower, inPortions, TestCluster } from "./test-cluster.ts";
+import { checkStory, Follower, inPortions, TestCluster, textOf } from "./test-cluster.ts";
 
 const STREAMS = Number(process.env.DRAGOMAN_FLEET_STREAMS ?? 1);
 /** Messages with a key; so many of them in one takeover. */
@@ -72,6 +72,24 @@ describe.skipIf(withoutPostgres())("clients of a fleet that breaks", () => {
       await Promise.all([cluster.start("a"), cluster.start(gateway)]);
       gateways.add(gateway);
     }
+  });
+
+  it("[O6] what is sent while nobody owns a session waits for the takeover, and is answered through the node that takes it over as through others", async () => {
+    await cluster.settled("gateway-1", NAMES);
+    const ids = await inPortions(Array.from({ length: 4 }), () => cluster.create("a", "gateway-1"));
+    await cluster.kill("a");
+    const sent = ids.flatMap((id) =>
+      ["b", "c", "gateway-1"].map((through) => cluster.send(through, id, `say through ${through}`)),
+    );
+    for (const answer of await Promise.all(sent)) expect(answer.status, await answer.text()).toBe(202);
+    await inPortions(ids, async (id) => {
+      await cluster.hasEvents("c", id, "turn.ended", 3);
+      const events = await cluster.events("c", id);
+      checkStory(events);
+      for (const through of ["b", "c", "gateway-1"]) expect(textOf(events)).toContain(`through ${through}`);
+      await cluster.call("c", "DELETE", `/v1/sessions/${id}`);
+    });
+    await cluster.start("a");
   });
 
   it(`[O7] a message with a key that is sent again over three nodes during a takeover makes one turn (${KEYS} messages)`, {

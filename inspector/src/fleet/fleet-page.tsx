@@ -27,12 +27,15 @@ export default function FleetPage() {
   const { nodes } = useStore(fleet);
   const admin = isAdmin(useStore(access));
   const [decision, setDecision] = useState<Decision | null>(null);
+  const [showsLeft, setShowsLeft] = useState(false);
+  const left = nodes.filter((node) => conditionOf(node) === "left");
+  const shown = showsLeft ? nodes : nodes.filter((node) => !left.includes(node));
   const living = nodes.filter((node) => ["up", "draining"].includes(conditionOf(node)));
   return (
     <main className="page">
       <PageHead
         title="Fleet"
-        about={`${living.length} of ${nodes.length} nodes live · ${sum(nodes, "sessions")} sessions · ${sum(living, "load")} of ${sum(living, "capacity")} places used`}
+        about={`${living.length} of ${nodes.length - left.length} nodes live · ${sum(nodes, "sessions")} sessions · ${sum(living, "load")} of ${sum(living, "capacity")} places used`}
       />
       <section className="fleet" aria-label="Fleet" {...scrollable}>
         {nodes.length === 0 && <Notice kind="info">This daemon is no node of a fleet.</Notice>}
@@ -42,10 +45,17 @@ export default function FleetPage() {
           </Notice>
         )}
         <div className="fleet-nodes">
-          {nodes.map((node) => (
+          {shown.map((node) => (
             <NodeCard key={node.node_id} node={node} admin={admin} onDecide={setDecision} />
           ))}
         </div>
+        {left.length > 0 && (
+          <p>
+            <Button onClick={() => setShowsLeft(!showsLeft)}>
+              {showsLeft ? "Hide nodes that left" : `Show ${left.length} that left`}
+            </Button>
+          </p>
+        )}
         <FleetNews />
       </section>
       <NodeDecision decision={decision} onClose={() => setDecision(null)} />
@@ -77,7 +87,9 @@ function NodeCard({ node, admin, onDecide }: { node: Node; admin: boolean; onDec
           <span>
             {node.load} of {node.capacity} running
           </span>
-          <span className="dim">{node.sessions} sessions owned</span>
+          <span className="dim">
+            {node.sessions} {node.sessions === 1 ? "session" : "sessions"} owned
+          </span>
         </div>
       )}
       <dl className="node-facts">
@@ -91,7 +103,7 @@ function NodeCard({ node, admin, onDecide }: { node: Node; admin: boolean; onDec
         />
         <Fact name="Agents" value={node.agents.join(", ")} />
         <Fact name="Address" value={node.url} />
-        <Fact name="Version" value={`${node.version} · start ${node.incarnation}`} />
+        <Fact name="Version" value={node.version} />
       </dl>
       {admin && node.kind === "node" && !gone && (
         <footer>

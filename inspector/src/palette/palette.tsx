@@ -44,7 +44,7 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
   const choices = useMemo((): Choice[] => {
     const commands = pageCommands({ onNew, onHelp, operate }).filter(({ hint = "" }) => has(hint, words));
     const named = rows
-      .filter((row) => matches(row, { search: words, filter: "all", agent: "", node: "" }, {}))
+      .filter((row) => matches(row, { search: words, filter: "all", agent: "", nodes: null }, {}))
       .slice(0, MOST_SESSIONS)
       .map((row) => ({
         key: row.session_id,

@@ -62,7 +62,7 @@ export function FilterMenu(props: Props) {
               <>
                 <Menu.Separator className="menu-line" />
                 <Group
-                  label="Node"
+                  label="Node or label"
                   value={node}
                   onChange={onNode}
                   options={[["", "Any node"], ...nodes.map((name): [string, string] => [name, visibleLine(name)])]}

@@ -10,11 +10,11 @@ export const filters = [
   { name: "archived", label: "Archived" },
 ] as const;
 export type FilterName = (typeof filters)[number]["name"];
-export type Wanted = { search: string; filter: FilterName; agent: string; node: string };
+export type Wanted = { search: string; filter: FilterName; agent: string; nodes: ReadonlySet<string> | null };
 
 export function matches(row: Session, wanted: Wanted, read: Record<string, number>): boolean {
   if (wanted.agent && row.agent !== wanted.agent) return false;
-  if (wanted.node && row.node !== wanted.node) return false;
+  if (wanted.nodes && !wanted.nodes.has(row.node ?? "")) return false;
   if (row.archived !== (wanted.filter === "archived") || !isIn(row, wanted.filter, read)) return false;
   const words = wanted.search.toLowerCase().split(/\s+/).filter(Boolean);
   const text =

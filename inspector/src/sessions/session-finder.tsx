@@ -1,7 +1,7 @@
 /** Search, filters and the list they leave; several can be chosen and dealt with at once. */
 import { useCallback, useMemo, useRef, useState } from "react";
 import { access, canOperate } from "../state/daemon.ts";
-import { fleet } from "../state/fleet.ts";
+import { fleet, nodeChoices, nodesMeant } from "../state/fleet.ts";
 import { preferences, seen } from "../state/preferences.ts";
 import { go } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
@@ -27,7 +27,8 @@ export function SessionFinder() {
   const [filter, setFilter] = useState<FilterName>("all");
   const [agent, setAgent] = useState("");
   const [node, setNode] = useState("");
-  const nodes = useStore(fleet).nodes.flatMap(({ node_id, kind }) => (kind === "node" ? [node_id] : []));
+  const { nodes } = useStore(fleet);
+  const wantedNodes = useMemo(() => nodesMeant(nodes, node), [nodes, node]);
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
   const [answering, setAnswering] = useState<Answering>(null);
   const last = useRef<string | null>(null);
@@ -36,8 +37,8 @@ export function SessionFinder() {
   // What was read matters to one filter only: reading must not sort ten thousand rows again.
   const read = useSignal(seen.changed, () => (filter === "unread" ? seen.get() : null));
   const shown = useMemo(
-    () => rows.filter((row) => matches(row, { search, filter, agent, node }, read ?? {})),
-    [rows, search, filter, agent, node, read],
+    () => rows.filter((row) => matches(row, { search, filter, agent, nodes: wantedNodes }, read ?? {})),
+    [rows, search, filter, agent, wantedNodes, read],
   );
   const order = useRef(shown);
   order.current = shown;
@@ -75,7 +76,7 @@ export function SessionFinder() {
           agent={agent}
           agents={names}
           node={node}
-          nodes={nodes}
+          nodes={nodeChoices(nodes)}
           grouping={grouping}
           onFilter={setFilter}
           onAgent={setAgent}

@@ -43,6 +43,22 @@ function apply({ nodes, news }: Fleet, message: FleetMessage): Fleet {
   return { nodes: [...others, message.node].sort((a, b) => (a.node_id < b.node_id ? -1 : 1)), news: kept };
 }
 
+/** What the list of sessions can be limited to: each node by its name, and each label that nodes have, as `zone=a`. */
+export function nodeChoices(nodes: readonly Node[]): string[] {
+  const own = nodes.filter(({ kind, state }) => kind === "node" && state !== "left");
+  const labels = own.flatMap((each) => Object.entries(each.labels).map(([name, value]) => `${name}=${value}`));
+  return [...own.map(({ node_id }) => node_id), ...[...new Set(labels)].sort()];
+}
+
+/** The nodes that such a choice means; null: all. */
+export function nodesMeant(nodes: readonly Node[], choice: string): ReadonlySet<string> | null {
+  if (choice === "") return null;
+  const meant = nodes.filter(
+    ({ node_id, labels }) => node_id === choice || Object.entries(labels).some(([name, value]) => `${name}=${value}` === choice),
+  );
+  return new Set(meant.map(({ node_id }) => node_id));
+}
+
 /** Node and page agree on one word for what a node is. */
 export type NodeCondition = "up" | "draining" | "silent" | "fenced" | "left";
 export const conditionOf = ({ state, lease_ms }: Node): NodeCondition =>

@@ -9,24 +9,31 @@ import { columnsOf } from "../text-layout.ts";
 
 export const nodesList: Command = {
   name: "nodes ls",
-  usage: "nodes ls [--watch]",
+  usage: "nodes ls [--all] [--watch]",
   about: "list the nodes of the fleet",
-  help: `  With --watch the list stays on the screen and follows what happens, and says which sessions other nodes took, until Ctrl-C. With --watch
+  help: `  Nodes that left are shown with --all, for an hour. With --watch the list stays on the screen and follows what happens, and says which sessions other nodes took, until Ctrl-C. With --watch
   and --json every change is printed, one a line; the first line has all nodes.`,
-  options: { watch: { type: "boolean", short: "w", about: "keep the list on the screen and up to date" } },
+  options: {
+    all: { type: "boolean", short: "a", about: "nodes that left, too" },
+    watch: { type: "boolean", short: "w", about: "keep the list on the screen and up to date" },
+  },
   async run(call) {
     const { values, daemon, json, print, table } = call;
     if (flag(values, "watch")) return watchNodes(call);
     const nodes = await (await daemon()).nodes();
     if (flag(values, "json")) for (const node of nodes) json(node);
     else if (nodes.length === 0) print("This daemon is no node of a fleet.");
-    else table(HEAD, nodes.map(row), DROP);
+    else table(HEAD, shownOf(values, nodes).map(row), DROP);
     return EXIT.ok;
   },
 };
 
 const HEAD = ["NODE", "KIND", "STATE", "SESSIONS", "LOAD", "LEASE", "PLACES", "URL", "VERSION"];
 const DROP = ["VERSION", "URL", "PLACES"];
+
+/** For people; programs get all. */
+const shownOf = (values: Invocation["values"], nodes: Iterable<Node>): Node[] =>
+  [...nodes].filter(({ state }) => state !== "left" || flag(values, "all"));
 
 const row = (node: Node): string[] => [
   node.node_id,
@@ -60,7 +67,10 @@ async function watchNodes({ values, terminal, daemon, json }: Invocation): Promi
     else if (message.type !== "session.moved") nodes.set(message.node.node_id, message.node);
     if (message.type !== "nodes" && message.type !== "node.load") changes.unshift(changeLine(message));
     changes.splice(SHOWN_CHANGES);
-    const drawn = table(HEAD, [...nodes.values()].map(row), paint, { columns: columnsOf(stdout, env) - 1, drop: DROP });
+    const drawn = table(HEAD, shownOf(values, nodes.values()).map(row), paint, {
+      columns: columnsOf(stdout, env) - 1,
+      drop: DROP,
+    });
     area.draw(() => {}, [...drawn.split("\n"), ...changes.map(exactLine), paint.dim("Ctrl-C ends")]);
   }
   return EXIT.ok;

@@ -189,6 +189,7 @@ export class SimNode implements Process {
       taskOwner: remote(registry.taskOwner),
       find: remote(registry.find),
       nodes: remote(registry.nodes),
+      forgetGone: remote(registry.forgetGone),
       mark: remote(registry.mark),
     };
   }

@@ -122,6 +122,7 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
     },
     async ({ raw, body }, reply) => {
       // Looked for only when the token is right: nobody without one makes the daemon look at processes.
+      await tokens.look(body.token);
       const shown = tokens.find(body.token);
       if (shown) context.rights.mustBePerson(await withAgent(shown, raw, context));
       const { secret, token } = await authenticator.trade(raw, body.token);
@@ -147,7 +148,11 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
         problems: ["unsupported"],
       },
     },
-    async (request) => ({ expires_at: new Date(tokens.renew(callerOf(request).id)).toISOString() }),
+    async (request) => {
+      const expires_at = new Date(tokens.renew(callerOf(request).id)).toISOString();
+      await tokens.saved();
+      return { expires_at };
+    },
   );
 
   app.post(
@@ -165,6 +170,7 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
     },
     async (request, reply) => {
       if (tokens.revoke(callerOf(request).id)) streams.closeRevoked();
+      await tokens.saved();
       return reply.code(204).send();
     },
   );
@@ -190,7 +196,9 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
     },
     async (request, reply) => {
       const { role, label } = request.body;
-      return reply.code(201).send(links.make(callerOf(request), { ...(role ? { role } : {}), ...(label ? { label } : {}) }));
+      const link = links.make(callerOf(request), { ...(role ? { role } : {}), ...(label ? { label } : {}) });
+      await tokens.saved();
+      return reply.code(201).send(link);
     },
   );
 
@@ -219,6 +227,7 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
           : { scope: realScope(scope), directories: await directoriesOf(context.log, scope.sessions) }),
       };
       const { secret, token } = tokens.mint(callerOf(request), { ...spec, lifetimeMs: lifetime_ms ?? 24 * 60 * 60_000 });
+      await tokens.saved();
       return reply.code(201).send({ token: secret, token_id: token.id, role: token.role, expires_at: isoOf(token) });
     },
   );
@@ -235,7 +244,10 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
         replies: { 200: TokenList },
       },
     },
-    async () => ({ tokens: tokens.list().map((token) => ({ ...describe(token), parent: token.parent })) }),
+    async () => {
+      await tokens.look();
+      return { tokens: tokens.list().map((token) => ({ ...describe(token), parent: token.parent })) };
+    },
   );
 
   app.delete(
@@ -254,7 +266,9 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
       },
     },
     async ({ params }, reply) => {
+      await tokens.look();
       if (tokens.revoke(params.token)) streams.closeRevoked();
+      await tokens.saved();
       return reply.code(204).send();
     },
   );

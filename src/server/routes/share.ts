@@ -35,6 +35,7 @@ export function shareRoutes(app: App, { log, tokens }: ServerContext): void {
       const directory = await directoryOf(log, id);
       if (directory === undefined) throw new ProblemError("session_not_found");
       const { secret, token } = tokens.share(callerOf(request), id, directory);
+      await tokens.saved();
       return reply
         .code(201)
         .send({ token: secret, token_id: token.id, expires_at: new Date(token.expires_at ?? 0).toISOString() });
