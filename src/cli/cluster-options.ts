@@ -23,6 +23,12 @@ export const clusterOptions: Record<string, OptionSpec> = {
     value: "<file>",
     about: "file with the secret of the cluster (default: DRAGOMAN_CLUSTER_SECRET)",
   },
+  artifacts: {
+    type: "string",
+    value: "<url>",
+    about:
+      "move artifacts into a bucket: s3://bucket/prefix?endpoint=…&region=… (or DRAGOMAN_ARTIFACTS; keys: AWS_ACCESS_KEY_ID, …)",
+  },
   "cluster-ca": { type: "string", value: "<file>", about: "certificates by which nodes are known that talk over TLS" },
 };
 
@@ -40,6 +46,7 @@ export function clusterFrom(values: Values, terminal: Terminal, kind: "node" | "
   if (secret.length < 32)
     throw new UsageError("the secret of a cluster has at least 32 characters: `dragoman cluster init` makes one");
   const ca = text(values, "cluster-ca");
+  const artifacts = text(values, "artifacts") ?? env.DRAGOMAN_ARTIFACTS;
   const advertise = text(values, "advertise-url") ?? env.DRAGOMAN_ADVERTISE_URL;
   const own = kind === "gateway" ? `gateway-${hostname()}-${randomBytes(3).toString("hex")}` : hostname();
   return {
@@ -51,6 +58,7 @@ export function clusterFrom(values: Values, terminal: Terminal, kind: "node" | "
     places: list(values, "place").map(placeFrom),
     ...leaseFrom(text(values, "lease")),
     ...(advertise === undefined ? {} : { advertiseUrl: webUrl(advertise) }),
+    ...(artifacts === undefined ? {} : { artifacts: { place: artifacts, env } }),
     ...(ca === undefined ? {} : { ca: fileOf("cluster-ca", ca) }),
   };
 }

@@ -38,6 +38,11 @@ export class FleetLive {
     return this.#sender.peers + this.#receiver.peers;
   }
 
+  /** Sessions followed here of which their owners send what they commit, and how many chunks came so. */
+  get received(): { sessions: number; chunks: number } {
+    return { sessions: this.#receiver.sessions, chunks: this.#receiver.chunks };
+  }
+
   /** Another node wants to get what is committed here. */
   open(connection: string, out: Writable): void {
     this.#sender.open(connection, out);

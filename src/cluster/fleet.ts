@@ -269,6 +269,8 @@ export class Fleet {
       fenced_total: node.counts.fenced,
       fencings_total: node.counts.fencings,
       tail_peers: this.#live.peers,
+      tail_sessions: this.#live.received.sessions,
+      tail_chunks_total: this.#live.received.chunks,
     };
   }
 

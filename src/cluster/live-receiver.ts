@@ -34,6 +34,8 @@ export class LiveReceiver {
   #cancel: (() => void) | null = null;
   #soon = false;
   #arranging = false;
+  #again = false;
+  #chunks = 0;
   #closed = false;
 
   constructor(options: LiveReceiverOptions) {
@@ -44,6 +46,16 @@ export class LiveReceiver {
 
   get peers(): number {
     return this.#connections.size;
+  }
+
+  /** Sessions whose owner sends what it commits. */
+  get sessions(): number {
+    return this.#options.live.covered.size;
+  }
+
+  /** Chunks that came from owners, since the start. */
+  get chunks(): number {
+    return this.#chunks;
   }
 
   close(): void {
@@ -73,8 +85,12 @@ export class LiveReceiver {
   }
 
   async #arrange(): Promise<void> {
-    if (this.#arranging) return;
+    if (this.#arranging) {
+      this.#again = true;
+      return;
+    }
     this.#arranging = true;
+    this.#again = false;
     try {
       await this.#giveUp();
       const lost = [...this.#followed.values()].filter(({ node }) => node === null);
@@ -93,6 +109,8 @@ export class LiveReceiver {
       // The registry does not answer: the log is looked at meanwhile, and this is tried again.
     } finally {
       this.#arranging = false;
+      // Somebody began to follow meanwhile: a round later would be late.
+      if (this.#again) this.#schedule(0);
     }
   }
 
@@ -144,8 +162,10 @@ export class LiveReceiver {
     bytes.on("data", (data: Buffer) => {
       try {
         for (const frame of frames.read(data)) {
-          if ("chunk" in frame) this.#options.receive(frame.chunk);
-          else this.#uncover(frame.gone);
+          if ("chunk" in frame) {
+            this.#chunks++;
+            this.#options.receive(frame.chunk);
+          } else this.#uncover(frame.gone);
         }
       } catch {
         bytes.destroy();

@@ -250,6 +250,25 @@ export class PostgresRegistry implements Registry {
     }));
   }
 
+  /** Sessions that nobody ever owned: they were moved here from the log of one daemon. */
+  async unknown(): Promise<{ session_id: string; agent: string; directory: string }[]> {
+    const { rows } = await this.#database.query(
+      `SELECT s.id, t.agent, t.directory FROM dragoman.streams s JOIN dragoman.stream_states t ON t.no = s.no
+       WHERE s.kind = 'session' AND NOT s.deleted AND NOT EXISTS (SELECT 1 FROM dragoman.owners o WHERE o.session_id = s.id)`,
+    );
+    return rows.map((row) => ({ session_id: String(row.id), agent: String(row.agent), directory: String(row.directory) }));
+  }
+
+  /** Makes them known, with this node as their home. They are claimed like others that nobody owns. */
+  async adopt(nodeId: string, sessions: readonly SessionHome[]): Promise<void> {
+    await this.#database.query(
+      `INSERT INTO dragoman.owners (session_id, agent, home, place, epoch, released_by)
+       SELECT u.session_id, u.agent, $1, u.place, 0, $1 FROM jsonb_to_recordset($2::text::jsonb) AS u(session_id text, agent text, place text)
+       ON CONFLICT (session_id) DO NOTHING`,
+      [nodeId, JSON.stringify(sessions)],
+    );
+  }
+
   async forgetGone({ left_ms, dead_ms }: GoneTimes): Promise<string[]> {
     const { rows } = await this.#database.query(
       `DELETE FROM dragoman.nodes n WHERE n.state = 'fenced'

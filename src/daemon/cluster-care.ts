@@ -1,8 +1,11 @@
 /** The database of a fleet, looked after without a node: made, examined, and put right after a restore. Loaded by the command line alone. */
-import { unclaimable } from "../cluster/placement.ts";
+import { isLiving, unclaimable } from "../cluster/placement.ts";
 import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
+import { LogError } from "../log/log-error.ts";
+import { OBJECT_TABLES } from "../log/postgres/artifact-mover.ts";
 import { Postgres } from "../log/postgres/connection.ts";
 import { migrate } from "../log/postgres/migrations.ts";
+import { s3From } from "../log/postgres/s3.ts";
 import { logTables } from "../log/postgres/schema.ts";
 
 async function within<T>(url: string, work: (database: Postgres) => Promise<T>): Promise<T> {
@@ -14,10 +17,19 @@ async function within<T>(url: string, work: (database: Postgres) => Promise<T>):
   }
 }
 
+async function bucketFaults(artifacts: string): Promise<string[]> {
+  try {
+    await s3From(artifacts, process.env).check();
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
 /** Where the tables are now. */
 export const initCluster = (url: string): Promise<string> =>
   within(url, async (database) => {
-    await migrate(database, [logTables, FLEET_TABLES]);
+    await migrate(database, [logTables, OBJECT_TABLES, FLEET_TABLES]);
     return database.place;
   });
 
@@ -25,19 +37,33 @@ export const initCluster = (url: string): Promise<string> =>
 export const afterRestore = (url: string): Promise<number> =>
   within(url, (database) => new PostgresRegistry(database).afterRestore());
 
-export const checkCluster = (url: string): Promise<{ facts: string[]; faults: string[] }> =>
+/** Throws `data_dir_locked` while nodes of a fleet share the log there: one who has it to himself would write beside them. */
+export const mustBeWithoutNodes = (url: string): Promise<void> =>
+  within(url, async (database) => {
+    const { rows } = await database.query("SELECT to_regclass('dragoman.nodes') IS NOT NULL AS there");
+    if (rows[0]?.there !== 1) return;
+    const living = (await new PostgresRegistry(database).nodes()).filter(isLiving).map(({ node_id }) => node_id);
+    if (living.length === 0) return;
+    const message = `The log in ${database.place} is shared by nodes of a fleet: ${living.join(", ")}. Stop them first.`;
+    throw new LogError("data_dir_locked", message, { place: database.place });
+  });
+
+/** `artifacts`: `s3://…`, if they are moved there. */
+export const checkCluster = (url: string, artifacts?: string): Promise<{ facts: string[]; faults: string[] }> =>
   within(url, async (database) => {
     const registry = new PostgresRegistry(database);
     const { rows } = await database.query("SELECT version() AS version, current_setting('synchronous_commit') AS sync");
     const nodes = await registry.nodes();
-    const living = nodes.filter(({ state, lease_ms }) => state !== "fenced" && lease_ms >= 0);
+    const living = nodes.filter(isLiving);
     const orphans = await registry.unowned(1_000);
     const waiting = orphans.filter((session) => unclaimable(session, nodes) !== null);
     const facts = [
       `${String(rows[0]?.version)} at ${database.place}`,
       `${living.length} of ${nodes.length} nodes live: ${living.map(({ node_id, kind, state, sessions }) => `${node_id} (${kind}, ${state}, ${sessions} sessions)`).join(", ")}`,
     ];
+    const bucket = artifacts === undefined ? [] : await bucketFaults(artifacts);
     const faults = [
+      ...bucket,
       ...(rows[0]?.sync === "off"
         ? ["synchronous_commit is off: what clients were told can be lost when the database crashes."]
         : []),

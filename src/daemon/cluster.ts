@@ -2,6 +2,7 @@
  * The daemon as a node of a fleet: the shared log in Postgres, its place in the registry, and what happens to its sessions when it gets or loses them. Loaded only where there is a cluster.
  */
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { Fleet } from "../cluster/fleet.ts";
 import { fleetLog } from "../cluster/fleet-log.ts";
 import { FLEET_TIMES, type FleetClock, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
@@ -12,8 +13,10 @@ import type { Claim, NodeKind, NodeProfile } from "../cluster/registry.ts";
 import { NodeSecret } from "../cluster/signature.ts";
 import type { Log } from "../log/contract.ts";
 import type { LogError } from "../log/log-error.ts";
+import { ArtifactMover } from "../log/postgres/artifact-mover.ts";
 import { Postgres } from "../log/postgres/connection.ts";
-import { openPostgresLog, type PostgresLog } from "../log/postgres/log.ts";
+import { DEFAULT_TENANT, openPostgresLog, type PostgresLog } from "../log/postgres/log.ts";
+import { type S3, S3Error, s3From } from "../log/postgres/s3.ts";
 import type { SessionWhereabouts } from "../schema/session.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { QUEUED } from "../session/stored-queue.ts";
@@ -33,6 +36,8 @@ export type ClusterOptions = {
   secret: string;
   /** PEM, for nodes that talk over TLS. */
   ca?: string;
+  /** Where artifacts are moved to: `s3://…`, with its keys in the environment. Absent: they stay in the database. */
+  artifacts?: { place: string; env: NodeJS.ProcessEnv };
   /** How long a node may be silent before others take over. Default 10 s. */
   leaseMs?: number;
 };
@@ -46,6 +51,8 @@ export type ClusterHooks = {
 
 /** How many sessions are taken up at once. */
 const AT_ONCE = 4;
+/** How often it is looked for artifacts to move. */
+const MOVE_MS = 2_000;
 
 export class ClusterMember {
   readonly log: Log;
@@ -53,6 +60,8 @@ export class ClusterMember {
   /** Tokens that were made on any node. */
   readonly tokens: { node: string; table: PostgresTokens };
   readonly #node: FleetNode;
+  readonly #registry: PostgresRegistry;
+  readonly #places: Places;
   readonly #profile: NodeProfile;
   readonly #options: ClusterOptions;
   readonly #hooks: ClusterHooks;
@@ -62,19 +71,24 @@ export class ClusterMember {
   #closeLostTasks: () => Promise<unknown> = async () => undefined;
   readonly #waiting: Claim[] = [];
   #working = 0;
+  #moving: NodeJS.Timeout | undefined;
   #draining = false;
 
   static async open(options: ClusterOptions, hooks: ClusterHooks): Promise<ClusterMember> {
+    const bucket = await openBucket(options, hooks);
     const writer = `${options.nodeId}/${randomBytes(6).toString("hex")}`;
     const log = await openPostgresLog({
       url: options.url,
       as: { node: writer },
       rooms: [FLEET_TABLES],
+      bucket,
       onError: hooks.onLogError,
     });
     // A connection of its own: a long commit must not look like death.
     const leases = await Postgres.open({ url: options.url, connections: 3, timeoutMs: 5_000, applicationName: "dragoman lease" });
-    return new ClusterMember(options, hooks, { log, leases, writer });
+    const member = new ClusterMember(options, hooks, { log, leases, writer });
+    if (bucket) member.#keepMoving(new ArtifactMover(log.database, DEFAULT_TENANT, bucket));
+    return member;
   }
 
   private constructor(
@@ -88,6 +102,8 @@ export class ClusterMember {
     this.#shared = opened.log;
     const places = new Places(options.places);
     const registry = new PostgresRegistry(opened.leases);
+    this.#places = places;
+    this.#registry = registry;
     this.tokens = { node: options.nodeId, table: new PostgresTokens(opened.leases) };
     this.#profile = {
       node_id: options.nodeId,
@@ -151,7 +167,18 @@ export class ClusterMember {
     this.#profile.url = this.#options.advertiseUrl ?? url;
     this.#profile.agents = this.#hooks.agents();
     await this.#node.start();
+    if (this.#profile.kind === "node") await this.#adopt();
     await this.#node.claimNow();
+  }
+
+  /** Sessions of a log that was moved here from one daemon: those whose directory this node has. */
+  async #adopt(): Promise<void> {
+    const unknown = await this.#registry.unknown();
+    const ours = unknown.filter(({ directory }) => existsSync(directory));
+    if (ours.length === 0) return;
+    const homes = ours.map(({ session_id, agent, directory }) => ({ session_id, agent, place: this.#places.of(directory) }));
+    await this.#registry.adopt(this.#profile.node_id, homes);
+    this.#hooks.log("info", "took up sessions of a log that was moved here", { sessions: ours.length });
   }
 
   /** True on one node of the fleet: it does what is done once for all. */
@@ -160,8 +187,38 @@ export class ClusterMember {
     return nodes.find(({ kind, state, lease_ms }) => kind === "node" && state === "up" && lease_ms > 0)?.self === true;
   }
 
+  /** One node moves the artifacts of all into the bucket. */
+  #keepMoving(mover: ArtifactMover): void {
+    let moving = false;
+    let fault = "";
+    const turn = async (): Promise<void> => {
+      try {
+        if (!(await this.leads())) return;
+        while ((await mover.move()) > 0);
+        await mover.sweep();
+        if (fault !== "") this.#hooks.log("info", "artifacts are moved into the bucket again");
+        fault = "";
+      } catch (error) {
+        // They stay in the database; it is said once.
+        if (String(error) !== fault)
+          this.#hooks.log("warn", "artifacts cannot be moved into the bucket; they stay in the database", {
+            error: String(error),
+          });
+        fault = String(error);
+      }
+    };
+    this.#moving = setInterval(() => {
+      if (moving) return;
+      moving = true;
+      void turn().finally(() => {
+        moving = false;
+      });
+    }, MOVE_MS).unref();
+  }
+
   /** After everything is committed: others go on with its sessions at once. */
   async leave(): Promise<void> {
+    clearInterval(this.#moving);
     await this.#node
       .leave()
       .catch((error: unknown) => this.#hooks.log("warn", "the fleet could not be left", { error: String(error) }));
@@ -226,6 +283,24 @@ export class ClusterMember {
       if (!this.#draining) return;
       void this.fleet.move(id, {}, "turn_end").catch(() => undefined);
     }
+  }
+}
+
+/** A bucket that refuses keys or name is a fault of the configuration; one that does not answer may do so later. */
+async function openBucket({ artifacts }: ClusterOptions, { log }: ClusterHooks): Promise<S3 | undefined> {
+  if (artifacts === undefined) return undefined;
+  try {
+    const bucket = s3From(artifacts.place, artifacts.env);
+    await bucket.check().catch((error: unknown) => {
+      if (!(error instanceof S3Error) || error.reason !== "unreachable") throw error;
+      log("warn", "the bucket of artifacts does not answer; they stay in the database", { error: error.message });
+    });
+    return bucket;
+  } catch (error) {
+    throw Object.assign(new Error(error instanceof Error ? error.message : String(error), { cause: error }), {
+      name: "DaemonError",
+      code: "artifacts_refused",
+    });
   }
 }
 

@@ -33,8 +33,12 @@ export const isUrl = (place: string): boolean => /^postgres(ql)?:/.test(place);
 async function open(place: string, holder: string): Promise<Log> {
   if (!isUrl(place)) return openLog({ dataDir: place, acceptEmpty: false, unfinished: true, onError: () => undefined });
   const { openPostgresLog } = await import("../log/postgres/log.ts");
+  const { mustBeWithoutNodes } = await import("./cluster-care.ts");
   try {
-    return await openPostgresLog({ url: place, as: { holder } });
+    await mustBeWithoutNodes(place);
+    const { DRAGOMAN_ARTIFACTS: artifacts } = process.env;
+    const bucket = artifacts === undefined ? undefined : (await import("../log/postgres/s3.ts")).s3From(artifacts, process.env);
+    return await openPostgresLog({ url: place, as: { holder }, bucket });
   } catch (error) {
     if (!(error instanceof LogError) || error.code !== "data_dir_locked") throw error;
     throw new LogError(error.code, `${error.message} A log is moved only while no daemon uses it.`, error.details, error);

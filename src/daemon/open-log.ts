@@ -41,6 +41,8 @@ async function openEngine({ dataDir, url, acceptEmpty, onError }: OpenLogOptions
     prepareDataDir(dataDir, { allowNetworkFileSystem: true });
     const lock = await acquireLock(dataDir);
     try {
+      const { mustBeWithoutNodes } = await import("./cluster-care.ts");
+      await mustBeWithoutNodes(url);
       const { openPostgresLog } = await import("../log/postgres/log.ts");
       return await openPostgresLog({ url, as: { holder: holderOf(dataDir) }, onError, onClosed: () => lock.release() });
     } catch (error) {

@@ -142,7 +142,8 @@ async function sendOn(
       throw unreachable(
         "Its owner was lost before it answered: what was asked for may have been done. Look before you repeat it.",
       );
-    if (Date.now() > until || raw.destroyed) throw unreachable("Its owner does not answer.");
+    // The request itself counts as destroyed once its body was read.
+    if (Date.now() > until || raw.socket.destroyed) throw unreachable("Its owner does not answer.");
     await delay(LOOK_MS);
   }
 }

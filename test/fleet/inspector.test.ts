@@ -23,8 +23,10 @@ describe.skipIf(!hasBrowser || withoutPostgres())("the fleet in the inspector", 
     cluster = await TestCluster.start(["node-1", "node-2", "node-3"]);
     for (const [index, title] of TITLES.entries()) {
       const id = await cluster.create(`node-${index + 1}`, "node-3", { title });
-      await cluster.send("node-3", id, `say I am on node ${index + 1}`);
-      await cluster.hasEvents("node-3", id, "turn.ended");
+      await cluster
+        .client("node-3")
+        .session(id)
+        .prompt(`say I am on node ${index + 1}`);
       ids.push(id);
     }
     browser = await launchBrowser();

@@ -158,11 +158,11 @@ export const clusterInit: Command = {
 export const clusterCheck: Command = {
   name: "cluster check",
   usage: "cluster check --cluster <url>",
-  about: "check a fleet: its database, its nodes, sessions that nobody owns",
+  about: "check a fleet: its database, its nodes, sessions that nobody owns, and the bucket of DRAGOMAN_ARTIFACTS",
   options: databaseOption,
   async run({ values, terminal, print, json }) {
     const { checkCluster } = await import("../../daemon/cluster-care.ts");
-    const found = await checkCluster(databaseUrl(values, terminal.env));
+    const found = await checkCluster(databaseUrl(values, terminal.env), terminal.env.DRAGOMAN_ARTIFACTS);
     if (flag(values, "json")) json(found);
     else {
       for (const line of found.facts) print(line);

@@ -1,8 +1,10 @@
 /**
- * Content-addressed bytes in Postgres, in rows of 256 kB, stored in the commit that names them. An artifact goes with the last of its streams.
+ * Content-addressed bytes in Postgres, in rows of 256 kB, stored in the commit that names them. Where there is a bucket they are moved there afterwards (`ArtifactMover`), and read from where they are. An
+ * artifact goes with the last of its streams.
  */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
+import { ProblemError } from "../../schema/problem-codes.ts";
 import type {
   ArtifactAbout,
   ArtifactInfo,
@@ -19,6 +21,7 @@ import { textArray } from "./attempt.ts";
 import type { Committer, Enlisted } from "./committer.ts";
 import type { Postgres, Sql, SqlParameter } from "./connection.ts";
 import { toLogError } from "./errors.ts";
+import { type S3, S3Error } from "./s3.ts";
 import { type ArtifactLink, type ArtifactPart, PART_BYTES, type WriteSet } from "./write-set.ts";
 
 const ARTIFACT_ID = /^art_([0-9a-f]{64})$/;
@@ -29,12 +32,15 @@ const REMEMBERED = 10_000;
 type Changes = { artifacts: Map<string, ArtifactPart>; links: Map<string, ArtifactLink> };
 const nothing = (): Changes => ({ artifacts: new Map(), links: new Map() });
 
+type ArtifactsContext = { committer: Committer; damage: Damage; bucket?: S3 | undefined };
+
 export class PostgresArtifacts implements Artifacts, Enlisted {
   readonly followers = 1;
   readonly #database: Postgres;
   readonly #tenant: string;
   readonly #committer: Committer;
   readonly #damage: Damage;
+  readonly #bucket: S3 | undefined;
   #pending = nothing();
   #inFlight = nothing();
   /** Described and linked by this process: what is put again is there already. */
@@ -43,11 +49,12 @@ export class PostgresArtifacts implements Artifacts, Enlisted {
   /** Whose bytes were compared with their hash. */
   readonly #verified = new Set<string>();
 
-  constructor(database: Postgres, tenant: string, { committer, damage }: { committer: Committer; damage: Damage }) {
+  constructor(database: Postgres, tenant: string, { committer, damage, bucket }: ArtifactsContext) {
     this.#database = database;
     this.#tenant = tenant;
     this.#committer = committer;
     this.#damage = damage;
+    this.#bucket = bucket;
   }
 
   /** For the stream of this number. What another process said of the same bytes before is kept instead of this. */
@@ -94,8 +101,8 @@ export class PostgresArtifacts implements Artifacts, Enlisted {
   async *#bytes(artifactId: string, start: number, end: number): AsyncGenerator<Buffer> {
     for (let part = Math.floor(start / PART_BYTES); part * PART_BYTES <= end; part++) {
       const body = await this.#part(artifactId, part);
-      if (body === undefined) throw this.#damage.artifact(artifactId, "a part of it is missing");
       const from = part * PART_BYTES;
+      if (body === undefined) return yield* await this.#object(artifactId, Math.max(start, from), end);
       yield body.subarray(Math.max(0, start - from), end - from + 1);
     }
   }
@@ -106,6 +113,25 @@ export class PostgresArtifacts implements Artifacts, Enlisted {
       [this.#tenant, artifactId, part],
     );
     return rows[0] && blob(rows[0], "body");
+  }
+
+  /** The rest of one whose rows are not in the database any more. */
+  async #object(artifactId: string, start: number, end: number): Promise<AsyncIterable<Buffer>> {
+    const rows = await this.#query("SELECT object FROM dragoman.artifacts WHERE tenant = $1 AND artifact_id = $2", [
+      this.#tenant,
+      artifactId,
+    ]);
+    const object = rows[0] && textOrNull(rows[0], "object");
+    if (!object) throw this.#damage.artifact(artifactId, "a part of it is missing");
+    if (!this.#bucket)
+      throw new ProblemError("not_ready", "Its bytes are in a bucket, and this daemon was started without --artifacts.");
+    try {
+      return await this.#bucket.get(object, { start, end });
+    } catch (error) {
+      if (!(error instanceof S3Error)) throw error;
+      if (error.reason === "missing") throw this.#damage.artifact(artifactId, "its object is not in the bucket");
+      throw new ProblemError("not_ready", `Its bytes cannot be read now: ${error.message}`);
+    }
   }
 
   /** Once, before the first bytes are given out. */
@@ -222,7 +248,8 @@ export async function releaseArtifacts(sql: Sql, tenant: string, stream: number)
     `WITH gone AS (
        DELETE FROM dragoman.artifacts a WHERE a.tenant = $1 AND a.artifact_id = ANY($2::text[])
          AND NOT EXISTS (SELECT 1 FROM dragoman.artifact_streams l WHERE l.tenant = $1 AND l.artifact_id = a.artifact_id)
-       RETURNING a.artifact_id)
+       RETURNING a.artifact_id, a.object)
+     , objects AS (INSERT INTO dragoman.object_garbage (object, tenant) SELECT gone.object, $1 FROM gone WHERE gone.object IS NOT NULL)
      DELETE FROM dragoman.artifact_parts p USING gone WHERE p.tenant = $1 AND p.artifact_id = gone.artifact_id`,
     [tenant, ids],
   );

@@ -24,6 +24,7 @@ import { Damage } from "../packing/damage.ts";
 import { withoutNumber } from "../packing/stream-row.ts";
 import { Pump } from "../tail.ts";
 import { AllStreams, BEGINNING } from "./all-streams.ts";
+import { OBJECT_TABLES } from "./artifact-mover.ts";
 import { PostgresArtifacts } from "./artifacts.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
@@ -38,6 +39,7 @@ import { type LiveChunk, LiveTail } from "./live.ts";
 import { type MigrationRoom, migrate } from "./migrations.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removals } from "./removal.ts";
+import type { S3 } from "./s3.ts";
 import { logTables } from "./schema.ts";
 import { PostgresSearch } from "./search.ts";
 import { PostgresStream, type StreamContext } from "./stream.ts";
@@ -61,6 +63,8 @@ export type OpenPostgresOptions = {
   rooms?: readonly MigrationRoom[];
   /** Failed commits, and subscribers that threw. Called once per change of the failing code, and with null when it works again. */
   onError?(error: LogError | null): void;
+  /** Where artifacts are moved to by `ArtifactMover`, and read from. */
+  bucket?: S3 | undefined;
   /** After `close`, however it ended. */
   onClosed?(): void;
   /** Appends are refused once this much waits for a database that does not take it. Default 64 MB. */
@@ -71,7 +75,7 @@ export async function openPostgresLog(options: OpenPostgresOptions): Promise<Pos
   const database = await Postgres.open({ url: options.url });
   const commits = await Postgres.open({ url: options.url, connections: 1, timeoutMs: COMMIT_TIMEOUT_MS });
   try {
-    await migrate(database, [logTables, ...(options.rooms ?? [])]);
+    await migrate(database, [logTables, OBJECT_TABLES, ...(options.rooms ?? [])]);
     const holder = "holder" in options.as ? options.as.holder : null;
     const epochs = await Epochs.begin(database, { tenant: options.tenant ?? DEFAULT_TENANT, holder });
     const log = new PostgresLog(options, { database, commits, epochs });
@@ -141,7 +145,7 @@ export class PostgresLog implements Log {
     const [committer, damage, pump] = [this.#committer, this.#damage, this.#pump];
     const onThrow = (error: unknown): void => this.#onError(toLogError(error, "Passing events on"));
     this.documents = new PostgresDocuments(database, tenant, committer);
-    this.artifacts = new PostgresArtifacts(database, tenant, { committer, damage });
+    this.artifacts = new PostgresArtifacts(database, tenant, { committer, damage, bucket: options.bucket });
     this.search = new PostgresSearch(database, tenant);
     const streams = new StreamStore(database, tenant, node);
     this.#followed = new Followed(streams, this.live, onThrow);
