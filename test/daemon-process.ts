@@ -70,9 +70,10 @@ export async function cli(
   dataDir: string,
   args: string[],
   input = "",
+  env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number | null; out: string; err: string }> {
   const child = spawn(process.execPath, [CLI, ...args], {
-    env: { ...cleanEnv(dataDir), DRAGOMAN_DATA_DIR: dataDir },
+    env: { ...cleanEnv(dataDir), DRAGOMAN_DATA_DIR: dataDir, ...env },
     cwd: dataDir,
   });
   let out = "";

@@ -15,13 +15,15 @@ export type FleetTimes = {
   term_ms: number;
   /** How often it is renewed. */
   renew_ms: number;
+  /** How often it is looked for nodes that died and sessions that can be taken: what is dead is noticed so much after its lease. */
+  claim_ms: number;
   /** How many sessions are claimed at once. */
   claim_limit: number;
   /** Every how many rounds what is owned is compared with the registry. */
   compare_rounds: number;
 };
 
-export const FLEET_TIMES: FleetTimes = { term_ms: 10_000, renew_ms: 3_000, claim_limit: 50, compare_rounds: 10 };
+export const FLEET_TIMES: FleetTimes = { term_ms: 10_000, renew_ms: 3_000, claim_ms: 2_000, claim_limit: 50, compare_rounds: 10 };
 
 /** People see for an hour who left, and for a day who died. */
 const GONE: GoneTimes = { left_ms: 60 * 60_000, dead_ms: 24 * 60 * 60_000 };
@@ -88,8 +90,9 @@ export class FleetNode {
   /** Joins, and keeps the lease and the claims up from then on. Rejects when the registry cannot be reached. */
   async start(): Promise<void> {
     await this.#join();
-    this.#every(() => this.#renew());
-    this.#every(() => this.claimNow());
+    const { renew_ms, claim_ms } = this.#times;
+    this.#every(renew_ms, () => this.#renew());
+    this.#every(claim_ms, () => this.claimNow());
   }
 
   /** A new session. Throws what the registry throws; then it may be ours all the same, and is found by the next comparison. */
@@ -211,9 +214,9 @@ export class FleetNode {
     }
   }
 
-  #every(work: () => Promise<void>): void {
-    const round = (): Promise<void> => work().then(() => this.#once(this.#times.renew_ms, round));
-    this.#once(this.#times.renew_ms, round);
+  #every(ms: number, work: () => Promise<void>): void {
+    const round = (): Promise<void> => work().then(() => this.#once(ms, round));
+    this.#once(ms, round);
   }
 
   /** What fails is tried again with the next round: nothing here can be refused for good. */

@@ -67,6 +67,11 @@ export class LiveReceiver {
   #add(stream: FollowedStream): void {
     // What other streams tell is asked of their owner.
     if (stream.kind !== "session" || this.#closed) return;
+    const known = this.#followed.get(stream.no);
+    if (known) {
+      known.stream = stream;
+      return;
+    }
     this.#followed.set(stream.no, { stream, node: null });
     this.#schedule(0);
   }

@@ -43,7 +43,7 @@ it("a secret that can be guessed is refused", () => {
   expect(() => new NodeSecret("short")).toThrow("at least 32");
 });
 
-it("is taken once, for as long as its time would let it in", () => {
+it("[O13] is taken once, for as long as its time would let it in", () => {
   const seen = new SeenRequests();
   const request = signed();
   expect(secret.read(request, "b", now, seen)).toEqual(message);

@@ -312,4 +312,9 @@ const clock: FleetClock = {
 };
 
 /** Renewed often enough that two heartbeats may be lost. */
-const timesOf = (term_ms: number): FleetTimes => ({ ...FLEET_TIMES, term_ms, renew_ms: Math.round(term_ms * 0.3) });
+const timesOf = (term_ms: number): FleetTimes => ({
+  ...FLEET_TIMES,
+  term_ms,
+  renew_ms: Math.round(term_ms * 0.3),
+  claim_ms: Math.round(term_ms * 0.2),
+});

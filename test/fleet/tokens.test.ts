@@ -28,7 +28,7 @@ describe.skipIf(withoutPostgres())("tokens of a fleet", () => {
       body: JSON.stringify({ token }),
     });
 
-  it("a token with a role is taken by every node at once, with that role", async () => {
+  it("[O12] a token with a role is taken by every node at once, with that role", async () => {
     const id = await fleet.create("a", "a");
     for (const [index, through] of all.entries()) {
       const made = await mint(through, { role: "approve", label: `number ${index}` });
@@ -42,7 +42,7 @@ describe.skipIf(withoutPostgres())("tokens of a fleet", () => {
     }
   });
 
-  it("is ended by any node, with all made by it, and its streams with it", async () => {
+  it("[O12] is ended by any node, with all made by it, and its streams with it", async () => {
     const made = await mint("a", { role: "admin" });
     const child = await mint("b", { role: "observe" }, made.token);
     expect(await everywhere(child.token)).toEqual([200, 200, 200]);
@@ -76,7 +76,7 @@ describe.skipIf(withoutPostgres())("tokens of a fleet", () => {
     await expect.poll(() => everywhere(page.token)).toEqual([401, 401, 401]);
   });
 
-  it("a link is good for one trade, whatever node it is shown to", async () => {
+  it("[O12] a link is good for one trade, whatever node it is shown to", async () => {
     const link = await fleet.json<Minted>("gateway", "POST", "/v1/auth/links", {});
     const answers = await Promise.all([...all, ...all].map((through) => trade(through, link.token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 401, 401, 401, 401, 401]);

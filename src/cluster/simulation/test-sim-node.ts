@@ -7,7 +7,7 @@ import type { Claim, NodeProfile, Registry } from "../registry.ts";
 import type { BrokenRule, Commit, Line, Store } from "./test-store.ts";
 import { type Process, Unknown, type World } from "./test-world.ts";
 
-export const TIMES: FleetTimes = { term_ms: 2_000, renew_ms: 500, claim_limit: 3, compare_rounds: 4 };
+export const TIMES: FleetTimes = { term_ms: 2_000, renew_ms: 500, claim_ms: 500, claim_limit: 3, compare_rounds: 4 };
 
 export type Checker = {
   acknowledged(id: string, first: number, texts: readonly string[]): void;

@@ -27,7 +27,7 @@ type CommitterOptions = {
 };
 
 const RETRY_MIN_MS = 50;
-const RETRY_MAX_MS = 1000;
+const RETRY_MAX_MS = 500;
 /** How long a bounded `committed()` waits for a log that cannot write. Commands are answered within about a second. */
 const PATIENCE_MS = 800;
 /** Agents are paused when more than this part of what may wait does. */

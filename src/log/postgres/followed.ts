@@ -15,8 +15,8 @@ export class Followed {
   readonly #store: StreamStore;
   readonly #onThrow: (error: unknown) => void;
   readonly #live: LiveTail;
-  /** Covered streams that were behind when they were looked up last. */
-  readonly #late = new Set<number>();
+  /** Covered streams that were behind the log when they were looked up last, and where the log was then. */
+  readonly #late = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
   #round = 0;
@@ -44,8 +44,10 @@ export class Followed {
     if (this.#streams.size === 0) return this.stop();
     if (this.#looking) return;
     const { covered } = this.#live;
+    // Also what was given up in a moment in which nobody followed it.
+    for (const [no, stream] of this.#streams) if (!covered.has(no)) this.#live.onFollowed(stream);
     const all = ++this.#round % COVERED_ROUNDS === 0;
-    const wanted = [...this.#streams.keys()].filter((no) => all || !covered.has(no));
+    const wanted = [...this.#streams.keys()].filter((no) => all || !covered.has(no) || this.#late.has(no));
     if (wanted.length === 0) return;
     this.#looking = true;
     try {
@@ -53,19 +55,23 @@ export class Followed {
       for (const [no, stream] of this.#streams) {
         const row = found.get(no);
         if (row === undefined) continue;
-        this.#compare(no, row.last_sequence > stream.lastCommitted);
-        stream.advance(row);
+        if (!this.#isOnItsWay(no, stream.lastCommitted, row.last_sequence)) stream.advance(row);
       }
     } finally {
       this.#looking = false;
     }
   }
 
-  /** Once it may be on its way. */
-  #compare(no: number, isBehind: boolean): void {
-    if (!isBehind || !this.#live.covered.has(no)) return void this.#late.delete(no);
-    if (!this.#late.has(no)) return void this.#late.add(no);
+  /** What the log has and the writer has not sent yet is given a round: a session that is being written is nearly always a little behind. */
+  #isOnItsWay(no: number, seen: number, last: number): boolean {
+    const before = this.#late.get(no);
     this.#late.delete(no);
+    if (seen >= last || !this.#live.covered.has(no)) return false;
+    if (before === undefined || seen >= before) {
+      this.#late.set(no, last);
+      return true;
+    }
     this.#live.onMissed(no);
+    return false;
   }
 }

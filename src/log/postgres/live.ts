@@ -17,8 +17,8 @@ export class LiveTail {
   readonly covered = new Set<number>();
   /** Told of each chunk of a wanted stream, after its commit. */
   onChunk: (chunk: LiveChunk) => void = () => undefined;
-  /** Somebody here begins to follow a stream that is written elsewhere. */
+  /** Somebody here follows a stream that is written elsewhere, and nobody sends what is committed to it. Told again and again. */
   onFollowed: (stream: FollowedStream) => void = () => undefined;
-  /** The log had more than the writer sent, twice in a row. */
+  /** The log had what the writer did not send within a round. */
   onMissed: (no: number) => void = () => undefined;
 }
