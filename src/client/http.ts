@@ -114,7 +114,9 @@ export class Http {
     const response = await this.open(method, path, options);
     if (response.status === 204) return undefined as T;
     try {
-      return (await response.json()) as T;
+      const text = await response.text();
+      // What is only accepted (a drain, a move) has nothing to say.
+      return (text === "" && response.status === 202 ? undefined : JSON.parse(text)) as T;
     } catch (error) {
       throw new DragomanError("bad_answer", `${method} ${path} did not answer with JSON. Is there a proxy between?`, {
         status: response.status,

@@ -39,7 +39,8 @@ export class PostgresTokens {
        INSERT INTO dragoman.tokens AS t (id, body, expires_at, version)
        SELECT u.id, nullif(u.body, ''), u.expires::bigint, next.version
        FROM unnest($1::text[], $2::text[], $3::text[]) AS u(id, body, expires), next
-       ON CONFLICT (id) DO UPDATE SET body = excluded.body, expires_at = excluded.expires_at, version = excluded.version`,
+       -- One that was ended stays ended: a node that renews it at the same moment does not bring it back.
+       ON CONFLICT (id) DO UPDATE SET body = excluded.body, expires_at = excluded.expires_at, version = excluded.version WHERE t.body IS NOT NULL`,
       [
         textArray(rows.map(({ id }) => id)),
         textArray(rows.map(({ body }) => body ?? "")),

@@ -76,10 +76,10 @@ describe.skipIf(withoutPostgres())("who watches a fleet", () => {
   it("is told that a node was fenced and came back, and that a drain was taken back", async () => {
     const { seen, stop } = follow("a");
     await expect.poll(() => seen.length).toBeGreaterThan(0);
-    await fleet.call("a", "POST", "/v1/nodes/b/drain");
-    await fleet.call("gateway", "POST", "/v1/nodes/b/drain", { undo: true });
+    await fleet.client("a").drainNode("b");
+    await fleet.client("gateway").drainNode("b", { undo: true });
     await expect.poll(() => types(seen, "b").at(-1)).toMatch(/node\.(up|load)/);
-    expect((await fleet.call("a", "POST", "/v1/nodes/b/fence")).status).toBe(204);
+    await fleet.client("a").fenceNode("b");
     await expect.poll(() => types(seen, "b")).toContain("node.fenced");
     await expect.poll(() => types(seen, "b").at(-1)).toMatch(/node\.(joined|load)/);
     await stop();
@@ -153,7 +153,7 @@ describe.skipIf(withoutPostgres())("who watches a fleet", () => {
     await fleet.turn("b", there, "say now it is");
     await expect.poll(() => told(there).join()).toContain("now it is");
     expect(told(there).join()).not.toContain("not for us");
-    await fleet.call("gateway", "POST", `/v1/sessions/${there}/move`, { node: "b" });
+    await fleet.client("gateway").session(there).move({ node: "b" });
     await expect
       .poll(async () => (await fleet.events("a", there)).filter(({ type }) => type === "session.moved"))
       .toHaveLength(2);

@@ -58,9 +58,9 @@ export function NodeDecision({ decision, onClose }: { decision: Decision | null;
   };
   return (
     <Dialog open onClose={close} title={`${title}: ${visibleLine(node.node_id)}`}>
-      <div className="node-decision">
+      <div className="dialog-body node-decision">
         <p>
-          {node.sessions} sessions, {node.load} of them running.
+          {node.sessions === 1 ? "1 session" : `${node.sessions} sessions`}, {node.load} running.
         </p>
         <ul>
           {what.map((line) => (
