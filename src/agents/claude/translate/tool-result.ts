@@ -24,7 +24,7 @@ export function resultParts(outcome: Outcome): DraftPart[] {
     {
       type: "tool_result",
       call_id: tool.id,
-      output: outputText(content),
+      output: wholeOutput(content, detail),
       ...(isError ? { is_error: true } : { is_error: false }),
       ...(exit === undefined ? {} : { exit_code: exit }),
       ...(duration === undefined ? {} : { duration_ms: duration }),
@@ -32,6 +32,14 @@ export function resultParts(outcome: Outcome): DraftPart[] {
     ...fileParts(outcome),
     ...mediaParts(content),
   ];
+}
+
+/** 2.1: of an output above 30,000 characters the model gets the first 2 kB and the name of a file; beside it stands as much as it would have got. */
+function wholeOutput(content: unknown, { stdout, stderr, persistedOutputPath }: JsonRecord): string {
+  const given = outputText(content);
+  const [mark, where] = given.split("\n", 2);
+  if (mark !== "<persisted-output>" || typeof stdout !== "string" || persistedOutputPath === undefined) return given;
+  return [stdout, str(stderr) ?? "", where ?? ""].filter((text) => text !== "").join("\n");
 }
 
 export function outputText(content: unknown): string {

@@ -48,6 +48,26 @@ describe("tools", () => {
     });
   });
 
+  it("a long output is all that the CLI has of it, not the first 2 kB that the model gets", () => {
+    const given =
+      "<persisted-output>\nOutput too large (59.5KB). Full output saved to: /p/b.txt\n\nPreview (first 2KB):\n1\n...\n</persisted-output>";
+    const stdout = "1\n".repeat(15_000);
+    const detail = { stdout, stderr: "odd", interrupted: false, persistedOutputPath: "/p/b.txt", persistedOutputSize: 60_894 };
+    const played = play(
+      user("x"),
+      init(),
+      assistant("m", call("t", "Bash", { command: "seq" })),
+      toolResult("t", given, { tool_use_result: detail }),
+      assistant("m2", call("u", "Bash", { command: "seq" })),
+      toolResult("u", given),
+      result(),
+    );
+    const outputs = played.items.flatMap(({ content }) =>
+      content.flatMap((part) => (part.type === "tool_result" ? [part.output] : [])),
+    );
+    expect(outputs).toEqual([`${stdout}\nodd\nOutput too large (59.5KB). Full output saved to: /p/b.txt`, given]);
+  });
+
   it("a failed command has its exit code from the text", () => {
     const played = play(
       user("x"),
