@@ -112,11 +112,14 @@ async function measureStarts() {
   figures.start_ms_p99 = at(starts, 0.99);
 }
 
+/** Twice, for the same reason. */
 async function measureSteps() {
-  const stepping = await create();
-  const steps = await cpuOf(() => play(stepping, `steps=${STEPS} deltas=1`));
-  figures.cpu_ms_a_step = steps.cpuMs / (STEPS + 1);
-  figures.wall_ms_a_step = steps.wallMs / (STEPS + 1);
+  for (const when of ["_at_first", ""]) {
+    const stepping = await create();
+    const steps = await cpuOf(() => play(stepping, `steps=${STEPS} deltas=1`));
+    figures[`cpu_ms_a_step${when}`] = steps.cpuMs / (STEPS + 1);
+    figures[`wall_ms_a_step${when}`] = steps.wallMs / (STEPS + 1);
+  }
 }
 
 async function measureToolStarts() {
@@ -126,10 +129,13 @@ async function measureToolStarts() {
   figures.read_start_ms_p99 = at(waits, 0.99);
 }
 
+/** Twice: the first stream of a daemon's life also pays for the compilation of its code. */
 async function measureEvents() {
-  const streaming = await create();
-  const events = await cpuOf(() => play(streaming, `steps=0 deltas=${DELTAS}`));
-  figures.cpu_us_a_provider_event = (events.cpuMs * 1000) / DELTAS;
+  for (const name of ["cpu_us_a_provider_event_at_first", "cpu_us_a_provider_event"]) {
+    const streaming = await create();
+    const events = await cpuOf(() => play(streaming, `steps=0 deltas=${DELTAS}`));
+    figures[name] = (events.cpuMs * 1000) / DELTAS;
+  }
 }
 
 async function measureSessions() {

@@ -8,15 +8,18 @@ import { isUtf8 } from "node:buffer";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all ASCII characters are meant
 const ASCII = /^[\x00-\x7f]*$/;
 
+/** Whether the characters are the bytes, in every encoding that matters. */
+export const isPlain = (raw: string): boolean => ASCII.test(raw);
+
 /** What `node:fs` takes: a string where it says the same bytes, else the bytes. */
-export const toFs = (raw: string): string | Buffer => (ASCII.test(raw) ? raw : Buffer.from(raw, "latin1"));
+export const toFs = (raw: string): string | Buffer => (isPlain(raw) ? raw : Buffer.from(raw, "latin1"));
 
 /** The raw path of a text that a person or a program wrote. */
-export const rawOf = (text: string): string => (ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1"));
+export const rawOf = (text: string): string => (isPlain(text) ? text : Buffer.from(text, "utf8").toString("latin1"));
 
 /** The text that is shown: the name itself, or with `\xNN` for each byte that is not UTF-8. */
 export function textOf(raw: string): string {
-  if (ASCII.test(raw)) return raw;
+  if (isPlain(raw)) return raw;
   const bytes = Buffer.from(raw, "latin1");
   if (isUtf8(bytes)) return bytes.toString("utf8");
   let text = "";

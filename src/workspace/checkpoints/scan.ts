@@ -3,7 +3,7 @@
  * manifest; contents that are new are put into the packs. Directories are watched before they are read, so nothing falls between.
  */
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
-import { isBelow, joinRaw, parentOf, textOf, toFs } from "../raw-path.ts";
+import { isBelow, isPlain, joinRaw, parentOf, textOf, toFs } from "../raw-path.ts";
 import { Entry, type SkipReason } from "./entry.ts";
 import { CheckpointError } from "./errors.ts";
 import { Look } from "./look.ts";
@@ -110,8 +110,8 @@ export class Scan {
     watches?.add(path);
     const now = Date.now();
     const trusted = depth === "changed" && old?.children && !old.racy && old.mtime === stat.mtimeMs && old.ctime === stat.ctimeMs;
-    let names: Iterable<string>;
-    if (trusted) names = old.children!.keys();
+    let names: readonly string[];
+    if (trusted) names = [...old.children!.keys()];
     else {
       const listed = this.#list(path);
       if (listed === null) return this.#leaveOut(path, stat, old, "unreadable");
@@ -123,9 +123,11 @@ export class Scan {
       this.#look.refresh(entry, stat, now);
     }
     const base = path === "" ? `${this.#context.root}/` : `${this.#context.root}/${path}/`;
+    // Asked once for all names: a path of plain characters needs no bytes.
+    const plain = isPlain(base) && isPlain(names.join(""));
     for (const name of names) {
       if (name === ".git") continue;
-      const stat = this.#statAt(base + name);
+      const stat = this.#statAt(plain ? base + name : toFs(base + name));
       const known = old?.children?.get(name);
       // The hot path of a scan: no string is made for what did not change.
       if (stat === undefined || known === undefined || !isSame(known, stat)) this.#seen(joinRaw(path, name), stat, known, depth);
@@ -239,12 +241,12 @@ export class Scan {
   }
 
   #stat(path: string): Stats | undefined {
-    return this.#statAt(`${this.#context.root}/${path}`);
+    return this.#statAt(toFs(`${this.#context.root}/${path}`));
   }
 
-  #statAt(full: string): Stats | undefined {
+  #statAt(full: string | Buffer): Stats | undefined {
     try {
-      return lstatSync(toFs(full), MAYBE);
+      return lstatSync(full, MAYBE);
     } catch {
       // A directory on the way is a file now, may not be searched, or the path is too long.
       return undefined;
