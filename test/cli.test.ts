@@ -197,7 +197,7 @@ describe("the rest of the command line", () => {
     const open = await cli(other, ["serve", "--host", "0.0.0.0", "--port", "0", "--no-open"]);
     expect([open.code, open.err]).toEqual([1, expect.stringContaining("[token_required]")]);
     const none = await cli(other, ["ls"]);
-    expect([none.code, none.err]).toEqual([4, expect.stringContaining("dragoman serve")]);
+    expect([none.code, none.err]).toEqual([4, expect.stringContaining("dragoman start")]);
     writeFileSync(join(other, "plain-file"), "");
     const file = await cli(other, ["serve", "--data-dir", join(other, "plain-file"), "--port", "0"]);
     expect([file.code, file.err]).toEqual([1, expect.stringContaining("[data_dir_unreadable]")]);

@@ -55,9 +55,9 @@ export type Command = {
   /** Longer help: what it does, examples, exit codes. */
   help?: string;
   options?: Record<string, OptionSpec>;
-  /** Words that may follow, for completion: `agents`, `sessions` are looked up, others are literal. */
   /** It needs a daemon, and one is started in the background when none runs on this machine. */
   startsDaemon?: boolean;
+  /** Words that may follow, for completion: `agents`, `sessions` are looked up, others are literal. */
   completes?: ("agents" | "sessions" | "files" | { word: string })[];
   run(call: Invocation): Promise<number>;
 };
@@ -75,7 +75,7 @@ export const EXIT = {
   unreachable: 4,
   /** Waiting for a person who is not there: a permission in a pipe. */
   waiting: 5,
-  /** The log is damaged: starting again does not help, a person must decide. Service managers are told not to try. */
+  /** The log is damaged: starting again does not help, a person must decide. Service managers are instructed not to try. */
   damaged: 65,
   interrupted: 130,
 } as const;

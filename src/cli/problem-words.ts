@@ -36,6 +36,11 @@ const SENTENCES: readonly [RegExp, string][] = [
   ],
   [/Last-Event-ID must be an `id:` of this stream\./, "--after needs a cursor that `dragoman events` printed."],
   [/See \/openapi\.json for [^.]*\./, "Is the daemon older than this command line? See `dragoman status`."],
+  [
+    /Start one with `dragoman start`, or give connect\(\) its url and token\./,
+    "Start it with `dragoman start`, or name another one with --url.",
+  ],
+  [/Give it: with DRAGOMAN_TOKEN, with --token-file, or to connect\(\)\./, "Give it with DRAGOMAN_TOKEN or --token-file."],
   [/use \/v1\/events\/sse for all sessions in one stream/, "follow all sessions with one `dragoman events`"],
   [/See `errors`: each entry names the field\./, ""],
 ];

@@ -15,9 +15,10 @@ import { NotPicked, resolveSessions, sessionId } from "./session-reference.ts";
 import { similar } from "./similar.ts";
 import { paintFor, table } from "./style.ts";
 import { tableColumns, wrap } from "./text-layout.ts";
+import { withMeantAgent } from "./unknown-agent.ts";
 
 /** Errors of the daemon whose message says it all. By name: their classes live in rooms that only `serve` needs, and loading them costs every command. */
-const TOLD = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError", "ServiceError"]);
+const SELF_EXPLAINING = new Set(["DaemonError", "LogError", "ConfigError", "ProblemError", "ServiceError"]);
 
 export async function runCli(args: string[], terminal: Terminal): Promise<number> {
   const paint = paintFor(terminal.stderr, terminal.env);
@@ -103,7 +104,7 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
   const words = await resolveSessions(command, positionals, daemon, terminal);
   const session = text(values, "session");
   if (session !== undefined && command.options?.session) values.session = await sessionId(session, daemon);
-  return command.run({
+  const call = command.run({
     ...{ values, words, terminal, daemon, say },
     print: (line) => void terminal.stdout.write(`${line}\n`),
     json: (value) => void terminal.stdout.write(`${printableJson(value)}\n`),
@@ -117,6 +118,9 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
       const columns = tableColumns(terminal.stdout, terminal.env);
       terminal.stdout.write(`${table(head, rows, paintFor(terminal.stdout, terminal.env), { columns, drop })}\n`);
     },
+  });
+  return call.catch(async (error: unknown) => {
+    throw await withMeantAgent(error, daemon);
   });
 }
 
@@ -167,7 +171,7 @@ function explain(error: unknown, command: Command): { message: string; code: str
     const unreachable = error.code === "no_daemon" || error.code === "unreachable";
     return { message: problemWords(error), code: error.code, exit: unreachable ? EXIT.unreachable : EXIT.failed };
   }
-  if (error instanceof Error && TOLD.has(error.name) && "code" in error)
+  if (error instanceof Error && SELF_EXPLAINING.has(error.name) && "code" in error)
     return {
       message: error.message,
       code: String(error.code),

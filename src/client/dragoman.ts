@@ -431,7 +431,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Dragoman> {
   if (!found)
     throw new DragomanError(
       "no_daemon",
-      "No daemon is running on this machine. Start one with `dragoman serve`, or give connect() its url and token.",
+      "No daemon is running on this machine. Start one with `dragoman start`, or give connect() its url and token.",
     );
   const token = options.token ?? (process.env.DRAGOMAN_TOKEN || undefined) ?? found.token;
   if (token === undefined)

@@ -22,7 +22,7 @@ afterEach(async () => {
 const pidOf = (): number => (JSON.parse(readFileSync(join(home, "data/daemon.json"), "utf8")) as { pid: number }).pid;
 
 describe("a daemon in the background", () => {
-  it("is started by `run`, used by the next one, told of by `status`, and ended by `stop`", async () => {
+  it("is started by `run`, used by the next one, shown by `status`, and ended by `stop`", async () => {
     const first = await dragoman("run", "mock", "say hello");
     expect([first.code, first.out]).toEqual([0, "hello\n"]);
     expect(first.err).toContain("Started the daemon at http://127.0.0.1:");
@@ -35,6 +35,12 @@ describe("a daemon in the background", () => {
     expect(() => process.kill(pid, 0)).toThrow();
     expect((await dragoman("stop")).out).toContain("No daemon is running");
     expect((await dragoman("status")).code).toBe(4);
+  });
+
+  it("is started by the first step of the quickstart, which lists the agents", async () => {
+    const { code, out, err } = await dragoman("agents");
+    expect([code, out]).toEqual([0, expect.stringContaining("Mock agent")]);
+    expect(err).toContain("Started the daemon at");
   });
 
   it("is one, also when many commands start it at once", async () => {

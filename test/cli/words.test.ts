@@ -89,6 +89,25 @@ describe("errors", () => {
       expect([args, err]).not.toEqual([args, expect.stringMatching(/\/v1\/|querystring|GET |HTTP/)]);
     }
   });
+
+  it("name the agent that was probably meant", async () => {
+    for (const args of [
+      ["run", "mok", "hi"],
+      ["agents", "mok"],
+    ]) {
+      const { code, err } = await run(args);
+      expect([args, code, err]).toEqual([args, 1, expect.stringContaining('Did you mean "mock"?')]);
+    }
+    expect((await run(["run", "nobody", "hi"])).err).not.toContain("Did you mean");
+  });
+
+  it("say how a daemon is started, in words of the command line", async () => {
+    const nowhere = temporaryDir("no-daemon");
+    const { code, err } = await cli(nowhere, ["ls"]);
+    expect([code, err]).toEqual([4, expect.stringContaining("dragoman start")]);
+    expect(err).not.toContain("connect()");
+    removeDir(nowhere);
+  });
 });
 
 describe("a session that was not named", () => {

@@ -7,6 +7,7 @@ import { tableColumns, wrap } from "../text-layout.ts";
 
 export const agents: Command = {
   name: "agents",
+  startsDaemon: true,
   usage: "agents [<agent>]",
   about: "list agents: installed, version, signed in",
   completes: ["agents"],
@@ -40,6 +41,7 @@ export const agents: Command = {
 
 export const agentsInstall: Command = {
   name: "agents install",
+  startsDaemon: true,
   usage: "agents install <agent>",
   about: "install an agent from the npm registry into the data directory",
   completes: ["agents"],
@@ -83,6 +85,7 @@ export const agentsReport: Command = {
 
 export const models: Command = {
   name: "models",
+  startsDaemon: true,
   usage: "models <agent>",
   about: "models an agent offers, with their variants",
   options: { directory: { type: "string", short: "C", value: "<dir>", about: "agents may offer others elsewhere" } },
