@@ -1,10 +1,10 @@
 // What makes a daemon a node of a fleet, from options and the environment.
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import type { ClusterOptions } from "../daemon/cluster.ts";
 import { list, type OptionSpec, type Terminal, text, UsageError, type Values } from "./command.ts";
 import { labelsOf } from "./node-filter.ts";
+import { randomHex } from "./output.ts";
 
 export const clusterOptions: Record<string, OptionSpec> = {
   cluster: { type: "string", value: "<url>", about: "be a node of a fleet, with its log in this Postgres (postgres://…)" },
@@ -48,7 +48,7 @@ export function clusterFrom(values: Values, terminal: Terminal, kind: "node" | "
   const ca = text(values, "cluster-ca");
   const artifacts = text(values, "artifacts") ?? env.DRAGOMAN_ARTIFACTS;
   const advertise = text(values, "advertise-url") ?? env.DRAGOMAN_ADVERTISE_URL;
-  const own = kind === "gateway" ? `gateway-${hostname()}-${randomBytes(3).toString("hex")}` : hostname();
+  const own = kind === "gateway" ? `gateway-${hostname()}-${randomHex(3)}` : hostname();
   return {
     url,
     kind,

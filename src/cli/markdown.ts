@@ -1,5 +1,5 @@
 /**
- * Markdown of an agent as a terminal shows it: wrapped, with headings, lists, tables and code told apart. Not here: what must not reach a terminal
+ * Markdown of an agent as a terminal shows it: wrapped, with headings, lists, tables and code distinguished. Not here: what must not reach a terminal
  * (output.ts), when it is printed (event-printer.ts). Loaded only where somebody looks at a terminal.
  */
 import { Lexer, type Token, type Tokens } from "marked";
@@ -160,7 +160,7 @@ function span(token: Token, paint: Paint): string {
   }
 }
 
-/** The address is always told: what a link says and where it leads are two things. */
+/** The address is always shown: what a link says and where it leads are two things. */
 function link(text: string, href: string, paint: Paint): string {
   const address = exactLine(href);
   return text === href ? paint.underline(address) : `${text} ${paint.dim(`(${address})`)}`;

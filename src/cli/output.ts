@@ -6,13 +6,15 @@ import { StringDecoder } from "node:string_decoder";
 import { visibleLine, visibleText, withoutControls, withoutReordering } from "../schema/visible-text.ts";
 
 /**
- * Marks a colour of ours in a text. Nobody outside of this process can know it, so no text that comes from elsewhere can hold one. Made with the first colour:
- * into a pipe there is none, and to load what makes it costs a call of the command line more than most of its work.
+ * Marks a colour of ours in a text. Nobody outside of this process can know it, so no text that comes from elsewhere can hold one. Made with the first colour.
  */
 const marks: { mark?: string } = {};
 
+/** Random bytes in hexadecimal. `node:crypto` is loaded only here: it costs a call of the command line more than most of its work. */
+export const randomHex = (bytes: number): string => process.getBuiltinModule("node:crypto").randomBytes(bytes).toString("hex");
+
 export function colourMark(code: number): string {
-  marks.mark ??= `\u0001${process.getBuiltinModule("node:crypto").randomBytes(12).toString("hex")}`;
+  marks.mark ??= `\u0001${randomHex(12)}`;
   return `${marks.mark}${code};`;
 }
 

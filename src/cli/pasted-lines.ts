@@ -48,7 +48,7 @@ export class PastedLines extends Transform {
     return text;
   }
 
-  /** Alt-Enter, Shift-Enter where the terminal tells it apart, and Ctrl-J add a line to the message. */
+  /** Alt-Enter, Shift-Enter where the terminal distinguishes it, and Ctrl-J add a line to the message. */
   #newLines(keys: string): string {
     const changed = keys.replace(NEW_LINE_KEYS, LINE_END);
     if (changed !== keys) this.#pasted = true;

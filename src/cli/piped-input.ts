@@ -1,4 +1,4 @@
-// What is piped into a command. A shell's pipe or file is read to its end; a stdin that somebody merely left open must not hold a command that was told
+// What is piped into a command. A shell's pipe or file is read to its end; a stdin that somebody merely left open must not hold a command that was given
 // its prompt in words.
 import { fstatSync } from "node:fs";
 import type { Terminal } from "./command.ts";

@@ -26,7 +26,7 @@ export const resume: Command = {
   name: "resume",
   usage: "resume <session>…",
   about: "start the agent of dormant sessions without a message",
-  help: `  The next message does that, too. After an agent died, this tells whether it can be started again.`,
+  help: `  The next message does that, too. After an agent died, this shows whether it can be started again.`,
   completes: ["sessions"],
   run: (call) => each(call, "resumed", (session) => session.resume()),
 };

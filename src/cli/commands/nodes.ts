@@ -1,9 +1,8 @@
 /** `nodes …`: the nodes of a fleet. `cluster …`: its database. */
-import { randomBytes } from "node:crypto";
 import type { FleetMessage, Node } from "../../schema/node.ts";
 import { type Command, done, EXIT, flag, type Invocation, need, text, UsageError } from "../command.ts";
 import { LiveArea } from "../live-area.ts";
-import { exactLine } from "../output.ts";
+import { exactLine, randomHex } from "../output.ts";
 import { paintFor, table } from "../style.ts";
 import { columnsOf } from "../text-layout.ts";
 
@@ -145,7 +144,7 @@ export const clusterInit: Command = {
   async run({ values, terminal, print, json }) {
     const { initCluster } = await import("../../daemon/cluster-care.ts");
     const place = await initCluster(databaseUrl(values, terminal.env));
-    const secret = randomBytes(32).toString("hex");
+    const secret = randomHex(32);
     if (flag(values, "json")) json({ place, secret });
     else {
       print(`The tables are in ${place}.`);
@@ -177,7 +176,7 @@ export const clusterAfterRestore: Command = {
   usage: "cluster after-restore --cluster <url>",
   about: "after the database was restored from a backup: refuse every node that lived on",
   help: `  Raises every epoch. Nodes that ran on while the database was restored are refused and join again; clients whose cursors lie beyond
-  the restored end are told so and read again.`,
+  the restored end are informed and read again.`,
   options: databaseOption,
   async run({ values, terminal, print, json }) {
     const { afterRestore } = await import("../../daemon/cluster-care.ts");

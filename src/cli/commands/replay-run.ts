@@ -18,7 +18,7 @@ export async function replayRunCommand(call: Invocation): Promise<number> {
   const same = report.differentRequests.length === 0 && report.firstDifference === null && report.differentTold === null;
   if (flag(values, "json")) json({ ...report, same });
   else {
-    print(`${report.requests} requests, ${report.differentRequests.length} with other bytes; ${report.told} things told.`);
+    print(`${report.requests} requests, ${report.differentRequests.length} with other bytes; ${report.told} events.`);
     for (const { n, attempt } of report.differentRequests) print(`Request ${n}, attempt ${attempt}: other bytes.`);
     for (const difference of [report.firstDifference, report.differentTold])
       if (difference !== null)

@@ -116,7 +116,7 @@ class Requests {
       try {
         if (!resolved.signal.aborted) await answer(AbortSignal.any([signal, resolved.signal]));
       } catch (error) {
-        // Answered elsewhere meanwhile, or interrupted at the prompt: the turn itself tells what became of it.
+        // Answered elsewhere meanwhile, or interrupted at the prompt: the turn itself shows what became of it.
         if (!signal.aborted && !resolved.signal.aborted) this.#say(exact(error instanceof Error ? error.message : String(error)));
       }
       this.#open.delete(id);

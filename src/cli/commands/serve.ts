@@ -1,4 +1,4 @@
-// `dragoman serve`: runs the daemon until it is told to stop.
+// `dragoman serve`: runs the daemon until it is asked to stop.
 import type { Config } from "../../daemon/config.ts";
 import { DEFAULT_PORT } from "../../discovery/discovery-file.ts";
 import { escapedJson } from "../../schema/visible-text.ts";

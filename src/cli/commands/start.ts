@@ -12,7 +12,7 @@ export const start: Command = {
   name: "start",
   usage: "start [options]",
   about: "run the daemon in the background, unless it runs already",
-  help: `  It outlives the terminal. \`dragoman stop\` ends it, \`dragoman status\` tells of it; its log is daemon.log in the data directory.
+  help: `  It outlives the terminal. \`dragoman stop\` ends it, \`dragoman status\` shows it; its log is daemon.log in the data directory.
   With --foreground it is the same as \`dragoman serve\`.`,
   options: { ...listenOptions, foreground: { type: "boolean", about: "stay in this terminal until Ctrl-C" } },
   async run(call) {

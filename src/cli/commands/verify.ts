@@ -13,7 +13,7 @@ export const verify: Command = {
     record: { type: "string", value: "<dir>", about: "write the native traffic of each scenario there" },
     compare: {
       type: "boolean",
-      about: "only what all agents play, and what they tell side by side; a difference nobody accepted fails",
+      about: "only the scenarios that all agents play, side by side; a difference that is not accepted fails",
     },
     parallel: { type: "string", value: "<n>", about: "scenarios at once" },
     "time-limit": { type: "string", value: "<seconds>", about: "for one scenario" },
