@@ -52,6 +52,20 @@ async function subagent(page) {
   for (const button of await page.getByRole("button", { name: /^Show sub-agent/ }).all()) await button.click();
 }
 
+async function terminal(page) {
+  await tab("Terminal")(page);
+  await page.getByRole("button", { name: "New terminal" }).click();
+  await page.locator(".terminal .xterm-helper-textarea:focus").waitFor({ state: "attached" });
+  await page.keyboard.type("ls -l\n");
+  await page.locator(".terminal .xterm-rows").getByText("total").first().waitFor();
+}
+
+async function rewind(page) {
+  await tab("Changes", ".changed-file")(page);
+  await page.getByRole("button", { name: "Rewind…" }).last().click();
+  await page.getByRole("region", { name: "What the rewind would do" }).waitFor();
+}
+
 /** `docs`: the picture of the docs, as [name, theme, width]. `on`: another daemon than the one with the sessions. */
 export function viewsOf({ main, asking, question, running, edited, failed, steps, ended }) {
   const session = (handle) => `/sessions/${handle.id}`;
@@ -85,6 +99,10 @@ export function viewsOf({ main, asking, question, running, edited, failed, steps
       docs: ["changes", "light", 1440],
     },
     { name: "files", hash: session(edited), wait: ".turn-end", act: tab("Files", ".file-tree, .files") },
+    { name: "rewind", hash: session(edited), wait: ".turn-end", act: rewind },
+    { name: "artifacts", ...turns, act: tab("Artifacts") },
+    { name: "requests", ...turns, act: tab("Requests") },
+    { name: "terminal", hash: session(edited), wait: ".turn-end", act: terminal },
     { name: "palette", ...turns, act: (page) => page.keyboard.press("Control+k"), docs: ["palette", "light", 1440] },
     { name: "agents", hash: "/agents", wait: ".verify", docs: ["agents", "light", 1440] },
     { name: "matrix", hash: "/agents", wait: ".verify", act: (page) => page.locator(".matrix").scrollIntoViewIfNeeded() },

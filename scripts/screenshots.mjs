@@ -1,6 +1,7 @@
 // Makes the screenshots of README and docs: a real daemon, the mock agent acting out a day's work, a real browser.
 //   npm run build && node scripts/screenshots.mjs                the pictures of the docs
 //   npm run build && node scripts/screenshots.mjs --all=FOLDER   every main view, light and dark, 1440, 1024 and 390 wide
+//   … --sizes=1440-light,390-dark                                only some of the six
 //   … --only=usage,palette                                       some views; a view that fails is named, and the others go on
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -159,8 +160,11 @@ const only = process.argv
   .find((arg) => arg.startsWith("--only="))
   ?.slice("--only=".length)
   .split(",");
-const themes = only && process.argv.includes("--light") ? ["light"] : ["light", "dark"];
-const widths = [1440, 1024, 390];
+const sizes =
+  process.argv
+    .find((arg) => arg.startsWith("--sizes="))
+    ?.slice("--sizes=".length)
+    .split(",") ?? [1440, 1024, 390].flatMap((width) => [`${width}-light`, `${width}-dark`]);
 const folder = all ?? images;
 
 /** A daemon as a new user has it: no session yet. */
@@ -237,7 +241,7 @@ try {
     const pictures = all
       ? view.again
         ? []
-        : themes.flatMap((theme) => widths.map((width) => [`${view.name}-${width}-${theme}`, theme, width]))
+        : sizes.map((size) => [`${view.name}-${size}`, size.split("-")[1], Number.parseInt(size, 10)])
       : view.docs
         ? [view.docs]
         : [];

@@ -2,7 +2,7 @@
 // who spoke.
 import { describe, expect, it, vi } from "vitest";
 import { itemText } from "../inspector/src/export/transcript-text.ts";
-import { lineOf as lastLine } from "../inspector/src/state/last-lines.ts";
+import { lineOf as lastLine } from "../inspector/src/state/last-line-of.ts";
 import { itemMessage } from "../src/dialects/item-messages.ts";
 import { lineOf as mcpLine } from "../src/mcp/transcript.ts";
 import { speakerOf } from "../src/schema/speaker.ts";

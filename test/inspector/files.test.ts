@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)("files and artifacts of a session", () => {
     writeFileSync(join(directory, "src/new.ts"), "");
     await tree.getByRole("treeitem", { name: "new.ts" }).waitFor();
     await tree.getByRole("treeitem", { name: "picture.bin" }).click();
-    await panel.getByText("This is no text.").waitFor();
+    await panel.getByText("This is not text.").waitFor();
     await tree.getByRole("treeitem", { name: "main.ts" }).click();
     if (PICTURES) await page.screenshot({ path: join(PICTURES, "files.png") });
     expect(world.faults).toEqual([]);

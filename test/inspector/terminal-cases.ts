@@ -1,6 +1,6 @@
 // The terminals of a session in the page: started there, joined late, with programs that draw the whole screen.
 import { expect, it } from "vitest";
-import { at, openDrawer, type World } from "./world.ts";
+import { at, choose, openDrawer, type World } from "./world.ts";
 
 export function terminalCases(world: World): void {
   it("starts a terminal, runs what draws the screen, follows the size, and is joined late", async () => {
@@ -41,7 +41,7 @@ export function terminalCases(world: World): void {
     const other = await world.otherWindow(at(session));
     await openDrawer(other);
     await other.getByRole("tab", { name: "Terminal" }).click();
-    await other.getByLabel("Task").selectOption(task.task_id);
+    await choose(other, other.getByRole("button", { name: /^Task:/ }), task.task_id);
     await other
       .locator(".terminal .xterm-rows")
       .getByText(/Tasks:|PID/)

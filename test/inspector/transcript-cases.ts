@@ -159,7 +159,7 @@ export function transcriptCases(world: World): void {
     const page = await world.window(at(session));
     await say(page, "crash 3");
     const error = page.locator(".error-row");
-    await error.getByText("mock: crashing as told").waitFor();
+    await error.getByText("mock: crashing as asked").waitFor();
     expect(await error.textContent()).toContain("exit 3");
     await page.locator('[data-status="dormant"]').waitFor();
     await page.getByRole("button", { name: "Resume" }).click();

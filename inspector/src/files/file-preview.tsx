@@ -40,7 +40,7 @@ export function FilePreview({ session, path, round }: { session: string; path: s
       </div>
       {fault !== null && <Notice kind="error">{fault}</Notice>}
       {read === null && fault === null && <Spinner label="Reading the file" />}
-      {read?.text === null && <p className="dim file-hint">This is no text. Download it to look at it.</p>}
+      {read?.text === null && <p className="dim file-hint">This is not text. Download it to look at it.</p>}
       {read !== null && read.text !== null && <CodeBlock code={read.text} language={languageOf(path)} />}
       {read !== null && read.text !== null && read.size > SHOWN_BYTES && (
         <p className="dim file-hint">Only the first {bytes(SHOWN_BYTES)} are shown.</p>

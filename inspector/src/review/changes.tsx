@@ -129,14 +129,16 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
               {visibleLine(each.label)} {each.tool_name !== null && <code>{visibleLine(each.tool_name)}</code>}
             </span>
             <span className="dim">{each.files === 0 ? "" : filesText(each.files)}</span>
-            <Button look="quiet" className="small" onClick={() => setShown(`since ${each.checkpoint_id}`)}>
-              Changes since
-            </Button>
-            {operate && (
-              <Button look="quiet" className="small" icon="retry" onClick={() => ask(each, false)}>
-                Rewind…
+            <span className="checkpoint-actions">
+              <Button look="quiet" className="small" onClick={() => setShown(`since ${each.checkpoint_id}`)}>
+                Changes since
               </Button>
-            )}
+              {operate && (
+                <Button look="quiet" className="small" icon="retry" onClick={() => ask(each, false)}>
+                  Rewind…
+                </Button>
+              )}
+            </span>
           </li>
         ))}
       </ol>

@@ -18,6 +18,7 @@ import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Button, IconButton, Notice, Spinner } from "../ui/controls.tsx";
 import { baseName, count, money } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
+import { FamilyLinks } from "./family-links.tsx";
 import { SessionActions } from "./session-actions.tsx";
 import { titleOf } from "./session-row.tsx";
 import { SidebarToggle } from "./sidebar-toggle.tsx";
@@ -77,6 +78,7 @@ function SessionHead({ row }: { row: Session }) {
         </h1>
         <div className="session-facts">
           <StatusTag row={row} />
+          <FamilyLinks row={row} />
           <span title={row.agent_version ?? undefined}>
             <AgentIcon agent={row.agent} size={16} />
             {name} <span className="dim">{row.agent_version}</span>
@@ -91,7 +93,6 @@ function SessionHead({ row }: { row: Session }) {
               <bdi>{visibleLine(row.node)}</bdi>
             </a>
           )}
-          <FamilyLinks row={row} />
           {usage && (
             <span className="dim" title={`${usage.input_tokens} tokens in, ${usage.output_tokens} out`}>
               {count(usage.input_tokens)} in · {count(usage.output_tokens)} out
@@ -116,32 +117,6 @@ function SessionHead({ row }: { row: Session }) {
     </header>
   );
 }
-
-/** Where it comes from, and which sessions its agent started for parts of its work. */
-function FamilyLinks({ row }: { row: Session }) {
-  const rows = useSignal(sessions.changed, sessions.list);
-  const nameOf = (id: string): string => {
-    const other = sessions.get(id);
-    return other ? titleOf(other) : id;
-  };
-  const link = (id: string, words: string) => (
-    <a key={id} className="dim" href={hrefOf({ page: "session", id })}>
-      {words} {nameOf(id)}
-    </a>
-  );
-  return (
-    <>
-      {row.forked_from && link(row.forked_from, "forked from")}
-      {row.parent_session_id && link(row.parent_session_id, "part of")}
-      {rows
-        .filter((each) => each.parent_session_id === row.session_id)
-        .slice(0, MOST_CHILDREN)
-        .map((each) => link(each.session_id, "started"))}
-    </>
-  );
-}
-
-const MOST_CHILDREN = 3;
 
 function SessionBody({ row, view }: { row: Session; view: TranscriptView }) {
   const loading = useSignal(view.changed, () => view.loading);

@@ -16,17 +16,21 @@ const OWN = "";
 export default function SkillsPage() {
   const rows = useSignal(sessions.changed, sessions.list);
   const directories = [...new Set(rows.map(({ directory }) => directory))].sort();
-  const [directory, setDirectory] = useState(OWN);
+  const loaded = useSignal(sessions.changed, sessions.loaded);
+  const [picked, setPicked] = useState<string | null>(null);
+  // Where work was done last is what a person asks about; its list has their own skills too.
+  const directory = picked ?? rows[0]?.directory ?? OWN;
   const [list, setList] = useState<SkillList | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
+    if (!loaded) return;
     const gone = new AbortController();
     setFault(null);
     daemon
       .skills(directory === OWN ? {} : { directory }, gone.signal)
       .then(setList, (error: unknown) => !gone.signal.aborted && setFault(problemText(error)));
     return () => gone.abort();
-  }, [directory]);
+  }, [directory, loaded]);
   return (
     <main className="page">
       <PageHead
@@ -38,16 +42,18 @@ export default function SkillsPage() {
         }
       />
       <section className="agents" aria-label="Skills" {...scrollable}>
-        <Choice
-          label="Directory"
-          icon="folder"
-          value={directory}
-          options={[
-            { value: OWN, label: "Only your own" },
-            ...directories.map((each) => ({ value: each, label: visibleLine(baseName(each)), hint: visibleLine(each) })),
-          ]}
-          onChange={setDirectory}
-        />
+        <div>
+          <Choice
+            label="Directory"
+            icon="folder"
+            value={directory}
+            options={[
+              { value: OWN, label: "Your own only" },
+              ...directories.map((each) => ({ value: each, label: visibleLine(baseName(each)), hint: visibleLine(each) })),
+            ]}
+            onChange={setPicked}
+          />
+        </div>
         {fault && <Notice kind="error">{fault}</Notice>}
         {!list && !fault && <Spinner label="loading" />}
         {list && <Found list={list} />}
@@ -62,7 +68,12 @@ function Found({ list }: { list: SkillList }) {
       {list.directory !== null && !list.trusted && (
         <Notice kind="info">This directory is not trusted, so its own skills do not count.</Notice>
       )}
-      {list.skills.length === 0 && <p className="dim">There are no skills.</p>}
+      {list.skills.length === 0 && (
+        <p className="dim">
+          No skills yet. A skill is a folder with a <code>SKILL.md</code>: in <code>.agents/skills</code> of the directory, or of
+          your home directory.
+        </p>
+      )}
       <div className="agent-columns">
         {list.skills.map((skill) => (
           <article key={skill.path} className="agent-card" aria-label={skill.name}>

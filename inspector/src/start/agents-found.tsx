@@ -41,7 +41,7 @@ export function AgentsFound({ first }: { first: boolean }) {
         </h2>
       )}
       {first && here.length === 0 && (
-        <p className="dim">Install one here, or try the built-in mock agent: choose it above and send “help”.</p>
+        <p className="dim">Install one here, or try the built-in mock agent: send it “help” above.</p>
       )}
       <ul>
         {shown.map((each) => (

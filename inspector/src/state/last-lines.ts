@@ -1,13 +1,12 @@
 /** The last thing said or done in each session, in one line: live from the stream of all sessions, and read once for a session that is quiet. */
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { Item } from "../../../src/schema/item.ts";
-import { speakerOf } from "../../../src/schema/speaker.ts";
 import { daemon } from "./daemon.ts";
+import { type LastLine, lastLineOf, lineOf } from "./last-line-of.ts";
 import { Signal } from "./store.ts";
 
-export type LastLine = { text: string; by: "user" | "agent" | "tool" };
-
-const KEPT = 200;
+/** Of a text that grows: enough for its last line. */
+const KEPT = 800;
 /** Enough to find one with words among calls, results and statuses. */
 const PAGE = 6;
 
@@ -37,7 +36,7 @@ class LastLines {
     const known = this.#growing.get(id);
     if (known?.item !== item) return this.#read(id);
     if (sequence <= known.sequence) return;
-    const text = `${known.text}${delta}`.slice(-KEPT * 4);
+    const text = `${known.text}${delta}`.slice(-KEPT);
     this.#growing.set(id, { item, text, sequence });
     if (text.trim() !== "") this.#put(id, { text: lastLineOf(text), by: "agent" });
   }
@@ -72,18 +71,5 @@ class LastLines {
 }
 
 const textOf = ({ content }: Item): string => content.map((part) => (part.type === "text" ? part.text : "")).join("");
-
-export function lineOf(item: Item): LastLine | null {
-  for (const part of item.content.toReversed()) {
-    if (part.type === "text" && part.text.trim() !== "")
-      return { text: lastLineOf(part.text), by: speakerOf(item) === "user" ? "user" : "agent" };
-    if (part.type === "tool_call")
-      return { text: (part.title ?? part.paths?.join(", ") ?? part.name).slice(0, KEPT), by: "tool" };
-  }
-  return null;
-}
-
-const lastLineOf = (text: string): string =>
-  (text.trimEnd().split("\n").at(-1) ?? "").replace(/^[#>\-*\s]+|[`*]|(?<!\w)_|_(?!\w)/g, "").slice(-KEPT);
 
 export const lastLines = new LastLines();

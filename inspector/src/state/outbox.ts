@@ -1,4 +1,4 @@
-/** Messages on their way: shown at once, and until the session's own events tell of them. */
+/** Messages on their way: shown at once, and until the session's own events report them. */
 import { Store } from "./store.ts";
 
 export type Outgoing = {

@@ -229,7 +229,7 @@ export class TranscriptFold {
     return this.#itemsOf(turnId).find((item) => item.role === "user" && item.parent_id === null);
   }
 
-  /** The turn has a call that changed files, as far as calls tell. */
+  /** The turn has a call that changed files, as far as calls say. */
   changesFiles(turnId: string): boolean {
     return this.#itemsOf(turnId).some((item) =>
       item.content.some(
@@ -286,7 +286,7 @@ export class TranscriptFold {
     const task: Task =
       known?.kind === "task"
         ? { ...known.task }
-        : // The session's own stream does not tell when it begins: until its end it counts as running.
+        : // The session's own stream does not show when it begins: until its end it counts as running.
           { task_id: event.data.task_id, title: event.data.task_id, status: "running", output: "", exit_code: null, error: null };
     if (event.type === "task.spawned")
       task.title = event.data.title ?? `${event.data.tool_name} ${JSON.stringify(event.data.args)}`;

@@ -16,7 +16,7 @@ const LARGEST_PAGE = 10_000;
 /** A page left open for days lets go of what lies far above, while nobody reads there. */
 const MOST_ENTRIES = 6_000;
 
-/** What pages of items do not tell. */
+/** What pages of items do not say. */
 const BESIDE_ITEMS = allEventTypes.filter((type) => type === "item.removed" || !type.startsWith("item."));
 
 export type Loading = { state: "loading" } | { state: "ready" } | { state: "failed"; detail: string; code: string };
@@ -165,7 +165,7 @@ export class Transcript {
     if (this.following && this.fold.size > MOST_ENTRIES) void this.load(null);
   }
 
-  /** Reads what the stream did not tell: after a gap or a new connection. */
+  /** Reads what the stream did not say: after a gap or a new connection. */
   async #catchUp(): Promise<void> {
     if (this.replay !== null || this.#busy) return;
     if (this.loading.state === "failed") return this.load(null);

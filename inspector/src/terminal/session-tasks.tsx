@@ -6,12 +6,13 @@ import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { access, canOperate, daemon, problemText } from "../state/daemon.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
+import { Choice, type Option } from "../ui/choice.tsx";
 import { Button, Notice } from "../ui/controls.tsx";
 import { clock } from "../ui/format.ts";
 import { endOf, TaskTransport } from "./task-transport.ts";
 import { Terminal } from "./terminal.tsx";
 
-/** The session tells when a task was made and when it is over, not when it begins to run: while one waits, it is asked for. */
+/** The session shows when a task was made and when it is over, not when it begins to run: while one waits, it is asked for. */
 const ASK_AGAIN_MS = 1_000;
 /** The person's own shell, where the daemon's environment names one. */
 const SHELL = '[ -x "$SHELL" ] && exec "$SHELL"; exec sh';
@@ -66,19 +67,22 @@ export function SessionTasks({ row }: { row: Session }) {
     <div className="session-tasks">
       <div className="task-bar">
         {operate && row.status !== "ended" && <Button onClick={start}>New terminal</Button>}
-        <select aria-label="Task" value={chosen ?? ""} onChange={(event) => setChosen(event.target.value || null)}>
-          <option value="">{tasks?.length === 0 ? "No tasks yet" : "Choose a task"}</option>
-          {tasks?.map((task) => (
-            <option key={task.task_id} value={task.task_id}>
-              {nameOf(task)}
-            </option>
-          ))}
-        </select>
+        <Choice
+          label="Task"
+          icon="terminal"
+          value={chosen}
+          options={(tasks ?? []).map(optionOf)}
+          otherwise="Choose a task"
+          onChange={setChosen}
+        />
         {operate && shown && isOpen(shown) && shown.controls.includes("cancel") && (
           <Button onClick={() => void daemon.task(shown.task_id).cancel("ended in the inspector").catch(failed)}>End it</Button>
         )}
       </div>
       {fault !== null && <Notice kind="error">{fault}</Notice>}
+      {tasks?.length === 0 && chosen === null && (
+        <p className="dim">No terminal yet. One runs in the session's directory, and goes on when this page is closed.</p>
+      )}
       {chosen !== null && (
         <TaskTerminal
           key={chosen}
@@ -101,8 +105,11 @@ function TaskTerminal({ id, ...props }: TaskTerminalProps) {
 
 function nameOf(task: TaskInfo): string {
   const { command, argv } = task.args as { command?: string; argv?: string[] };
-  const name = task.title ?? command ?? argv?.join(" ") ?? task.task_id;
-  return visibleLine(
-    `${clock(task.created_at)} ${name} (${task.owner === "agent" ? "by the agent, " : ""}${isOpen(task) ? task.status : endOf(task)})`,
-  );
+  return visibleLine(task.title ?? command ?? argv?.join(" ") ?? task.task_id);
 }
+
+const optionOf = (task: TaskInfo): Option => ({
+  value: task.task_id,
+  label: `${clock(task.created_at)} ${nameOf(task)}`,
+  hint: visibleLine(`${task.owner === "agent" ? "by the agent, " : ""}${isOpen(task) ? task.status : endOf(task)}`),
+});

@@ -32,7 +32,7 @@ export function useTail(view: TranscriptView): readonly Row[] {
   }, [replayed, waiting, busy]);
 }
 
-/** The session's own events tell of it. */
+/** The session's own events report it. */
 function isTold({ fold }: TranscriptView, { turn_id }: Outgoing): boolean {
   if (turn_id === null) return false;
   const turn = fold.turns.get(turn_id);

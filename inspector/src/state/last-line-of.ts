@@ -1,0 +1,26 @@
+/** One line that says what an item is about, for lists: the end of its text, or what its tool call does. */
+import type { Item } from "../../../src/schema/item.ts";
+import { speakerOf } from "../../../src/schema/speaker.ts";
+
+export type LastLine = { text: string; by: "user" | "agent" | "tool" };
+
+const LONGEST = 200;
+
+export function lineOf(item: Item): LastLine | null {
+  for (const part of item.content.toReversed()) {
+    if (part.type === "text" && part.text.trim() !== "")
+      return { text: lastLineOf(part.text), by: speakerOf(item) === "user" ? "user" : "agent" };
+    if (part.type === "tool_call")
+      return { text: (part.title ?? part.paths?.join(", ") ?? part.name).slice(0, LONGEST), by: "tool" };
+  }
+  return null;
+}
+
+/** Of a long paragraph only the end, from the beginning of a sentence or at least of a word: half a word reads as a mistake. */
+export function lastLineOf(text: string): string {
+  const line = (text.trimEnd().split("\n").at(-1) ?? "").replace(/^[#>\-*\s]+|[`*]|(?<!\w)_|_(?!\w)/g, "");
+  if (line.length <= LONGEST) return line;
+  const end = line.slice(-LONGEST);
+  const sentence = end.search(/(?<=[.!?]\s)\S/);
+  return sentence >= 0 ? end.slice(sentence) : `… ${end.slice(end.indexOf(" ") + 1)}`;
+}
