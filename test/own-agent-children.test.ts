@@ -106,7 +106,7 @@ describe("a sub-agent", () => {
     expect(readFileSync(join(work, "count.txt"), "utf8")).toBe("once\n");
   });
 
-  it("of another kind is cut off by kill -9: it is not started again, and the model is told", async () => {
+  it("of another kind is cut off by kill -9: it is not started again, and the model is informed", async () => {
     const parent = parentOf({ agent: "mock", prompt: "hang" });
     endpoint = await startEndpoint((response, { body }) => sendStream(response, answerStream(parent(body))));
     const session = await begin();

@@ -30,7 +30,7 @@ export type Translation = {
   drafts: Draft[];
   /** Only for unparsed: what was not understood. */
   error?: string;
-  /** Only for mapped without drafts: why there is nothing to tell. From the translator's table. */
+  /** Only for mapped without drafts: why there is nothing to say. From the translator's table. */
   silent?: string;
   /** Everything addressed to `from` so far belongs to `session`. */
   bind?: { from: string };

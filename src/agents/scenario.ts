@@ -149,7 +149,7 @@ export const Fault = Type.Union([
   Type.Object({ kind: Type.Literal("cut"), after_chunks: Count, times: Times }),
   /** The stream ends in good order but before its last events. */
   Type.Object({ kind: Type.Literal("eof"), after_chunks: Count, times: Times }),
-  /** Silence. After so many deltas (default 0: before the headers) nothing comes until the client hangs up. */
+  /** Silence. After so many deltas (default 0: before the headers) nothing comes until the client closes the connection. */
   Type.Object({ kind: Type.Literal("hang"), after_chunks: Type.Optional(Count), times: Times }),
   /** An error event in the middle of the stream. */
   Type.Object({

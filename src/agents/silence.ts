@@ -5,8 +5,8 @@
 import type { NativeDirection, SilenceTable } from "./contract.ts";
 
 const BY_DIRECTION: Partial<Record<NativeDirection, string>> = {
-  in: "we sent it: what it does is told when the agent does it",
-  http: "a request of ours or its answer: what it does is told when the agent does it",
+  in: "we sent it: what it does is reported when the agent does it",
+  http: "a request of ours or its answer: what it does is reported when the agent does it",
   err: "output of the process, shown when it fails",
   exit: "the process ended between turns",
 };

@@ -19,7 +19,7 @@ export type StreamOptions = {
   epoch?: string | undefined;
   signal?: AbortSignal | undefined;
   onState?: ((state: StreamState) => void) | undefined;
-  /** Told about every message; true ends the stream after it. */
+  /** Called with every message; true ends the stream after it. */
   isLast?(message: StreamMessage): boolean;
 };
 
@@ -27,7 +27,7 @@ export type StreamMessage = { id: string; data: string };
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
-/** Faults that another try cannot mend. */
+/** Faults that another try cannot fix. */
 const FINAL = new Set([
   "unauthorized",
   "forbidden",

@@ -133,7 +133,7 @@ async function problemOf(response: Response): Promise<DragomanError> {
     if (typeof problem.code === "string")
       return new DragomanError(problem.code, problem.detail, { status: response.status, problem });
   } catch {
-    // not a problem document: told below
+    // not a problem document: reported below
   }
   return new DragomanError("bad_answer", `The daemon answered ${response.status}: ${text.slice(0, 200)}`, {
     status: response.status,

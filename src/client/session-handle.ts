@@ -126,7 +126,7 @@ export class SessionHandle {
     return this.#http.json("POST", `${this.#path}/messages`, messageRequest(message, options));
   }
 
-  /** Sends, and yields the events of the turn to its end, over one connection. When that is lost, `outcome` and `events` can still tell the rest. */
+  /** Sends, and yields the events of the turn to its end, over one connection. When that is lost, `outcome` and `events` can still give the rest. */
   async *sendStream(
     message: string,
     options: SendOptions & Pick<EventsOptions, "types" | "includeRaw"> = {},
@@ -182,7 +182,7 @@ export class SessionHandle {
     const { types, includeRaw, version, signal, onState, epoch, after = 0 } = options;
     const stream = eventStream(this.#http, {
       path: `${this.#path}/events/sse`,
-      // The end is always asked for: without it a filtered stream could not tell the session's end from a lost connection.
+      // The end is always asked for: without it a filtered stream could not distinguish the session's end from a lost connection.
       query: {
         types: types && (dialect === undefined ? [...new Set([...types, "session.ended"])] : types),
         include_raw: includeRaw,

@@ -5,7 +5,7 @@ import type { SessionSnapshot } from "../schema/snapshot.ts";
 import { DragomanError } from "./error.ts";
 import { type Answering, type PermissionRequest, permissionRequest, type QuestionRequest, questionRequest } from "./requests.ts";
 
-/** A listener may return a promise; when it fails, the `error` listeners are told. */
+/** A listener may return a promise; when it fails, the `error` listeners are informed. */
 export type SessionListeners = {
   permission: (request: PermissionRequest) => unknown;
   question: (request: QuestionRequest) => unknown;

@@ -22,7 +22,7 @@ export class TaskSocket {
   readonly #queue: TaskSocketMessage[] = [];
   #wake: (() => void) | null = null;
   #closed: DragomanError | "ended" | null = null;
-  /** Told what the daemon refused: what is typed is not waited for. */
+  /** Called with what the daemon refused: what is typed is not waited for. */
   onRefused: (error: DragomanError) => void = () => {};
 
   private constructor(ws: WebSocketLike, signal: AbortSignal | undefined) {

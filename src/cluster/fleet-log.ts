@@ -1,6 +1,6 @@
 /**
  * The log as a node of a fleet has it: everybody reads everything, and a session is written only by its owner. Whoever asks for the writer of another node's
- * session is told so. Streams of other kinds belong to who made them.
+ * session is informed. Streams of other kinds belong to who made them.
  */
 import type { ListOptions, Log, StreamKind, StreamPage, StreamWriter } from "../log/contract.ts";
 import { LogError } from "../log/log-error.ts";

@@ -257,7 +257,7 @@ export class Fleet {
     await sessions().handOver(sessionId, when);
     await node.release(sessionId, to.node_id);
     this.lost([sessionId]);
-    // It claims by itself soon; told, it claims now.
+    // It claims by itself soon; informed, it claims now.
     await this.#calls.ask(to, "claim", "{}").catch(() => undefined);
   }
 

@@ -65,7 +65,7 @@ export class LiveReceiver {
   }
 
   #add(stream: FollowedStream): void {
-    // What other streams tell is asked of their owner.
+    // What other streams say is asked of their owner.
     if (stream.kind !== "session" || this.#closed) return;
     const known = this.#followed.get(stream.no);
     if (known) {

@@ -1,6 +1,6 @@
 /**
  * What changes among the nodes of a fleet, for whoever watches. The registry is looked at while somebody does, and compared with the last look: what happened between
- * two looks is told by its result. No timer of its own.
+ * two looks is reported by its result. No timer of its own.
  */
 import type { Node, NodeChange } from "../schema/node.ts";
 import type { FleetClock } from "./fleet-node.ts";
@@ -61,7 +61,7 @@ export class NodeWatch {
     if (this.#cancel || this.#listeners.size === 0) return;
     this.#cancel = this.#options.clock.after(this.#options.everyMs ?? EVERY_MS, () => {
       this.#cancel = null;
-      // A registry that does not answer is looked at again: its nodes are told when it does.
+      // A registry that does not answer is looked at again: its nodes are informed when it does.
       void this.look()
         .catch(() => undefined)
         .finally(() => this.#schedule());

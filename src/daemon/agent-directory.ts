@@ -1,4 +1,4 @@
-// What the daemon tells about its agents: installed or not, what they can do, which models they offer; and how one is installed.
+// What the daemon says about its agents: installed or not, what they can do, which models they offer; and how one is installed.
 import { mkdirSync } from "node:fs";
 import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";

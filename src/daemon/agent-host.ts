@@ -6,7 +6,7 @@ import { AGENT_VARIABLE, formatMark, instanceId, newMark, PROCESS_MARK_VARIABLE 
 import type { AgentSettings } from "./config.ts";
 import { version } from "./version.ts";
 
-/** Variables that would tell an agent that it runs inside another one, or let it reach the daemon that watches it. */
+/** Variables that would show an agent that it runs inside another one, or let it reach the daemon that watches it. */
 const WITHHELD = [
   /^DRAGOMAN_/,
   /^CLAUDECODE$/,

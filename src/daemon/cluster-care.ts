@@ -65,7 +65,7 @@ export const checkCluster = (url: string, artifacts?: string): Promise<{ facts: 
     const faults = [
       ...bucket,
       ...(rows[0]?.sync === "off"
-        ? ["synchronous_commit is off: what clients were told can be lost when the database crashes."]
+        ? ["synchronous_commit is off: what clients have read can be lost when the database crashes."]
         : []),
       ...(living.some(({ kind, state }) => kind === "node" && state === "up") ? [] : ["No node takes sessions."]),
       ...(new Set(living.map(({ version }) => version)).size > 1 ? ["Nodes of different versions run side by side."] : []),

@@ -43,7 +43,7 @@ export type CoreOptions = {
   agentAccess?(sessionId: string): Record<string, string>;
   /** Absent: one daemon with its own log in the data directory. */
   cluster?: ClusterOptions | undefined;
-  /** Told when the log cannot write, and with null when it can again. */
+  /** Called when the log cannot write, and with null when it can again. */
   onLogError?(error: LogError | null): void;
 };
 

@@ -19,7 +19,7 @@ export function watchProcessFaults({ log, stop }: FaultOptions): () => void {
     try {
       log("error", message, { error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     } catch {
-      // The logger's own output is gone: there is nobody left to tell.
+      // The logger's own output is gone: there is nobody left to inform.
     }
   };
   const onException = (error: unknown): void => {

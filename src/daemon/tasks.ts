@@ -1,4 +1,4 @@
-/** Tasks of this daemon: their processes, their streams in the log, and what their sessions tell of them. */
+/** Tasks of this daemon: their processes, their streams in the log, and what their sessions report about them. */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Log } from "../log/contract.ts";
@@ -40,7 +40,7 @@ export function createTasks({ dataDir, env, log, ids, clock, manager, warn }: Da
     clock,
     onTold: (sessionId, event) =>
       void tell(sessionId, event).catch((error: unknown) =>
-        warn("a session could not tell of its task", { session_id: sessionId, error: String(error) }),
+        warn("a session could not report its task", { session_id: sessionId, error: String(error) }),
       ),
   });
   const tasks = new Tasks({

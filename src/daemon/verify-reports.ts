@@ -12,7 +12,7 @@ const folderOf = (dataDir: string): string => join(dataDir, "verify");
 /** Ids of configured agents may be any name. */
 const fileOf = (dataDir: string, agent: string): string => join(folderOf(dataDir), `${encodeURIComponent(agent)}.json`);
 
-/** Undefined when there is none, or none this version can read: both are mended by another run. */
+/** Undefined when there is none, or none this version can read: both are fixed by another run. */
 export async function readVerifyReport(dataDir: string, agent: string): Promise<VerifyReport | undefined> {
   try {
     const file = await open(fileOf(dataDir, agent), "r");

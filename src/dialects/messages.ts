@@ -153,7 +153,7 @@ const plainTypes: Record<Exclude<EventType, SaidAbove>, UnifiedMessage["type"]> 
   "skill.warning": "status_change",
 };
 
-/** What went wrong is told in the agent's own words, where the error before it has the same code. */
+/** What went wrong is reported in the agent's own words, where the error before it has the same code. */
 function turnEnded({ data }: EventOf<"turn.ended">, error: TurnError | null): Said[] {
   const { turn_id, stop_reason, error_code, usage } = data;
   const code = error_code ?? endCodes[stop_reason];

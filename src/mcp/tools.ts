@@ -219,7 +219,7 @@ export const tools: readonly Tool[] = [
         session_id: SessionId,
         permission_id: Type.String({ minLength: 1 }),
         reply: Type.Enum(["once", "always", "reject"]),
-        message: optional(Type.String({ description: "told to the agent with a rejection" })),
+        message: optional(Type.String({ description: "given to the agent with a rejection" })),
         input_hash: optional(
           Type.String({
             description: "metadata.input_hash of the permission you read: refused when the agent asks for another input by now",

@@ -51,7 +51,7 @@ export interface StreamedResponse {
   readonly rest: Buffer;
 }
 
-/** Tokens of one response; what the endpoint did not tell is null. */
+/** Tokens of one response; what the endpoint did not say is null. */
 export interface TokenUsage {
   readonly input: number;
   readonly output: number;

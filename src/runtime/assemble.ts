@@ -66,7 +66,7 @@ export interface AgentOptions {
   readonly skills?: SkillReader;
   /** Without it the model cannot start sub-agents. */
   readonly subAgents?: SubAgents;
-  /** Told when a server or its tools have changed. */
+  /** Called when a server or its tools have changed. */
   readonly onMcpChange?: () => void;
   readonly settings?: Partial<Settings>;
   readonly retry?: RetryPolicy;

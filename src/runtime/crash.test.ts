@@ -33,7 +33,7 @@ const PATCH = `*** Begin Patch
 *** Delete File: d.txt
 *** End Patch`;
 
-/** One call of each kind, in an order that the conversation itself tells. */
+/** One call of each kind, in an order that the conversation itself gives. */
 const CALLS: readonly (readonly ShortItem[])[] = [
   [{ call: "bash", args: { command: "echo run >> ran-1; echo done" } }],
   [{ call: "edit", args: { path: "e.txt", edits: [{ old: "count 0", new: "count 1" }] } }],

@@ -1,4 +1,4 @@
-/** What the runtime tells while it works: event frames without their envelope. Whoever listens gives them an id, a sequence number and a time. */
+/** What the runtime says while it works: event frames without their envelope. Whoever listens gives them an id, a sequence number and a time. */
 import type { JsonObject } from "../openresponses/json.ts";
 import type { ProviderEvent } from "../openresponses/provider-event.ts";
 import type { TurnEndReason } from "./records.ts";

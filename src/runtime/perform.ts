@@ -77,7 +77,7 @@ export class ToolPerformer implements CallPerformer {
     }
   }
 
-  /** Goes on with a call that was started before a crash, where its tool can tell what became of it. Null: nobody knows. */
+  /** Goes on with a call that was started before a crash, where its tool can know what became of it. Null: nobody knows. */
   async recover(call: ModelCall, tool: AnyTool, args: JsonObject, signal: AbortSignal): Promise<Finished | null> {
     if (tool.effect !== "unknown" || tool.recover === undefined) return null;
     const life = { open: true };

@@ -58,7 +58,7 @@ export interface PermissionRequest {
 export interface PermissionAnswer {
   readonly decision: "allow" | "deny";
   readonly input_digest: string;
-  /** Told to the model when the call is denied. */
+  /** Given to the model when the call is denied. */
   readonly message?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The blocks of a provider's stream on their way into the journal: those of one read of the socket are one record, each still a block of its own for whoever watches the
- * journal. Every record that tells of something that followed from a block must come after it: `flush` first.
+ * journal. Every record that reports something that followed from a block must come after it: `flush` first.
  */
 import { isUtf8 } from "node:buffer";
 import type { JsonObject } from "../openresponses/json.ts";

@@ -87,7 +87,7 @@ export const FileRefPart = Type.Object(
     action: Type.Enum(["read", "write", "patch"], { description: "What was done with the file." }),
     diff: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: "The change as a unified diff; null where the agent does not tell it.",
+        description: "The change as a unified diff; null where the agent does not report it.",
       }),
     ),
   },

@@ -30,7 +30,7 @@ export type ProviderEvent = {
   response_errors: readonly string[];
 };
 
-/** What a row of the ledger tells by itself, without the events made from it. */
+/** What a row of the ledger says by itself, without the events made from it. */
 export type LedgerFrame =
   /** `data` is the provider's own JSON, on one line. */
   | ({ type: "provider_event"; data: string | null } & Omit<ProviderEvent, "data">)
@@ -83,7 +83,7 @@ export type Dialect = {
   readonly nativeOf: ReadonlySet<string>;
   /** Its lines carry a number of their own, which counts also what a client left out. */
   readonly numbered?: boolean;
-  /** The ledger of sessions of this agent, where it tells more than the events do. */
+  /** The ledger of sessions of this agent, where it says more than the events do. */
   ledgerOf?(agent: string): LedgerReader | undefined;
   open(stream: DialectStream): DialectReader;
 };

@@ -84,7 +84,7 @@ export type Draft = (
       part_type: DeltaPartType;
       delta: string;
       part_index?: number;
-      /** Of a tool's output, where the agent tells the two apart. */
+      /** Of a tool's output, where the agent distinguishes the two. */
       stream?: "stdout" | "stderr";
       /** Of reasoning that is not meant to be shown. */
       visibility?: "private";

@@ -158,8 +158,8 @@ export const PermissionMetadata = Type.Object(
   {
     tool_name: Type.String({ description: "The agent's name of the tool." }),
     input: Type.Unknown({ description: "What the tool would get, exactly." }),
-    call_id: nullable(Type.String({ description: "The tool call it is about; null where the agent does not tell it." })),
-    item_id: nullable(Type.String({ description: "The item it is about; null where the agent does not tell it." })),
+    call_id: nullable(Type.String({ description: "The tool call it is about; null where the agent does not report it." })),
+    item_id: nullable(Type.String({ description: "The item it is about; null where the agent does not report it." })),
     reason: optional(Type.String({ description: "Why the agent asks." })),
     options: Type.Array(PermissionOption, { description: "The agent's own choices." }),
     diff: optional(Type.String({ description: "The change it would make, as a unified diff." })),

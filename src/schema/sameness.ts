@@ -104,7 +104,7 @@ export class Sameness {
     if (native !== null) this.#startedBy.set(item.item_id, native);
     if (item.parent_id === null && before.turn) {
       if (this.#told.message && item.role === "user" && !this.#told.user && this.#told.answered)
-        blame("U2", "the message of a turn is told after its answer began");
+        blame("U2", "the message of a turn is reported after its answer began");
       this.#told.user ||= item.role === "user";
       this.#told.answered ||= item.role === "assistant" && item.kind !== "status";
     }
@@ -171,7 +171,7 @@ export class Sameness {
     if (stop === "output_length" && !errors.includes("output_length"))
       blame("U13", "an answer over the limit has an error output_length");
     if (stop === "error" && errors.at(-1) === "output_length") blame("U13", "an answer over the limit ends with output_length");
-    if (message && !user) blame("U2", "the message of a client was not told in its turn");
+    if (message && !user) blame("U2", "the message of a client was not reported in its turn");
     for (const [id, call] of this.#calls)
       if (call.status !== "in_progress" && !call.result) {
         this.#calls.delete(id);

@@ -271,7 +271,7 @@ export const WhenBusy = Type.Enum(["queue", "steer", "reject"], {
 
 export const SendMessage = Type.Object(
   {
-    message: Type.String({ description: "What the agent is told." }),
+    message: Type.String({ description: "What the agent gets as the reason." }),
     command: optional(
       Type.Boolean({
         description:
@@ -473,7 +473,7 @@ export const AgentInfo = Type.Object(
     version: nullable(Type.String({ description: "Version of the program; null: not known." })),
     signed_in: nullable(
       Type.Boolean({
-        description: "false: it needs what `advice` says first. null: cannot be told without asking the provider.",
+        description: "false: it needs what `advice` says first. null: cannot be known without asking the provider.",
       }),
     ),
     advice: nullable(Type.String({ description: "What to do next; null: nothing." })),

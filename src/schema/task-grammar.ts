@@ -59,7 +59,7 @@ export class TaskGrammar {
       }
       case "task.stdin":
       case "task.resized":
-        if (!isPty) blame("K3", "only terminals tell of their input and size");
+        if (!isPty) blame("K3", "only terminals report their input and size");
         return;
       default:
         return;

@@ -50,7 +50,7 @@ export class AgentRecognition {
     if (peer.kind === "gone")
       throw new ProblemError(
         "agent_forbidden",
-        "The caller closed its connection, so it cannot be told from an agent. Keep the connection open until the answer has come.",
+        "The caller closed its connection, so it cannot be distinguished from an agent. Keep the connection open until the answer has come.",
       );
     if (peer.kind !== "hidden") return null;
     // Somebody of this user that does not let itself be looked at. Agents can do that too: then nobody hidden is believed.

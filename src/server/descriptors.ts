@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 /** The code, the database and an agent or two. Loading alone takes over 200 at once. */
 const NEEDED = 256;
 
-/** Infinity where the system does not tell. */
+/** Infinity where the system does not say. */
 export function descriptorLimit(): number {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1"))?.[1];

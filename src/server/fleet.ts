@@ -117,7 +117,7 @@ async function sendOn(
 ): Promise<FastifyReply | undefined> {
   const { raw, caller } = request;
   const until = Date.now() + HOLD_MS;
-  // Whether it was carried out cannot be told when the answer is lost: only what may be repeated is sent again.
+  // Whether it was carried out cannot be known when the answer is lost: only what may be repeated is sent again.
   const mayRepeat = request.method === "GET" || request.headers["idempotency-key"] !== undefined;
   let body: Buffer | null | undefined = given;
   for (;;) {

@@ -1,4 +1,4 @@
-// Which methods a path has, to tell a wrong method from a wrong path.
+// Which methods a path has, to distinguish a wrong method from a wrong path.
 import type { RouteOptions } from "fastify";
 
 export class RouteTable {

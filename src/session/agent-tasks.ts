@@ -1,5 +1,5 @@
 /**
- * Commands that the agent of one session runs beside its turns, as tasks: each has a stream of its own, and the session tells of its start and its end. What the
+ * Commands that the agent of one session runs beside its turns, as tasks: each has a stream of its own, and the session reports its start and its end. What the
  * drafts say goes there; which command goes on is the translator's to say.
  */
 import { AgentError, type Connection } from "../agents/contract.ts";
@@ -50,7 +50,7 @@ export class AgentTasks {
     }
   }
 
-  /** The agent is gone: its commands are gone with it, or nobody tells of them any more. */
+  /** The agent is gone: its commands are gone with it, or nobody reports about them any more. */
   lost(reason: string): void {
     for (const task of this.#open.values()) task.lost(reason);
     this.#open.clear();

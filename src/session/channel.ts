@@ -199,7 +199,7 @@ const sizeOf = ({ record }: Parcel): number => 512 + record.raw.length;
 export function translateSafely(translator: Translator, message: NativeMessage): Translation[] {
   try {
     const translations = translator.translate(message);
-    // Nearly every message has something to tell.
+    // Nearly every message has something to say.
     if (translations.every(({ drafts, disposition }) => drafts.length > 0 || disposition !== "mapped") && translations.length > 0)
       return translations;
     return translations.length > 0
@@ -237,7 +237,7 @@ function bySession(translations: Translation[]): Map<string | null, Translation[
 
 const RANK: Record<Disposition, number> = { heartbeat: 0, mapped: 1, noted: 2, unparsed: 3 };
 
-/** The one disposition a message has in the ledger: the most telling of its translations. */
+/** The one disposition a message has in the ledger: the most informative of its translations. */
 export function dispositionOf(translations: Translation[]): { type: string; disposition: Disposition } {
   let worst = translations[0];
   if (worst !== undefined && translations.length === 1) return worst;

@@ -1,6 +1,6 @@
 /**
  * What the daemon decides by itself about a session's story: no native message says it. Each decision stands in the ledger between the native messages, so
- * that the ledger alone tells the story again. Live and in a replay the same function carries it out.
+ * that the ledger alone gives the same story again. Live and in a replay the same function carries it out.
  */
 import type { ExitInfo } from "../agents/contract.ts";
 import type { Draft } from "../schema/draft.ts";

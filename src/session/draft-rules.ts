@@ -4,12 +4,12 @@ import type { EventDataOf } from "../schema/event-data.ts";
 import { snakeKeys, snakeRecord } from "../schema/snake-case.ts";
 
 /**
- * The drafts of one native message as they are told. U5: an item that starts and ends with one message was never announced, so its start is the
+ * The drafts of one native message as they are reported. U5: an item that starts and ends with one message was never announced, so its start is the
  * daemon's. U3: text that a message of the agent ends together with its turn, because that was cut, failed. `growing`: it is an answer that was
  * still being written.
  */
 export function asTold(drafts: readonly Draft[], growing: (key: ItemKey) => boolean): readonly Draft[] {
-  // One draft, as most messages make, has nothing to be told together with.
+  // One draft, as most messages make, has nothing to be reported together with.
   if (drafts.length < 2) return drafts;
   const ordered = authFirst(drafts);
   const ended = new Set(drafts.flatMap((draft) => (draft.do === "item.complete" ? [draft.key] : [])));
@@ -23,7 +23,7 @@ export function asTold(drafts: readonly Draft[], growing: (key: ItemKey) => bool
   });
 }
 
-/** U14: what is told of the sign-in stands before the error that it explains. */
+/** U14: what is reported about the sign-in stands before the error that it explains. */
 function authFirst(drafts: readonly Draft[]): readonly Draft[] {
   const at = drafts.findIndex((draft) => draft.do === "error" && draft.error.code === "provider_auth");
   const isAuth = (draft: Draft): boolean => draft.do === "event" && draft.type === "auth.status";
@@ -81,7 +81,7 @@ export function skillOf(parts: readonly DraftPart[]): Pick<EventDataOf["skill.in
 export const skillCalls = (parts: readonly DraftPart[]): string[] =>
   parts.flatMap((part) => (part.type === "tool_call" && isOurTool(part) ? [part.call_id] : []));
 
-/** Some agents do not tell what their calls ask for: then the answer of the daemon's own tool names the skill. */
+/** Some agents do not show what their calls ask for: then the answer of the daemon's own tool names the skill. */
 export function skillsGiven(parts: readonly DraftPart[]): { call_id: string; name: string }[] {
   return parts.flatMap((part) => {
     const name =

@@ -17,7 +17,7 @@ export function argumentsHash(json: string): string | null {
 
 const NO_ARGUMENTS: ReadonlySet<string | null> = new Set([inputHash({}), inputHash(null), null]);
 
-/** The same, but null also for a call that has no arguments: many agents announce a call before they tell what it is called with. */
+/** The same, but null also for a call that has no arguments: many agents announce a call before they show what it is called with. */
 export function knownHash(json: string): string | null {
   const hash = argumentsHash(json);
   return NO_ARGUMENTS.has(hash) ? null : hash;

@@ -240,7 +240,7 @@ export class ItemLedger {
     return true;
   }
 
-  /** Of a message that continues another: only what that one did not tell. */
+  /** Of a message that continues another: only what that one did not say. */
   #contentFor(entry: OpenItem, content: ContentPart[]): ContentPart[] {
     return entry.continues ? entry.continues.rest(content) : content;
   }

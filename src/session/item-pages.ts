@@ -1,6 +1,6 @@
 /**
  * Pages of a session's transcript: items by the sequence of their start, each in the state it has after event `at`. Bounded: a page reads the starts it shows,
- * the events close behind them, and for the few items that end much later the snapshots, which tell in which stretch to look. A page may have fewer items than
+ * the events close behind them, and for the few items that end much later the snapshots, which say in which stretch to look. A page may have fewer items than
  * asked for, even none, and still have more.
  */
 import { setImmediate } from "node:timers/promises";

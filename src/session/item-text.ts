@@ -31,7 +31,7 @@ export class ItemText {
     this.#writer.emitDelta(part, delta, origin);
   }
 
-  /** Tells as deltas what was held back. */
+  /** Reports as deltas what was held back. */
   release(entry: OpenItem, origin: Origin, { completing = false } = {}): void {
     const { held } = entry;
     entry.held = null;

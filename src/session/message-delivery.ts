@@ -47,7 +47,7 @@ export type DeliveryOptions = {
   /** Waits until the configuration is settled, then starts the agent unless it runs. */
   open(): Promise<Connection>;
   settled(): Promise<void>;
-  /** What a message that uses a skill is to the agent; tells of it. Others are left as they are. */
+  /** What a message that uses a skill is to the agent; reports it. Others are left as they are. */
   withSkill(prompt: Prompt): Promise<Prompt>;
   checkpoints: Pick<SessionCheckpoints, "warm" | "beforePrompt" | "left"> | null;
   /** Nothing new begins. */

@@ -77,7 +77,7 @@ export class OpenRequests {
     return request && { ...request, side };
   }
 
-  /** The answer a resolved request got, for telling a repetition from a contradiction. */
+  /** The answer a resolved request got, to distinguish a repetition from a contradiction. */
   answerOf(id: string): string | undefined {
     return this.#answered.get(id);
   }
@@ -231,8 +231,8 @@ const inOrder = (options: readonly PermissionOption[]): PermissionOption[] =>
 const because = (origin: Origin, { side }: OpenRequest): Origin => ({ ...origin, native: origin.native ?? side.asked });
 
 /**
- * True when the arguments a call has now are those its permission was asked for. opencode 1.18 asks before it tells the arguments, and asks for less
- * than it then tells: the first arguments are the call's own unless they contradict what was asked.
+ * True when the arguments a call has now are those its permission was asked for. opencode 1.18 asks before it says the arguments, and asks for less
+ * than it then says: the first arguments are the call's own unless they contradict what was asked.
  */
 export function sameCall(request: OpenPermission, json: string, hash: string): boolean {
   if (hash === request.side.callHash || hash === request.data.metadata.input_hash) return true;

@@ -15,7 +15,7 @@ export type AnswerOptions = {
   editsInput: boolean;
   connection(): Connection | null;
   /**
-   * Told by the daemon, and by the ledger: the agent hears of an answer only when it is on disk, and what it says meanwhile stands after the answer in the
+   * Reported by the daemon, and by the ledger: the agent hears of an answer only when it is on disk, and what it says meanwhile stands after the answer in the
    * story and before it in the native messages.
    */
   say(drafts: Draft[]): void;

@@ -1,4 +1,4 @@
-// What the session does for every agent so that the same thing looks the same: each test tells drafts as a translator would, and reads the events.
+// What the session does for every agent so that the same thing looks the same: each test sends drafts as a translator would, and reads the events.
 import { describe, expect, it } from "vitest";
 import { mapped } from "../agents/translation.ts";
 import type { Draft, DraftPart } from "../schema/draft.ts";

@@ -41,7 +41,7 @@ export class Scribe {
   readonly #listener: ScribeListener;
   /** A status the agent said that does not follow from turns and requests. */
   #aside: SessionStatusData | null = null;
-  /** Calls whose skill was told. */
+  /** Calls whose skill was reported. */
   readonly #skills = new Set<ItemKey>();
   /** Calls of the tool for skills that did not say which. */
   readonly #unnamed = new Set<string>();
@@ -90,7 +90,7 @@ export class Scribe {
     this.writer.emit("session.started", { metadata }, BY_DAEMON);
   }
 
-  /** The native message that told the end of the last process. */
+  /** The native message that reported the end of the last process. */
   exited: number | null = null;
 
   /** Writes what follows from the end of the process: it has that as its raw message. */
@@ -181,7 +181,7 @@ export class Scribe {
         this.requests.resolveQuestion(key, answer, origin);
         return;
       }
-      // A stream of its own tells of it, see agent-tasks.ts.
+      // A stream of its own reports it, see agent-tasks.ts.
       case "task.start":
       case "task.output":
       case "task.end":
@@ -204,7 +204,7 @@ export class Scribe {
     this.writer.emit(draft.type, withSnakeKeys(draft).data, origin);
   }
 
-  /** U11: a call of a skill tool is told as the use of that skill, when its name is known. */
+  /** U11: a call of a skill tool is reported as the use of that skill, when its name is known. */
   #tellSkill(key: ItemKey, origin: Origin, content: readonly DraftPart[] = this.items.callOf(key)): void {
     const skill = skillOf(content);
     if (!skill) for (const call of skillCalls(content)) this.#unnamed.add(call);

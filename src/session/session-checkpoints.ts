@@ -33,7 +33,7 @@ export class SessionCheckpoints {
   readonly #tools = new ChangingTools();
   /** What the stream's documents say, read when it is needed first. */
   #read: { checkpoints: Checkpoint[]; turns: Map<string, TurnFiles> } | null = null;
-  /** Told once: the same again is no news. */
+  /** Reported once: the same again is no news. */
   #failure: string | null = null;
   /** A checkpoint after a tool is on its way; a further result waits for the next one. */
   #after: { tool_name: string | null; again: boolean } | null = null;

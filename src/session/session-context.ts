@@ -40,7 +40,7 @@ export type SessionContext = {
   limits: { queued: number };
   /** In a fleet: where the session is, for its view. */
   whereabouts?: ((id: string) => SessionWhereabouts) | undefined;
-  /** What tells a process that serves one session alone which one that is. */
+  /** How a process that serves one session alone knows which one that is. */
   agentEnvironment(sessionId: string): Record<string, string>;
   /** The session's object is of no use any more; forget it. `closed` settles when no process of it is left. */
   lost(closed: Promise<void>): void;

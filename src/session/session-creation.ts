@@ -133,7 +133,7 @@ export class SessionCreation {
     if (earlier !== null && !agent.capabilities.system_prompt)
       throw new ProblemError(
         "fork_unsupported",
-        `${agent.name} cannot be told what was said before this checkpoint. Rewind the files alone, and create a new session.`,
+        `${agent.name} cannot be given what was said before this checkpoint. Rewind the files alone, and create a new session.`,
       );
     const { system_prompt } = origin.row;
     return this.#add({

@@ -148,7 +148,7 @@ describe("a session with the mock agent", () => {
     const before = (await eventsOf(session)).slice(0, rest.sequence);
     expect(before.findLast((event) => event.type === "turn.ended")?.data).toMatchObject({ stop_reason: "error" });
     expect(before.filter((event) => event.type === "error").map(({ data }) => data)).toMatchObject([
-      { details: { exit_code: 7, signal: null, stderr: { head: "mock: crashing as told", truncated: false } } },
+      { details: { exit_code: 7, signal: null, stderr: { head: "mock: crashing as asked", truncated: false } } },
     ]);
     const all = await play(session, "remember");
     expect(answer(all)).toContain("the word is heron");
@@ -173,7 +173,7 @@ describe("a session with the mock agent", () => {
       reason: "error",
       terminated_by: "agent",
       exit_code: 7,
-      stderr: { head: "mock: crashing as told", truncated: false },
+      stderr: { head: "mock: crashing as asked", truncated: false },
     });
     expect(checkGrammar(await eventsOf(session))).toEqual([]);
     await expect(session.send("x", [], "queue")).rejects.toMatchObject({ code: "session_ended" });

@@ -62,7 +62,7 @@ export interface JsonRpcPeerOptions {
 }
 
 export interface RequestOptions {
-  /** Aborting rejects with the signal's reason and tells the peer with `$/cancel_request` if `cancelOnAbort` is set. */
+  /** Aborting rejects with the signal's reason and informs the peer with `$/cancel_request` if `cancelOnAbort` is set. */
   signal?: AbortSignal;
   cancelOnAbort?: boolean;
   timeoutMs?: number;

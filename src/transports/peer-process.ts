@@ -13,7 +13,7 @@ import { unixPeerInode } from "./unix-peer.ts";
 /**
  * `process`: it holds the socket. `gone`: the peer is of this machine and has closed its end, so nobody can say who
  * it was. `hidden`: a process of this user holds it that we cannot look into; `unreadable` are those it can be. `other_user`: a process of another user
- * holds it. `remote`: not a process of this machine. `unsupported`: this system does not tell.
+ * holds it. `remote`: not a process of this machine. `unsupported`: this system does not say.
  */
 export type Peer =
   | { kind: "process"; pid: number }

@@ -1,6 +1,6 @@
 /**
  * The mark that every process of an agent carries in its environment: `DRAGOMAN_PROCESS=<instance>:<record>`. Descendants inherit it, also through setsid
- * and a double fork, so they are recognised when neither parent nor group tells where they come from. A process can drop its mark: a mark proves that a
+ * and a double fork, so they are recognised when neither parent nor group shows where they come from. A process can drop its mark: a mark proves that a
  * process came from an agent, its absence proves nothing.
  */
 import { execFileSync } from "node:child_process";

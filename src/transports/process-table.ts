@@ -11,7 +11,7 @@ export interface ProcessRow {
   pid: number;
   ppid: number;
   pgid: number;
-  /** Session id; null where the system does not tell. */
+  /** Session id; null where the system does not say. */
   sid: number | null;
   /** A zombie is dead: only its parent has not yet looked. */
   zombie: boolean;
@@ -33,7 +33,7 @@ export function readStartTime(pid: number): string | null {
   return readProcess(pid)?.startTime ?? null;
 }
 
-/** Whether its working directory is this one or lies below it. False where the system does not tell. */
+/** Whether its working directory is this one or lies below it. False where the system does not say. */
 export function worksIn(pid: number, directory: string): boolean {
   try {
     const path = relative(directory, readlinkSync(`/proc/${pid}/cwd`));

@@ -14,7 +14,7 @@ const COST_RATIO = 50;
 
 export interface Watched {
   family: ProcessFamily;
-  /** Told when a look found somebody new. */
+  /** Called when a look found somebody new. */
   onGrowth(family: ProcessFamily): void;
 }
 

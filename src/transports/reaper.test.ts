@@ -40,7 +40,7 @@ afterEach(() => {
 /** The files in the records' folder, without the instance's id. */
 const records = (): string[] => readdirSync(dir).filter((name) => name !== "instance");
 
-/** Starts a daemon that owns one agent, and tells the pids of agent and grandchild. */
+/** Starts a daemon that owns one agent, and reports the pids of agent and grandchild. */
 async function startDaemon(agentScript: string): Promise<{ daemon: ChildProcess; agent: number; inner: number }> {
   const program = `
     import { ProcessRegistry, spawnAgent } from ${JSON.stringify(room)};

@@ -15,7 +15,7 @@ export class SpawnError extends Error {
   }
 }
 
-/** The system says ENOENT for a missing program, a missing working directory and a missing `#!` interpreter alike: tell them apart. */
+/** The system says ENOENT for a missing program, a missing working directory and a missing `#!` interpreter alike: distinguishes them. */
 export function toSpawnError(command: string, cwd: string | undefined, cause: unknown): SpawnError {
   const code = errnoCode(cause);
   if (cwd !== undefined && !isDirectory(cwd)) {

@@ -1,5 +1,5 @@
 /**
- * The other end of a unix socket, as an inode. The kernel tells it over netlink only, which Node cannot speak: `ss` of iproute2 is asked. Without `ss`
+ * The other end of a unix socket, as an inode. The kernel reports it over netlink only, which Node cannot speak: `ss` of iproute2 is asked. Without `ss`
  * nothing is known, and the daemon opens no unix socket on Linux.
  */
 import { execFile } from "node:child_process";

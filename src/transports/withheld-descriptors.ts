@@ -1,6 +1,6 @@
 /**
  * Descriptors of ours that no child process may inherit although they are not close-on-exec: the native pseudo-terminal module opens its masters without that
- * flag, and Node has no call that sets it. Every child would hold every terminal: it could read and write them, and none would hang up when the daemon dies.
+ * flag, and Node has no call that sets it. Every child would hold every terminal: it could read and write them, and none would close the connection when the daemon dies.
  * So a child gets `/dev/null` in their place. Not for descriptors that Node opened itself: those are close-on-exec.
  */
 import type { StdioOptions } from "node:child_process";

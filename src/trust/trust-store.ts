@@ -14,7 +14,7 @@ export type TrustStoreOptions = {
   /** `trusted_directories` of the configuration file; `~` is the home directory. */
   configured?: readonly string[];
   home?: string;
-  /** Told when the file cannot be read: then nobody is trusted. */
+  /** Called when the file cannot be read: then nobody is trusted. */
   onDamage?(message: string): void;
 };
 

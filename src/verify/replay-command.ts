@@ -52,7 +52,7 @@ export async function replayCommand(options: ReplayCommandOptions, io: CommandIo
   return clean ? 0 : 1;
 }
 
-/** Reads the file twice, so that its size does not matter: once to learn which sessions there are, once to tell them. */
+/** Reads the file twice, so that its size does not matter: once to learn which sessions there are, once to replay them. */
 export async function replayFile(
   create: () => Translator,
   file: string,

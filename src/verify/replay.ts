@@ -31,7 +31,7 @@ export type Replay = ReplayLedger & { sessions: ReplayedSession[] };
 export type ReplayOptions = {
   location: string;
   prefix?: string;
-  /** Told of every event as it is written. */
+  /** Called with every event as it is written. */
   onEvent?: (event: UniversalEvent) => void;
 };
 

@@ -118,7 +118,7 @@ async function judge(session: PlayedSession, expected: Expectation, result: Scen
   result.broken.push(...checkGrammar(events, { strict: true }));
   const live = watch.events.map((event) => event.event_id).join();
   if (live !== events.map((event) => event.event_id).join())
-    result.failures.push("the live stream and the log tell different events");
+    result.failures.push("the live stream and the log have different events");
   const { totals, types } = await handle.coverage(limit);
   result.mapped += totals.mapped;
   result.noted += totals.noted;
@@ -132,7 +132,7 @@ async function judge(session: PlayedSession, expected: Expectation, result: Scen
   }
 }
 
-/** The ledger alone must tell the same story again. */
+/** The ledger alone must give the same story again. */
 async function retold({ handle, watch: { events } }: PlayedSession, agent: string): Promise<string[]> {
   const create = builtInAgents.find(({ id }) => id === agent)?.createTranslator;
   if (!create) return [];
@@ -144,7 +144,7 @@ async function retold({ handle, watch: { events } }: PlayedSession, agent: strin
   const lines = diffArrays(shapeOf(events), told).flatMap(({ added, removed, value }) =>
     added ? value.map((line) => `+ ${line}`) : removed ? value.map((line) => `- ${line}`) : [],
   );
-  return lines.length === 0 ? [] : [`its ledger tells another story: ${lines.join(" · ")}`];
+  return lines.length === 0 ? [] : [`its ledger gives another story: ${lines.join(" · ")}`];
 }
 
 /** The recording, rewritten so that it names no machine. */

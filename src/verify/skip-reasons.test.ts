@@ -38,7 +38,7 @@ describe("what a scenario needs", () => {
   });
 
   it("is skipped when the profile has no word for it", () => {
-    expect(skipReason(named("compact"), { capabilities: able }, mockProfile)).toBe("cannot be told to compact");
+    expect(skipReason(named("compact"), { capabilities: able }, mockProfile)).toBe("cannot be asked to compact");
     expect(skipReason(named("set-model"), { capabilities: able }, { ...mockProfile, models: {} })).toBe("has one model only");
   });
 

@@ -40,7 +40,7 @@ export function skipReason(
   if (comes("fork") && !able.fork) return "cannot fork";
   if (does("interrupt") && !able.interrupt) return "cannot be interrupted";
   if (does("kill_agent") && profile.process === false) return "has no process to kill";
-  if (does("compact") && profile.compact === null) return "cannot be told to compact";
+  if (does("compact") && profile.compact === null) return "cannot be asked to compact";
   if (does("set_model") && profile.models.other === undefined) return "has one model only";
   return null;
 }

@@ -22,7 +22,7 @@ export type VerifyCommandOptions = {
   /** Folder for traces. */
   record?: string;
   parallel?: number;
-  /** Only the scenarios that are compared, and what the agents tell side by side. */
+  /** Only the scenarios that are compared, and what the agents say side by side. */
   compare?: boolean;
   /** For one scenario. */
   timeLimitMs?: number;

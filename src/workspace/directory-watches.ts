@@ -1,5 +1,5 @@
 /**
- * Tells which paths may have changed since the last look: one watch a directory. On Linux all watches of a process share one queue, in order, so a file that we
+ * Reports which paths may have changed since the last look: one watch a directory. On Linux all watches of a process share one queue, in order, so a file that we
  * make ourselves (the cookie) shows that everything before it has arrived. The kernel drops events when its queue is full and libuv does not say so; what shows
  * it is a lost cookie, or more events in one go than a healthy queue holds. Not noticed: writes through mmap and through hard links from outside; full looks find them.
  */
@@ -102,7 +102,7 @@ export class DirectoryWatches {
       this.#watchers.set(path, watcher);
     } catch (error) {
       const code = error instanceof Error && "code" in error ? error.code : undefined;
-      // The directory is gone again; its parent tells.
+      // The directory is gone again; its parent reports it.
       if (code !== "ENOENT" && code !== "ENOTDIR") this.#fail(`Directories cannot be watched: ${String(error)}`);
     }
   }

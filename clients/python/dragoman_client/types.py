@@ -236,7 +236,7 @@ class Agent(TypedDict):
     path: Optional[str]
     #: Version of the program; null: not known.
     version: Optional[str]
-    #: false: it needs what `advice` says first. null: cannot be told without asking the provider.
+    #: false: it needs what `advice` says first. null: cannot be known without asking the provider.
     signed_in: Optional[bool]
     #: What to do next; null: nothing.
     advice: Optional[str]
@@ -658,7 +658,7 @@ class PrunedSession(TypedDict):
 
 
 class SendMessage(TypedDict):
-    #: What the agent is told.
+    #: What the agent gets as the reason.
     message: str
     #: The person chose one of the agent's own commands: `message` is `/name arguments`. Otherwise a message is text, whatever it begins with.
     command: NotRequired[bool]
@@ -879,7 +879,7 @@ class FileRefPart(TypedDict):
     path: str
     #: What was done with the file.
     action: Literal["read", "write", "patch"]
-    #: The change as a unified diff; null where the agent does not tell it.
+    #: The change as a unified diff; null where the agent does not report it.
     diff: NotRequired[Optional[str]]
 
 
@@ -1112,9 +1112,9 @@ class PermissionRequestedEventDataMetadata(TypedDict):
     tool_name: str
     #: What the tool would get, exactly.
     input: Any
-    #: The tool call it is about; null where the agent does not tell it.
+    #: The tool call it is about; null where the agent does not report it.
     call_id: Optional[str]
-    #: The item it is about; null where the agent does not tell it.
+    #: The item it is about; null where the agent does not report it.
     item_id: Optional[str]
     #: Why the agent asks.
     reason: NotRequired[str]

@@ -57,7 +57,7 @@ export const acpAgents: readonly Agent[] = acpDefinitions.map((definition) =>
   definition === geminiDefinition ? geminiAgent : createAcpAgent(definition),
 );
 
-/** For traces of any ACP agent: it tells from the first answer which one it is. */
+/** For traces of any ACP agent: it finds out from the first answer which one it is. */
 export const createAcpTranslator = (): AcpTranslator => new AcpTranslator();
 
 function capabilitiesOf({ able, settings, live, modes, quirks }: AcpDefinition): AgentCapabilities {

@@ -8,7 +8,7 @@ const VERSION_MS = 30_000;
 type Environment = Record<string, string>;
 
 export type ProgramQuestions = {
-  /** Null: only the provider could tell. Absent: nobody can tell. */
+  /** Null: only the provider could know. Absent: nobody can know. */
   signedIn?(env: Environment, host: AgentHost): boolean | null | Promise<boolean | null>;
   /** What to do when nobody is signed in; `not_sure`: also when that cannot be determined. */
   readonly signInAdvice?: { readonly advice: string; readonly when: "signed_out" | "not_sure" };

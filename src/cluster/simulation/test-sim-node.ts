@@ -1,6 +1,6 @@
 /**
  * A node of the simulation: the real `FleetNode` on a virtual clock and network, and a model of what a daemon does with the sessions it owns. It writes, starts turns, accepts
- * messages and tells followers, by the same rules as the daemon: nothing is shown, answered or given to an agent before its commit was answered, and a lost answer is resolved by asking the log.
+ * messages and informs followers, by the same rules as the daemon: nothing is shown, answered or given to an agent before its commit was answered, and a lost answer is resolved by asking the log.
  */
 import { FleetNode, type FleetTimes } from "../fleet-node.ts";
 import type { Claim, NodeProfile, Registry } from "../registry.ts";

@@ -143,7 +143,7 @@ class History {
     const world = this.#world;
     await world.ask(null, () => this.#store.enqueue(id, message));
     for (const node of this.#nodes) if (node.alive) world.at(world.random() * 400, node, () => node.notice(id, message));
-    // What nobody was told of is found by whoever takes the session next; here nobody waits for that.
+    // What nobody was informed of is found by whoever takes the session next; here nobody waits for that.
     world.at(END_MS - 8_000 - world.now, null, () => this.#nodes.forEach((node) => void this.#remind(node, id)));
   }
 
@@ -204,7 +204,7 @@ function checkLines(id: string, lines: readonly Line[]): void {
   });
 }
 
-/** Follows one session over random nodes: reads the log, takes what its node tells it live, and must see 1, 2, 3 … once, as the log has it in the end. */
+/** Follows one session over random nodes: reads the log, takes what its node sends it live, and must see 1, 2, 3 … once, as the log has it in the end. */
 class Client implements Follower {
   readonly id: string;
   readonly #world: World;

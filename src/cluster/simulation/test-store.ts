@@ -67,7 +67,7 @@ export class Store {
       throw new Violation(
         `${writer} wrote ${id}:${first} under epoch ${epoch}, but its writer is ${stream.writer} under ${stream.epoch}`,
       );
-    if (stream.lines.length !== first - 1) throw new Violation(`${id}:${first} is told twice`);
+    if (stream.lines.length !== first - 1) throw new Violation(`${id}:${first} is reported twice`);
     texts.forEach((text, index) => void stream.lines.push({ sequence: first + index, epoch, text }));
     if (put !== undefined) {
       stream.queue.push(put);

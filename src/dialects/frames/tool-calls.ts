@@ -1,5 +1,5 @@
 /**
- * Tool calls of one stream, from announcement to end: which event starts the tool, which ends it, and what was known by then. Agents tell this in different
+ * Tool calls of one stream, from announcement to end: which event starts the tool, which ends it, and what was known by then. Agents say this in different
  * orders: arguments with the call, after it, or with the request for permission; a result before or after its call is complete; an end long after the result,
  * when the tool went on in the background.
  */
@@ -33,7 +33,7 @@ type Call = {
   since: number;
   started: boolean;
   ended: boolean;
-  /** Told by the agent after the result, when the tool goes on in the background. */
+  /** Reported by the agent after the result, when the tool goes on in the background. */
   background: Set<string>;
   result: { item: Item; part: PartOf<"tool_result"> } | null;
   /** The last words about what went on in the background. */
@@ -108,7 +108,7 @@ export class ToolCalls {
     if (call.result) return this.#end(call, item, call.result.item, call.result.part);
     if (event.source !== "daemon") return undefined;
     this.#finish(call);
-    const error = item.status === "failed" ? CUT_OFF : "The agent did not tell how the tool ended.";
+    const error = item.status === "failed" ? CUT_OFF : "The agent did not report how the tool ended.";
     return { type: "tool_failed", tool_id: uuidOf(call.item_id), error };
   }
 

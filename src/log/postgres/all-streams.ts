@@ -75,7 +75,7 @@ export class AllStreams {
     this.#sources = sources;
     this.#end = numberOf({ xid: sources.epochs.openXid, ordinal: 0n, index: 0 });
     const source = {
-      // Where others write, only reading tells what there is.
+      // Where others write, only reading shows what there is.
       end: () => (sources.shared ? NO_END : this.#end),
       next: (after: bigint) => this.#next(after),
       from: (batch: PlacedBatch) => batch.from,

@@ -15,7 +15,7 @@ export class LiveTail {
   readonly wanted = new Set<number>();
   /** Streams written elsewhere of which the writer sends what it commits: they are looked up seldom. */
   readonly covered = new Set<number>();
-  /** Told of each chunk of a wanted stream, after its commit. */
+  /** Called with each chunk of a wanted stream, after its commit. */
   onChunk: (chunk: LiveChunk) => void = () => undefined;
   /** Somebody here follows a stream that is written elsewhere, and nobody sends what is committed to it. Told again and again. */
   onFollowed: (stream: FollowedStream) => void = () => undefined;

@@ -323,7 +323,7 @@ export class PostgresLog implements Log {
     if (failure !== undefined) throw failure;
   }
 
-  /** Walks by index: what a subscriber does while it is told something may append behind. */
+  /** Walks by index: what a subscriber does while it is called may append behind. */
   #publish(): void {
     const queue = this.#queue;
     for (let index = 0; index < queue.length; index++) {

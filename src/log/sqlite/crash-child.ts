@@ -1,5 +1,5 @@
 /**
- * The victim of the crash test: appends at random and tells on stdout what is committed. Test helper, started as a process of its own.
+ * The victim of the crash test: appends at random and says on stdout what is committed. Test helper, started as a process of its own.
  */
 import { writeSync } from "node:fs";
 import type { Log } from "../contract.ts";

@@ -20,7 +20,7 @@ export async function acquireLock(dataDir: string): Promise<Lock> {
     db = await openDatabase(join(dataDir, "lock"));
     db.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     chmodSync(join(dataDir, "lock"), 0o600);
-    // Where a file system pretends to lock, the content still tells who wrote it last.
+    // Where a file system pretends to lock, the content still shows who wrote it last.
     writeFileSync(
       who,
       `${JSON.stringify({ pid: process.pid, started_at: new Date(Date.now() - process.uptime() * 1000).toISOString() })}\n`,

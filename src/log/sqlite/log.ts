@@ -368,7 +368,7 @@ export class SqliteLog implements Log {
     this.#all.committed(batch, position);
   }
 
-  /** Walks by index: what a subscriber commits while it is told something is appended behind, and told after it. */
+  /** Walks by index: what a subscriber commits while it is called is appended behind, and delivered after it. */
   #publish(): void {
     const queue = this.#queue;
     for (let index = 0; index < queue.length; index++) {

@@ -44,7 +44,7 @@ export class McpClient {
   #opening: Promise<void> | null = null;
   #ids = 0;
   #closed = false;
-  /** What it tells a model about its tools. */
+  /** What it says to a model about its tools. */
   instructions: string | null = null;
 
   constructor(options: McpClientOptions) {

@@ -13,7 +13,7 @@ export interface StdioOptions {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told of the process, so that whoever watches over processes knows it. */
+  /** Called with the process, so that whoever watches over processes knows it. */
   readonly onStarted?: (pid: number, command: string) => void;
 }
 

@@ -52,7 +52,7 @@ export interface ToolContext {
 /** Changes of files that are worked out and not yet made. The contents are in the blob store. */
 export interface PreparedChanges {
   readonly changes: readonly FileChange[];
-  /** Told to the model when they are made. */
+  /** Given to the model when they are made. */
   readonly result: string;
 }
 
@@ -65,7 +65,7 @@ interface ToolBase<A> {
   readonly schema?: JsonObject;
   /** Where a free-text form exists (`custom`), its grammar. */
   readonly grammar?: string;
-  /** Mends arguments that models get wrong in a known way. */
+  /** Fixes arguments that models get wrong in a known way. */
   repair?(args: unknown): unknown;
   subject(args: A, context: Pick<ToolContext, "directory">): PermissionSubject;
   /** How long it may run; null without a limit. */

@@ -51,7 +51,7 @@ export function partFor(content: readonly ContentPart[], type: DeltaPartType): n
 export const takes = (part: ContentPart, type: DeltaPartType): boolean =>
   type === "tool_arguments" ? part.type === "tool_call" : streamOf(part)[0] === type;
 
-/** The type of delta that can tell this part from its beginning, and the part's text. */
+/** The type of delta that can report this part from its beginning, and the part's text. */
 export function streamOf(part: ContentPart): [DeltaPartType | undefined, string] {
   switch (part.type) {
     case "text":

@@ -20,7 +20,7 @@ const DirectoryQuery = Type.Object({
   ),
 });
 
-/** A read starts no program: to an observe token only what is known is told. */
+/** A read starts no program: to an observe token only what is known is reported. */
 const mayStart = (caller: Caller | null): boolean => caller !== null && reaches(caller.role, "operate");
 
 export function agentRoutes(app: App, { agents, streams, logger }: ServerContext): void {

@@ -22,7 +22,7 @@ const SHOWN = /^(image\/(png|jpeg|gif|webp|avif|svg\+xml)|audio\/[\w.+-]+|video\
 
 const TEXT = /^(text\/|application\/(json|xml|javascript|x-ndjson))/;
 
-/** Enough to tell a text from other bytes. */
+/** Enough to distinguish a text from other bytes. */
 const HEAD_BYTES = 8 * 1024;
 /** Tasks of a session that are looked through for artifacts. */
 const MOST_TASKS = 500;

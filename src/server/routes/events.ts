@@ -173,7 +173,7 @@ export async function openEvents(
   const [sequence, epoch] = resumed?.split("@") ?? [String(query.after ?? query.offset ?? 0), query.epoch];
   const after = Number(sequence);
   await mustReach(stream, after, epoch);
-  // A browser's EventSource connects again after every end; only 204 tells it to stop.
+  // A browser's EventSource connects again after every end; only 204 makes it stop.
   if (resumed !== undefined && (await hasEnded(stream)) && !(await hasMore(stream, after, encoding)))
     return reply.code(204).send();
   streams.mustHaveRoom(request.caller);

@@ -1,4 +1,4 @@
-/** Files of a session's directory, changed: written whole or not at all, moved, deleted, directories made; and a stream that tells of changes. */
+/** Files of a session's directory, changed: written whole or not at all, moved, deleted, directories made; and a stream that reports changes. */
 
 import type { IncomingHttpHeaders } from "node:http";
 import { DeleteFile, FileEntry, MakeDirectory, MoveFile, WriteFile } from "../../schema/files.ts";

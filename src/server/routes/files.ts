@@ -1,6 +1,6 @@
 /**
  * Files of a session's directory, read: lists, contents by range, search, completion, what git says. Names may be seen by all who see the session; contents need
- * role operate, because nobody can tell the secrets in a file. Not here: changing them (file-changes).
+ * role operate, because nobody can recognise the secrets in a file. Not here: changing them (file-changes).
  */
 import Type from "typebox";
 import { FileEntry, FileListing, FileSearch, GitDiff, GitStatus, PathCompletions } from "../../schema/files.ts";

@@ -39,7 +39,7 @@ export function nodeRoutes(app: App, { fleet, log, streams }: ServerContext): vo
       schema: {
         querystring: Type.Object({
           after: Type.Optional(
-            Type.String({ pattern: CURSOR, description: "an `id:` of this stream: sessions that moved since are told" }),
+            Type.String({ pattern: CURSOR, description: "an `id:` of this stream: sessions that moved since are reported" }),
           ),
         }),
       },
@@ -102,7 +102,7 @@ export function nodeRoutes(app: App, { fleet, log, streams }: ServerContext): vo
         emptyBody: true,
         operation: "drainNode",
         summary: "Let a node give its sessions away, each when its turn has ended. With `undo` it takes new ones again.",
-        replies: { 202: { description: "It has been told" } },
+        replies: { 202: { description: "It has been informed" } },
         problems: ["node_not_found", "no_fleet"],
       },
     },

@@ -51,7 +51,7 @@ function startRoutes(app: App, context: ServerContext, tasks: TaskService): void
         operation: "startSessionTask",
         summary: "Start a command in the session's directory, on pipes or in a terminal.",
         description:
-          "It runs beside the session's turns, with the rights of the daemon's user. The session tells of it with `task.spawned` and its last `task.status`; everything else is in the task's own stream.",
+          "It runs beside the session's turns, with the rights of the daemon's user. The session reports it with `task.spawned` and its last `task.status`; everything else is in the task's own stream.",
         replies: { 201: TaskInfo },
         problems: ["session_not_found", "session_ended", "cwd_outside", ...startProblems],
       },

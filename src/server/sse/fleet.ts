@@ -1,6 +1,6 @@
 /**
  * The stream of a fleet to one client: all nodes, then what changes among them, and every session that another node took, read from the log. Every message carries the
- * cursor of the log up to which moved sessions were told, so that a client that comes back misses none. Changes of nodes are not kept: who comes back gets all nodes anew.
+ * cursor of the log up to which moved sessions were reported, so that a client that comes back misses none. Changes of nodes are not kept: who comes back gets all nodes anew.
  */
 import type { GlobalBatch, Log } from "../../log/contract.ts";
 import type { UniversalEvent } from "../../schema/event.ts";

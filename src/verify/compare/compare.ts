@@ -1,5 +1,5 @@
 /**
- * Holds the same scenario of several agents side by side. The story that most of them tell is the common one; every line in which another agent differs must
+ * Holds the same scenario of several agents side by side. The story that most of them report is the common one; every line in which another agent differs must
  * be explained in its table of accepted differences. What nothing explains is a fault.
  */
 import { diffArrays } from "diff";
@@ -16,7 +16,7 @@ export type Deviation = {
 
 export type Comparison = {
   scenario: string;
-  /** Agents that tell the common story, and all that were compared. */
+  /** Agents that report the common story, and all that were compared. */
   same: string[];
   agents: string[];
   shape: string[];
@@ -80,7 +80,7 @@ export function compareScenario(
   };
 }
 
-/** Told by most agents; of several, by the first one. */
+/** Reported by most agents; of several, by the first one. */
 function commonShape(told: readonly Told[]): string[] {
   const counts = new Map<string, { shape: string[]; count: number }>();
   for (const { shape } of told) {
@@ -117,7 +117,7 @@ export const unexplained = (comparisons: readonly Comparison[]): string[] =>
     deviations.flatMap(({ agent, line, reason }) => (reason === null ? [`${scenario}: ${agent} ${line}`] : [])),
   );
 
-/** The stories, each once, with every agent that tells it otherwise. */
+/** The stories, each once, with every agent that reports it differently. */
 export function comparisonText(comparisons: readonly Comparison[]): string {
   return comparisons.map(scenarioText).join("\n");
 }

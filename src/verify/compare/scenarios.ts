@@ -1,6 +1,6 @@
 /**
  * The scenarios in which agents are held side by side: those whose story has nothing to do with an agent's own modes and settings, and whose differences were
- * looked at one by one. A further one is added with what agents tell differently in it.
+ * looked at one by one. A further one is added with what agents say differently in it.
  */
 export const comparedScenarios: readonly string[] = [
   "text",

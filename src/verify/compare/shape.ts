@@ -1,6 +1,6 @@
 /**
  * The shape of a session's story: what a client sees that does not ask which agent it talks to, one line an event. Items stand where they began, as they were
- * in the end. Left out is what depends on the moment (ids, times, words, how text was cut into deltas) and what agents tell about themselves (settings, usage,
+ * in the end. Left out is what depends on the moment (ids, times, words, how text was cut into deltas) and what agents say about themselves (settings, usage,
  * notices).
  */
 import type { UniversalEvent } from "../../schema/event.ts";

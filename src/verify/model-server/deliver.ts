@@ -18,10 +18,10 @@ export interface Delivery {
   readonly done?: boolean;
 }
 
-/** Fires when the client hangs up or the answer is out. */
+/** Fires when the client closes the connection or the answer is out. */
 type Gone = AbortSignal;
 
-/** Resolves when the answer is out, or the client has hung up. */
+/** Resolves when the answer is out, or the client has closed the connection. */
 export async function deliver(delivery: Delivery): Promise<void> {
   const { response, step, fault } = delivery;
   const gone = goneSignal(response);

@@ -38,7 +38,7 @@ export interface ModelServerOptions {
   readonly port?: number;
   /** Values for `{{name}}` in scenarios. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** Name tools for this agent, instead of telling it from the tools on offer. */
+  /** Name tools for this agent, instead of recognising it by the tools on offer. */
   readonly profile?: ToolProfile;
   /** How many requests are remembered (default 1000). */
   readonly remember?: number;

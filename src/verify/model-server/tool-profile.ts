@@ -1,4 +1,4 @@
-// What a request tells of the agent that made it: the tools it offers to the model, and its user agent.
+// What a request says about the agent that made it: the tools it offers to the model, and its user agent.
 
 import { type ToolProfile, toolProfile } from "../scenario/tool-names.ts";
 import { objectOf } from "./json.ts";

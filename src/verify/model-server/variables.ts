@@ -1,5 +1,5 @@
 // Values for `{{name}}` in a scenario. `cwd` is known from the prompt's marker, from the server's own variables, or from what the agent
-// tells its model about where it works.
+// informs its model about where it works.
 
 import { cwdMarker } from "../scenario/marker.ts";
 import type { ModelRequest } from "./model-request.ts";

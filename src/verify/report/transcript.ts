@@ -3,7 +3,7 @@ import type { UniversalEvent } from "../../schema/event.ts";
 import type { Item } from "../../schema/item.ts";
 import { eventLine, partLine, short } from "./event-line.ts";
 
-/** Told by the items they belong to, or of no interest to a reader. */
+/** Reported by the items they belong to, or of no interest to a reader. */
 const SILENT = new Set(["item.updated", "artifact.written"]);
 
 export function transcript(events: readonly UniversalEvent[]): string {

@@ -1,4 +1,4 @@
-// Markers in a prompt tell the model server which scenario a conversation plays, where in it the conversation is, and where it works.
+// Markers in a prompt show the model server which scenario a conversation plays, where in it the conversation is, and where it works.
 // They travel inside the user's own text because that is the one thing every agent passes on to its model unchanged.
 
 import type { Scenario } from "../../agents/scenario.ts";

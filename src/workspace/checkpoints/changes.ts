@@ -20,7 +20,7 @@ const elder = (one: Author, other: Author): Author =>
 
 export const inverted = (change: Change): Change => ({ ...change, before: change.after, after: change.before });
 
-/** null: nothing to tell, the path is left out on one side. */
+/** null: nothing to say, the path is left out on one side. */
 export function named({ path, before, after }: Pick<Change, "path" | "before" | "after">): ChangedPath | null {
   const was = before === null ? null : parseState(before);
   const is = after === null ? null : parseState(after);

@@ -1,5 +1,5 @@
 /**
- * One path of a manifest. Its **state** is what a checkpoint remembers, one string; the rest (inode, times) only tells whether the file has to be read again.
+ * One path of a manifest. Its **state** is what a checkpoint remembers, one string; the rest (inode, times) only shows whether the file has to be read again.
  *
  *     f <mode> <size> <id>        a file; the id names its content
  *     l <target>                  a symbolic link

@@ -16,7 +16,7 @@ export type JournalRecord =
   /** Where contents lie: [id, sha256, pack, offset, length]. */
   | { k: "blobs"; b: [string, string, number, number, number][] }
   | ({ k: "checkpoint"; delta: StoredChange[] } & CheckpointRecord)
-  /** A turn of a session began or ended: tells changes of agents from those of people. */
+  /** A turn of a session began or ended: distinguishes changes of agents from those of people. */
   | { k: "turn"; session: string; open: boolean }
   /** Durable before the first file is touched: [path, from, to]. */
   | { k: "rewind"; id: string; target: string; undo: string; plan: [string, string | null, string | null][] }

@@ -36,7 +36,7 @@ export const IDLE_MS = 10 * 60_000;
 export const LISTED_FILES = 1_000;
 
 export type TakeReason = {
-  /** `turn_start` and `turn_end` also tell changes of people (between turns) from those of agents (within one). */
+  /** `turn_start` and `turn_end` also distinguish changes of people (between turns) from those of agents (within one). */
   kind: Exclude<CheckpointKind, "before_rewind" | "rewind">;
   label?: string;
   session_id?: string;

@@ -14,7 +14,7 @@ export function realDirectory(directory: string): string {
     const real = realpathSync(directory);
     if (statSync(real).isDirectory()) return real;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new CheckpointError("directory_missing", `${directory} is not there, or is not a directory.`);
 }

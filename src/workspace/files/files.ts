@@ -79,7 +79,7 @@ export class Files {
     });
   }
 
-  /** A link is reported as the file it leads to; `follow: false` tells the link itself. */
+  /** A link is reported as the file it leads to; `follow: false` reports the link itself. */
   async stat(path: string, { follow = true }: { follow?: boolean } = {}): Promise<FileEntry> {
     const place = await this.#inside.resolve(path, follow);
     if (place.path === "") return this.#inside.inDirectory(place, async ({ handle }) => entryOf("", await handle.stat(BIG)));

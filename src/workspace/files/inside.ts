@@ -30,7 +30,7 @@ export class Inside {
       const root = await realpath(directory);
       if ((await stat(root)).isDirectory()) return new Inside(root);
     } catch {
-      // Told below.
+      // Reported below.
     }
     throw new FilesError("directory_missing", directory, `${directory} is not there, or is not a directory.`);
   }

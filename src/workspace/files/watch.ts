@@ -1,4 +1,4 @@
-/** Tells when files of a workspace change: batches of paths, at most one every 100 ms. Ignored directories are not watched. Not for checkpoints: a late or lost event costs nothing here but a refresh. */
+/** Reports when files of a workspace change: batches of paths, at most one every 100 ms. Ignored directories are not watched. Not for checkpoints: a late or lost event costs nothing here but a refresh. */
 import { lstat, readdir } from "node:fs/promises";
 import { DirectoryWatches } from "../directory-watches.ts";
 import { Repository } from "../git/repository.ts";

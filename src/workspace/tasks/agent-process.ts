@@ -1,5 +1,5 @@
 /**
- * A command that an agent runs by itself, as the process of a task: its output and its end are what the agent tells of it. It has no input and takes no signal;
+ * A command that an agent runs by itself, as the process of a task: its output and its end are what the agent reports about it. It has no input and takes no signal;
  * it ends when its agent stops it, or is lost with its agent.
  */
 import type { OutputStream, ProcessListener, TaskExit, TaskProcess } from "./task-process.ts";
@@ -45,7 +45,7 @@ export class AgentProcess implements TaskProcess {
     this.#end((listener) => listener.onExit(exit));
   }
 
-  /** Its agent tells nothing of it any more, or says that it failed. */
+  /** Its agent says nothing of it any more, or says that it failed. */
   lost(reason: string): void {
     this.#end((listener) => listener.onSpawnError(new Error(reason)));
   }

@@ -10,7 +10,7 @@ import type { TerminalSize } from "../../schema/task.ts";
 import { releaseDescriptor, withholdDescriptor } from "../../transports/index.ts";
 import { ptyModule } from "./pty-module.ts";
 
-/** A terminal tells nobody when its input has room again: it is tried anew after this time. */
+/** A terminal informs nobody when its input has room again: it is tried anew after this time. */
 const RETRY_MS = 10;
 /** Output that was stopped (Ctrl-S) takes no marker: after this long without a byte, nothing more is in the line. */
 const QUIET_MS = 1_000;

@@ -33,7 +33,7 @@ class Viewer {
     this.#terminal.loadAddon(this.#addon);
   }
 
-  /** Every cell as it looks, and the cursor. A cell that was never written looks like a space, which `serialize` tells apart. */
+  /** Every cell as it looks, and the cursor. A cell that was never written looks like a space, which `serialize` distinguishes. */
   looks(): unknown {
     const { active } = this.#terminal.buffer;
     const lines = Array.from({ length: active.length }, (_, y) => {

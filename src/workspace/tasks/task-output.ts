@@ -61,7 +61,7 @@ export class TaskOutput {
     return open.length === 0 ? null : Promise.all(open);
   }
 
-  /** Nothing more will come: tells characters that were never finished. */
+  /** Nothing more will come: reports characters that were never finished. */
   flush(): void {
     for (const stream of this.#streams) for (const chunk of stream.chunks.end()) void this.#tell(stream, chunk);
   }
@@ -80,7 +80,7 @@ export class TaskOutput {
     return this.#stream(name).store.read(offset, limit);
   }
 
-  /** Ends the files. What is longer than the events tell is handed over as a whole. */
+  /** Ends the files. What is longer than the events say is handed over as a whole. */
   async end(storeOutput: StoreOutput | undefined): Promise<ArtifactRef[]> {
     const { task_id, limits } = this.#options;
     const refs: ArtifactRef[] = [];

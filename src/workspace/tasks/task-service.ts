@@ -1,5 +1,5 @@
 /**
- * All tasks of a daemon, those that run and those that only the log knows: what the server offers to clients. Everything it tells is committed. Who may do what
+ * All tasks of a daemon, those that run and those that only the log knows: what the server offers to clients. Everything it says is committed. Who may do what
  * is decided by those who call.
  */
 import type { Log, Stream, StreamRow } from "../../log/contract.ts";

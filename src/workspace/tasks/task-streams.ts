@@ -23,7 +23,7 @@ export type TaskStreamsOptions = {
   nextEvent(): { head: string; counter: string };
   /** Now, as RFC 3339. */
   clock(): string;
-  /** Told of the first and the last event of a task that runs for a session, when they are stored. */
+  /** Called with the first and the last event of a task that runs for a session, when they are stored. */
   onTold?(sessionId: string, event: TaskEvent): void;
 };
 
@@ -47,7 +47,7 @@ export class TaskStreams implements TaskSink {
     return this.#write(task, event);
   }
 
-  /** Resolves when everything that was told of the task so far is stored. */
+  /** Resolves when everything that was reported of the task so far is stored. */
   async stored(taskId: string): Promise<void> {
     await this.#open.get(taskId)?.writer.committed();
   }

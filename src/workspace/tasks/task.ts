@@ -1,5 +1,5 @@
 /**
- * One task: a process, what it wrote, and the events that tell of it. Its stream is `spawned`, `status`, output, perhaps a cancellation, and one last `status`,
+ * One task: a process, what it wrote, and the events that report it. Its stream is `spawned`, `status`, output, perhaps a cancellation, and one last `status`,
  * which comes after the last output and after the last of its processes. Quotas and the list of tasks are not here.
  */
 import type { Actor } from "../../schema/actor.ts";
@@ -164,7 +164,7 @@ export class Task {
         `Task ${this.id} does not read its input: ${process.inputBacklog} bytes wait for it. Send less, or later.`,
       );
     if (!process.write(data)) throw new TaskError("no_stdin", `Task ${this.id} has closed its standard input.`);
-    // The contract tells of input to terminals alone.
+    // The contract has events of input for terminals alone.
     if (this.#pty !== null && data.length > 0)
       this.#tell({
         type: "task.stdin",

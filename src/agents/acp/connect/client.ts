@@ -25,7 +25,7 @@ export type ClientParts = {
   policy(): Policy;
   /** The session's directory: edits outside of it are asked for. */
   directory: string;
-  /** Told before a policy answers, so that the answer is known as the policy's. */
+  /** Called before a policy answers, so that the answer is known as the policy's. */
   onPolicy(id: RpcId, option: PermissionOption): void;
 };
 

@@ -15,7 +15,7 @@ export type ConfigurationParts = {
   name: string;
   config: SessionConfig;
   quirks: Quirks;
-  /** What the agent is told of a mode when its session is opened. */
+  /** What the agent gets of a mode when its session is opened. */
   meta(mode: PermissionMode): JsonRecord;
   say(drafts: Draft[]): void;
 };

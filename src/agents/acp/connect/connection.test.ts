@@ -228,7 +228,7 @@ describe("a session", () => {
       code: "agent_refused",
       message: expect.stringContaining("go on in a new session"),
     });
-    // Whoever sent the message tells the error; the answer of the agent is only noted, so that it is told once.
+    // Whoever sent the message reports the error; the answer of the agent is only noted, so that it is reported once.
     expect(witness.drafts.filter((draft) => draft.do === "error")).toEqual([]);
     expect(witness.drafts).toContainEqual(
       expect.objectContaining({ type: "agent.notice", data: expect.objectContaining({ name: "opening_refused" }) }),

@@ -135,7 +135,7 @@ class AcpConnection implements Connection {
     if (!trusted) await this.#definition.directory.restriction?.mustHold?.(directory);
     const blocks = promptBlocks({ ...prompt, text: asText(prompt) }, this.#mustKnow());
     this.#unspoken.delete(this.#sessionId);
-    // The answer is the end of the turn: the translator tells it, and the exit if there is none.
+    // The answer is the end of the turn: the translator reports it, and the exit if there is none.
     this.#prompts += 1;
     line
       .ask("session/prompt", { sessionId: this.#sessionId, prompt: blocks })

@@ -18,7 +18,7 @@ export function initializeParams(version: number, clientVersion: string, termina
       session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
       elicitation,
       plan: {},
-      // claude 0.99 and codex-acp-zed 0.16 then tell a command's output and exit code apart from its display.
+      // claude 0.99 and codex-acp-zed 0.16 then send a command's output and exit code apart from its display.
       _meta: { terminal_output: true },
     },
   };

@@ -129,7 +129,7 @@ function onError(talk: Conversation, sent: SentRequest, error: RpcError): Transl
   }
   if (!OPENERS.has(method)) return refused(address, method, error);
   if (address !== null && method !== "session/new" && method !== "session/fork") talk.session(address).replaying = "no";
-  // No error of its own: the request's caller fails with it, and tells it once, with the message that could not be sent.
+  // No error of its own: the request's caller fails with it, and reports it once, with the message that could not be sent.
   const { code, message, details } = openingFault(error);
   const auth = code === "provider_auth" ? [authRequired(message)] : [];
   return noted(address, type, "opening_refused", { method, message, native_code: details.native_code }, auth);

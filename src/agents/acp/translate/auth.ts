@@ -1,4 +1,4 @@
-// Sign-in as the agent tells it: auth/status_update (schema) and _auth/status_update (claude-agent-acp 0.99, codex-acp 2.6).
+// Sign-in as the agent reports it: auth/status_update (schema) and _auth/status_update (claude-agent-acp 0.99, codex-acp 2.6).
 import type { Draft } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
 

@@ -39,7 +39,7 @@ export const UPDATE_TYPES: NativeTypeTable = {
   subagent_update: live(["item.started", "item.completed"]),
 };
 
-/** What an agent asks or tells a client. */
+/** What an agent asks of a client or reports to it. */
 export const AGENT_MESSAGE_TYPES: NativeTypeTable = {
   "session/request_permission": live(
     ["permission.requested", "item.started", "question.requested"],

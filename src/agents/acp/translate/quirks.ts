@@ -3,7 +3,7 @@
 import type { PermissionMode } from "../../../schema/event-data.ts";
 import { arr, isRecord, type JsonRecord, rec, str } from "../../json.ts";
 
-/** A text chunk that may be a fault in disguise: it is held back until the turn's end tells what it was. */
+/** A text chunk that may be a fault in disguise: it is held back until the turn's end shows what it was. */
 export type DisguisedError = {
   pattern: RegExp;
   /** `absent`: only chunks without messageId; `uuid`: only chunks whose id is not the model's own. */

@@ -1,4 +1,4 @@
-// JSON-RPC 2.0 as it comes on the wire: tells requests, notifications and answers apart. Not here: what they mean.
+// JSON-RPC 2.0 as it comes on the wire: distinguishes requests, notifications and answers. Not here: what they mean.
 import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
 
 export type RpcId = string | number | null;

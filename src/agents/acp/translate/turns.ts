@@ -1,4 +1,4 @@
-// Turns: v1 begins one with our prompt and ends it with the prompt's answer; v2 answers at once and tells the turn by state_update.
+// Turns: v1 begins one with our prompt and ends it with the prompt's answer; v2 answers at once and reports the turn by state_update.
 import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason } from "../../../schema/event-data.ts";
 import { arr, isRecord, type JsonRecord, own, rec, str } from "../../json.ts";

@@ -1,4 +1,4 @@
-/** What agents tell otherwise because they speak ACP, and what the bridges of Claude Code, Codex and OpenCode tell otherwise than these themselves. */
+/** What agents report differently because they speak ACP, and what the bridges of Claude Code, Codex and OpenCode report differently than these themselves. */
 import { type AcceptedDifference, CANNOT_STOP_THE_TURN, KEEPS_A_LIST, READ_NAMES_NO_FILE } from "../../kit/verify/differences.ts";
 
 export const ANSWERED_BY_THE_DAEMON: AcceptedDifference = {

@@ -1,4 +1,4 @@
-/** What Gemini CLI tells otherwise in scenarios that all agents play. */
+/** What Gemini CLI reports differently in scenarios that all agents play. */
 import {
   type AcceptedDifference,
   AT_THE_LIMIT,
@@ -19,7 +19,7 @@ export const geminiDifferences: readonly AcceptedDifference[] = [
   READ_NAMES_NO_FILE,
   SEES_NO_CUT,
   givesUp("it does not ask again when text of the answer has come", "stream-cut-then-ok", "sse-error"),
-  { scenarios: ["unknown-tool"], lacks: ["item *"], reason: "it tells nothing of a call of a tool that it does not have" },
+  { scenarios: ["unknown-tool"], lacks: ["item *"], reason: "it reports nothing of a call of a tool that it does not have" },
   {
     scenarios: ["compact"],
     lacks: ["session.compacted", "item system/system [text]"],
@@ -29,8 +29,8 @@ export const geminiDifferences: readonly AcceptedDifference[] = [
   {
     scenarios: ["parallel-tools"],
     adds: ["item message/assistant []"],
-    reason: "it tells parallel calls one after the other, each when the one before has ended",
+    reason: "it reports parallel calls one after the other, each when the one before has ended",
   },
-  { scenarios: ["todo"], lacks: ["item *"], reason: "its list tool tells nothing over ACP" },
+  { scenarios: ["todo"], lacks: ["item *"], reason: "its list tool reports nothing over ACP" },
   { scenarios: ["refusal"], lacks: ["item *"], reason: "it drops what the model refused with, and asks no other model" },
 ];

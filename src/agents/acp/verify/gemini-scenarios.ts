@@ -5,7 +5,7 @@ import { asking, free, hello, say, shell, use } from "./scenario-words.ts";
 const geminiTurns: readonly Scenario[] = [
   {
     name: "gemini-mode-text",
-    title: "the model enters plan mode: told as a text, shown as a change of configuration",
+    title: "the model enters plan mode: reported as a text, shown as a change of configuration",
     session: asking,
     turns: [{ prompt: "Plan first.", steps: [use({ type: "tool", name: "enter_plan", input: {} }), say("In plan mode.")] }],
     expect: { stop_reason: "end_turn", events: ["permission.requested", "config.changed"], final_text: ["In plan mode."] },

@@ -77,7 +77,7 @@ const copilot: ToolCalls = {
   mcp: (i) => json(`${str(i.server)}-${str(i.tool)}`, args(i)),
 };
 
-/** Two agents have the same names: the protocol they speak to their model tells them apart. */
+/** Two agents have the same names: the protocol they speak to their model distinguishes them. */
 const geminiLike = (has: (name: string) => boolean): boolean => has("run_shell_command") || has("read_file");
 
 export const acpTools: readonly ToolSet[] = [

@@ -158,7 +158,7 @@ export function alarmDrafts({ phase, after_ms }: WatchdogAlarm): Draft[] {
         "silence",
       );
     case "incomplete":
-      // Amp tells neither which of the two it was nor goes on after it.
+      // Amp says neither which of the two it was nor goes on after it.
       return failed(
         "The model's answer did not come to its end: it reached its output limit, or the model refused. Ask for less at once, or differently.",
         "output_length",

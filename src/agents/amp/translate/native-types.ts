@@ -19,7 +19,7 @@ export const NATIVE_TYPES: NativeTypeTable = {
     disposition: "mapped",
     events: ["config.changed", "session.updated", "turn.started"],
     seen: "live",
-    note: "once a run; only changes are told",
+    note: "once a run; only changes are reported",
   },
   "system/other": { disposition: "unparsed", events: ["agent.unparsed"], seen: "types" },
   "user/text": { disposition: "mapped", events: ["turn.started", ...ITEM], seen: "live" },
@@ -56,6 +56,6 @@ export const NATIVE_TYPES: NativeTypeTable = {
     note: "before any JSON: the answer of a run without --stream-json, or a notice; unparsed after it",
   },
   "stdout/other": { disposition: "unparsed", events: ["agent.unparsed"], seen: "types" },
-  stderr: { disposition: "mapped", events: [], seen: "live", note: "told with the error when a run ends without a result" },
+  stderr: { disposition: "mapped", events: [], seen: "live", note: "reported with the error when a run ends without a result" },
   exit: { disposition: "mapped", events: FAILURE, seen: "live", note: "only a run without a result is judged by its exit" },
 };

@@ -4,5 +4,5 @@ import type { SilenceTable } from "../../contract.ts";
 export const SILENCE: SilenceTable = [
   ["result/success", "repeats the last answer; the exit of the run ends the turn"],
   ["stdout/text", "an empty line"],
-  ["stdout/login", "belongs to a login that was told"],
+  ["stdout/login", "belongs to a login that was reported"],
 ];

@@ -199,7 +199,7 @@ export class AmpTranslator implements Translator {
       return mapped(AMP_ADDRESS, "stdout/login", plain.drafts);
     }
     if (this.#run.json) return unparsed(AMP_ADDRESS, "stdout/text", "a line that is not JSON");
-    // Before any JSON it may be a notice, or the answer of a run that was not asked for JSON: the next JSON line or the exit tells.
+    // Before any JSON it may be a notice, or the answer of a run that was not asked for JSON: the next JSON line or the exit decides.
     this.#run.text.push(text);
     return mapped(AMP_ADDRESS, "stdout/text");
   }
@@ -213,7 +213,7 @@ export class AmpTranslator implements Translator {
     return mapped(AMP_ADDRESS, "stderr");
   }
 
-  /** The exit code tells nothing about success; only a run without a result is judged by its exit. */
+  /** The exit code says nothing about success; only a run without a result is judged by its exit. */
   #exit({ code, signal }: JsonRecord): Translation {
     const run = this.#run;
     this.#run = newRun();

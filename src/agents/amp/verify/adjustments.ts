@@ -17,5 +17,5 @@ export const ampAdjustments: readonly ScenarioAdjustment[] = [
     "connection-reset",
   ),
   skips("not tried with the stand-in of its server", "skill-by-tool"),
-  expects("it does not tell its usage", { events: [] }, "usage"),
+  expects("it does not report its usage", { events: [] }, "usage"),
 ];

@@ -1,4 +1,4 @@
-/** What Amp tells otherwise in scenarios that all agents play. */
+/** What Amp reports differently in scenarios that all agents play. */
 import { type AcceptedDifference, AT_THE_LIMIT, givesUp, KEEPS_A_LIST } from "../../kit/verify/differences.ts";
 
 export const ampDifferences: readonly AcceptedDifference[] = [
@@ -15,13 +15,13 @@ export const ampDifferences: readonly AcceptedDifference[] = [
   {
     scenarios: ["interrupt-text", "kill-agent"],
     lacks: ["item message/assistant [text] failed"],
-    reason: "it tells a message when it is whole: of one that was cut it tells nothing",
+    reason: "it reports a message when it is whole: of one that was cut it reports nothing",
   },
   {
     scenarios: ["refusal"],
     lacks: ["item *", "turn.ended *"],
     adds: ["item message/assistant [text] failed", "error output_length", "turn.ended output_length"],
-    reason: "it tells a refusal and an output limit alike, as a message without a reason to stop",
+    reason: "it reports a refusal and an output limit alike, as a message without a reason to stop",
   },
   {
     scenarios: ["steer"],

@@ -188,7 +188,7 @@ export const ampScenarios: readonly Scenario[] = [
   },
   {
     name: "amp-incomplete-then-ok",
-    title: "an answer that is cut off makes Amp hang; it is told, and the next turn works",
+    title: "an answer that is cut off makes Amp hang; it is reported, and the next turn works",
     turns: [
       { prompt: "Answer at length.", steps: [{ blocks: [{ type: "text", text: "This answer is cut" }], stop: "max_tokens" }] },
       { prompt: "And now?", steps: [say("Whole this time.")] },

@@ -166,7 +166,7 @@ class SdkConnection implements Connection {
       spawnClaudeCodeProcess: (request) => {
         this.#child = new SdkChild(request, host, {
           channel: this.#channel,
-          // Told with the end of the query, whose reason the SDK knows.
+          // Reported with the end of the query, whose reason the SDK knows.
           recordExit: (exit) => {
             this.#exit = exit;
           },

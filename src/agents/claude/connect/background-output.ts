@@ -1,5 +1,5 @@
 /**
- * What background commands of Claude Code write. The CLI puts it into a file and tells only the file's name, in the result of the call and again at the end; the
+ * What background commands of Claude Code write. The CLI puts it into a file and says only the file's name, in the result of the call and again at the end; the
  * file is followed here and reported as the output of the task. Not here: start and end of such a task, which the translator says.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
@@ -65,7 +65,7 @@ export class BackgroundOutput {
     for (const file of this.#followed.values()) this.#read(file);
   }
 
-  /** True: there is more. A file that is not there, or is none, has nothing to tell. */
+  /** True: there is more. A file that is not there, or is none, has nothing to say. */
   #read(file: Followed): boolean {
     let handle: number;
     try {

@@ -10,7 +10,7 @@ import { RESTRICTED_ARGS } from "./directory-files.ts";
 
 const PROBE_MS = 30_000;
 
-/** Null: only the provider (or a key chain) could tell. */
+/** Null: only the provider (or a key chain) could know. */
 export function signedIn(env: Record<string, string>): boolean | null {
   const keys = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
   if (keys.some((key) => env[key])) return true;

@@ -70,7 +70,7 @@ export function answerFromAgent(state: ClaudeState, frame: JsonRecord): Translat
   return mapped(ADDRESS, type, drafts);
 }
 
-/** What a successful answer tells about the session. */
+/** What a successful answer says about the session. */
 export function answered(state: ClaudeState, subtype: string | undefined, answer: JsonRecord, drafts: Draft[]): void {
   switch (subtype) {
     case "initialize":

@@ -54,7 +54,7 @@ export type TaskState = {
   background: boolean;
   /** The shell command that it runs; null: it is no command. */
   command: string | null;
-  /** A sub-agent of a call, which tells that it runs. */
+  /** A sub-agent of a call, which says that it runs. */
   agent: boolean;
   /** It has a row in the transcript. */
   shown: boolean;
@@ -104,7 +104,7 @@ export class ClaudeState {
   stderr: string[] = [];
   /** Sent and not yet taken by a turn. */
   waiting: SentMessage[] = [];
-  /** Texts of this turn's own messages, to tell an echo from news. */
+  /** Texts of this turn's own messages, to distinguish an echo from news. */
   sentTexts: string[] = [];
   readonly messages = new Map<string, MessageState>();
   /** How often a message id was opened: the second opening needs a key of its own. */

@@ -140,7 +140,7 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   return mapped(ADDRESS, type, drafts);
 }
 
-/** 2.1.325 tells the exit code in the summary alone. */
+/** 2.1.325 reports the exit code in the summary alone. */
 function commandEnd(id: string, outcome: string, summary: string): Draft {
   const code = /\bexit code (\d{1,3})\b/.exec(summary)?.[1];
   const key = commandKey(id);

@@ -70,7 +70,7 @@ export const mediaParts = (content: unknown): DraftPart[] =>
     .map(mediaOf)
     .filter((part) => part !== null);
 
-/** Claude Code tells a failed command's code in its text, and a good one's not at all. */
+/** Claude Code reports a failed command's code in its text, and a good one's not at all. */
 function exitCode({ tool, content, isError, detail }: Outcome): number | undefined {
   if (toolKind(tool.name) !== "shell") return undefined;
   const told = /^(?:Error: )?Exit code (\d+)/.exec(outputText(content));

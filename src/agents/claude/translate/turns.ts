@@ -23,7 +23,7 @@ export function openTurn(state: ClaudeState, frame: JsonRecord, drafts: Draft[])
   drafts.push({ do: "turn.start", initiator: taken || first ? "client" : "agent" });
 }
 
-/** All queued messages are merged into one turn; with uuids the CLI tells which. */
+/** All queued messages are merged into one turn; with uuids the CLI shows which. */
 export function takeMessages(state: ClaudeState, frame: JsonRecord): boolean {
   const before = state.waiting.length;
   const named = new Set(arr(frame.user_message_uuids));

@@ -1,4 +1,4 @@
-/** What Claude tells otherwise in scenarios that all agents play. */
+/** What Claude reports differently in scenarios that all agents play. */
 import {
   type AcceptedDifference,
   AT_THE_LIMIT,

@@ -1,4 +1,4 @@
-// One `codex app-server` process over stdio: starts it, speaks JSON-RPC with it, answers what no person has to decide, and tells its sessions when it is
+// One `codex app-server` process over stdio: starts it, speaks JSON-RPC with it, answers what no person has to decide, and informs its sessions when it is
 // gone. Which sessions share one is decided by `server-pool.ts`.
 import { JsonRpcClosed, JsonRpcError, LATER, type Respond } from "../../../transports/index.ts";
 import { AgentError, type AgentHost, type Channel, type SessionPort } from "../../contract.ts";

@@ -221,7 +221,7 @@ class CodexConnection implements Connection, ThreadWatch {
     });
   }
 
-  /** Written is enough: the translator tells the answer, a refusal as the error of the turn that it ends. */
+  /** Written is enough: the translator reports the answer, a refusal as the error of the turn that it ends. */
   async #work(method: string, params: JsonRecord): Promise<void> {
     this.#server
       .request(method, { threadId: this.#threadId, ...params })

@@ -100,7 +100,7 @@ export class ExecEvents {
     return id === from ? translation : { ...translation, bind: { from } };
   }
 
-  /** A retry has the same event as a failure; only its words tell them apart. */
+  /** A retry has the same event as a failure; only its words distinguish them. */
   #error(event: JsonRecord): Draft[] {
     const message = str(event.message) ?? "";
     if (/^Reconnecting/i.test(message)) {

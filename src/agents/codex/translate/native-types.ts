@@ -14,7 +14,7 @@ export const SERVER_REQUEST_TYPES: NativeTypeTable = {
   "item/tool/requestUserInput": live(["question.requested"]),
   "mcpServer/elicitation/request": live(["permission.requested", "question.requested"], "MCP tool approvals are permissions"),
   "item/permissions/requestApproval": live(["permission.requested"]),
-  "item/tool/call": live([], "answered with an error: we offer no dynamic tools; the item tells it"),
+  "item/tool/call": live([], "answered with an error: we offer no dynamic tools; the item reports it"),
   "currentTime/read": row("noted", "live")(["agent.notice"], "answered with our clock"),
   "account/chatgptAuthTokens/refresh": notedTyped("answered with an error"),
   "attestation/generate": notedTyped("answered with an error"),

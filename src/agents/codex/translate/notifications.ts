@@ -39,7 +39,7 @@ import { planUpdated, tokenUsage, turnStarted } from "./turns.ts";
 const ITEM: EventType[] = ["item.started", "item.completed"];
 
 export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
-  error: handled(error, live(["error", "session.status"], "willRetry is retrying; the final one is told once")),
+  error: handled(error, live(["error", "session.status"], "willRetry is retrying; the final one is reported once")),
   "thread/started": handled(
     (params, thread) => {
       const { name, cwd } = rec(params.thread);
@@ -64,7 +64,10 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   "thread/attachment/updated": handled(note("attachment_updated"), notedLive()),
   "thread/goal/updated": handled(goalUpdated, notedLive()),
   "thread/prediction/updated": handled(note("prediction_updated"), notedTyped()),
-  "thread/goal/cleared": handled(goalCleared, live(["agent.notice"], "sent after every resume: told only when there was a goal")),
+  "thread/goal/cleared": handled(
+    goalCleared,
+    live(["agent.notice"], "sent after every resume: reported only when there was a goal"),
+  ),
   "thread/queue/changed": handled(note("queue_changed"), notedLive()),
   "project/changed": handled(note("project_changed"), notedLive()),
   "thread/project/updated": handled(note("project_updated"), notedLive()),

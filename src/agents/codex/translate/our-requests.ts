@@ -1,4 +1,4 @@
-// Requests we send and their answers: which of them open turns or sessions, and what the answers tell.
+// Requests we send and their answers: which of them open turns or sessions, and what the answers say.
 import type { Draft } from "../../../schema/draft.ts";
 import type { ErrorData } from "../../../schema/event-data.ts";
 import type { Translation } from "../../contract.ts";
@@ -13,7 +13,7 @@ import { idKey, type RpcId, strings, typeName } from "./wire.ts";
 
 type Sent = { method: string; thread: Thread | null; address: string | null; cwds: string[]; policies: JsonRecord };
 
-/** These make a new thread, whose id only the answer tells. */
+/** These make a new thread, whose id only the answer has. */
 const MAKES_THREAD = new Set(["thread/start", "thread/fork"]);
 /** These make the server work in a turn. */
 const MAKES_TURN = new Set(["turn/start", "review/start", "thread/compact/start", "thread/shellCommand"]);

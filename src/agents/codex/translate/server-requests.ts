@@ -128,7 +128,7 @@ function close(pending: Pending, by: "client" | "agent"): Draft[] {
   }
 }
 
-/** codex 0.166 tells the process id of an approved command only at its end; from its approval on it runs. */
+/** codex 0.166 reports the process id of an approved command only at its end; from its approval on it runs. */
 function markRunning(pending: Extract<Pending, { kind: "permission" }>): void {
   const key = pending.draft.item;
   const native = key ? pending.thread?.open.get(key) : undefined;

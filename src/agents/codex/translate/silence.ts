@@ -29,7 +29,7 @@ export const SILENCE: SilenceTable = [
   ...RAW_ITEMS.map((name) => [`rawResponseItem/completed:${name}`, "told by its item"] as const),
   ["rawResponse/completed", "repeats thread/tokenUsage/updated"],
   ["account/rateLimits/updated", "has no window, or nothing in it is new"],
-  ["item/fileChange/patchUpdated", "of an item that was not told, or nothing in it is new"],
+  ["item/fileChange/patchUpdated", "of an item that was not reported, or nothing in it is new"],
   ["thread/settings/updated", "nothing in it is new"],
   ["item/reasoning/summaryPartAdded", "a part begins with its first text"],
   ["item/completed:subAgentActivity", "the activity is told with its start"],
@@ -46,6 +46,6 @@ export const SILENCE: SilenceTable = [
   ["turn/started", "our request opened the turn"],
   ["turn/completed", "of a turn that is over"],
   ["turn/diff/updated", "the same diff again, or none"],
-  ["thread/started", "the answer to our request told it"],
+  ["thread/started", "the answer to our request reported it"],
   ["exec:*", "nothing in it is new"],
 ];

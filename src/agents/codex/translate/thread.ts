@@ -79,7 +79,7 @@ export class Thread {
   contextUsed: number | null = null;
   /** Text of the last finished assistant message: a sub-agent's answer. */
   lastText = "";
-  /** Tool items so far: tells whether a code-mode script made any. */
+  /** Tool items so far: shows whether a code-mode script made any. */
   toolItems = 0;
   /** Tool calls reported so far, of items and of raw response items. */
   calls = 0;
@@ -152,7 +152,7 @@ export class Thread {
     this.saidByAnswer = null;
   }
 
-  /** Forgets this turn and all later ones, and tells the keys of what was in them, newest first. */
+  /** Forgets this turn and all later ones, and returns the keys of what was in them, newest first. */
   dropFrom(turnId: string): ItemKey[] {
     const turns = [...this.#ended.keys()];
     const at = turns.indexOf(turnId);

@@ -68,7 +68,7 @@ export class Threads {
 
   /**
    * A thread nobody announced. codex 0.166 names a child only when its spawn call ends; before that, the root of its turn or a spawn that is still
-   * running tells whose it is.
+   * running shows whose it is.
    */
   adopt(thread: Thread, rootTurnId?: string): void {
     if (thread.child !== null || this.#own.has(thread.id)) return;

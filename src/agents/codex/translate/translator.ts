@@ -90,7 +90,7 @@ export class CodexTranslator implements Translator {
     const thread = threadId === undefined ? this.#process : this.#threadOf(method, threadId, params);
     const handler = own(NOTIFICATION_TYPES, method)?.handle;
     if (method === "serverRequest/resolved") return this.#theirs.resolved(thread, params);
-    // Handled before the address is asked for: an item may tell whose child this thread is.
+    // Handled before the address is asked for: an item may show whose child this thread is.
     const meaning = handler?.(params, thread, this.#threads);
     const session = threadId === undefined ? null : this.#threads.address(thread);
     if (!meaning) return unparsed(session, type, `unknown notification ${typeName(method)}`);

@@ -1,4 +1,4 @@
-/** What Codex tells otherwise in scenarios that all agents play. */
+/** What Codex reports differently in scenarios that all agents play. */
 import {
   type AcceptedDifference,
   AT_THE_LIMIT,
@@ -18,7 +18,7 @@ export const codexDifferences: readonly AcceptedDifference[] = [
     scenarios: ["question-*"],
     lacks: ["item message/assistant []", "item tool_call/assistant [tool_call] question"],
     adds: ["item message/assistant []", "item tool_call/assistant [tool_call] question"],
-    reason: "it tells the call of a question with its result, when the question was answered",
+    reason: "it reports the call of a question with its result, when the question was answered",
   },
   { scenarios: ["compact"], lacks: ["item system/system [text]"], reason: "it does not show its summary" },
   {
@@ -37,6 +37,6 @@ export const codexDifferences: readonly AcceptedDifference[] = [
     scenarios: ["steer"],
     lacks: ["item message/user [text]"],
     adds: ["item message/user [text]"],
-    reason: "a message that steers is told when the running command has ended, not when it came",
+    reason: "a message that steers is reported when the running command has ended, not when it came",
   },
 ];

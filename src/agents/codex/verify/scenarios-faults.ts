@@ -1,4 +1,4 @@
-// Faults Codex tells in words of its own: error codes of the Responses protocol and of its provider.
+// Faults Codex reports in words of its own: error codes of the Responses protocol and of its provider.
 import type { Scenario } from "../../scenario.ts";
 import { free, play, say, shell, step } from "./scenario-steps.ts";
 
@@ -22,7 +22,7 @@ export const faultScenarios: readonly Scenario[] = [
   failed("invalid_prompt", "api_error"),
   play(
     "usage-limit",
-    "a used-up plan is told at once, without retries",
+    "a used-up plan is reported at once, without retries",
     [
       {
         blocks: [],

@@ -1,4 +1,4 @@
-/** What an agent tells differently from the others in a scenario they all play, and why that cannot be mended here. */
+/** What an agent says differently from the others in a scenario they all play, and why that cannot be fixed here. */
 export type AcceptedDifference = {
   /** Names, or beginnings that end with `*`. */
   readonly scenarios: readonly string[];
@@ -44,7 +44,7 @@ export const AT_THE_LIMIT: AcceptedDifference = {
   lacks: AT_THE_END,
   adds: AT_THE_END,
   reason:
-    "an answer that reached the limit ends its turn, or the agent lets the model go on by itself, as Claude Code does; ACP does not tell",
+    "an answer that reached the limit ends its turn, or the agent lets the model go on by itself, as Claude Code does; ACP does not say",
 };
 
 /** A todo list, of every agent that keeps one. */
@@ -52,10 +52,10 @@ export const KEEPS_A_LIST: AcceptedDifference = {
   scenarios: ["todo"],
   lacks: LIST,
   adds: LIST,
-  reason: "it tells its list as calls of a tool, which may refuse what the script calls it with, as a plan, or as both",
+  reason: "it reports its list as calls of a tool, which may refuse what the script calls it with, as a plan, or as both",
 };
 
-/** Of agents whose tool for reading, or the wire it is told over, names no file. */
+/** Of agents whose tool for reading, or the wire it is reported over, names no file. */
 export const READ_NAMES_NO_FILE: AcceptedDifference = {
   scenarios: ["read", "edit", "parallel-tools"],
   lacks: ["item tool_result/tool [tool_result+file_ref]"],

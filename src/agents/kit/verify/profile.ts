@@ -52,7 +52,7 @@ export interface VerifyProfile {
   readonly process?: false;
   /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
   readonly streams?: boolean;
-  /** Where it cannot tell what the others tell, and why. Absent: it is not compared with them. */
+  /** Where it cannot report what the others report, and why. Absent: it is not compared with them. */
   readonly differences?: readonly AcceptedDifference[];
   /** How many scenarios may run at the same time. */
   readonly parallel: number;

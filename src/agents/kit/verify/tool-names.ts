@@ -13,7 +13,7 @@ export type NativeCall =
 export type ToolInput = Record<string, unknown>;
 export type ToolCalls = Partial<Record<LogicalTool, (input: ToolInput) => NativeCall>>;
 
-/** What a request to the model tells of the program that made it. */
+/** What a request to the model says about the program that made it. */
 export type Offer = {
   readonly protocol: "anthropic" | "responses" | "chat" | "gemini";
   /** All of these tools are on offer. */

@@ -1,4 +1,4 @@
-// What the mock agent tells of itself and its session.
+// What the mock agent reports about itself and its session.
 import type { MockEvent } from "../translate/wire.ts";
 import { type Act, number, type Stage, say } from "./stage.ts";
 

@@ -85,7 +85,7 @@ export const faults: Record<string, Act> = {
     about: "exits in mid-turn with that code",
     play: async (stage, args) => {
       stage.emit({ type: "text", m: stage.id(), d: "I am about to " });
-      stage.stderr("mock: crashing as told");
+      stage.stderr("mock: crashing as asked");
       stage.exit(number(args, 1));
       await stage.wait(2 ** 30);
     },

@@ -131,7 +131,7 @@ export const speech: Record<string, Act> = {
   },
   remember: {
     usage: "remember",
-    about: "says what it was told before, also before a resume",
+    about: "repeats what it was sent before, also before a resume",
     play: async (stage) =>
       void (await say(stage, `I remember ${stage.remembered().length} messages: ${stage.remembered().join(" | ")}`)),
   },

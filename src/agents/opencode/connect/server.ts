@@ -123,7 +123,7 @@ export class OpencodeServer {
     return this.#send(life, method, path, ask);
   }
 
-  /** Ends commands that run in process groups of their own: all of them, or those that work in a directory. Nothing else tells whose they are. */
+  /** Ends commands that run in process groups of their own: all of them, or those that work in a directory. Nothing else shows whose they are. */
   async endCommands(directory?: string): Promise<void> {
     await this.#process?.endDescendants(directory === undefined ? {} : { directory });
   }

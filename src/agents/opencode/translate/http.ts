@@ -209,7 +209,7 @@ function messages(world: World, sent: Request, body: unknown, type: string): Tra
   return mapped(world.root(session).id, type, drafts);
 }
 
-/** The history of a session that this server has not told yet: an earlier process told it. */
+/** The history of a session that this server has not reported yet: an earlier process reported it. */
 function known(session: Session, list: JsonRecord[]): void {
   for (const { info } of list) session.knownUntil = Math.max(session.knownUntil, num(rec(rec(info).time).created) ?? 0);
 }

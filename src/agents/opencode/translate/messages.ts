@@ -105,7 +105,7 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
   return drafts;
 }
 
-/** Tells the message with its first content. Of one that only a part of was seen, as after a reconnect in mid-stream, the start is made up. */
+/** Reports the message with its first content. Of one that only a part of was seen, as after a reconnect in mid-stream, the start is made up. */
 export function startMessage(session: Session, message: Message): Draft[] {
   if (message.started) return [];
   message.started = true;

@@ -11,7 +11,7 @@ export function readMessage(world: World, session: Session, native: JsonRecord):
   if (id === undefined) return [];
   const created = num(rec(info.time).created) ?? 0;
   if (created > session.knownUntil || session.messages.has(id)) return reread(world, session, native, info, id);
-  // Told by an earlier process: it is only remembered, so that it can be removed and come back.
+  // Reported by an earlier process: it is only remembered, so that it can be removed and come back.
   const { turn } = session;
   session.turn = null;
   reread(world, session, native, info, id);

@@ -42,7 +42,7 @@ export const SILENCE: SilenceTable = [
   ["session.idle", "repeats session.status"],
   ["session.diff", "nothing in it is new"],
   ["session.error", "the same failure stands on its message"],
-  ["session.created", "the answer to our request told it"],
+  ["session.created", "the answer to our request reported it"],
   ["session.updated", "nothing in it is new"],
   ["session.next.agent.switched", "the same agent"],
   ["session.next.model.switched", "the same model"],

@@ -1,4 +1,4 @@
-/** What OpenCode tells otherwise in scenarios that all agents play. */
+/** What OpenCode reports differently in scenarios that all agents play. */
 import {
   type AcceptedDifference,
   AT_THE_LIMIT,

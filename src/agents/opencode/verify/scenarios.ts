@@ -400,7 +400,7 @@ const faults: Scenario[] = [
   },
   {
     name: "oc-overflow-final",
-    title: "a context overflow without automatic compaction is an error, told once",
+    title: "a context overflow without automatic compaction is an error, reported once",
     session: { files: settings({ compaction: { auto: false } }) },
     turns: [{ prompt: "Go on.", steps: [{ ...say("Never."), fault: { kind: "context_overflow" } }] }],
     expect: { stop_reason: "error", error_code: "context_overflow", events: ["error"] },

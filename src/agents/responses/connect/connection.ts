@@ -270,7 +270,7 @@ class ResponsesConnection implements Connection {
     }
   }
 
-  /** A turn tells its end by its records. It rejects only when not even those could be written. */
+  /** A turn reports its end by its records. It rejects only when not even those could be written. */
   #watch(turn: Promise<TurnEnd>): void {
     turn.catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);

@@ -13,7 +13,7 @@ import { toJson } from "../../json.ts";
 import { ResponsesTranslator } from "../translate/translator.ts";
 
 export type RunReport = Omit<ReplayReport, "records"> & {
-  /** What the session tells, and what of it came out otherwise. */
+  /** What the session says, and what of it came out otherwise. */
   told: number;
   differentTold: { recorded: unknown; replayed: unknown } | null;
 };

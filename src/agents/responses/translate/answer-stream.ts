@@ -1,4 +1,4 @@
-/** The provider's stream of one answer as drafts. It decides nothing about calls: what became of them the journal tells. */
+/** The provider's stream of one answer as drafts. It decides nothing about calls: what became of them the journal says. */
 import { originOf } from "../../../openresponses/event-types.ts";
 import { CallNamer, keptItems } from "../../../runtime/input-items.ts";
 import type { Draft } from "../../../schema/draft.ts";
@@ -103,7 +103,7 @@ export class AnswerStream {
     }
   }
 
-  /** It stays open until the journal tells its outcome. */
+  /** It stays open until the journal reports its outcome. */
   #call(item: AnswerItem, final: JsonRecord, drafts: Draft[]): void {
     drafts.push({ do: "item.update", key: item.key, content: [callPart(final, item.key)] });
     const [kept] = keptItems([final], this.#n);

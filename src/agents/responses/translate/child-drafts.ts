@@ -1,4 +1,4 @@
-/** What a sub-agent's session tells, as items of the call that started it. Its calls get ids of their own: two models may use the same ones. */
+/** What a sub-agent's session says, as items of the call that started it. Its calls get ids of their own: two models may use the same ones. */
 import type { ContentPart } from "../../../schema/content.ts";
 import type { Draft } from "../../../schema/draft.ts";
 import type { EventDataOf, PermissionOption, QuestionPrompt } from "../../../schema/event-data.ts";

@@ -1,4 +1,4 @@
-/** What we tell the agent, as drafts: it opens the client's turn, makes the person's message and settles requests. */
+/** What we send to the agent, as drafts: it opens the client's turn, makes the person's message and settles requests. */
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { arr, rec, records, str } from "../../json.ts";
 import type { Command } from "./wire.ts";

@@ -145,7 +145,7 @@ export class JournalDrafts {
   #answered(record: RecordOf<"response.ended">): Draft[] {
     this.#failure = null;
     const drafts: Draft[] = [];
-    // A server that streams no items tells its calls only here.
+    // A server that streams no items reports its calls only here.
     const kept = keptItems(record.items, record.n);
     for (const call of callsOf({ kind: "response", n: record.n, attempt: record.attempt, items: kept }))
       if (this.#calls.itemKey(call.key) === null && this.stream?.items.all.every(({ shape }) => shape !== "call"))

@@ -1,4 +1,4 @@
-/** What our own agent tells otherwise in scenarios that all agents play. */
+/** What our own agent reports differently in scenarios that all agents play. */
 import {
   type AcceptedDifference,
   AT_THE_LIMIT,
@@ -16,7 +16,7 @@ export const responsesDifferences: readonly AcceptedDifference[] = [
     scenarios: ["thinking", "thinking-tool"],
     lacks: ["item message/assistant [reasoning+text]"],
     adds: ["item message/assistant [reasoning]", "item message/assistant [text]"],
-    reason: "items of the provider's answer are told one by one: its reasoning is one, its text another",
+    reason: "items of the provider's answer are reported one by one: its reasoning is one, its text another",
   },
   {
     scenarios: ["http-413", "context-overflow"],
@@ -40,6 +40,6 @@ export const responsesDifferences: readonly AcceptedDifference[] = [
     scenarios: ["steer"],
     lacks: ["item message/user [text]"],
     adds: ["item message/user [text]"],
-    reason: "a message that steers is told when the running command has ended, not when it came",
+    reason: "a message that steers is reported when the running command has ended, not when it came",
   },
 ];

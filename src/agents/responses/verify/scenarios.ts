@@ -38,7 +38,7 @@ export const responsesScenarios: readonly Scenario[] = [
   }),
   one(
     "patch-refused",
-    "a patch that does not fit changes nothing, and the model is told",
+    "a patch that does not fit changes nothing, and the model is informed",
     [call("apply_patch", { patch: PATCH.replace("-alpha", "-omega") }), say("It did not fit.")],
     { session: free, expect: { stop_reason: "end_turn", files: { "a.txt": "alpha", "b.txt": null } } },
   ),

@@ -26,14 +26,14 @@ export const faultScenarios: readonly Scenario[] = [
   fault("http-413", "the request is too large", [failing(http(413))], { stop_reason: ["error", "end_turn"] }),
   fault(
     "http-429-then-ok",
-    "told to slow down once, then it works",
+    "asked to slow down once, then it works",
     [failing(http(429, { times: 1, headers: soon }), "Back again.")],
     {
       stop_reason: "end_turn",
       final_text: ["Back again."],
     },
   ),
-  fault("http-429", "told to slow down for ever", [failing(http(429, { headers: soon }))], failed("rate_limit", "api_error")),
+  fault("http-429", "asked to slow down for ever", [failing(http(429, { headers: soon }))], failed("rate_limit", "api_error")),
   fault("http-500", "the provider is broken", [failing(http(500))], failed("api_error")),
   fault("http-500-then-ok", "the provider is broken once", [failing(http(500, { times: 1 }), "Mended.")], {
     stop_reason: "end_turn",

@@ -108,7 +108,7 @@ export const toolScenarios: readonly Scenario[] = [
   },
   {
     name: "skill-handed-over",
-    title: "the model is told of a skill that lies where the agent does not look",
+    title: "the model is informed of a skill that lies where the agent does not look",
     needs: ["plugin_directory"],
     session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
     turns: [{ prompt: "Which skills are there?", steps: [{ blocks: [{ type: "text", text: "One about a heron." }] }] }],

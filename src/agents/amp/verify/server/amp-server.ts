@@ -7,7 +7,7 @@ export interface AmpServerOptions {
   /** Where `/api/provider/<name>/…` goes: the scripted model server, without a slash at the end. */
   readonly modelUrl: string;
   readonly port?: number;
-  /** Told of each internal method that was called, for diagnosis. */
+  /** Called with each internal method that was called, for diagnosis. */
   readonly log?: (method: string, params: unknown) => void;
 }
 
