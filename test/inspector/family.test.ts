@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)("parent and child sessions", () => {
     await endpoint.close();
   });
 
-  it("lead to each other, and a removed parent is no link", async () => {
+  it("lead to each other", async () => {
     const { api, directory } = world;
     const parent = await api.createSession({ agent: "responses", directory, permission_mode: "bypass", title: "The whole work" });
     await parent.prompt("Go.");
@@ -37,11 +37,6 @@ describe.skipIf(!hasBrowser)("parent and child sessions", () => {
     await page.getByRole("article", { name: "Agent" }).getByText("second part").waitFor();
     await page.getByRole("link", { name: "Part of The whole work" }).click();
     await page.getByRole("button", { name: "2 child sessions" }).waitFor();
-    await page.goBack();
-    await parent.terminate();
-    await parent.remove();
-    await page.reload();
-    await page.getByText("Part of a removed session").waitFor();
     expect(world.faults).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 export const hasBrowser = existsSync(CHROMIUM);
 
 /** `before` runs in the page before anything else does. */
-type WindowOptions = { dark?: boolean; narrow?: boolean; lessMotion?: boolean; before?: () => void };
+type WindowOptions = { dark?: boolean; narrow?: boolean; before?: () => void };
 
 export class World {
   readonly directory = mkdtempSync(join(tmpdir(), "dragoman-ui-"));
@@ -89,12 +89,11 @@ export class World {
     return page;
   }
 
-  async #open({ dark = false, narrow = false, lessMotion = false, before }: WindowOptions): Promise<Page> {
+  async #open({ dark = false, narrow = false, before }: WindowOptions): Promise<Page> {
     if (!this.#browser) throw new Error("the browser is not started");
     const context = await this.#browser.newContext({
       viewport: narrow ? { width: 390, height: 800 } : { width: 1280, height: 800 },
       colorScheme: dark ? "dark" : "light",
-      reducedMotion: lessMotion ? "reduce" : "no-preference",
       permissions: ["clipboard-read", "clipboard-write"],
     });
     if (before) await context.addInitScript(before);
