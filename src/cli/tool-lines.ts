@@ -39,7 +39,11 @@ export function resultLines(result: ToolResult, kind: ToolKind | undefined): str
   const exit = result.exit_code != null && result.exit_code !== 0 ? [`exit ${result.exit_code}`] : [];
   if (!failed && kind !== undefined && QUIET.has(kind)) return [];
   const hidden = filledLines(result.output).length - TAIL_LINES;
-  return [...(hidden > 0 ? [`… ${hidden} ${hidden === 1 ? "line" : "lines"} before`] : []), ...outputTail(result.output, TAIL_LINES), ...exit];
+  return [
+    ...(hidden > 0 ? [`… ${hidden} ${hidden === 1 ? "line" : "lines"} before`] : []),
+    ...outputTail(result.output, TAIL_LINES),
+    ...exit,
+  ];
 }
 
 const filledLines = (output: string): string[] => output.split(/\r?\n/).filter((line) => line.trim() !== "");
