@@ -12,7 +12,7 @@ import { FleetLive, FOLLOW, LIVE } from "./fleet-live.ts";
 import type { FleetClock, FleetNode } from "./fleet-node.ts";
 import type { Forwarded } from "./forward.ts";
 import type { FollowRequest } from "./live-sender.ts";
-import { NodeCalls, type PeerNode, type Sent } from "./node-calls.ts";
+import { NodeCalls, type PeerNode, type Sent, type Transport } from "./node-calls.ts";
 import { NodeWatch } from "./node-watch.ts";
 import { hasLabels, isLiving, placeSession, takesNew, unclaimable } from "./placement.ts";
 import type { Places } from "./places.ts";
@@ -43,6 +43,7 @@ export type FleetOptions = {
   sessions(): OwnSessions;
   log: Pick<PostgresLog, "live" | "receive">;
   ca?: string;
+  peers?: Transport | undefined;
 };
 
 /** Nodes that a filter means: one by its name, those with all these labels. */

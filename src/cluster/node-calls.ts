@@ -1,6 +1,6 @@
 /** Requests from this node to others, each with its signature, and theirs to this one: known by theirs. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { type Forwarded, Peers } from "./forward.ts";
 import { isLiving } from "./placement.ts";
 import type { NodeRow } from "./registry.ts";
@@ -23,6 +23,12 @@ export type NodeCallsOptions = {
   /** Nodes as the registry has them, not older than a moment. */
   rows(): Promise<readonly NodeRow[]>;
   ca?: string;
+  /** How requests travel, for who brings a network of their own. */
+  peers?: Transport | undefined;
+};
+
+export type Transport = Pick<Peers, "forward" | "upgrade" | "call" | "close"> & {
+  stream(...given: Parameters<Peers["stream"]>): Promise<Readable>;
 };
 
 /** How often a node that owes an answer is looked up. */
@@ -30,12 +36,12 @@ const WATCH_MS = 1_000;
 
 export class NodeCalls {
   readonly #options: NodeCallsOptions;
-  readonly #peers: Peers;
+  readonly #peers: Transport;
   readonly #seen = new SeenRequests();
 
   constructor(options: NodeCallsOptions) {
     this.#options = options;
-    this.#peers = new Peers(options.ca);
+    this.#peers = options.peers ?? new Peers(options.ca);
   }
 
   close(): void {
@@ -85,7 +91,7 @@ export class NodeCalls {
   }
 
   /** What it sends for as long as it lasts. */
-  stream({ node_id, url }: PeerNode, name: string): Promise<IncomingMessage> {
+  stream({ node_id, url }: PeerNode, name: string): Promise<Readable> {
     const path = `${INTERNAL}${name}`;
     return this.#peers.stream(url, path, this.#sign("GET", path, node_id, "", ""));
   }

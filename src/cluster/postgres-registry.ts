@@ -2,7 +2,7 @@
  * The registry in Postgres: one statement or one short transaction for each method, by the database's clock. A claim skips rows that somebody else is claiming, so that nodes
  * never wait for one another. `FLEET_TABLES` are its tables beside those of the log.
  */
-import type { Postgres, Sql, SqlParameter } from "../log/postgres/connection.ts";
+import type { Database, Sql, SqlParameter } from "../log/postgres/connection.ts";
 import type { MigrationRoom } from "../log/postgres/migrations.ts";
 import { TOKEN_TABLES } from "./postgres-tokens.ts";
 import type {
@@ -49,9 +49,9 @@ export const FLEET_TABLES: MigrationRoom = {
 const TERM = "make_interval(secs => $3::float8 / 1000)";
 
 export class PostgresRegistry implements Registry {
-  readonly #database: Postgres;
+  readonly #database: Database;
 
-  constructor(database: Postgres) {
+  constructor(database: Database) {
     this.#database = database;
   }
 

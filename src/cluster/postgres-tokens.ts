@@ -3,7 +3,7 @@
  * nothing. A token that was ended stays as a row without text until it would have expired: others must hear of it.
  */
 import { textArray } from "../log/postgres/attempt.ts";
-import type { Postgres } from "../log/postgres/connection.ts";
+import type { Database } from "../log/postgres/connection.ts";
 
 export const TOKEN_TABLES = `
   CREATE TABLE dragoman.tokens (id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', body text, version bigint NOT NULL, expires_at bigint NOT NULL);
@@ -16,9 +16,9 @@ const NEXT = "next AS (UPDATE dragoman.token_version SET version = version + 1 R
 const KEPT_MS = 24 * 60 * 60_000;
 
 export class PostgresTokens {
-  readonly #database: Postgres;
+  readonly #database: Database;
 
-  constructor(database: Postgres) {
+  constructor(database: Database) {
     this.#database = database;
   }
 

@@ -10,11 +10,12 @@ import { type Place, Places } from "../cluster/places.ts";
 import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
 import { PostgresTokens } from "../cluster/postgres-tokens.ts";
 import type { Claim, NodeKind, NodeProfile } from "../cluster/registry.ts";
+import type { Transport } from "../cluster/node-calls.ts";
 import { NodeSecret } from "../cluster/signature.ts";
 import type { Log } from "../log/contract.ts";
 import type { LogError } from "../log/log-error.ts";
 import { ArtifactMover } from "../log/postgres/artifact-mover.ts";
-import { Postgres } from "../log/postgres/connection.ts";
+import { type Connect, type Database, Postgres } from "../log/postgres/connection.ts";
 import { DEFAULT_TENANT, openPostgresLog, type PostgresLog } from "../log/postgres/log.ts";
 import { type S3, S3Error, s3From } from "../log/postgres/s3.ts";
 import type { SessionWhereabouts } from "../schema/session.ts";
@@ -40,6 +41,8 @@ export type ClusterOptions = {
   artifacts?: { place: string; env: NodeJS.ProcessEnv };
   /** How long a node may be silent before others take over. Default 10 s. */
   leaseMs?: number;
+  /** The database and the network, for who brings their own: the simulation does. */
+  outside?: { connect: Connect; peers: Transport };
 };
 
 export type ClusterHooks = {
@@ -65,7 +68,7 @@ export class ClusterMember {
   readonly #profile: NodeProfile;
   readonly #options: ClusterOptions;
   readonly #hooks: ClusterHooks;
-  readonly #leases: Postgres;
+  readonly #leases: Database;
   readonly #shared: PostgresLog;
   #manager: SessionManager | null = null;
   #closeLostTasks: () => Promise<unknown> = async () => undefined;
@@ -77,15 +80,16 @@ export class ClusterMember {
   static async open(options: ClusterOptions, hooks: ClusterHooks): Promise<ClusterMember> {
     const bucket = await openBucket(options, hooks);
     const writer = `${options.nodeId}/${randomBytes(6).toString("hex")}`;
+    const connect: Connect = options.outside?.connect ?? ((more) => Postgres.open({ url: options.url, ...more }));
     const log = await openPostgresLog({
-      url: options.url,
+      ...{ url: options.url, connect },
       as: { node: writer },
       rooms: [FLEET_TABLES],
       bucket,
       onError: hooks.onLogError,
     });
     // A connection of its own: a long commit must not look like death.
-    const leases = await Postgres.open({ url: options.url, connections: 3, timeoutMs: 5_000, applicationName: "dragoman lease" });
+    const leases = await connect({ connections: 3, timeoutMs: 5_000, applicationName: "dragoman lease" });
     const member = new ClusterMember(options, hooks, { log, leases, writer });
     if (bucket) member.#keepMoving(new ArtifactMover(log.database, DEFAULT_TENANT, bucket));
     return member;
@@ -94,7 +98,7 @@ export class ClusterMember {
   private constructor(
     options: ClusterOptions,
     hooks: ClusterHooks,
-    opened: { log: PostgresLog; leases: Postgres; writer: string },
+    opened: { log: PostgresLog; leases: Database; writer: string },
   ) {
     this.#options = options;
     this.#hooks = hooks;
@@ -136,6 +140,7 @@ export class ClusterMember {
       now: Date.now,
       random: Math.random,
       clock,
+      peers: options.outside?.peers,
       sessions: () => ({
         views: async (ids) => (await Promise.all(ids.map((id) => this.#viewOf(id)))).flatMap((view) => view ?? []),
         handOver: async (id, when) => {

@@ -9,7 +9,7 @@ import type { Damage } from "../packing/damage.ts";
 import { checkedRow, merge } from "../packing/event-chunk.ts";
 import { int, text, word } from "../packing/row-readers.ts";
 import { type Pump, Tail } from "../tail.ts";
-import type { Postgres } from "./connection.ts";
+import type { Database } from "./connection.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import { toLogError } from "./errors.ts";
 import { chunkOf, numberOf, type Place, placeOf } from "./place.ts";
@@ -52,7 +52,7 @@ const cursorOf = ({ xid, ordinal, index }: Place, epoch: string): string => `${x
 const CURSOR = /^([0-9]{1,19})\.([0-9]{1,12})\.([0-9]{1,4})(?:@([0-9a-f]{1,32}))?$/;
 
 type Sources = {
-  database: Postgres;
+  database: Database;
   tenant: string;
   shared: boolean;
   epochs: Epochs;

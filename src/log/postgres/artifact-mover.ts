@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { blob, int, text } from "../packing/row-readers.ts";
-import type { Postgres } from "./connection.ts";
+import type { Database } from "./connection.ts";
 import type { MigrationRoom } from "./migrations.ts";
 import type { S3 } from "./s3.ts";
 
@@ -23,12 +23,12 @@ const BATCH = 16;
 const GARBAGE_DAYS = 30;
 
 export class ArtifactMover {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #tenant: string;
   readonly #bucket: S3;
   readonly #garbageDays: number;
 
-  constructor(database: Postgres, tenant: string, bucket: S3, garbageDays = GARBAGE_DAYS) {
+  constructor(database: Database, tenant: string, bucket: S3, garbageDays = GARBAGE_DAYS) {
     this.#database = database;
     this.#tenant = tenant;
     this.#bucket = bucket;

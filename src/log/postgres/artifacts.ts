@@ -19,7 +19,7 @@ import type { Damage } from "../packing/damage.ts";
 import { blob, int, type SqlRow, text, textOrNull, word } from "../packing/row-readers.ts";
 import { textArray } from "./attempt.ts";
 import type { Committer, Enlisted } from "./committer.ts";
-import type { Postgres, Sql, SqlParameter } from "./connection.ts";
+import type { Database, Sql, SqlParameter } from "./connection.ts";
 import { toLogError } from "./errors.ts";
 import { type S3, S3Error } from "./s3.ts";
 import { type ArtifactLink, type ArtifactPart, PART_BYTES, type WriteSet } from "./write-set.ts";
@@ -36,7 +36,7 @@ type ArtifactsContext = { committer: Committer; damage: Damage; bucket?: S3 | un
 
 export class PostgresArtifacts implements Artifacts, Enlisted {
   readonly followers = 1;
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #tenant: string;
   readonly #committer: Committer;
   readonly #damage: Damage;
@@ -49,7 +49,7 @@ export class PostgresArtifacts implements Artifacts, Enlisted {
   /** Whose bytes were compared with their hash. */
   readonly #verified = new Set<string>();
 
-  constructor(database: Postgres, tenant: string, { committer, damage, bucket }: ArtifactsContext) {
+  constructor(database: Database, tenant: string, { committer, damage, bucket }: ArtifactsContext) {
     this.#database = database;
     this.#tenant = tenant;
     this.#committer = committer;

@@ -4,7 +4,7 @@
  */
 import type { StreamKind } from "../contract.ts";
 import { int, text } from "../packing/row-readers.ts";
-import { LOG_FENCED, type Postgres, PostgresError, type SqlParameter } from "./connection.ts";
+import { LOG_FENCED, type Database, PostgresError, type SqlParameter } from "./connection.ts";
 import { deleted, exists, fenced, toLogError, UNIQUE_VIOLATION } from "./errors.ts";
 import { COMMIT, encode, type StreamPart, type WriteSet } from "./write-set.ts";
 
@@ -26,10 +26,10 @@ export class Outcome {
 type Found = { epoch: number; last: number; deleted: boolean };
 
 export class Attempt {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #names: Names;
 
-  constructor(database: Postgres, names: Names) {
+  constructor(database: Database, names: Names) {
     this.#database = database;
     this.#names = names;
   }

@@ -16,6 +16,18 @@ export interface Sql {
   query(text: string, values?: readonly SqlParameter[]): Promise<SqlResult>;
 }
 
+/** A database as the log and the registry have it. The simulation brings its own. */
+export interface Database extends Sql {
+  /** Where it is, without user and password: for messages. */
+  readonly place: string;
+  /** All of it or nothing. `work` must use the `Sql` it is given, and nothing that needs a session. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** Opens a database; the first statement connects. */
+export type Connect = (options: Omit<PostgresOptions, "url">) => Promise<Database>;
+
 /** Codes that our own statements raise. */
 export const STREAM_FENCED = "DR001";
 export const LOG_FENCED = "DR003";
@@ -53,8 +65,7 @@ export type PostgresOptions = {
 const CONNECT_MS = 5_000;
 const IDLE_MS = 60_000;
 
-export class Postgres implements Sql {
-  /** Where it is, without user and password: for messages. */
+export class Postgres implements Database {
   readonly place: string;
   readonly #pool: Pool;
 
@@ -87,7 +98,6 @@ export class Postgres implements Sql {
     return run(this.#pool, text, values, this.place);
   }
 
-  /** All of it or nothing. `work` must use the `Sql` it is given, and nothing that needs a session. */
   async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     let broken = true;

@@ -6,7 +6,7 @@ import type { Documents, StoredDocument } from "../contract.ts";
 import { intOrNull, text } from "../packing/row-readers.ts";
 import { textArray } from "./attempt.ts";
 import type { Committer, Enlisted } from "./committer.ts";
-import type { Postgres, Sql } from "./connection.ts";
+import type { Database, Sql } from "./connection.ts";
 import { mustBeText, toLogError } from "./errors.ts";
 import { type DocumentChange, plain, type WriteSet } from "./write-set.ts";
 
@@ -15,7 +15,7 @@ type Entry = { kind: string; id: string; body: string };
 
 export class PostgresDocuments implements Documents, Enlisted {
   readonly followers = 1;
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #tenant: string;
   readonly #committer: Committer;
   #pending: Changes = new Map();
@@ -25,7 +25,7 @@ export class PostgresDocuments implements Documents, Enlisted {
   /** Whose each of them is. */
   readonly #owners = new Map<string, number>();
 
-  constructor(database: Postgres, tenant: string, committer: Committer) {
+  constructor(database: Database, tenant: string, committer: Committer) {
     this.#database = database;
     this.#tenant = tenant;
     this.#committer = committer;

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { LogError } from "../log-error.ts";
 import { int, text } from "../packing/row-readers.ts";
-import type { Postgres, Sql } from "./connection.ts";
+import type { Database, Sql } from "./connection.ts";
 import { chunkOf } from "./place.ts";
 
 /** `first`: all it wrote is behind this chunk. */
@@ -36,7 +36,7 @@ export class Epochs {
     this.openXid = openXid;
   }
 
-  static async begin(database: Postgres, { tenant, holder }: Opening): Promise<Epochs> {
+  static async begin(database: Database, { tenant, holder }: Opening): Promise<Epochs> {
     return database.transaction(async (sql) => {
       const [logId, epoch] = [randomBytes(16).toString("hex"), randomBytes(6).toString("hex")];
       await sql.query("INSERT INTO dragoman.logs (tenant, log_id) VALUES ($1, $2) ON CONFLICT DO NOTHING", [tenant, logId]);
@@ -96,7 +96,7 @@ async function epochsOf(sql: Sql, tenant: string): Promise<Epoch[]> {
 }
 
 /** The owner is alive. Rejects with `fenced` when it is the owner no more. */
-export async function stayOwner(database: Postgres, tenant: string, epoch: string): Promise<void> {
+export async function stayOwner(database: Database, tenant: string, epoch: string): Promise<void> {
   const { count } = await database.query("UPDATE dragoman.logs SET seen_at = now() WHERE tenant = $1 AND owner = $2", [
     tenant,
     epoch,
@@ -106,7 +106,7 @@ export async function stayOwner(database: Postgres, tenant: string, epoch: strin
 }
 
 /** The next daemon need not wait. */
-export async function giveUpOwner(database: Postgres, tenant: string, epoch: string): Promise<void> {
+export async function giveUpOwner(database: Database, tenant: string, epoch: string): Promise<void> {
   await database.query("UPDATE dragoman.logs SET seen_at = NULL WHERE tenant = $1 AND owner = $2", [tenant, epoch]);
 }
 
@@ -117,7 +117,7 @@ export function changed(reason: string): LogError {
   );
 }
 
-function inUse({ place }: Postgres, shared: boolean): LogError {
+function inUse({ place }: Database, shared: boolean): LogError {
   const message = shared
     ? `A daemon has the log in ${place} to itself. Stop it before nodes share the log.`
     : `The log in ${place} is in use by another dragoman. Stop it, or wait ${OWNER_SECONDS} seconds if it has died; for several at once start them as a cluster.`;

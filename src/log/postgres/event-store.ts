@@ -11,7 +11,7 @@ import { missing, mustFollow, nextOf, type Range, takeRow } from "../packing/pag
 import { int, type SqlRow, text } from "../packing/row-readers.ts";
 import { someWord } from "../packing/run-length.ts";
 import { textArray } from "./attempt.ts";
-import type { Postgres } from "./connection.ts";
+import type { Database } from "./connection.ts";
 import { toLogError } from "./errors.ts";
 import { chunkOf } from "./place.ts";
 
@@ -21,10 +21,10 @@ const ROWS = 1000;
 const SCANS = 20;
 
 export class EventStore {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #damage: Damage;
 
-  constructor(database: Postgres, damage: Damage) {
+  constructor(database: Database, damage: Damage) {
     this.#database = database;
     this.#damage = damage;
   }

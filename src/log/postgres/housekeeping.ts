@@ -1,6 +1,6 @@
 /** What is done from time to time: the owner says that it is alive, and documents that have expired are removed. */
 import { LogError } from "../log-error.ts";
-import type { Postgres } from "./connection.ts";
+import type { Database } from "./connection.ts";
 import { giveUpOwner, stayOwner } from "./epochs.ts";
 
 const ALIVE_MS = 4_000;
@@ -10,13 +10,13 @@ const SWEEP_EVERY = 75;
 type Options = { tenant: string /** Null where nodes share the log. */; owner: string | null; onFenced(error: LogError): void };
 
 export class Housekeeping {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #options: Options;
   #timer: NodeJS.Timeout | undefined;
   #turns = 0;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(database: Postgres, options: Options) {
+  constructor(database: Database, options: Options) {
     this.#database = database;
     this.#options = options;
   }

@@ -28,7 +28,7 @@ import { OBJECT_TABLES } from "./artifact-mover.ts";
 import { PostgresArtifacts } from "./artifacts.ts";
 import { Attempt } from "./attempt.ts";
 import { Committer } from "./committer.ts";
-import { Postgres } from "./connection.ts";
+import { type Connect, type Database, Postgres } from "./connection.ts";
 import { PostgresDocuments } from "./documents.ts";
 import { Epochs } from "./epochs.ts";
 import { deleted, exists, fenced, toLogError } from "./errors.ts";
@@ -52,6 +52,8 @@ const COMMIT_TIMEOUT_MS = 10_000;
 
 export type OpenPostgresOptions = {
   url: string;
+  /** How it is reached, for who brings a database of their own. */
+  connect?: Connect;
   /** Several logs share a database under different names. */
   tenant?: string;
   /**
@@ -72,8 +74,9 @@ export type OpenPostgresOptions = {
 };
 
 export async function openPostgresLog(options: OpenPostgresOptions): Promise<PostgresLog> {
-  const database = await Postgres.open({ url: options.url });
-  const commits = await Postgres.open({ url: options.url, connections: 1, timeoutMs: COMMIT_TIMEOUT_MS });
+  const connect: Connect = options.connect ?? ((more) => Postgres.open({ url: options.url, ...more }));
+  const database = await connect({});
+  const commits = await connect({ connections: 1, timeoutMs: COMMIT_TIMEOUT_MS });
   try {
     await migrate(database, [logTables, OBJECT_TABLES, ...(options.rooms ?? [])]);
     const holder = "holder" in options.as ? options.as.holder : null;
@@ -89,7 +92,7 @@ export async function openPostgresLog(options: OpenPostgresOptions): Promise<Pos
 
 export const DEFAULT_TENANT = "default";
 
-type Opened = { database: Postgres; commits: Postgres; epochs: Epochs };
+type Opened = { database: Database; commits: Database; epochs: Epochs };
 type Published = { stream: PostgresStream; batch: EventBatch; placed: Parameters<AllStreams["publish"]>[0] };
 
 export class PostgresLog implements Log {
@@ -102,8 +105,8 @@ export class PostgresLog implements Log {
   /** Where nodes share the log: what they commit, from one to the other. */
   readonly live = new LiveTail();
   /** For rooms that keep tables beside the log's. */
-  readonly database: Postgres;
-  readonly #commits: Postgres;
+  readonly database: Database;
+  readonly #commits: Database;
   readonly #committer: Committer;
   readonly #context: StreamContext;
   readonly #writerContext: WriterContext;
@@ -113,8 +116,10 @@ export class PostgresLog implements Log {
   /** Those that somebody holds. A stream that nobody holds any more is let go. */
   readonly #streams = new Map<string, WeakRef<PostgresStream>>();
   readonly #letGo = new FinalizationRegistry(({ name, no }: { name: string; no: number }) => {
-    this.documents.unload(no);
-    if (this.#streams.get(name)?.deref() === undefined) this.#streams.delete(name);
+    const held = this.#streams.get(name)?.deref();
+    // Its writer may have been taken anew meanwhile: then its documents are loaded for that one.
+    if (held?.no !== no) this.documents.unload(no);
+    if (held === undefined) this.#streams.delete(name);
   });
   readonly #all: AllStreams;
   readonly #pump = new Pump();

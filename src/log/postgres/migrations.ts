@@ -4,7 +4,7 @@
  */
 import { LogError } from "../log-error.ts";
 import { int, text } from "../packing/row-readers.ts";
-import { asPostgresError, type Postgres, PostgresError, type Sql } from "./connection.ts";
+import { asPostgresError, type Database, PostgresError, type Sql } from "./connection.ts";
 
 /** `steps`: SQL, several statements each if need be. All tables lie in the schema `dragoman`, and every name says so. */
 export type MigrationRoom = { room: string; steps: readonly string[] };
@@ -19,7 +19,7 @@ const TABLE = `
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07"]);
 
 /** Brings all rooms to their newest version, all or nothing. Many may call it at once: they wait for one another. */
-export async function migrate(database: Postgres, rooms: readonly MigrationRoom[]): Promise<void> {
+export async function migrate(database: Database, rooms: readonly MigrationRoom[]): Promise<void> {
   if (await isCurrent(database, rooms)) return;
   await database.query(TABLE).catch(async (error: unknown) => {
     if (!(error instanceof PostgresError && MADE_MEANWHILE.has(error.code))) throw error;
@@ -43,7 +43,7 @@ export async function migrate(database: Postgres, rooms: readonly MigrationRoom[
 }
 
 /** Without a lock and without writing: most starts find everything in its place. Throws `database_newer`. */
-async function isCurrent(database: Postgres, rooms: readonly MigrationRoom[]): Promise<boolean> {
+async function isCurrent(database: Database, rooms: readonly MigrationRoom[]): Promise<boolean> {
   const { rows } = await database.query("SELECT to_regclass('dragoman.migrations') IS NOT NULL AS there");
   if (rows[0]?.there !== 1) return false;
   const versions = await versionsOf(database);
@@ -59,12 +59,12 @@ async function versionsOf(sql: Sql): Promise<Map<string, number>> {
   return new Map(rows.map((row) => [text(row, "room"), int(row, "version")]));
 }
 
-function newer({ place }: Postgres, room: string, version: number, known: number): LogError {
+function newer({ place }: Database, room: string, version: number, known: number): LogError {
   const message = `The database ${place} was written by a newer dragoman (${room} version ${version}, this one knows ${known}). Update dragoman, or use another database.`;
   return new LogError("database_newer", message, { room, version, known });
 }
 
-function failed(error: unknown, { place }: Postgres, room: string, version: number): LogError {
+function failed(error: unknown, { place }: Database, room: string, version: number): LogError {
   const cause = asPostgresError(error, place);
   const message = `The tables in ${place} could not be brought to ${room} version ${version}: ${cause.message} Nothing was changed.`;
   return new LogError("migration_failed", message, { room, version }, cause);

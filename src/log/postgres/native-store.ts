@@ -7,7 +7,7 @@ import type { LogError } from "../log-error.ts";
 import type { Damage, StreamName } from "../packing/damage.ts";
 import { countsOfHead, readNativeChunk } from "../packing/native-chunk.ts";
 import { blob, int, type SqlRow, text } from "../packing/row-readers.ts";
-import type { Postgres, SqlParameter } from "./connection.ts";
+import type { Database, SqlParameter } from "./connection.ts";
 import { toLogError } from "./errors.ts";
 import { nativeChecksum, plain } from "./write-set.ts";
 
@@ -21,10 +21,10 @@ const MANY_CHUNKS = 256;
 const COUNT_ROWS = 1000;
 
 export class NativeStore {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #damage: Damage;
 
-  constructor(database: Postgres, damage: Damage) {
+  constructor(database: Database, damage: Damage) {
     this.#database = database;
     this.#damage = damage;
   }

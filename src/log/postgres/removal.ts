@@ -8,7 +8,7 @@ import { documentPrefix } from "../document-prefix.ts";
 import { LogError } from "../log-error.ts";
 import { int } from "../packing/row-readers.ts";
 import { releaseArtifacts } from "./artifacts.ts";
-import type { Postgres, Sql } from "./connection.ts";
+import type { Database, Sql } from "./connection.ts";
 import { forgetDocuments } from "./documents.ts";
 import { toLogError } from "./errors.ts";
 import { forgetTexts } from "./search.ts";
@@ -18,14 +18,14 @@ const PORTION = 500;
 const RETRY_MS = 1_000;
 
 export class Removals {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #tenant: string;
   readonly #onError: (error: LogError) => void;
   #running: Promise<void> = Promise.resolve();
   #left = 0;
   #closed = false;
 
-  constructor(database: Postgres, tenant: string, onError: (error: LogError) => void) {
+  constructor(database: Database, tenant: string, onError: (error: LogError) => void) {
     this.#database = database;
     this.#tenant = tenant;
     this.#onError = onError;

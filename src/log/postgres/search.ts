@@ -16,7 +16,7 @@ import { int, type SqlRow, text, textOrNull } from "../packing/row-readers.ts";
 import { hitOf } from "../packing/search-hit.ts";
 import { fold, holds, phrasesOf, wordsIn } from "../search-words.ts";
 import { textArray } from "./attempt.ts";
-import type { Postgres, Sql, SqlParameter } from "./connection.ts";
+import type { Database, Sql, SqlParameter } from "./connection.ts";
 import { toLogError } from "./errors.ts";
 import { plain } from "./write-set.ts";
 
@@ -27,10 +27,10 @@ const MOST_WORDS = 10_000;
 const LOOKS = 20;
 
 export class PostgresSearch implements SearchIndex {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #tenant: string;
 
-  constructor(database: Postgres, tenant: string) {
+  constructor(database: Database, tenant: string) {
     this.#database = database;
     this.#tenant = tenant;
   }

@@ -3,7 +3,7 @@ import { LIST_FIELDS, type ListOptions, type StreamKind, type StreamPage } from 
 import { int, type SqlRow } from "../packing/row-readers.ts";
 import { type NumberedRow, numberedRow, withoutNumber } from "../packing/stream-row.ts";
 import { textArray } from "./attempt.ts";
-import type { Postgres, SqlParameter } from "./connection.ts";
+import type { Database, SqlParameter } from "./connection.ts";
 import { fenced, toLogError } from "./errors.ts";
 import { plain } from "./write-set.ts";
 
@@ -12,12 +12,12 @@ const COLUMNS =
 const FROM = "dragoman.streams s LEFT JOIN dragoman.stream_states t ON t.no = s.no";
 
 export class StreamStore {
-  readonly #database: Postgres;
+  readonly #database: Database;
   readonly #tenant: string;
   /** Who takes writers here; null where nobody owns streams. */
   readonly #node: string | null;
 
-  constructor(database: Postgres, tenant: string, node: string | null) {
+  constructor(database: Database, tenant: string, node: string | null) {
     this.#database = database;
     this.#tenant = tenant;
     this.#node = node;
