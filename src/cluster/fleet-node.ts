@@ -3,7 +3,15 @@
  * outside, and there is no timer of its own: the simulation runs this code. What it means to own a session (to recover it, to end its agent) is its duties' business, and that a
  * late writer changes nothing is the log's.
  */
-import type { Claim, GoneTimes, NodeProfile, NodeRef, NodeState, Registry } from "./registry.ts";
+import {
+  type Claim,
+  type GoneTimes,
+  type NodeProfile,
+  type NodeRef,
+  NodeReplaced,
+  type NodeState,
+  type Registry,
+} from "./registry.ts";
 
 export type FleetClock = {
   /** Runs it once, later. What it returns takes that back. */
@@ -62,6 +70,8 @@ export class FleetNode {
   #state: NodeState = "up";
   #stopped = false;
   #cancels = new Set<() => void>();
+  /** By this node's own clock, counted from the question: for people, not for decisions. */
+  #leaseUntil = 0;
   #mustCompare = false;
   #rounds = 0;
 
@@ -76,6 +86,11 @@ export class FleetNode {
 
   get state(): NodeState {
     return this.#state;
+  }
+
+  /** What is left of its lease, as far as it knows; below 0 others may fence it. */
+  get leaseMs(): number {
+    return this.#leaseUntil - Date.now();
   }
 
   /** The epoch under which this node owns it; undefined when it does not, as far as it knows. */
@@ -157,6 +172,9 @@ export class FleetNode {
     if (!isSame(this.#me, me)) return;
     this.#mustCompare = false;
     const fresh = claims.filter(({ session_id, epoch }) => (this.#epochs.get(session_id) ?? 0) < epoch);
+    // Lost and claimed back without having heard of it: what is left of it here is of the past.
+    const stale = fresh.filter(({ session_id }) => this.#epochs.has(session_id)).map(({ session_id }) => session_id);
+    if (stale.length > 0) duties.lost(stale);
     this.#take(fresh);
     if (fresh.length > 0) duties.taken(fresh);
     if (claims.length === claim_limit) this.#once(0, () => this.claimNow());
@@ -193,22 +211,40 @@ export class FleetNode {
     const { registry, profile } = this.#options;
     const before = this.#me?.incarnation;
     const { term_ms } = this.#times;
+    const asked = Date.now();
     this.#me = await registry.join(profile, before === undefined ? { term_ms } : { term_ms, before });
+    this.#leaseUntil = asked + term_ms;
     this.#mustCompare = true;
+  }
+
+  /** [O8] Others may own what was ours; what nobody took is ours again, under the same epochs. */
+  async #rejoin(): Promise<void> {
+    this.counts.fenced++;
+    try {
+      await this.#join();
+    } catch (error) {
+      if (!(error instanceof NodeReplaced)) throw error;
+      this.#options.warn?.(error.message, {});
+      const lost = this.owned();
+      this.#me = null;
+      this.#epochs.clear();
+      this.halt();
+      if (lost.length > 0) this.#options.duties.lost(lost);
+    }
+    if (this.#me) await this.#compare(this.#me);
   }
 
   async #renew(): Promise<void> {
     const { registry, duties } = this.#options;
     const me = this.#me;
     if (!me) return;
-    const state = await registry.renew(me, { term_ms: this.#times.term_ms, load: duties.load() });
+    const { term_ms } = this.#times;
+    const asked = Date.now();
+    const state = await registry.renew(me, { term_ms, load: duties.load() });
     if (!isSame(this.#me, me)) return;
-    if (state === "fenced") {
-      // [O8] Others may own what was ours; what nobody took is ours again, under the same epochs.
-      this.counts.fenced++;
-      await this.#join();
-      if (this.#me) await this.#compare(this.#me);
-    } else if (state !== this.#state) {
+    if (state !== "fenced") this.#leaseUntil = asked + term_ms;
+    if (state === "fenced") await this.#rejoin();
+    else if (state !== this.#state) {
       this.#state = state;
       duties.state?.(state);
     }

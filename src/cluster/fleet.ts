@@ -269,6 +269,7 @@ export class Fleet {
       takeovers_total: node.counts.takeovers,
       fenced_total: node.counts.fenced,
       fencings_total: node.counts.fencings,
+      lease_seconds: Math.round(node.leaseMs) / 1000,
       tail_peers: this.#live.peers,
       tail_sessions: this.#live.received.sessions,
       tail_chunks_total: this.#live.received.chunks,

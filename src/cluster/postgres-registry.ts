@@ -5,18 +5,19 @@
 import type { Database, Sql, SqlParameter } from "../log/postgres/connection.ts";
 import type { MigrationRoom } from "../log/postgres/migrations.ts";
 import { TOKEN_TABLES } from "./postgres-tokens.ts";
-import type {
-  Claim,
-  ClaimReason,
-  GoneTimes,
-  JoinOptions,
-  NodeProfile,
-  NodeRef,
-  NodeRow,
-  NodeState,
-  Ownership,
-  Registry,
-  SessionHome,
+import {
+  type Claim,
+  type ClaimReason,
+  type GoneTimes,
+  type JoinOptions,
+  type NodeProfile,
+  type NodeRef,
+  NodeReplaced,
+  type NodeRow,
+  type NodeState,
+  type Ownership,
+  type Registry,
+  type SessionHome,
 } from "./registry.ts";
 
 export const FLEET_TABLES: MigrationRoom = {
@@ -43,6 +44,13 @@ export const FLEET_TABLES: MigrationRoom = {
      CREATE SEQUENCE dragoman.incarnations;
      SELECT setval('dragoman.incarnations', (SELECT coalesce(max(incarnation), 0) + 1 FROM dragoman.nodes), false)`,
     TOKEN_TABLES,
+    // Locks the row of the owner: a claim of the same session passes it by until the stream is there.
+    `CREATE OR REPLACE FUNCTION dragoman.may_create(p_owner text, p_kind text, p_id text) RETURNS boolean LANGUAGE plpgsql AS $body$ BEGIN
+       IF p_owner IS NULL OR p_kind <> 'session' THEN RETURN true; END IF;
+       PERFORM 1 FROM dragoman.owners o JOIN dragoman.nodes n ON n.node_id = o.node_id AND n.incarnation = o.incarnation
+       WHERE o.session_id = p_id AND n.writer = p_owner FOR SHARE OF o;
+       RETURN FOUND;
+     END $body$`,
   ],
 };
 
@@ -58,6 +66,8 @@ export class PostgresRegistry implements Registry {
   join({ node_id, ...profile }: NodeProfile, { term_ms, before }: JoinOptions): Promise<NodeRef> {
     return this.#database.transaction(async (sql) => {
       const { rows: earlier } = await sql.query("SELECT writer FROM dragoman.nodes WHERE node_id = $1 FOR UPDATE", [node_id]);
+      if (before !== undefined && earlier[0] !== undefined && earlier[0].writer !== profile.writer)
+        throw new NodeReplaced(node_id);
       const { rows } = await sql.query(
         `INSERT INTO dragoman.nodes AS n (node_id, incarnation, kind, writer, url, version, labels, places, agents, capacity, load, lease_until, lease_since, state)
          VALUES ($1, nextval('dragoman.incarnations'), $2, $10, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')

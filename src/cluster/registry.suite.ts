@@ -1,6 +1,6 @@
 /** The contract of a registry as tests: each engine passes them. */
 import { beforeEach, describe, expect, it } from "vitest";
-import type { NodeProfile, Registry } from "./registry.ts";
+import { type NodeProfile, NodeReplaced, type Registry } from "./registry.ts";
 
 export type RegistryLab = {
   registry: Registry;
@@ -57,6 +57,16 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
       const left = taken?.session_id === "kept" ? "taken" : "kept";
       expect(await registry.owned(again)).toEqual([{ session_id: left, epoch: 1 }]);
       expect(await registry.claim(b, { limit: 10 })).toEqual([]);
+    });
+
+    it("[O8] a process that comes back and finds another one as its node is refused", async () => {
+      const old = await join("a");
+      await registry.own(old, session("s1"));
+      const young = await join("a", { writer: "a/another life" });
+      await expect(registry.join(profile("a"), { term_ms: 60_000, before: old.incarnation })).rejects.toBeInstanceOf(
+        NodeReplaced,
+      );
+      expect(await registry.renew(young, { term_ms: 60_000, load: 0 })).toBe("up");
     });
 
     it("[O5] who is dead is fenced by a node whose own lease has been unbroken for a whole term, and by no other", async () => {

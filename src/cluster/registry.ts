@@ -77,8 +77,17 @@ export type JoinOptions = {
   before?: number;
 };
 
+/** Another process has joined as this node. Two that both came back would fence each other for ever: the one that was started later is the node. */
+export class NodeReplaced extends Error {
+  constructor(nodeId: string) {
+    super(
+      `Another process has been started as node ${nodeId}: this one owns nothing any more. Stop it, or give it another name.`,
+    );
+  }
+}
+
 export interface Registry {
-  /** [O1] A new incarnation. The one before is fenced by that. */
+  /** [O1] A new incarnation. The one before is fenced by that. Rejects with `NodeReplaced` when it comes back and another process is this node now. */
   join(profile: NodeProfile, options: JoinOptions): Promise<NodeRef>;
   /** [O2] `fenced`: this incarnation has no lease any more and gets none. */
   renew(me: NodeRef, options: { term_ms: number; load: number }): Promise<NodeState>;

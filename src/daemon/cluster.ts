@@ -6,14 +6,14 @@ import { existsSync } from "node:fs";
 import { Fleet } from "../cluster/fleet.ts";
 import { fleetLog } from "../cluster/fleet-log.ts";
 import { FLEET_TIMES, type FleetClock, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
+import type { Transport } from "../cluster/node-calls.ts";
 import { type Place, Places } from "../cluster/places.ts";
 import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
 import { PostgresTokens } from "../cluster/postgres-tokens.ts";
 import type { Claim, NodeKind, NodeProfile } from "../cluster/registry.ts";
-import type { Transport } from "../cluster/node-calls.ts";
 import { NodeSecret } from "../cluster/signature.ts";
 import type { Log } from "../log/contract.ts";
-import type { LogError } from "../log/log-error.ts";
+import { LogError } from "../log/log-error.ts";
 import { ArtifactMover } from "../log/postgres/artifact-mover.ts";
 import { type Connect, type Database, Postgres } from "../log/postgres/connection.ts";
 import { DEFAULT_TENANT, openPostgresLog, type PostgresLog } from "../log/postgres/log.ts";
@@ -52,8 +52,9 @@ export type ClusterHooks = {
   onLogError(error: LogError | null): void;
 };
 
-/** How many sessions are taken up at once. */
+/** How many sessions are taken up at once, and when one is tried again. */
 const AT_ONCE = 4;
+const AGAIN_MS = 1_000;
 /** How often it is looked for artifacts to move. */
 const MOVE_MS = 2_000;
 
@@ -245,9 +246,11 @@ export class ClusterMember {
     for (let claim = this.#waiting.shift(); claim; claim = this.#waiting.shift()) {
       const { session_id, epoch } = claim;
       if (this.#node.epochOf(session_id) !== epoch) continue;
-      await this.#takeUp(claim).catch((error: unknown) =>
-        this.#hooks.log("warn", "a session could not be taken up", { session_id, error: String(error) }),
-      );
+      await this.#takeUp(claim).catch((error: unknown) => {
+        this.#hooks.log("warn", "a session could not be taken up", { session_id, error: String(error) });
+        // A log that does not answer says nothing about the session: its messages wait for us.
+        if (error instanceof LogError && error.code !== "fenced") clock.after(AGAIN_MS, () => this.#taken([claim]));
+      });
     }
     this.#working--;
     if (this.#working === 0) await this.#closeLostTasks().catch(() => undefined);
@@ -255,6 +258,8 @@ export class ClusterMember {
 
   async #takeUp({ session_id, epoch, from, reason }: Claim): Promise<void> {
     const elsewhere = reason !== "restart";
+    // Its owner was lost before it had made the session: there is nothing to take up, and from here on nobody makes it.
+    if (!(await this.log.row("session", session_id))) return this.#node.forget(session_id);
     if (!elsewhere && !(await this.#isOpen(session_id))) return;
     const moved = elsewhere ? { from, to: this.#profile.node_id, epoch, reason } : null;
     await this.#manager?.takeUp(session_id, moved);

@@ -7,6 +7,7 @@ import type { Readable } from "node:stream";
 import type { EventText } from "../schema/envelope.ts";
 import type { Disposition, LedgerDirection } from "../schema/native.ts";
 import type { StreamKind } from "../schema/stream-kind.ts";
+import type { Distribution } from "./distribution.ts";
 import type { LogError } from "./log-error.ts";
 
 export type { Disposition, LedgerDirection } from "../schema/native.ts";
@@ -360,7 +361,15 @@ export type LogHealth = { pending_bytes: number; damage: DamageReport } & (
   | { state: "failing"; code: LogError["code"]; message: string; since: number }
 );
 
-export type LogStats = { commits: number; failed_commits: number; events: number; subscribers: number; pending_bytes: number };
+export type LogStats = {
+  commits: number;
+  failed_commits: number;
+  events: number;
+  subscribers: number;
+  pending_bytes: number;
+  /** Where a server commits: how long that takes, how many chunks one commit writes, and how often an answer was lost. */
+  server?: { commit_seconds: Distribution; commit_rows: Distribution; ambiguous: number };
+};
 
 export interface Log {
   /** Of this log, made once. A copy has the same. */

@@ -1,5 +1,6 @@
 // What Prometheus reads. Counts only; the text is made when it is asked for.
-import type { Log, StreamPage } from "../log/contract.ts";
+import type { Log, LogStats, StreamPage } from "../log/contract.ts";
+import type { Distribution } from "../log/distribution.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import type { OpenStreams } from "./open-streams.ts";
 
@@ -59,6 +60,7 @@ export class Metrics {
       ]),
       family("dragoman_log_set_aside", "gauge", "Damaged logs kept aside in the data directory.", [["", setAsideLogs()]]),
       family("dragoman_log_pending_bytes", "gauge", "Bytes that wait for their commit.", [["", health.pending_bytes]]),
+      ...serverCommits(log.stats().server),
       ...Object.entries(this.#sources.fleet?.() ?? {}).map(([name, value]) =>
         family(`dragoman_${name}`, name.endsWith("_total") ? "counter" : "gauge", "Of this node in its fleet.", [["", value]]),
       ),
@@ -120,6 +122,31 @@ const family = (name: string, type: string, help: string, samples: Iterable<read
   for (const [label, value] of samples) text += `${name}${label} ${value}\n`;
   return text;
 };
+
+/** Where the log is a server's. */
+function serverCommits(server: LogStats["server"]): string[] {
+  if (!server) return [];
+  return [
+    histogram(
+      "dragoman_commit_seconds",
+      "How long a commit took, from when it was sent until its answer was sure.",
+      server.commit_seconds,
+    ),
+    histogram("dragoman_commit_rows", "Chunks of events and of native messages in one commit.", server.commit_rows),
+    family("dragoman_ambiguous_total", "counter", "Commits whose answer was lost: the log was asked what became of them.", [
+      ["", server.ambiguous],
+    ]),
+  ];
+}
+
+function histogram(name: string, help: string, { bounds, counts, sum }: Distribution): string {
+  let [text, count] = [`# HELP ${name} ${help}\n# TYPE ${name} histogram\n`, 0];
+  counts.forEach((here, index) => {
+    count += here;
+    text += `${name}_bucket${labels({ le: String(bounds[index] ?? "+Inf") })} ${count}\n`;
+  });
+  return `${text}${name}_sum ${sum}\n${name}_count ${count}\n`;
+}
 
 const labels = (pairs: Record<string, string>): string =>
   `{${Object.entries(pairs)

@@ -48,6 +48,11 @@ export class LoadedSessions {
     return this.#sessions.get(id);
   }
 
+  /** The same, also when somebody is reading it just now. */
+  async present(id: string): Promise<Session | undefined> {
+    return this.#sessions.get(id) ?? (await this.#loading.get(id)?.catch(() => undefined));
+  }
+
   /** The least recently used first. */
   all(): Session[] {
     return [...this.#sessions.values()];

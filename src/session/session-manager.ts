@@ -100,14 +100,15 @@ export class SessionManager {
    * it was being imported: then it is removed.
    */
   async takeUp(id: string, moved: EventDataOf["session.moved"] | null): Promise<boolean> {
-    this.#loaded.abandon(id);
     const row = await this.#options.log.row("session", id);
     if (row && isImporting(row.state)) await this.#options.log.delete("session", id);
-    const session = await this.#loaded.load(id, { recover: true });
+    // Somebody may have asked for it first: then it was read, and what was open closed, and a turn may run by now.
+    const present = await this.#loaded.present(id);
+    const session = present ?? (await this.#loaded.load(id, { recover: true }));
     if (!session) return false;
     if (moved) session.moved(moved);
     await session.stream.committed();
-    if (await this.#goesOn(session)) await session.resume();
+    if (!present && (await this.#goesOn(session))) await session.resume();
     else session.pump();
     return true;
   }
@@ -119,14 +120,18 @@ export class SessionManager {
 
   /** For another node: the running turn ends by itself or is cut, and everything is committed. Nothing new begins here meanwhile. */
   async handOver(id: string, when: "turn_end" | "now"): Promise<void> {
-    const session = this.#loaded.get(id);
+    const session = await this.#loaded.present(id);
     if (!session) return;
     session.hold();
     while (when === "turn_end" && session.projection.turn !== null && session.alive && !this.#closed)
       await new Promise((resolve) => setTimeout(resolve, TURN_LOOK_MS));
-    await session.suspend();
-    await session.stream.committed();
-    this.#loaded.letGoOf(id);
+    try {
+      await session.suspend();
+      // However long the log takes: an object that is given up half would accept messages and never deliver them.
+      await session.stream.committed({ bounded: false });
+    } finally {
+      this.#loaded.letGoOf(id);
+    }
   }
 
   /** The agent was in the middle of a turn that it can continue. */

@@ -171,6 +171,23 @@ describe.skipIf(withoutPostgres())("a fleet", () => {
     await proxy.close();
   });
 
+  it("the metrics of a node say what it owns, what its commits cost, and how long its lease holds", async () => {
+    const id = await create("b");
+    await call(b, "POST", `/v1/sessions/${id}/messages`, { message: "say one" });
+    await ended(b, id, 1);
+    const text = await (await call(b, "GET", "/metrics")).text();
+    const value = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+    const { nodes } = await json<{ nodes: { node_id: string; sessions: number }[] }>(a, "GET", "/v1/nodes");
+    expect(value("dragoman_owned_sessions")).toBe(nodes.find(({ node_id }) => node_id === "b")?.sessions);
+    expect(value("dragoman_commit_seconds_count")).toBeGreaterThan(0);
+    expect(value("dragoman_commit_rows_count")).toBe(value("dragoman_commit_seconds_count"));
+    expect(value('dragoman_commit_rows_bucket{le="\\+Inf"}')).toBe(value("dragoman_commit_rows_count"));
+    expect(value("dragoman_commit_rows_sum")).toBeGreaterThan(0);
+    expect(value("dragoman_lease_seconds")).toBeLessThanOrEqual(3);
+    for (const name of ["takeovers_total", "fenced_total", "fencings_total", "ambiguous_total", "tail_peers"])
+      expect(value(`dragoman_${name}`), name).toBeGreaterThanOrEqual(0);
+  });
+
   it("a WebSocket through a gateway takes commands and tells events", async () => {
     const id = await create("a");
     const socket = new WebSocket(`${gateway?.url.replace("http", "ws")}/v1/sessions/${id}/ws`, {

@@ -1,306 +1,190 @@
 /**
- * A node of the simulation: the real `FleetNode` on a virtual clock and network, and a model of what a daemon does with the sessions it owns. It writes, starts turns, accepts
- * messages and informs followers, by the same rules as the daemon: nothing is shown, answered or given to an agent before its commit was answered, and a lost answer is resolved by asking the log.
+ * One process of a node in the simulation: the daemon's own member of a cluster, its log on Postgres, its session manager and its tail, on a virtual clock, network and database. What is left out is
+ * HTTP, the disk, and real agents.
  */
-import { FleetNode, type FleetTimes } from "../fleet-node.ts";
-import type { Claim, NodeProfile, Registry } from "../registry.ts";
-import type { BrokenRule, Commit, Line, Store } from "./test-store.ts";
-import { type Process, Unknown, type World } from "./test-world.ts";
+import type { AgentHost, Translator } from "../../agents/contract.ts";
+import { ClusterMember } from "../../daemon/cluster.ts";
+import type { Log, StreamWriter } from "../../log/contract.ts";
+import type { Session } from "../../schema/session.ts";
+import { Idempotency } from "../../server/idempotency.ts";
+import { countingIds, isoClock } from "../../session/ids.ts";
+import { SessionManager } from "../../session/session-manager.ts";
+import type { Fleet } from "../fleet.ts";
+import type { SimDatabase } from "./test-database.ts";
+import { networkOf, type Peer } from "./test-network.ts";
+import type { BrokenRule } from "./test-rules.ts";
+import { simAgent } from "./test-sim-agent.ts";
+import type { World } from "./test-world.ts";
 
-export const TIMES: FleetTimes = { term_ms: 2_000, renew_ms: 500, claim_ms: 500, claim_limit: 3, compare_rounds: 4 };
+export const TERM_MS = 2_000;
 
-export type Checker = {
-  acknowledged(id: string, first: number, texts: readonly string[]): void;
-  prompted(message: string): void;
+export type SimContext = {
+  world: World;
+  database: SimDatabase;
+  broken: BrokenRule | null;
+  peers(): readonly SimNode[];
+  started(node: SimNode, directory: string): void;
+  prompted(node: SimNode, text: string): void;
+  warn(node: SimNode, message: string, fields: unknown): void;
 };
 
-export type Follower = { id: string; take(lines: readonly Pick<Line, "sequence" | "text">[]): void; look(): void };
-
-export type SimContext = { world: World; store: Store; registry: Registry; checker: Checker; broken: BrokenRule | null };
-
-/** Not ours, or not any more. */
-class NotOwner extends Error {}
-
-class SimSession {
-  readonly id: string;
-  readonly epoch: number;
-  last = 0;
-  queue: string[] = [];
-  keys = new Set<string>();
-  closed = false;
-  /** One commit at a time. */
-  #turn: Promise<unknown> = Promise.resolve();
-
-  constructor(id: string, epoch: number) {
-    this.id = id;
-    this.epoch = epoch;
-  }
-
-  exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const next = this.#turn.then(() => {
-      if (this.closed) throw new NotOwner();
-      return work();
-    });
-    this.#turn = next.catch(() => undefined);
-    return next;
-  }
-}
-
-export class SimNode implements Process {
-  life = 0;
+export class SimNode implements Peer {
+  life = 1;
   stoppedUntil = 0;
-  alive = false;
-  fleet: FleetNode | null = null;
-  readonly followers = new Set<Follower>();
-  readonly profile: NodeProfile;
+  cutUntil = 0;
+  alive = true;
+  readonly skew: number;
   readonly id: string;
-  #sessions = new Map<string, SimSession>();
+  /** Of this process: a node that starts again is another one. */
+  readonly name: string;
+  readonly url: string;
+  log: Log | null = null;
+  member: ClusterMember | null = null;
+  #manager: SessionManager | null = null;
+  #keys: Idempotency | null = null;
   readonly #context: SimContext;
-  #peers: readonly SimNode[] = [];
 
-  constructor(context: SimContext, profile: NodeProfile) {
+  constructor(context: SimContext, id: string, ordinal: number) {
     this.#context = context;
-    this.profile = profile;
-    this.id = profile.node_id;
+    this.id = id;
+    this.name = `${id}#${ordinal}`;
+    this.url = `http://${id}-${ordinal}`;
+    this.skew = (context.world.random() - 0.5) * 60_000;
   }
 
-  meet(peers: readonly SimNode[]): void {
-    this.#peers = peers;
+  get fleet(): Fleet | null {
+    return this.member?.fleet ?? null;
   }
 
-  holds(id: string): number | undefined {
-    const session = this.#sessions.get(id);
-    return session?.closed ? undefined : session?.epoch;
-  }
-
-  start(): void {
-    const { world } = this.#context;
-    this.life++;
-    this.alive = true;
-    this.#sessions = new Map();
-    const fleet = new FleetNode({
-      registry: this.#registry(),
-      profile: this.profile,
-      clock: {
-        after: (ms, run) => {
-          let cancelled = false;
-          world.at(ms, this, () => void (cancelled || run()));
-          return () => {
-            cancelled = true;
-          };
-        },
-      },
-      duties: {
-        taken: (claims) => claims.forEach((claim) => void this.#open(claim).catch(this.#ignore)),
-        lost: (ids) => ids.forEach((id) => void this.#close(id)),
-        load: () => this.#sessions.size,
-      },
-      times: TIMES,
-    });
-    this.fleet = fleet;
-    fleet.start().catch(() => this.crash(200));
+  /** It is up and has joined. */
+  get joined(): boolean {
+    return this.alive && this.#manager !== null;
   }
 
   /** Its memory is gone, and so is all it waited for. */
-  crash(ms: number): void {
+  kill(): void {
     this.life++;
     this.alive = false;
-    this.fleet?.halt();
-    this.fleet = null;
-    this.#sessions = new Map();
-    this.followers.clear();
-    this.#context.world.at(ms, null, () => this.start());
+    this.#manager = null;
   }
 
-  /** A new session. Rejects when it cannot be said whether there is one. */
-  async create(id: string, place: string | null): Promise<void> {
-    const { world, store } = this.#context;
-    const epoch = await this.fleet?.own({ session_id: id, agent: "mock", place });
-    if (epoch === undefined) throw new NotOwner();
-    const made = await world.ask(this, () => store.create(id, epoch, this.#name));
-    if (!made) throw new NotOwner();
-    this.#keep(new SimSession(id, epoch));
+  owns(id: string): boolean {
+    return this.alive && this.member?.owns(id) === true;
   }
 
-  /** [O10] As the owner does it: everything committed, then released. */
-  async move(id: string, to: string): Promise<void> {
-    const session = this.#sessions.get(id);
-    if (!session || session.closed) return;
-    await session.exclusive(async () => {
-      session.closed = true;
-      await this.fleet?.release(id, to);
-    });
-    await this.#peers.find((peer) => peer.id === to)?.fleet?.claimNow();
+  async start(): Promise<void> {
+    const { world, database, broken, peers } = this.#context;
+    const member = await ClusterMember.open(
+      {
+        ...{ url: "", kind: "node" as const, nodeId: this.id, labels: {}, places: [{ path: "/shared", name: "shared" }] },
+        ...{ secret: "a secret of the simulation, for it alone", leaseMs: TERM_MS, advertiseUrl: this.url },
+        outside: { connect: database.connectOf(this), peers: networkOf(world, this, peers) },
+      },
+      {
+        agents: () => ["mock"],
+        capacity: 100,
+        log: (_, message, fields) => this.#context.warn(this, message, fields),
+        onLogError: () => undefined,
+      },
+    );
+    this.member = member;
+    this.log = broken === "O7 start" ? hasty(member.log) : member.log;
+    const manager = this.#sessions(this.log);
+    const careless = { handOver: async () => undefined };
+    member.attach(broken === "O10 turn" ? replaced(manager, careless) : manager, async () => undefined);
+    await member.start(this.url);
+    this.#manager = manager;
+  }
+
+  create(session_id: string, directory: string): Promise<Session> {
+    return this.#up().create({ session_id, agent: "mock", directory });
   }
 
   /** A client's message, by whatever node it came to: one hop to the owner. */
-  async send(id: string, message: string): Promise<void> {
-    const { registry, world } = this.#context;
-    const [found] = await world.ask(this, () => registry.find([id]));
-    const owner = this.#peers.find((peer) => peer.id === found?.owner?.node_id);
-    if (!owner || !found?.owned) throw new NotOwner();
-    if (owner === this) return this.accept(id, message);
-    return world.hop(this, owner, () => owner.accept(id, message));
+  async send(id: string, text: string, hops = 0): Promise<void> {
+    const { world, peers } = this.#context;
+    const route = await this.fleet?.route(id);
+    if (route?.at === "here") {
+      return this.#accept(id, text);
+    }
+    const to = route?.at === "node" && hops === 0 ? peers().find(({ url }) => url === route.node.url) : undefined;
+    if (!to) throw new Error(`${id} is nowhere`);
+    return world.hop(this, to, () => to.send(id, text, 1));
   }
 
-  async accept(id: string, message: string): Promise<void> {
-    const session = this.#sessions.get(id);
-    if (!session || session.closed) throw new NotOwner();
-    await session.exclusive(async () => {
-      if (session.keys.has(message)) return;
-      await this.#commit(session, [`queued ${message}`], { put: message });
-      session.queue.push(message);
-      session.keys.add(message);
+  async move(id: string, to: string): Promise<void> {
+    await this.fleet?.move(id, { node: to }, "turn_end");
+  }
+
+  /** As the route does it: under a key, which is the text. */
+  async #accept(id: string, text: string): Promise<void> {
+    const manager = this.#up();
+    this.#keys ??= new Idempotency(this.log as Log);
+    const keys = this.#keys;
+    const began = await keys.begin(text, text, { resumable: true });
+    if (began !== null && began !== "again") return;
+    let status = 503;
+    try {
+      const session = await manager.get(id);
+      await session.send(text, [], "queue", undefined, { key: { id: text, again: began === "again" } });
+      status = 202;
+    } finally {
+      await keys.keep(text, { request: text, status, type: "", body: "" });
+    }
+  }
+
+  #up(): SessionManager {
+    if (!this.#manager) throw new Error(`${this.name} is not up`);
+    return this.#manager;
+  }
+
+  #sessions(log: Log): SessionManager {
+    const { world, started, prompted, warn } = this.#context;
+    const agent = simAgent(world.random, {
+      started: (directory) => started(this, directory),
+      prompted: (text) => prompted(this, text),
     });
+    const now = (): number => Date.now();
+    const manager: SessionManager = new SessionManager({
+      ...{ log, now, ids: countingIds(`${this.name}.`), clock: isoClock(now), defaultDirectory: "/shared" },
+      agent: () => ({ agent, host }),
+      inspect: async () => ({ installed: true, path: "mock", version: "1", signed_in: null, advice: null }),
+      directories: { isTrusted: () => true, rootOf: (directory) => directory, add: () => undefined },
+      times: { idle_ms: 4_000, stall_ms: 60_000, interrupt_ms: 1_000 },
+      limits: { sessions: 100, queued: 100 },
+      agentEnvironment: () => ({}),
+      warn: (message, fields) => warn(this, message, fields),
+      whereabouts: (id) => this.member?.whereabouts(id) ?? {},
+      isUsed: (id) => !this.owns(id),
+      searchReady: () => true,
+    });
+    const host = {
+      openChannel: (translator: Translator) => manager.openChannel(translator),
+      log: (_: string, message: string, fields?: unknown) => warn(this, message, fields),
+    } as unknown as AgentHost;
+    return manager;
   }
+}
 
-  /** Somebody put a message into the queue of the store, and says so, perhaps late. */
-  notice(id: string, message: string): void {
-    const session = this.#sessions.get(id);
-    if (session && !session.queue.includes(message)) session.queue.push(message);
-  }
+/** Some methods of an object, replaced. */
+function replaced<T extends object>(object: T, methods: Partial<T>): T {
+  return new Proxy(object, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(methods, name) ?? Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
 
-  /** There is something new in the log. */
-  poke(id: string): void {
-    for (const follower of this.followers) if (follower.id === id) follower.look();
-  }
-
-  get #name(): string {
-    return `${this.id}/${this.life}`;
-  }
-
-  /** The database's side runs the real code of the registry; its answers come over the network. */
-  #registry(): Registry {
-    const { world, registry } = this.#context;
-    const remote = <A extends unknown[], T>(call: (...given: A) => Promise<T>) => {
-      return (...given: A): Promise<T> => world.ask(this, () => call.apply(registry, given));
-    };
-    return {
-      join: remote(registry.join),
-      renew: remote(registry.renew),
-      leave: remote(registry.leave),
-      fenceDead: remote(registry.fenceDead),
-      claim: remote(registry.claim),
-      own: remote(registry.own),
-      release: remote(registry.release),
-      forget: remote(registry.forget),
-      owned: remote(registry.owned),
-      ownedBy: remote(registry.ownedBy),
-      taskOwner: remote(registry.taskOwner),
-      find: remote(registry.find),
-      nodes: remote(registry.nodes),
-      forgetGone: remote(registry.forgetGone),
-      mark: remote(registry.mark),
-    };
-  }
-
-  /** Fence before you read: from its answer on nobody else writes, so what is read stays true. */
-  async #open({ session_id: id, epoch }: Claim): Promise<void> {
-    const { world, store } = this.#context;
-    for (;;) {
-      if (this.fleet?.epochOf(id) !== epoch || this.holds(id) === epoch) return;
-      try {
-        const taken = await world.ask(this, () => store.take(id, epoch, this.#name));
-        if (taken === "absent") return;
-        if (taken === undefined) return this.fleet?.refused(id);
-        const session = new SimSession(id, epoch);
-        Object.assign(session, taken);
-        return this.#keep(session);
-      } catch (error) {
-        if (!(error instanceof Unknown)) throw error;
-        await this.#sleep(100);
-      }
-    }
-  }
-
-  #keep(session: SimSession): void {
-    if (this.fleet?.epochOf(session.id) !== session.epoch) return;
-    this.#close(session.id);
-    this.#sessions.set(session.id, session);
-    void this.#work(session).catch(this.#ignore);
-  }
-
-  #close(id: string): void {
-    const session = this.#sessions.get(id);
-    if (session) session.closed = true;
-    this.#sessions.delete(id);
-  }
-
-  async #work(session: SimSession): Promise<void> {
-    const { world } = this.#context;
-    while (!session.closed) {
-      await session.exclusive(async () => {
-        const [message] = session.queue;
-        if (message === undefined) return this.#commit(session, this.#texts(), {});
-        return this.#begin(session, message);
-      });
-      await this.#sleep(world.random() * 120);
-    }
-  }
-
-  /** [O7] Its message leaves the queue in the commit in which its turn begins, and only then does the agent get it. */
-  async #begin(session: SimSession, message: string): Promise<void> {
-    const { checker, broken } = this.#context;
-    if (broken === "prompt") checker.prompted(message);
-    const began = await this.#commit(session, [`turn ${message}`], { remove: message });
-    session.queue = session.queue.filter((each) => each !== message);
-    if (began && broken !== "prompt") checker.prompted(message);
-  }
-
-  #texts(): string[] {
-    const { random } = this.#context.world;
-    return Array.from({ length: 1 + Math.floor(random() * 3) }, () => `said ${Math.floor(random() * 1e9)}`);
-  }
-
-  /** [O3, O4] False: the message was not queued any more. Throws when the stream is another's. */
-  async #commit(session: SimSession, texts: readonly string[], queue: Pick<Commit, "put" | "remove">): Promise<boolean> {
-    const { world, store, broken, checker } = this.#context;
-    const { id, epoch } = session;
-    const first = session.last + 1;
-    const commit = { writer: this.#name, epoch, first, texts, ...queue };
-    if (broken === "visible") this.#publish(id, first, texts);
-    for (;;) {
-      const answer = await world.ask(this, () => store.commit(id, commit)).catch(() => "unknown" as const);
-      if (answer === "gone") return false;
-      if (answer === "ok") break;
-      const seen = await this.#look(session);
-      if (seen.epoch !== epoch || (seen.last !== first - 1 && seen.last !== first - 1 + texts.length)) {
-        this.fleet?.refused(id);
-        throw new NotOwner();
-      }
-      if (seen.last >= first) break;
-    }
-    session.last += texts.length;
-    checker.acknowledged(id, first, texts);
-    if (broken !== "visible") this.#publish(id, first, texts);
-    return true;
-  }
-
-  async #look(session: SimSession): Promise<{ epoch: number; last: number }> {
-    const { world, store } = this.#context;
-    for (;;) {
-      try {
-        return await world.ask(this, () => store.look(session.id));
-      } catch {
-        await this.#sleep(100);
-      }
-    }
-  }
-
-  /** Followers of this node get it from its memory, those of others look into the log when they are notified. */
-  #publish(id: string, first: number, texts: readonly string[]): void {
-    const { world } = this.#context;
-    const lines = texts.map((text, index) => ({ sequence: first + index, text }));
-    for (const follower of this.followers)
-      if (follower.id === id) world.at(1 + world.random() * 20, null, () => follower.take(lines));
-    for (const peer of this.#peers) if (peer !== this && peer.alive) world.at(1 + world.random() * 20, peer, () => peer.poke(id));
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#context.world.at(ms, this, resolve));
-  }
-
-  readonly #ignore = (error: unknown): void => {
-    if (!(error instanceof NotOwner) && !(error instanceof Unknown)) this.#context.world.fail(error);
-  };
+/** A log whose writers do not wait where a delivery does. */
+function hasty(log: Log): Log {
+  const writer = (given: StreamWriter): StreamWriter =>
+    replaced(given, { committed: async (options) => (options?.bounded === false ? undefined : given.committed(options)) });
+  return replaced(log, {
+    create: async (...given) => writer(await log.create(...given)),
+    writer: async (...given) => {
+      const taken = await log.writer(...given);
+      return taken && writer(taken);
+    },
+  });
 }

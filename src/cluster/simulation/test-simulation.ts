@@ -1,251 +1,224 @@
 /**
- * One history of a fleet: nodes that crash, stop for a while and wake, a database that crashes, drains and moves, clients that send messages with keys and follow over random nodes.
- * Afterwards every promise of the protocol is checked against what the database holds.
+ * One history of a fleet: processes that crash, stop for a while and wake, are started a second time, or do not reach the database or each other; a database that crashes; drains and moves; clients
+ * that send messages with keys and follow over any node. Every promise is checked when it can be, and in the end against what the database holds.
  */
-import { MemoryRegistry } from "../memory-registry.ts";
-import { placeSession } from "../placement.ts";
-import { type Follower, SimNode } from "./test-sim-node.ts";
-import { type BrokenRule, type Line, Store } from "./test-store.ts";
+import { Client, Sender } from "./test-clients.ts";
+import { SimDatabase } from "./test-database.ts";
+import { enterWorld } from "./test-globals.ts";
+import type { BrokenRule } from "./test-rules.ts";
+import { SimNode, TERM_MS } from "./test-sim-node.ts";
+import { Story } from "./test-story.ts";
 import { Violation, World } from "./test-world.ts";
 
-const END_MS = 60_000;
+const FAULTS_END_MS = 16_000;
 /** No faults any more: whatever is open must come right by itself. */
-const CALM_MS = 20_000;
-const POLL_MS = 250;
+const CALM_END_MS = 30_000;
+/** An outage of the database alone, longer than a lease, and time after it. */
+const OUTAGE_MS = TERM_MS * 1.5;
+const END_MS = CALM_END_MS + OUTAGE_MS + TERM_MS * 3;
 
-export type SimulationOptions = { seed: number; broken?: BrokenRule | null };
+export type SimulationOptions = { seed: number; broken?: BrokenRule | null; trace?: (line: string) => void };
 export type SimulationResult = Record<
-  "events" | "takeovers" | "crashes" | "stops" | "database" | "moves" | "drains" | "messages",
+  "events" | "takeovers" | "crashes" | "stops" | "twins" | "database" | "cuts" | "moves" | "drains" | "messages" | "seen",
   number
 >;
 
-export async function simulate({ seed, broken = null }: SimulationOptions): Promise<SimulationResult> {
-  const history = new History(seed, broken);
-  await history.run();
-  return history.check();
+export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
+  const world = new World(options.seed);
+  const leave = enterWorld(world);
+  try {
+    const history = new History(world, options);
+    await history.run();
+    return history.check();
+  } finally {
+    leave();
+  }
 }
 
 class History {
   readonly #world: World;
-  readonly #store: Store;
-  readonly #registry: MemoryRegistry;
-  readonly #nodes: SimNode[];
+  readonly #database: SimDatabase;
+  readonly #story: Story;
+  readonly #context: ConstructorParameters<typeof SimNode>[0];
+  /** Of each node the process that was started last, and those before that have not ended. */
+  readonly #nodes = new Map<string, SimNode>();
+  readonly #ghosts = new Set<SimNode>();
   readonly #clients: Client[] = [];
-  readonly #acknowledged: { id: string; first: number; texts: readonly string[] }[] = [];
-  readonly #prompts = new Map<string, number>();
-  readonly #accepted = new Map<string, string>();
-  /** Where messages come from: the owner alone, as in the daemon, or the store. */
-  readonly #byStore: boolean;
-  readonly #counts = { crashes: 0, stops: 0, database: 0, moves: 0, drains: 0, messages: 0 };
+  readonly #sender: Sender;
+  readonly #counts = { crashes: 0, stops: 0, twins: 0, database: 0, cuts: 0, moves: 0, drains: 0 };
+  readonly #say: (line: string) => void;
+  #processes = 0;
 
-  constructor(seed: number, broken: BrokenRule | null) {
-    const world = new World(seed);
+  constructor(world: World, { broken = null, trace }: SimulationOptions) {
     this.#world = world;
-    this.#store = new Store(broken);
-    this.#registry = new MemoryRegistry(
-      () => world.now,
-      (id, epoch) => this.#store.fence(id, epoch),
-    );
-    const checker = {
-      acknowledged: (id: string, first: number, texts: readonly string[]) => void this.#acknowledged.push({ id, first, texts }),
-      prompted: (message: string) => this.#prompted(message),
+    this.#database = new SimDatabase(world, broken);
+    const say = (line: string): void => trace?.(`${world.now.toFixed(0)} ${line}`);
+    this.#say = say;
+    this.#story = new Story(world, this.#database.tables, say);
+    this.#context = {
+      ...{ world, database: this.#database, broken, peers: () => this.#all() },
+      started: ({ id }, directory) => this.#story.started(id, directory),
+      prompted: (_, text) => this.#story.prompted(text),
+      warn: ({ name }, message, fields) => say(`${name}: ${message} ${JSON.stringify(fields).slice(0, 200)}`),
     };
-    const context = { world, store: this.#store, registry: this.#registry, checker, broken };
-    const count = 2 + Math.floor(world.random() * 4);
-    this.#byStore = broken === "count" || (broken === null && world.random() < 0.3);
-    this.#nodes = Array.from({ length: count }, (_, index) => {
-      const node_id = `n${index}`;
-      const named = { node_id, url: `http://${node_id}`, writer: node_id, kind: "node" as const, version: "1" };
-      return new SimNode(context, { ...named, labels: {}, places: ["shared"], agents: ["mock"], capacity: 100 });
-    });
-    for (const node of this.#nodes) node.meet(this.#nodes);
+    this.#sender = new Sender(world, () => this.#up());
+    const count = 2 + Math.floor(world.random() * 3);
+    for (let no = 0; no < count; no++) this.#nodes.set(`n${no}`, this.#begin(`n${no}`, world.random() * 500));
   }
 
   async run(): Promise<void> {
     const world = this.#world;
-    for (const node of this.#nodes) world.at(world.random() * 500, null, () => node.start());
-    const sessions = 4 + Math.floor(world.random() * 8);
-    for (let no = 0; no < sessions; no++) world.at(600 + world.random() * 2_000, null, () => void this.#create(`s${no}`, 0));
+    const sessions = 2 + Math.floor(world.random() * 3);
+    for (let no = 0; no < sessions; no++) world.at(700 + world.random() * 2_000, null, () => void this.#create(`s${no}`, 0));
     world.at(3_000, null, () => this.#chaos());
     world.at(3_000, null, () => this.#message(0));
+    await world.run(CALM_END_MS);
+    const before = this.#owners();
+    world.crashDatabase(OUTAGE_MS);
     await world.run(END_MS);
+    const after = this.#owners();
+    for (const [id, owner] of before)
+      if (after.get(id) !== owner)
+        throw new Violation(`an outage of the database alone moved ${id} from ${owner} to ${after.get(id)}`);
   }
 
-  /** Placed by the real rule. Tried again under another id where nobody can say whether it is there. */
+  #all(): SimNode[] {
+    return [...this.#nodes.values(), ...this.#ghosts];
+  }
+
+  #up(): SimNode[] {
+    return this.#all().filter(({ joined }) => joined);
+  }
+
+  #begin(id: string, ms: number): SimNode {
+    const world = this.#world;
+    const node = new SimNode(this.#context, id, this.#processes++);
+    world.at(ms, node, () =>
+      node.start().catch(() => {
+        node.kill();
+        if (this.#nodes.get(id) === node) world.at(300, null, () => void this.#nodes.set(id, this.#begin(id, 0)));
+      }),
+    );
+    return node;
+  }
+
+  /** Tried again under another id where nobody can say whether it is there. */
   async #create(id: string, tries: number): Promise<void> {
     const world = this.#world;
-    const place = world.random() < 0.8 ? "shared" : null;
-    const choice = placeSession(await this.#registry.nodes(), { agent: "mock", place: null }, world.random);
-    const node = "node" in choice ? this.#nodes.find(({ id: each }) => each === choice.node.node_id) : undefined;
+    const node = this.#any(this.#up());
     try {
-      if (!node?.alive) throw new Error("nobody takes it");
-      await world.hop(null, node, () => node.create(id, place));
-      this.#clients.push(new Client(this.#world, this.#store, this.#nodes, id));
+      if (!node) throw new Error("nobody is up");
+      const directory = world.random() < 0.8 ? `/shared/${id}` : `/only/${node.id}/${id}`;
+      await world.hop(null, node, () => node.create(id, directory));
+      this.#clients.push(new Client(world, this.#database.tables, () => this.#up(), id));
     } catch {
       if (tries < 20) world.at(300, null, () => void this.#create(`${id}.${tries}`, tries + 1));
     }
   }
 
-  #prompted(message: string): void {
-    const times = (this.#prompts.get(message) ?? 0) + 1;
-    this.#prompts.set(message, times);
-    if (times > 1) this.#world.fail(new Violation(`message ${message} was given to an agent twice`));
-  }
-
   #chaos(): void {
     const world = this.#world;
     const { random } = world;
-    const node = this.#any(this.#nodes);
+    const node = this.#any(this.#up());
+    if (world.now > FAULTS_END_MS) {
+      world.calm = true;
+      return;
+    }
+    world.at(150 + random() * 1_500, null, () => this.#chaos());
+    if (!node) return;
     const dice = random();
-    if (dice < 0.25) {
-      this.#counts.crashes++;
-      node.crash(200 + random() * 6_000);
-    } else if (dice < 0.6) {
-      this.#counts.stops++;
-      node.stoppedUntil = world.now + random() * 8_000;
-    } else if (dice < 0.7) {
+    this.#say(`${node.name}: fault ${dice.toFixed(2)}`);
+    if (dice < 0.2) this.#crash(node);
+    else if (dice < 0.45) this.#stop(node);
+    else if (dice < 0.52) this.#twin(node);
+    else if (dice < 0.6) {
       this.#counts.database++;
       world.crashDatabase(100 + random() * 3_000);
-    } else if (dice < 0.85) {
-      this.#counts.moves++;
-      const id = this.#any(node.fleet?.owned() ?? []);
-      if (id !== undefined) void node.move(id, this.#any(this.#nodes).id).catch(() => undefined);
-    } else if (dice < 0.9) {
-      this.#counts.drains++;
-      void this.#registry.mark(node.id, "draining");
-      world.at(3_000, null, () => void this.#registry.mark(node.id, "up"));
-    }
-    if (world.now < END_MS - CALM_MS) world.at(300 + random() * 4_000, null, () => this.#chaos());
+    } else if (dice < 0.7) {
+      this.#counts.cuts++;
+      node.cutUntil = Math.min(FAULTS_END_MS, world.now + random() * 5_000);
+    } else if (dice < 0.77) {
+      this.#counts.cuts++;
+      world.cut = { between: [node, this.#any(this.#up()) ?? node], until: world.now + random() * 5_000 };
+    } else if (dice < 0.92) this.#move(node);
+    else this.#drain(node);
   }
 
-  /** With a key: tried again over any node until somebody accepts it. */
+  #crash(node: SimNode): void {
+    this.#counts.crashes++;
+    node.kill();
+    this.#ghosts.delete(node);
+    if (this.#nodes.get(node.id) === node) this.#nodes.set(node.id, this.#begin(node.id, 200 + this.#world.random() * 4_000));
+  }
+
+  #stop(node: SimNode): void {
+    this.#counts.stops++;
+    node.stoppedUntil = this.#world.now + this.#world.random() * 6_000;
+  }
+
+  /** Its machine is taken to be dead, and the node is started elsewhere; then it wakes. */
+  #twin(node: SimNode): void {
+    if (this.#nodes.get(node.id) !== node) return;
+    this.#counts.twins++;
+    node.stoppedUntil = this.#world.now + 500 + this.#world.random() * 5_000;
+    this.#ghosts.add(node);
+    this.#nodes.set(node.id, this.#begin(node.id, this.#world.random() * 1_000));
+  }
+
+  #move(node: SimNode): void {
+    const id = this.#any(this.#clients.map((each) => each.id).filter((each) => node.owns(each)));
+    const to = this.#any([...this.#nodes.keys()]);
+    if (id === undefined || to === undefined) return;
+    this.#counts.moves++;
+    this.#world.at(0, node, () => void node.move(id, to).catch(() => undefined));
+  }
+
+  #drain({ id }: SimNode): void {
+    this.#counts.drains++;
+    const mark = (state: string): void => void this.#database.now("UPDATE dragoman.nodes SET state = $2", [id, state]);
+    mark("draining");
+    this.#world.at(3_000, null, () => mark("up"));
+  }
+
   #message(no: number): void {
     const world = this.#world;
-    const message = `m${no}`;
-    const id = this.#clients.length === 0 ? undefined : this.#any(this.#clients).id;
-    const send = async (): Promise<void> => {
-      if (id === undefined) return;
-      const node = this.#any(this.#nodes);
-      try {
-        if (this.#byStore) await this.#enqueue(id, message);
-        else await world.hop(null, node, () => node.send(id, message));
-        this.#accepted.set(message, id);
-      } catch {
-        world.at(100 + world.random() * 400, null, () => void send());
-      }
-    };
-    this.#counts.messages++;
-    void send();
-    if (world.now < END_MS - CALM_MS) world.at(world.random() * 2_000, null, () => this.#message(no + 1));
+    const id = this.#any(this.#clients)?.id;
+    if (id !== undefined) this.#sender.send(id, `message-${no}.`);
+    if (world.now < FAULTS_END_MS) world.at(world.random() * 1_500, null, () => this.#message(no + 1));
   }
 
-  async #enqueue(id: string, message: string): Promise<void> {
-    const world = this.#world;
-    await world.ask(null, () => this.#store.enqueue(id, message));
-    for (const node of this.#nodes) if (node.alive) world.at(world.random() * 400, node, () => node.notice(id, message));
-    // What nobody was informed of is found by whoever takes the session next; here nobody waits for that.
-    world.at(END_MS - 8_000 - world.now, null, () => this.#nodes.forEach((node) => void this.#remind(node, id)));
+  #any<T>(of: readonly T[]): T | undefined {
+    return of[Math.floor(this.#world.random() * of.length)];
   }
 
-  #remind(node: SimNode, id: string): void {
-    for (const message of this.#store.queued(id)) node.notice(id, message);
+  #owners(): Map<string, string> {
+    const { owners } = this.#database.tables;
+    return new Map([...owners.values()].map((owner) => [owner.session_id, `${owner.node_id} (epoch ${owner.epoch})`]));
   }
 
-  #any<T>(of: readonly T[]): T {
-    return of[Math.floor(this.#world.random() * of.length)] as T;
+  check(): SimulationResult {
+    const { tables } = this.#database;
+    for (const client of this.#clients) client.check();
+    this.#checkOwners();
+    this.#story.check(this.#sender.accepted);
+    const takeovers = this.#story.moves;
+    const events = [...tables.lines.values()].reduce((sum, lines) => sum + lines.length, 0);
+    const seen = this.#clients.reduce((sum, client) => sum + client.seen, 0);
+    return { ...this.#counts, events, takeovers, seen, messages: this.#sender.accepted.size };
   }
 
-  async check(): Promise<SimulationResult> {
-    const { streams } = this.#store;
-    for (const { id, first, texts } of this.#acknowledged)
-      texts.forEach((text, index) => {
-        if (streams.get(id)?.lines[first - 1 + index]?.text !== text)
-          throw new Violation(`acknowledged event ${id}:${first + index} is lost or changed`);
-      });
-    for (const [id, { lines }] of streams) checkLines(id, lines);
-    for (const client of this.#clients) client.check(streams.get(client.id)?.lines ?? []);
-    await this.#checkOwners();
-    for (const [message, id] of this.#accepted) {
-      const stream = streams.get(id);
-      const begun = stream?.lines.filter(({ text }) => text === `turn ${message}`).length ?? 0;
-      const waits = stream?.queue.includes(message) ?? false;
-      if (begun + Number(waits) !== 1)
-        throw new Violation(`message ${message} of ${id} waits: ${waits}, and began ${begun} times`);
-      if (waits) throw new Violation(`message ${message} of ${id} still waits when all is calm`);
-    }
-    const takeovers = [...streams.values()].reduce((sum, { epoch }) => sum + epoch - 1, 0);
-    const events = [...streams.values()].reduce((sum, { lines }) => sum + lines.length, 0);
-    return { ...this.#counts, events, takeovers };
-  }
-
-  /** In the end every session has one living owner, who knows it. */
-  async #checkOwners(): Promise<void> {
-    const ids = this.#clients.map(({ id }) => id);
-    for (const { session_id, owner, owned, epoch } of await this.#registry.find(ids)) {
-      const node = this.#nodes.find(({ id }) => id === owner?.node_id);
-      if (!owned || !node?.alive) throw new Violation(`session ${session_id} has no living owner in the end`);
-      if (node.holds(session_id) !== epoch)
-        throw new Violation(`${node.id} owns ${session_id} under ${epoch} and holds ${node.holds(session_id)}`);
-      const holders = this.#nodes.filter((each) => each.holds(session_id) !== undefined);
+  /** In the end every session has one living owner, who knows it, and nobody else believes to be it. */
+  #checkOwners(): void {
+    const { owners, nodes } = this.#database.tables;
+    for (const { node_id, state } of nodes.values())
+      if (state !== "up") throw new Violation(`${node_id} is ${state} when all is calm`);
+    for (const { id } of this.#clients) {
+      const owner = owners.get(id);
+      const node = this.#nodes.get(owner?.node_id ?? "");
+      if (!node?.owns(id)) throw new Violation(`${owner?.node_id} owns ${id} and does not know it`);
+      const holders = this.#all().filter((each) => each.owns(id));
       if (holders.length !== 1)
-        throw new Violation(`${session_id} is held by ${holders.map(({ id }) => id).join(" and ")} when all is calm`);
+        throw new Violation(`${id} is held by ${holders.map(({ name }) => name).join(" and ")} when all is calm`);
     }
-    const rows = await this.#registry.nodes();
-    for (const { node_id, state } of rows) if (state !== "up") throw new Violation(`${node_id} is ${state} when all is calm`);
-  }
-}
-
-function checkLines(id: string, lines: readonly Line[]): void {
-  let epoch = 0;
-  lines.forEach((line, index) => {
-    if (line.sequence !== index + 1) throw new Violation(`gap in ${id} at ${index + 1}`);
-    if (line.epoch < epoch) throw new Violation(`epochs go back in ${id} at ${index + 1}`);
-    epoch = line.epoch;
-  });
-}
-
-/** Follows one session over random nodes: reads the log, takes what its node sends it live, and must see 1, 2, 3 … once, as the log has it in the end. */
-class Client implements Follower {
-  readonly id: string;
-  readonly #world: World;
-  readonly #store: Store;
-  readonly #nodes: readonly SimNode[];
-  readonly #seen: string[] = [];
-
-  constructor(world: World, store: Store, nodes: readonly SimNode[], id: string) {
-    this.id = id;
-    this.#world = world;
-    this.#store = store;
-    this.#nodes = nodes;
-    this.#follow();
-  }
-
-  take(lines: readonly Pick<Line, "sequence" | "text">[]): void {
-    for (const { sequence, text } of lines) if (sequence === this.#seen.length + 1) this.#seen.push(text);
-  }
-
-  look(): void {
-    const after = this.#seen.length;
-    this.#world
-      .ask(null, () => this.#store.read(this.id, after, 50))
-      .then((lines) => this.take(lines))
-      .catch(() => undefined);
-  }
-
-  check(lines: readonly Line[]): void {
-    this.#seen.forEach((text, index) => {
-      if (lines[index]?.text !== text) throw new Violation(`a client saw ${this.id}:${index + 1}, which is not in the log`);
-    });
-    if (this.#seen.length < lines.length - 60)
-      throw new Violation(`a client is stuck at ${this.id}:${this.#seen.length} of ${lines.length}`);
-  }
-
-  #follow(): void {
-    const { random } = this.#world;
-    for (const node of this.#nodes) node.followers.delete(this);
-    const node = this.#nodes[Math.floor(random() * this.#nodes.length)];
-    if (node?.alive) node.followers.add(this);
-    this.look();
-    this.#world.at(POLL_MS + random() * 150, null, () => this.#follow());
   }
 }

@@ -13,8 +13,11 @@ export const randomOf = (seed: number): (() => number) => {
   };
 };
 
-/** A process: what it waits for is gone when it dies, and late when it is stopped. */
-export type Process = { life: number; stoppedUntil: number };
+/** A process: what it waits for is gone when it dies, and late when it is stopped. `cutUntil`: it does not reach the database. `skew`: what its clock is wrong by. */
+export type Process = { life: number; stoppedUntil: number; cutUntil: number; skew: number };
+
+const realImmediate = setImmediate;
+const BREATH = 5_000;
 
 type Event = { at: number; no: number; process: Process | null; life: number; run(): void };
 
@@ -32,6 +35,13 @@ export class World {
   #downUntil = 0;
   #generation = 0;
   #fault: unknown;
+  #turns = 0;
+  /** The one whose code runs now. */
+  current: Process | null = null;
+  /** Nothing breaks any more by itself. */
+  calm = false;
+  /** Two processes that do not reach each other, until when. */
+  cut: { between: readonly Process[]; until: number } = { between: [], until: 0 };
 
   constructor(seed: number) {
     this.random = randomOf(seed);
@@ -59,11 +69,23 @@ export class World {
         this.at(next.process.stoppedUntil - this.now, next.process, next.run);
         continue;
       }
+      this.current = next.process;
       next.run();
-      await new Promise((resolve) => setImmediate(resolve));
+      await this.#settled();
+      this.current = null;
       if (this.#fault !== undefined) throw this.#fault;
     }
     this.now = until;
+  }
+
+  /** Everything that can go on without time passing has done so: all promises. Now and then others in this real process get a turn. */
+  async #settled(): Promise<void> {
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    if (++this.#turns % BREATH === 0) await new Promise((resolve) => realImmediate(resolve));
+  }
+
+  isCut(one: Process, other: Process): boolean {
+    return this.cut.until > this.now && this.cut.between.includes(one) && this.cut.between.includes(other);
   }
 
   /** The database is gone for a while; what it had answered stays. */
@@ -76,17 +98,19 @@ export class World {
   ask<T>(process: Process | null, statement: () => T | Promise<T>): Promise<T> {
     const { random } = this;
     const generation = this.#generation;
-    const there = 1 + random() * 8 + (random() < 0.02 ? random() * 1_500 : 0);
     const back = 1 + random() * 8;
-    const breaks = random() < 0.01;
+    const breaks = !this.calm && random() < 0.01;
     const breaksBefore = random() < 0.5;
     // The connection may break while the statement is still on its way: the client knows nothing, and it runs all the same, later.
     const early = breaks && !breaksBefore && random() < 0.5;
+    const slow = early || (!this.calm && random() < 0.02);
+    const there = 1 + random() * 8 + (slow ? random() * 1_500 : 0);
     // An answer reaches only the process that asked.
     const life = process?.life ?? 0;
     return new Promise((resolve, reject) => {
       const unknown = (): void => reject(new Unknown());
-      if (early) this.at(there * random(), process, unknown);
+      if (process && process.cutUntil > this.now) return void this.at(random() * 2_000, process, unknown, life);
+      if (early) this.at(1 + random() * 20, process, unknown);
       this.at(there, null, () => {
         const down = this.#downUntil > this.now || this.#generation !== generation;
         if (early) return void (down || this.#run(statement));
@@ -102,13 +126,19 @@ export class World {
     const { random } = this;
     const life = from?.life ?? 0;
     return new Promise((resolve, reject) => {
-      const lost = random() < 0.01;
-      this.at(2_500, from, () => reject(new Unknown()));
+      let settled = false;
+      const lost = (!this.calm && random() < 0.01) || (from !== null && this.isCut(from, to));
+      this.at(2_500, from, () => void (settled || reject(new Unknown())));
       if (lost && random() < 0.5) return;
       this.at(1 + random() * 10, to, () => {
+        const back = (answer: () => void): void => {
+          if (lost) return;
+          settled = true;
+          this.at(1 + random() * 10, from, answer, life);
+        };
         run().then(
-          (value) => void (lost || this.at(1 + random() * 10, from, () => resolve(value), life)),
-          (error: unknown) => void (lost || this.at(1 + random() * 10, from, () => reject(error), life)),
+          (value) => back(() => resolve(value)),
+          (error: unknown) => back(() => reject(error)),
         );
       });
     });

@@ -4,7 +4,7 @@
  */
 import type { StreamKind } from "../contract.ts";
 import { int, text } from "../packing/row-readers.ts";
-import { LOG_FENCED, type Database, PostgresError, type SqlParameter } from "./connection.ts";
+import { CREATION_FENCED, type Database, LOG_FENCED, PostgresError, type SqlParameter } from "./connection.ts";
 import { deleted, exists, fenced, toLogError, UNIQUE_VIOLATION } from "./errors.ts";
 import { COMMIT, encode, type StreamPart, type WriteSet } from "./write-set.ts";
 
@@ -26,6 +26,8 @@ export class Outcome {
 type Found = { epoch: number; last: number; deleted: boolean };
 
 export class Attempt {
+  /** Commits whose answer never came. */
+  lost = 0;
   readonly #database: Database;
   readonly #names: Names;
 
@@ -60,7 +62,11 @@ export class Attempt {
       return BigInt(rows[0] === undefined ? "0" : text(rows[0], "xid"));
     } catch (error) {
       if (!(error instanceof PostgresError) || error.code === LOG_FENCED) throw error;
-      if (error.reason === "lost") outcome.unsure = true;
+      if (error.reason === "lost") {
+        outcome.unsure = true;
+        this.lost++;
+      }
+      if (error.code === CREATION_FENCED) return this.#refuseForeign(outcome);
       if (error.reason === "fenced") return this.#resolve(outcome);
       if (error.code !== UNIQUE_VIOLATION) throw error;
       const done = await this.#resolve(outcome);
@@ -89,8 +95,7 @@ export class Attempt {
       return !own(part, row) || row.last !== part.expected;
     });
     if (lost.length === 0) return undefined;
-    set.drop(new Set(lost.map(({ no }) => no)));
-    outcome.parameters = undefined;
+    this.#drop(outcome, lost);
     for (const part of lost) part.refuse(found.get(part.no)?.deleted ? deleted(part) : fenced(part));
     return undefined;
   }
@@ -117,6 +122,29 @@ export class Attempt {
     return BigInt(rows[0] === undefined ? "0" : text(rows[0], "xid"));
   }
 
+  /** New streams that another node owns already. */
+  async #refuseForeign(outcome: Outcome): Promise<undefined> {
+    const created = outcome.set.streams.filter((part) => part.created !== null);
+    const { rows } = await this.#database.query(
+      `SELECT u.no FROM unnest($2::bigint[], $3::text[], $4::text[]) AS u(no, kind, id) WHERE NOT dragoman.may_create($1, u.kind, u.id)`,
+      [
+        this.#names.node,
+        `{${created.map(({ no }) => no).join(",")}}`,
+        textArray(created.map(({ kind }) => kind)),
+        textArray(created.map(({ id }) => id)),
+      ],
+    );
+    const foreign = new Set(rows.map((row) => int(row, "no")));
+    const refused = created.filter(({ no }) => foreign.has(no));
+    this.#drop(outcome, refused);
+    for (const part of refused) part.refuse(fenced(part));
+  }
+
+  #drop(outcome: Outcome, parts: readonly StreamPart[]): void {
+    outcome.set.drop(new Set(parts.map(({ no }) => no)));
+    outcome.parameters = undefined;
+  }
+
   /** Streams whose names others have taken meanwhile. False: there is none, the refusal had another reason. */
   async #refuseTaken(outcome: Outcome): Promise<boolean> {
     const created = outcome.set.streams.filter((part) => part.created !== null);
@@ -128,8 +156,7 @@ export class Attempt {
     const taken = new Set(rows.map((row) => `${text(row, "kind")}/${text(row, "id")}`));
     const refused = created.filter((part) => taken.has(keyOf(part)));
     if (refused.length === 0) return false;
-    outcome.set.drop(new Set(refused.map(({ no }) => no)));
-    outcome.parameters = undefined;
+    this.#drop(outcome, refused);
     for (const part of refused) part.refuse(exists(part));
     return true;
   }

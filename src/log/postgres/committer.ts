@@ -2,7 +2,8 @@
  * Group commit with one commit in flight: what is enqueued meanwhile is the next one. A commit is one statement; when its answer is lost, the log is asked
  * whether it was done before it is sent again. Nothing is shown before its commit was answered. It knows writers and sets, not what is in them.
  */
-import type { LogHealth } from "../contract.ts";
+import type { LogHealth, LogStats } from "../contract.ts";
+import { Distributed } from "../distribution.ts";
 import { closedError } from "../entry-errors.ts";
 import { LogError, notDurableYet } from "../log-error.ts";
 import { rejected, type Waiter, waiter } from "../waiter.ts";
@@ -71,6 +72,8 @@ export class Committer {
   #closed = false;
   #commits = 0;
   #failedCommits = 0;
+  readonly #seconds = new Distributed([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]);
+  readonly #rows = new Distributed([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]);
 
   constructor(options: CommitterOptions) {
     this.#options = options;
@@ -80,8 +83,10 @@ export class Committer {
     return this.#commits;
   }
 
-  get counts(): { commits: number; failed_commits: number; pending_bytes: number } {
-    return { commits: this.#commits, failed_commits: this.#failedCommits, pending_bytes: this.#bytes };
+  get counts(): Pick<LogStats, "commits" | "failed_commits" | "pending_bytes" | "server"> {
+    const { lost: ambiguous } = this.#options.attempt;
+    const server = { commit_seconds: this.#seconds, commit_rows: this.#rows, ambiguous };
+    return { commits: this.#commits, failed_commits: this.#failedCommits, pending_bytes: this.#bytes, server };
   }
 
   get #bytes(): number {
@@ -209,6 +214,7 @@ export class Committer {
     this.#pendingBytes = 0;
     this.#sync = false;
     for (const writer of writers) writer.take(set);
+    const [began, rows] = [performance.now(), set.rows];
     const xid = await this.#commit(set);
     this.#inFlight = undefined;
     this.#inFlightBytes = 0;
@@ -217,6 +223,8 @@ export class Committer {
       return;
     }
     this.#commits++;
+    this.#seconds.add((performance.now() - began) / 1000);
+    this.#rows.add(rows);
     for (const writer of writers) writer.settle(xid);
     waiters.bounded?.resolve();
     waiters.long?.resolve();

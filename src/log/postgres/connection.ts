@@ -31,6 +31,8 @@ export type Connect = (options: Omit<PostgresOptions, "url">) => Promise<Databas
 /** Codes that our own statements raise. */
 export const STREAM_FENCED = "DR001";
 export const LOG_FENCED = "DR003";
+export const CREATION_FENCED = "DR004";
+const FENCED = new Set([STREAM_FENCED, LOG_FENCED, CREATION_FENCED]);
 
 /**
  * - `lost`: the connection broke, could not be made, or the database is starting or stopping. Whether the statement was done is not known.
@@ -193,7 +195,7 @@ export function asPostgresError(error: unknown, place: string): PostgresError {
   const first = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error;
   const message = first instanceof Error ? first.message : String(first);
   const code = first instanceof Error && "code" in first && typeof first.code === "string" ? first.code : "";
-  if (code === STREAM_FENCED || code === LOG_FENCED) return new PostgresError("fenced", code, message, error);
+  if (FENCED.has(code)) return new PostgresError("fenced", code, message, error);
   const lost =
     SYSTEM_CODES.has(code) || LOST_STATES.has(code) || code.startsWith("08") || (code === "" && LOST_WORDS.test(message));
   if (lost) return new PostgresError("lost", code, `The database ${place} cannot be reached (${message}).`, error);

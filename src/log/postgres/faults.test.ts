@@ -110,13 +110,18 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
         const writers = [await log.create("session", "a", "{}"), await log.create("session", "b", "{}")];
         for (const writer of writers) appendMany(writer, 2);
         await writers[0]?.committed();
-        const happened = proxy.next(fault, "commit_1");
+        const happened = proxy.next(fault, "commit_2");
         for (const writer of writers) appendMany(writer, 3);
         writers[0]?.documents.put("note", "x", "1");
         const created = await log.create("session", "c", "{}");
         await created.committed();
         await happened;
         expect(errors).toEqual(["write_failed", null]);
+        const { commits, server: figures } = log.stats();
+        expect(figures?.ambiguous).toBe(1);
+        expect(figures?.commit_seconds.counts.reduce((sum, count) => sum + count, 0)).toBe(commits);
+        // Two events chunks with the first commit, two with the second.
+        expect(figures?.commit_rows.sum).toBe(4);
         for (const writer of writers) expect(sequencesOf(await allOf(writer))).toEqual(numbers(1, 5));
         expect((await readAll(log)).length).toBe(10);
         expect((await readAll(log)).at(-1)?.cursor).toBe(await log.end());

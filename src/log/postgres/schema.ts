@@ -146,8 +146,8 @@ const tables = `
  * One commit is one call: fence, events, native messages and what goes with them, or nothing. `bytes` holds all texts and bodies; the arrays say where each
  * lies. A stream is written only by the writer with its epoch, and only behind the sequence that this writer knows as the last.
  */
-const commitFunction = `
-  CREATE FUNCTION dragoman.commit_1(
+const commitFunction = (name: string, mayCreate: string): string => `
+  CREATE FUNCTION dragoman.${name}(
     p_tenant text, p_owner text, p_bytes bytea,
     s_no bigint[], s_epoch bigint[], s_expected bigint[], s_last bigint[], s_native bigint[], s_open bigint[], s_at bigint[],
     e_stream bigint[], e_first bigint[], e_last bigint[], e_from bigint[], e_types bigint[], e_natives bigint[], e_body bigint[], e_checksum bigint[],
@@ -161,7 +161,7 @@ const commitFunction = `
     IF p_owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM dragoman.logs l WHERE l.tenant = p_tenant AND l.owner = p_owner) THEN
       RAISE EXCEPTION 'another dragoman has taken over this log' USING ERRCODE = 'DR003';
     END IF;
-    IF p_more ? 'created' THEN
+    IF p_more ? 'created' THEN${mayCreate}
       INSERT INTO dragoman.streams (no, tenant, kind, id, created_at, epoch, last_sequence, last_native, updated_at, updated_minute, owner)
       SELECT c.no, p_tenant, c.kind, c.id, c.at, c.epoch, 0, 0, c.at, c.at / 60000, c.owner
       FROM jsonb_to_recordset(p_more -> 'created') AS c(no bigint, kind text, id text, at bigint, epoch bigint, owner text);
@@ -240,4 +240,18 @@ const commitFunction = `
   END $body$;
 `;
 
-export const logTables: MigrationRoom = { room: "log", steps: [tables + commitFunction] };
+/**
+ * A node may have lost a session before its stream was there, when there was nothing yet to fence: who keeps owners replaces this function, and says whether the one that creates a stream is
+ * its owner still.
+ */
+const mayCreate = `
+  CREATE FUNCTION dragoman.may_create(p_owner text, p_kind text, p_id text) RETURNS boolean LANGUAGE plpgsql AS $body$ BEGIN RETURN true; END $body$;`;
+const creationFence = `
+      IF EXISTS (SELECT 1 FROM jsonb_to_recordset(p_more -> 'created') AS c(kind text, id text, owner text) WHERE NOT dragoman.may_create(c.owner, c.kind, c.id)) THEN
+        RAISE EXCEPTION 'another owns a stream that is new' USING ERRCODE = 'DR004';
+      END IF;`;
+
+export const logTables: MigrationRoom = {
+  room: "log",
+  steps: [tables + commitFunction("commit_1", ""), mayCreate + commitFunction("commit_2", creationFence)],
+};

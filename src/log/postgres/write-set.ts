@@ -43,6 +43,11 @@ export class WriteSet {
     return this.streams.length + this.documents.length + this.artifacts.length + this.links.length === 0;
   }
 
+  /** Chunks of events and of native messages. */
+  get rows(): number {
+    return this.streams.reduce((sum, { chunks, natives }) => sum + chunks.length + natives.length, 0);
+  }
+
   /** Leaves out everything of these streams. */
   drop(numbers: ReadonlySet<number>): void {
     this.streams = this.streams.filter(({ no }) => !numbers.has(no));
@@ -51,7 +56,7 @@ export class WriteSet {
   }
 }
 
-export const COMMIT = `SELECT dragoman.commit_1(${Array.from({ length: 26 }, (_, index) => `$${index + 1}`).join(", ")}) AS xid`;
+export const COMMIT = `SELECT dragoman.commit_2(${Array.from({ length: 26 }, (_, index) => `$${index + 1}`).join(", ")}) AS xid`;
 
 /** The parameters of `COMMIT`. `owner`: see the table of logs; `node`: who owns streams that are new. */
 export function encode(set: WriteSet, names: { tenant: string; owner: string | null; node: string | null }): SqlParameter[] {
