@@ -18,7 +18,7 @@ vi.mock("node:fs/promises", async (original) => ({
   stat: async () => ({ isDirectory: () => true }),
 }));
 
-const SEEDS = Number(process.env.DRAGOMAN_SIMULATION_SEEDS ?? 12);
+const SEEDS = Number(process.env.DRAGOMAN_SIMULATION_SEEDS ?? 3);
 const FROM = Number(process.env.DRAGOMAN_SIMULATION_FROM ?? 1);
 const MUTANT_SEEDS = 1_000;
 const LIMIT_MS = Math.max(300_000, SEEDS * 2_000);

@@ -3,6 +3,7 @@
  * changed is changed here too. That these answers are those of a real Postgres is shown by the suites that run on both.
  */
 import type { SqlRow } from "../../log/packing/row-readers.ts";
+import { OBJECT_TABLES } from "../../log/postgres/artifact-mover.ts";
 import type { SqlParameter, SqlResult } from "../../log/postgres/connection.ts";
 import { logTables } from "../../log/postgres/schema.ts";
 import { FLEET_TABLES } from "../postgres-registry.ts";
@@ -159,7 +160,7 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
   [/to_regclass/, () => [{ there: 1 }]],
   [
     /FROM dragoman\.migrations GROUP BY room/,
-    () => [logTables, FLEET_TABLES].map(({ room, steps }) => ({ room, version: steps.length })),
+    () => [logTables, OBJECT_TABLES, FLEET_TABLES].map(({ room, steps }) => ({ room, version: steps.length })),
   ],
   [
     /^INSERT INTO dragoman\.logs/,
@@ -248,6 +249,13 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
   // What a deleted stream leaves behind is nobody's business here.
   [/^DELETE FROM dragoman\.(stream_states|documents|search_|event_chunks|native_chunks|coverage|artifact|streams)/, () => 0],
   // ── registry ──
+  [
+    /^SELECT s\.id, t\.agent, t\.directory/,
+    ({ tables }) =>
+      [...tables.streams.values()]
+        .filter(({ kind, id, deleted }) => kind === "session" && !deleted && !tables.owners.has(id ?? ""))
+        .map(({ id }) => ({ id, agent: "mock", directory: "" })),
+  ],
   [
     /^SELECT writer FROM dragoman\.nodes/,
     ({ tables }, values) => {
