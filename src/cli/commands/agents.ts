@@ -27,7 +27,7 @@ export const agents: Command = {
         each.name,
         each.installed ? paint.green("installed") : paint.dim("not installed"),
         each.version ?? "",
-        each.signed_in === null ? "" : each.signed_in ? "signed in" : "signed out",
+        each.signed_in === null ? "" : each.signed_in ? "signed in" : "not ready",
       ]);
       table(["AGENT", "NAME", "STATE", "VERSION", "LOGIN"], rows, ["NAME", "VERSION", "LOGIN"]);
       const columns = tableColumns(terminal.stdout, terminal.env);
