@@ -92,11 +92,8 @@ export class MadeTokens {
 
   /** Of this node, for the others. */
   setRoots(roots: readonly SharedRoot[]): void {
-    this.#shared?.change({
-      id: `${ROOTS}${this.#node}`,
-      body: JSON.stringify({ roots }),
-      expires_at: Number.MAX_SAFE_INTEGER,
-    });
+    if (!this.#shared) return;
+    this.#shared.change({ id: `${ROOTS}${this.#node}`, body: JSON.stringify({ roots }), expires_at: Number.MAX_SAFE_INTEGER });
     this.write();
   }
 
