@@ -1,8 +1,11 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    // Most tests wait for processes of their own, so that two files fit on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     setupFiles: ["src/test-seed.ts"],
     testTimeout: 240_000,
     hookTimeout: 240_000,
