@@ -13,7 +13,7 @@ export function terminalCases(world: World): void {
     await rows.waitFor();
     // Whoever asks for a terminal types into it next, not into the message to the agent.
     await page.locator(".terminal .xterm-helper-textarea:focus").waitFor({ state: "attached" });
-    await page.getByRole("option", { name: /\(running\)/ }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "End it" }).waitFor();
     await page.keyboard.type("echo one-$((20+3))\n");
     await rows.getByText("one-23").waitFor();
     const [task] = (await session.tasks()).tasks;

@@ -20,6 +20,7 @@ const estimateSize = (): number => 56;
 export function TranscriptPane({ view }: { view: TranscriptView }) {
   const rows = useRows(view);
   const scroller = useRef<HTMLDivElement>(null);
+  const top = useRef(0);
   const [atEnd, setAtEnd] = useState(true);
   // The virtual list places all rows anew whenever this is another function.
   const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
@@ -40,9 +41,16 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
   const onScroll = (): void => {
     const element = scroller.current;
     if (!element) return;
-    view.following = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
+    const near = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END;
+    // Rows that came or were measured move the end away from a reader who is there: only a way back leaves it.
+    if (near || element.scrollTop < top.current) view.following = near;
+    top.current = element.scrollTop;
     setAtEnd(view.following);
     if (element.scrollTop < NEAR_START) void view.loadOlder();
+  };
+  const toEnd = (): void => {
+    view.following = true;
+    virtual.scrollToEnd();
   };
   const opened = useRef(false);
   useLayoutEffect(() => {
@@ -63,6 +71,9 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
   // A first page shorter than the window leaves no scroll to ask for more. Asked when the rows in sight are measured, because a long message is estimated as
   // short as any other; and of the list, not of the page: that would lay it out once more a frame.
   const total = virtual.getTotalSize();
+  useLayoutEffect(() => {
+    if (view.following && total > 0) virtual.scrollToEnd();
+  }, [total, view, virtual]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever rows came or were measured and it is still short.
   useEffect(() => {
     if (items.length === 0 || !view.hasOlder) return;
@@ -95,7 +106,7 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
           </div>
         </div>
         {!atEnd && (
-          <button type="button" className="to-end" onClick={() => virtual.scrollToEnd()}>
+          <button type="button" className="to-end" onClick={toEnd}>
             <Icon name="down" size={14} /> Latest
           </button>
         )}
