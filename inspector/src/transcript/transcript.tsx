@@ -68,12 +68,12 @@ export function TranscriptPane({ view }: { view: TranscriptView }) {
     watch.observe(element);
     return () => watch.disconnect();
   }, [view, virtual]);
-  // A first page shorter than the window leaves no scroll to ask for more. Asked when the rows in sight are measured, because a long message is estimated as
-  // short as any other; and of the list, not of the page: that would lay it out once more a frame.
   const total = virtual.getTotalSize();
   useLayoutEffect(() => {
     if (view.following && total > 0) virtual.scrollToEnd();
   }, [total, view, virtual]);
+  // A first page shorter than the window leaves no scroll to ask for more. Asked when the rows in sight are measured, because a long message is estimated as
+  // short as any other; and of the list, not of the page: that would lay it out once more a frame.
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked again whenever rows came or were measured and it is still short.
   useEffect(() => {
     if (items.length === 0 || !view.hasOlder) return;

@@ -76,6 +76,19 @@ describe.skipIf(withoutPostgres())("artifacts on their way into a bucket", () =>
     return { log, mover, rows, read, put, tenant };
   };
 
+  it("leaves one with damaged rows where it is, moves the others, and comes to an end", async () => {
+    const { mover, put, tenant, rows, log } = await setUp();
+    const damaged = await put("s", randomBytes(1_000));
+    await put("s", randomBytes(2_000));
+    await database.query("UPDATE dragoman.artifact_parts SET body = substr(body, 2) WHERE tenant = $1 AND artifact_id = $2", [
+      tenant,
+      damaged,
+    ]);
+    expect([await mover.move(), await mover.move(), await rows()]).toEqual([1, 0, 1]);
+    await log.close();
+    store.objects.clear();
+  });
+
   it("are read the same before and after, whole and in part, also by a daemon that starts later", async () => {
     const { log, mover, rows, read, put, tenant } = await setUp();
     const [large, small] = [randomBytes(700_000), Buffer.from("small")];

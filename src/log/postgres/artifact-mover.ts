@@ -35,7 +35,7 @@ export class ArtifactMover {
     this.#garbageDays = garbageDays;
   }
 
-  /** A portion. How many were moved; 0: there are no more. Throws `S3Error`; then all are where they were. */
+  /** A portion. How many were moved; 0: there are no more that can be. Throws `S3Error`; then all are where they were. */
   async move(): Promise<number> {
     const { rows } = await this.#database.query(
       `SELECT a.artifact_id, a.bytes, a.object FROM dragoman.artifacts a
@@ -43,8 +43,9 @@ export class ArtifactMover {
        LIMIT ${BATCH}`,
       [this.#tenant],
     );
-    for (const row of rows) await this.#moveOne(text(row, "artifact_id"), int(row, "bytes"), row.object !== null);
-    return rows.length;
+    let moved = 0;
+    for (const row of rows) if (await this.#moveOne(text(row, "artifact_id"), int(row, "bytes"), row.object !== null)) moved++;
+    return moved;
   }
 
   /** Objects whose artifacts are gone. */
@@ -61,12 +62,12 @@ export class ArtifactMover {
   }
 
   /** One that is there already was put again by another session: its rows are not needed. */
-  async #moveOne(artifactId: string, bytes: number, isThere: boolean): Promise<void> {
+  async #moveOne(artifactId: string, bytes: number, isThere: boolean): Promise<boolean> {
     const object = `${artifactId}/${randomBytes(8).toString("hex")}`;
     if (!isThere) {
       const body = await this.#bytes(artifactId);
-      // Damaged rows stay: who reads them is told.
-      if (body.length !== bytes) return;
+      // Damaged rows stay, and count as not moved: who reads them gets the error.
+      if (body.length !== bytes) return false;
       await this.#bucket.put(object, body);
     }
     await this.#database.transaction(async (sql) => {
@@ -87,6 +88,7 @@ export class ArtifactMover {
       if (rows.length > 0 && (!isThere || typeof stored === "string"))
         await sql.query("DELETE FROM dragoman.artifact_parts WHERE tenant = $1 AND artifact_id = $2", [this.#tenant, artifactId]);
     });
+    return true;
   }
 
   async #bytes(artifactId: string): Promise<Buffer> {
