@@ -9,9 +9,10 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 
 /** Postgres refuses to run as root: then it runs as nobody. */
-const NOBODY = 65_534;
+export const NOBODY = 65_534;
 const DEBIAN = "/usr/lib/postgresql";
 
 /** The folder with `initdb` and `postgres`, undefined when there is none. */
@@ -108,8 +109,13 @@ async function startServer(settings: Record<string, string>, primary: number | n
     child = spawn(join(bin, "postgres"), args, { ...inside, stdio: ["ignore", "ignore", "pipe"] });
     await ready(child);
   };
-  const killNow = (): void => {
-    for (const pid of child?.pid === undefined ? [] : [child.pid, ...childrenOf(child.pid)]) signal(pid, "SIGKILL");
+  const killNow = (): number[] => {
+    if (child?.pid === undefined) return [];
+    // Stopped first: a process that it starts after the list was made would keep the server's memory, and the next start is refused.
+    signal(child.pid, "SIGSTOP");
+    const all = [child.pid, ...childrenOf(child.pid)];
+    for (const pid of all) signal(pid, "SIGKILL");
+    return all;
   };
   // A test run that ends early leaves nothing behind.
   process.once("exit", killNow);
@@ -119,8 +125,10 @@ async function startServer(settings: Record<string, string>, primary: number | n
     version: /\(PostgreSQL\) ([0-9.]+)/.exec(spawnSync(join(bin, "postgres"), ["-V"], { encoding: "utf8" }).stdout)?.[1] ?? "",
     async kill() {
       const gone = child && child.exitCode === null ? once(child, "exit") : undefined;
-      killNow();
+      const killed = killNow();
       await gone;
+      // A killed process holds the server's memory until the kernel has taken it apart.
+      while (killed.some(runs)) await setTimeout(5);
     },
     async restart() {
       rmSync(join(data, "postmaster.pid"), { force: true });
@@ -157,18 +165,24 @@ async function ready(child: ChildProcess): Promise<void> {
   });
 }
 
-/** From /proc: the fourth field of `stat`, behind the name in parentheses. */
 function childrenOf(parent: number): number[] {
   if (!existsSync("/proc/self/stat")) return [];
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
-      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === parent ? [Number(name)] : [];
-    } catch {
-      return [];
-    }
-  });
+  return readdirSync("/proc").flatMap((name) =>
+    /^\d+$/.test(name) && statOf(Number(name))?.[1] === String(parent) ? [Number(name)] : [],
+  );
+}
+
+/** A process that ended and that nobody asked about (`Z`) holds no memory any more. */
+const runs = (pid: number): boolean => !["Z", "X", undefined].includes(statOf(pid)?.[0]);
+
+/** From /proc: state, parent and so on, which stand behind the name in parentheses. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return undefined;
+  }
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {
@@ -179,7 +193,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
