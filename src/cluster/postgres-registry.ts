@@ -1,14 +1,14 @@
 /**
  * The registry in Postgres: one statement or one short transaction for each method, by the database's clock. A claim skips rows that somebody else is claiming, so that nodes
- * never wait for one another. `FLEET_TABLES` are its tables beside those of the log.
+ * never wait for one another. Every statement is about one tenant: `$tenant` in it is the last of its values.
  */
-import type { Database, Sql, SqlParameter } from "../log/postgres/connection.ts";
-import type { MigrationRoom } from "../log/postgres/migrations.ts";
-import { TOKEN_TABLES } from "./postgres-tokens.ts";
+import type { Database, Sql, SqlParameter, SqlResult } from "../log/postgres/connection.ts";
+import { DEFAULT_TENANT } from "../log/postgres/schema.ts";
+import { ofTenant } from "./of-tenant.ts";
 import {
   type Claim,
-  type ClaimReason,
   type GoneTimes,
+  type Held,
   type JoinOptions,
   type NodeProfile,
   type NodeRef,
@@ -20,61 +20,35 @@ import {
   type SessionHome,
 } from "./registry.ts";
 
-export const FLEET_TABLES: MigrationRoom = {
-  room: "cluster",
-  steps: [
-    `CREATE TABLE dragoman.nodes (
-       node_id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', incarnation bigint NOT NULL, kind text NOT NULL, writer text NOT NULL, url text NOT NULL, version text NOT NULL,
-       labels jsonb NOT NULL, places jsonb NOT NULL, agents jsonb NOT NULL, capacity integer NOT NULL, load integer NOT NULL,
-       lease_until timestamptz NOT NULL, lease_since timestamptz NOT NULL, state text NOT NULL
-     ) WITH (fillfactor = 50);
-     CREATE TABLE dragoman.owners (
-       session_id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', agent text NOT NULL, home text NOT NULL, place text,
-       node_id text, incarnation bigint, epoch bigint NOT NULL, wanted text
-     ) WITH (fillfactor = 70);
-     CREATE INDEX owners_node ON dragoman.owners (node_id, incarnation);
-     CREATE FUNCTION dragoman.is_living(id text, life bigint) RETURNS boolean LANGUAGE sql STABLE AS
-       'SELECT EXISTS (SELECT 1 FROM dragoman.nodes n WHERE n.node_id = id AND n.incarnation = life AND n.state <> ''fenced'')';
-     CREATE FUNCTION dragoman.takes(id text, home text, place text, agent text) RETURNS boolean LANGUAGE sql STABLE AS
-       'SELECT EXISTS (SELECT 1 FROM dragoman.nodes n WHERE n.node_id = id AND n.kind = ''node'' AND n.state = ''up'' AND n.lease_until >= clock_timestamp()
-          AND (home = id OR (place IS NOT NULL AND n.places ? place)) AND n.agents ? agent)'`,
-    "ALTER TABLE dragoman.nodes ADD COLUMN left_at timestamptz",
-    // Rows of nodes that are gone are removed: a name that returns must not have an incarnation that it had before.
-    `ALTER TABLE dragoman.owners ADD COLUMN released_by text;
-     CREATE SEQUENCE dragoman.incarnations;
-     SELECT setval('dragoman.incarnations', (SELECT coalesce(max(incarnation), 0) + 1 FROM dragoman.nodes), false)`,
-    TOKEN_TABLES,
-    // Locks the row of the owner: a claim of the same session passes it by until the stream is there.
-    `CREATE OR REPLACE FUNCTION dragoman.may_create(p_owner text, p_kind text, p_id text) RETURNS boolean LANGUAGE plpgsql AS $body$ BEGIN
-       IF p_owner IS NULL OR p_kind <> 'session' THEN RETURN true; END IF;
-       PERFORM 1 FROM dragoman.owners o JOIN dragoman.nodes n ON n.node_id = o.node_id AND n.incarnation = o.incarnation
-       WHERE o.session_id = p_id AND n.writer = p_owner FOR SHARE OF o;
-       RETURN FOUND;
-     END $body$`,
-  ],
-};
-
 const TERM = "make_interval(secs => $3::float8 / 1000)";
 
 export class PostgresRegistry implements Registry {
-  readonly #database: Database;
+  readonly #sql: Sql;
+  readonly #transaction: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-  constructor(database: Database) {
-    this.#database = database;
+  constructor(database: Database, tenant: string = DEFAULT_TENANT) {
+    this.#sql = ofTenant(database, tenant);
+    this.#transaction = (work) => database.transaction((sql) => work(ofTenant(sql, tenant)));
   }
 
-  join({ node_id, ...profile }: NodeProfile, { term_ms, before }: JoinOptions): Promise<NodeRef> {
-    return this.#database.transaction(async (sql) => {
-      const { rows: earlier } = await sql.query("SELECT writer FROM dragoman.nodes WHERE node_id = $1 FOR UPDATE", [node_id]);
-      if (before !== undefined && earlier[0] !== undefined && earlier[0].writer !== profile.writer)
-        throw new NodeReplaced(node_id);
+  async birth(): Promise<number> {
+    const { rows } = await this.#sql.query("SELECT nextval('dragoman.incarnations') AS birth");
+    return Number(rows[0]?.birth);
+  }
+
+  join({ node_id, ...profile }: NodeProfile, { term_ms, birth, before }: JoinOptions): Promise<NodeRef> {
+    return this.#transaction(async (sql) => {
+      const { rows: earlier } = await sql.query(
+        "SELECT writer FROM dragoman.nodes WHERE tenant = $tenant AND node_id = $1 FOR UPDATE",
+        [node_id],
+      );
       const { rows } = await sql.query(
-        `INSERT INTO dragoman.nodes AS n (node_id, incarnation, kind, writer, url, version, labels, places, agents, capacity, load, lease_until, lease_since, state)
-         VALUES ($1, nextval('dragoman.incarnations'), $2, $10, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up')
-         ON CONFLICT (node_id) DO UPDATE SET incarnation = excluded.incarnation, kind = excluded.kind, writer = excluded.writer, url = excluded.url, version = excluded.version,
+        `INSERT INTO dragoman.nodes AS n (tenant, node_id, incarnation, kind, writer, url, version, labels, places, agents, capacity, load, lease_until, lease_since, state, birth)
+         VALUES ($tenant, $1, nextval('dragoman.incarnations'), $2, $10, $4, $5, $6::text::jsonb, $7::text::jsonb, $8::text::jsonb, $9, 0, clock_timestamp() + ${TERM}, clock_timestamp(), 'up', $11)
+         ON CONFLICT (tenant, node_id) DO UPDATE SET incarnation = excluded.incarnation, kind = excluded.kind, writer = excluded.writer, url = excluded.url, version = excluded.version,
            labels = excluded.labels, places = excluded.places, agents = excluded.agents, capacity = excluded.capacity, load = 0,
-           lease_until = excluded.lease_until, lease_since = excluded.lease_since, state = 'up', left_at = NULL
-         RETURNING incarnation`,
+           lease_until = excluded.lease_until, lease_since = excluded.lease_since, state = 'up', left_at = NULL, birth = excluded.birth
+         WHERE n.birth <= excluded.birth RETURNING incarnation`,
         [
           node_id,
           profile.kind,
@@ -86,47 +60,48 @@ export class PostgresRegistry implements Registry {
           JSON.stringify(profile.agents),
           profile.capacity,
           profile.writer,
+          birth,
         ],
       );
-      const incarnation = Number(rows[0]?.incarnation);
+      if (rows[0] === undefined) throw new NodeReplaced(node_id);
+      const incarnation = Number(rows[0].incarnation);
       if (before !== undefined)
-        await sql.query("UPDATE dragoman.owners SET incarnation = $3 WHERE node_id = $1 AND incarnation = $2", [
-          node_id,
-          before,
-          incarnation,
-        ]);
+        await sql.query(
+          "UPDATE dragoman.owners SET incarnation = $3 WHERE tenant = $tenant AND node_id = $1 AND incarnation = $2",
+          [node_id, before, incarnation],
+        );
       // Sessions are claimed; what else this node wrote in an earlier life is its own at once.
       else if (earlier[0] !== undefined)
-        await sql.query("UPDATE dragoman.streams SET owner = $2, epoch = epoch + 1 WHERE owner = $1 AND kind <> 'session'", [
-          String(earlier[0].writer),
-          profile.writer,
-        ]);
+        await sql.query(
+          "UPDATE dragoman.streams SET owner = $2, epoch = epoch + 1 WHERE owner = $1 AND kind <> 'session' AND tenant = $tenant",
+          [String(earlier[0].writer), profile.writer],
+        );
       return { node_id, incarnation };
     });
   }
 
   async renew({ node_id, incarnation }: NodeRef, { term_ms, load }: { term_ms: number; load: number }): Promise<NodeState> {
-    const { rows } = await this.#database.query(
+    const { rows } = await this.#sql.query(
       `UPDATE dragoman.nodes SET lease_until = clock_timestamp() + ${TERM}, load = $4,
          lease_since = CASE WHEN lease_until < clock_timestamp() THEN clock_timestamp() ELSE lease_since END
-       WHERE node_id = $1 AND incarnation = $2 AND state <> 'fenced' RETURNING state`,
+       WHERE tenant = $tenant AND node_id = $1 AND incarnation = $2 AND state <> 'fenced' RETURNING state`,
       [node_id, incarnation, term_ms, load],
     );
     return stateOf(rows[0]?.state);
   }
 
   async leave({ node_id, incarnation }: NodeRef): Promise<void> {
-    await this.#database.query(
-      "UPDATE dragoman.nodes SET state = 'fenced', left_at = clock_timestamp() WHERE node_id = $1 AND incarnation = $2 AND state <> 'fenced'",
+    await this.#sql.query(
+      "UPDATE dragoman.nodes SET state = 'fenced', left_at = clock_timestamp() WHERE tenant = $tenant AND node_id = $1 AND incarnation = $2 AND state <> 'fenced'",
       [node_id, incarnation],
     );
   }
 
   async fenceDead({ node_id, incarnation }: NodeRef, { term_ms }: { term_ms: number }): Promise<string[]> {
-    const { rows } = await this.#database.query(
+    const { rows } = await this.#sql.query(
       `UPDATE dragoman.nodes SET state = 'fenced'
-       WHERE state <> 'fenced' AND lease_until < clock_timestamp() AND EXISTS (
-         SELECT 1 FROM dragoman.nodes m WHERE m.node_id = $1 AND m.incarnation = $2 AND m.state <> 'fenced'
+       WHERE state <> 'fenced' AND tenant = $tenant AND lease_until < clock_timestamp() AND EXISTS (
+         SELECT 1 FROM dragoman.nodes m WHERE m.tenant = $tenant AND m.node_id = $1 AND m.incarnation = $2 AND m.state <> 'fenced'
            AND m.lease_until >= clock_timestamp() AND m.lease_since <= clock_timestamp() - ${TERM})
        RETURNING node_id`,
       [node_id, incarnation, term_ms],
@@ -136,75 +111,81 @@ export class PostgresRegistry implements Registry {
 
   /** From its commit on the log refuses whoever wrote these sessions, and the tasks that ran for them, before. */
   async claim({ node_id, incarnation }: NodeRef, { limit }: { limit: number }): Promise<Claim[]> {
-    const { rows } = await this.#database.query(
+    const { rows } = await this.#sql.query(
       `WITH free AS (
          SELECT o.session_id, o.node_id AS owner, coalesce(o.node_id, o.released_by) AS from_node FROM dragoman.owners o
-         WHERE (o.node_id IS NULL OR NOT dragoman.is_living(o.node_id, o.incarnation))
-           AND dragoman.is_living($1, $2) AND dragoman.takes($1, o.home, o.place, o.agent)
-           AND (o.wanted IS NULL OR o.wanted = $1 OR NOT dragoman.takes(o.wanted, o.home, o.place, o.agent))
+         WHERE o.tenant = $tenant AND (o.node_id IS NULL OR NOT dragoman.is_living($tenant, o.node_id, o.incarnation))
+           AND dragoman.is_living($tenant, $1, $2) AND dragoman.takes($tenant, $1, o.home, o.place, o.agent)
+           AND (o.wanted IS NULL OR o.wanted = $1 OR NOT dragoman.takes($tenant, o.wanted, o.home, o.place, o.agent))
          ORDER BY o.session_id LIMIT $3 FOR UPDATE OF o SKIP LOCKED),
        streams AS (
          UPDATE dragoman.streams s SET owner = n.writer, epoch = s.epoch + 1 FROM free, dragoman.nodes n
-         WHERE n.node_id = $1 AND s.kind = 'session' AND s.id = free.session_id),
+         WHERE n.tenant = $tenant AND n.node_id = $1 AND s.tenant = $tenant AND s.kind = 'session' AND s.id = free.session_id),
        tasks AS (
          UPDATE dragoman.streams s SET owner = n.writer, epoch = s.epoch + 1 FROM free, dragoman.nodes n, dragoman.stream_states t
-         WHERE n.node_id = $1 AND s.kind = 'task' AND t.no = s.no AND t.kind = 'task' AND t.tags @> ARRAY['session:' || free.session_id])
-       UPDATE dragoman.owners o SET node_id = $1, incarnation = $2, epoch = o.epoch + 1, wanted = NULL, released_by = NULL
-       FROM free WHERE o.session_id = free.session_id
-       RETURNING o.session_id, o.epoch, free.owner, free.from_node`,
+         WHERE n.tenant = $tenant AND n.node_id = $1 AND s.tenant = $tenant AND s.kind = 'task' AND t.no = s.no AND t.kind = 'task' AND t.tags @> ARRAY['session:' || free.session_id])
+       UPDATE dragoman.owners o SET node_id = $1, incarnation = $2, epoch = o.epoch + 1, wanted = NULL, released_by = NULL, moved_from = free.from_node,
+         moved_reason = CASE WHEN free.from_node = $1 THEN 'restart' WHEN free.owner IS NULL THEN 'move' ELSE 'takeover' END
+       FROM free WHERE o.tenant = $tenant AND o.session_id = free.session_id
+       RETURNING o.session_id, o.epoch, o.moved_from, o.moved_reason`,
       [node_id, incarnation, limit],
     );
-    return rows.map((row) => {
-      const from = typeof row.from_node === "string" ? row.from_node : null;
-      const reason: ClaimReason = from === node_id ? "restart" : row.owner === null ? "move" : "takeover";
-      return { session_id: String(row.session_id), epoch: Number(row.epoch), from, reason };
-    });
+    return rows.map(claimOf);
   }
 
   async own({ node_id, incarnation }: NodeRef, { session_id, agent, place }: SessionHome): Promise<number | undefined> {
-    const { rows } = await this.#database.query(
-      `INSERT INTO dragoman.owners (session_id, agent, home, place, node_id, incarnation, epoch)
-       SELECT $3, $4, $1, $5, $1, $2, 1 WHERE dragoman.is_living($1, $2)
-       ON CONFLICT (session_id) DO NOTHING RETURNING epoch`,
+    const { rows } = await this.#sql.query(
+      `INSERT INTO dragoman.owners (tenant, session_id, agent, home, place, node_id, incarnation, epoch)
+       SELECT $tenant, $3, $4, $1, $5, $1, $2, 1 WHERE dragoman.is_living($tenant, $1, $2)
+       ON CONFLICT (tenant, session_id) DO NOTHING RETURNING epoch`,
       [node_id, incarnation, session_id, agent, place],
     );
     return rows[0] === undefined ? undefined : Number(rows[0].epoch);
   }
 
-  async release({ node_id, incarnation }: NodeRef, sessionId: string, { to }: { to?: string } = {}): Promise<boolean> {
-    const { count } = await this.#database.query(
-      `UPDATE dragoman.owners SET node_id = NULL, incarnation = NULL, wanted = $4, released_by = $1
-       WHERE session_id = $3 AND node_id = $1 AND incarnation = $2`,
-      [node_id, incarnation, sessionId, to ?? null],
+  async release({ node_id, incarnation }: NodeRef, { session_id, epoch }: Held, { to }: { to?: string } = {}): Promise<boolean> {
+    const { count } = await this.#sql.query(
+      `UPDATE dragoman.owners SET node_id = NULL, incarnation = NULL, wanted = $5, released_by = $1
+       WHERE tenant = $tenant AND session_id = $3 AND node_id = $1 AND incarnation = $2 AND epoch = $4`,
+      [node_id, incarnation, session_id, epoch, to ?? null],
     );
     return count === 1;
   }
 
-  async forget(sessionId: string): Promise<void> {
-    await this.#database.query("DELETE FROM dragoman.owners WHERE session_id = $1", [sessionId]);
+  async keep({ node_id, incarnation }: NodeRef, { session_id, epoch }: Held): Promise<number | undefined> {
+    const { rows } = await this.#sql.query(
+      `UPDATE dragoman.owners SET epoch = epoch + 1, moved_from = NULL, moved_reason = NULL
+       WHERE tenant = $tenant AND session_id = $3 AND node_id = $1 AND incarnation = $2 AND epoch = $4 RETURNING epoch`,
+      [node_id, incarnation, session_id, epoch],
+    );
+    return rows[0] === undefined ? undefined : Number(rows[0].epoch);
   }
 
-  async owned({ node_id, incarnation }: NodeRef): Promise<{ session_id: string; epoch: number }[]> {
-    const { rows } = await this.#database.query(
-      "SELECT session_id, epoch FROM dragoman.owners WHERE node_id = $1 AND incarnation = $2",
+  async forget(sessionId: string): Promise<void> {
+    await this.#sql.query("DELETE FROM dragoman.owners WHERE tenant = $tenant AND session_id = $1", [sessionId]);
+  }
+
+  async owned({ node_id, incarnation }: NodeRef): Promise<Claim[]> {
+    const { rows } = await this.#sql.query(
+      "SELECT session_id, epoch, moved_from, moved_reason FROM dragoman.owners WHERE tenant = $tenant AND node_id = $1 AND incarnation = $2",
       [node_id, incarnation],
     );
-    return rows.map((row) => ({ session_id: String(row.session_id), epoch: Number(row.epoch) }));
+    return rows.map(claimOf);
   }
 
   async ownedBy(nodeIds: readonly string[]): Promise<string[]> {
-    const { rows } = await this.#database.query(
-      `SELECT o.session_id FROM dragoman.owners o JOIN dragoman.nodes n ON n.node_id = o.node_id AND n.incarnation = o.incarnation
-       WHERE n.state <> 'fenced' AND n.node_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
+    const { rows } = await this.#sql.query(
+      `SELECT o.session_id FROM dragoman.owners o JOIN dragoman.nodes n ON n.tenant = o.tenant AND n.node_id = o.node_id AND n.incarnation = o.incarnation
+       WHERE o.tenant = $tenant AND n.state <> 'fenced' AND n.node_id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
       [JSON.stringify(nodeIds)],
     );
     return rows.map((row) => String(row.session_id));
   }
 
   async taskOwner(taskId: string): Promise<string | undefined> {
-    const { rows } = await this.#database.query(
-      `SELECT n.node_id FROM dragoman.streams s JOIN dragoman.nodes n ON n.writer = s.owner
-       WHERE s.kind = 'task' AND s.id = $1 AND NOT s.deleted AND n.state <> 'fenced'`,
+    const { rows } = await this.#sql.query(
+      `SELECT n.node_id FROM dragoman.streams s JOIN dragoman.nodes n ON n.tenant = s.tenant AND n.writer = s.owner
+       WHERE s.tenant = $tenant AND s.kind = 'task' AND s.id = $1 AND NOT s.deleted AND n.state <> 'fenced'`,
       [taskId],
     );
     return rows[0] === undefined ? undefined : String(rows[0].node_id);
@@ -216,12 +197,12 @@ export class PostgresRegistry implements Registry {
 
   /** Sessions that no living node owns. */
   unowned(limit: number): Promise<Ownership[]> {
-    return this.#owners("(o.node_id IS NULL OR NOT dragoman.is_living(o.node_id, o.incarnation)) LIMIT $1", [limit]);
+    return this.#owners("(o.node_id IS NULL OR NOT dragoman.is_living($tenant, o.node_id, o.incarnation)) LIMIT $1", [limit]);
   }
 
   async #owners(which: string, values: readonly SqlParameter[]): Promise<Ownership[]> {
-    const { rows } = await this.#database.query(
-      `SELECT o.*, (o.node_id IS NOT NULL AND dragoman.is_living(o.node_id, o.incarnation)) AS owned FROM dragoman.owners o WHERE ${which}`,
+    const { rows } = await this.#sql.query(
+      `SELECT o.*, (o.node_id IS NOT NULL AND dragoman.is_living($tenant, o.node_id, o.incarnation)) AS owned FROM dragoman.owners o WHERE o.tenant = $tenant AND ${which}`,
       values,
     );
     return rows.map((row) => ({
@@ -236,10 +217,10 @@ export class PostgresRegistry implements Registry {
   }
 
   async nodes(): Promise<NodeRow[]> {
-    const { rows } = await this.#database.query(
+    const { rows } = await this.#sql.query(
       `SELECT n.*, (extract(epoch FROM n.lease_until - clock_timestamp()) * 1000)::bigint AS lease_ms, (n.left_at IS NOT NULL) AS has_left,
-         (SELECT count(*) FROM dragoman.owners o WHERE o.node_id = n.node_id AND o.incarnation = n.incarnation) AS sessions
-       FROM dragoman.nodes n ORDER BY n.node_id`,
+         (SELECT count(*) FROM dragoman.owners o WHERE o.tenant = n.tenant AND o.node_id = n.node_id AND o.incarnation = n.incarnation) AS sessions
+       FROM dragoman.nodes n WHERE n.tenant = $tenant ORDER BY n.node_id`,
     );
     return rows.map((row) => ({
       node_id: String(row.node_id),
@@ -262,30 +243,31 @@ export class PostgresRegistry implements Registry {
 
   /** Sessions that nobody ever owned: they were moved here from the log of one daemon. */
   async unknown(): Promise<{ session_id: string; agent: string; directory: string }[]> {
-    const { rows } = await this.#database.query(
+    const { rows } = await this.#sql.query(
       `SELECT s.id, t.agent, t.directory FROM dragoman.streams s JOIN dragoman.stream_states t ON t.no = s.no
-       WHERE s.kind = 'session' AND NOT s.deleted AND NOT EXISTS (SELECT 1 FROM dragoman.owners o WHERE o.session_id = s.id)`,
+       WHERE s.tenant = $tenant AND s.kind = 'session' AND NOT s.deleted
+         AND NOT EXISTS (SELECT 1 FROM dragoman.owners o WHERE o.tenant = s.tenant AND o.session_id = s.id)`,
     );
     return rows.map((row) => ({ session_id: String(row.id), agent: String(row.agent), directory: String(row.directory) }));
   }
 
   /** Makes them known, with this node as their home. They are claimed like others that nobody owns. */
   async adopt(nodeId: string, sessions: readonly SessionHome[]): Promise<void> {
-    await this.#database.query(
-      `INSERT INTO dragoman.owners (session_id, agent, home, place, epoch, released_by)
-       SELECT u.session_id, u.agent, $1, u.place, 0, $1 FROM jsonb_to_recordset($2::text::jsonb) AS u(session_id text, agent text, place text)
-       ON CONFLICT (session_id) DO NOTHING`,
+    await this.#sql.query(
+      `INSERT INTO dragoman.owners (tenant, session_id, agent, home, place, epoch, released_by)
+       SELECT $tenant, u.session_id, u.agent, $1, u.place, 0, $1 FROM jsonb_to_recordset($2::text::jsonb) AS u(session_id text, agent text, place text)
+       ON CONFLICT (tenant, session_id) DO NOTHING`,
       [nodeId, JSON.stringify(sessions)],
     );
   }
 
   async forgetGone({ left_ms, dead_ms }: GoneTimes): Promise<string[]> {
-    const { rows } = await this.#database.query(
-      `DELETE FROM dragoman.nodes n WHERE n.state = 'fenced'
+    const { rows } = await this.#sql.query(
+      `DELETE FROM dragoman.nodes n WHERE n.tenant = $tenant AND n.state = 'fenced'
          AND CASE WHEN n.left_at IS NOT NULL THEN n.left_at < clock_timestamp() - make_interval(secs => $1::float8 / 1000)
               ELSE n.lease_until < clock_timestamp() - make_interval(secs => (CASE WHEN n.kind = 'gateway' THEN $1::float8 ELSE $2::float8 END) / 1000) END
-         AND NOT EXISTS (SELECT 1 FROM dragoman.owners o WHERE o.node_id = n.node_id OR (o.home = n.node_id AND o.place IS NULL))
-         AND NOT EXISTS (SELECT 1 FROM dragoman.streams s WHERE s.owner = n.writer AND s.kind <> 'session' AND NOT s.deleted)
+         AND NOT EXISTS (SELECT 1 FROM dragoman.owners o WHERE o.tenant = n.tenant AND (o.node_id = n.node_id OR (o.home = n.node_id AND o.place IS NULL)))
+         AND NOT EXISTS (SELECT 1 FROM dragoman.streams s WHERE s.tenant = n.tenant AND s.owner = n.writer AND s.kind <> 'session' AND NOT s.deleted)
        RETURNING n.node_id`,
       [left_ms, dead_ms],
     );
@@ -293,8 +275,8 @@ export class PostgresRegistry implements Registry {
   }
 
   async mark(nodeId: string, state: NodeState): Promise<boolean> {
-    const { count } = await this.#database.query(
-      "UPDATE dragoman.nodes SET state = $2 WHERE node_id = $1 AND state <> 'fenced'",
+    const { count } = await this.#sql.query(
+      "UPDATE dragoman.nodes SET state = $2 WHERE tenant = $tenant AND node_id = $1 AND state <> 'fenced'",
       [nodeId, state],
     );
     return count === 1;
@@ -302,16 +284,23 @@ export class PostgresRegistry implements Registry {
 
   /** After a restore of the database: nodes that lived on are refused, by their leases and by every epoch. How many sessions there are. */
   async afterRestore(): Promise<number> {
-    return this.#database.transaction(async (sql: Sql) => {
-      await sql.query("UPDATE dragoman.nodes SET state = 'fenced'");
+    return this.#transaction(async (sql) => {
+      await sql.query("UPDATE dragoman.nodes SET state = 'fenced' WHERE tenant = $tenant");
       await sql.query("SELECT setval('dragoman.incarnations', nextval('dragoman.incarnations') + 1000000)");
-      await sql.query("UPDATE dragoman.streams SET epoch = epoch + 1000000");
-      return (await sql.query("UPDATE dragoman.owners SET epoch = epoch + 1000000")).count;
+      await sql.query("UPDATE dragoman.streams SET epoch = epoch + 1000000 WHERE tenant = $tenant");
+      return (await sql.query("UPDATE dragoman.owners SET epoch = epoch + 1000000 WHERE tenant = $tenant")).count;
     });
   }
 }
 
 const stateOf = (state: unknown): NodeState => (state === "up" || state === "draining" ? state : "fenced");
+
+const claimOf = (row: SqlResult["rows"][number]): Claim => ({
+  session_id: String(row.session_id),
+  epoch: Number(row.epoch),
+  from: typeof row.moved_from === "string" ? row.moved_from : null,
+  reason: row.moved_reason === "move" || row.moved_reason === "takeover" ? row.moved_reason : "restart",
+});
 
 const refOf = (nodeId: unknown, incarnation: unknown): NodeRef | null =>
   nodeId === null || nodeId === undefined ? null : { node_id: String(nodeId), incarnation: Number(incarnation) };

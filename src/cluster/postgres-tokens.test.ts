@@ -3,7 +3,7 @@ import { Postgres } from "../log/postgres/connection.ts";
 import { migrate } from "../log/postgres/migrations.ts";
 import { logTables } from "../log/postgres/schema.ts";
 import { startPostgres, type TestPostgres, withoutPostgres } from "../log/postgres/test-postgres.ts";
-import { FLEET_TABLES } from "./postgres-registry.ts";
+import { FLEET_TABLES } from "./fleet-tables.ts";
 import { PostgresTokens } from "./postgres-tokens.ts";
 
 describe.skipIf(withoutPostgres())("the table of tokens", () => {
@@ -47,6 +47,8 @@ describe.skipIf(withoutPostgres())("the table of tokens", () => {
     const { rows } = await tokens.since(0);
     expect(rows.find(({ id }) => id === row.id)?.body).toBeNull();
     expect(await tokens.take("tok_none")).toBe(false);
+    const other = new PostgresTokens(database, "another fleet");
+    expect([(await other.since(0)).rows, await other.take("tok_0")]).toEqual([[], false]);
   });
 
   it("forgets those that expired long ago", async () => {

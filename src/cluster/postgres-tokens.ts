@@ -3,7 +3,9 @@
  * nothing. A token that was ended stays as a row without text until it would have expired: others must hear of it.
  */
 import { textArray } from "../log/postgres/attempt.ts";
-import type { Database } from "../log/postgres/connection.ts";
+import type { Database, Sql } from "../log/postgres/connection.ts";
+import { DEFAULT_TENANT } from "../log/postgres/schema.ts";
+import { ofTenant } from "./of-tenant.ts";
 
 export const TOKEN_TABLES = `
   CREATE TABLE dragoman.tokens (id text PRIMARY KEY, tenant text NOT NULL DEFAULT '', body text, version bigint NOT NULL, expires_at bigint NOT NULL);
@@ -16,15 +18,15 @@ const NEXT = "next AS (UPDATE dragoman.token_version SET version = version + 1 R
 const KEPT_MS = 24 * 60 * 60_000;
 
 export class PostgresTokens {
-  readonly #database: Database;
+  readonly #sql: Sql;
 
-  constructor(database: Database) {
-    this.#database = database;
+  constructor(database: Database, tenant: string = DEFAULT_TENANT) {
+    this.#sql = ofTenant(database, tenant);
   }
 
   async since(version: number): Promise<{ version: number; rows: { id: string; body: string | null }[] }> {
-    const { rows } = await this.#database.query(
-      "SELECT id, body, version FROM dragoman.tokens WHERE version > $1 ORDER BY version",
+    const { rows } = await this.#sql.query(
+      "SELECT id, body, version FROM dragoman.tokens WHERE tenant = $tenant AND version > $1 ORDER BY version",
       [version],
     );
     return {
@@ -34,13 +36,13 @@ export class PostgresTokens {
   }
 
   async put(rows: readonly { id: string; body: string | null; expires_at: number }[]): Promise<void> {
-    await this.#database.query(
-      `WITH ${NEXT}, old AS (DELETE FROM dragoman.tokens WHERE expires_at < $4 AND NOT id = ANY($1::text[]))
-       INSERT INTO dragoman.tokens AS t (id, body, expires_at, version)
-       SELECT u.id, nullif(u.body, ''), u.expires::bigint, next.version
+    await this.#sql.query(
+      `WITH ${NEXT}, old AS (DELETE FROM dragoman.tokens WHERE tenant = $tenant AND expires_at < $4 AND NOT id = ANY($1::text[]))
+       INSERT INTO dragoman.tokens AS t (tenant, id, body, expires_at, version)
+       SELECT $tenant, u.id, nullif(u.body, ''), u.expires::bigint, next.version
        FROM unnest($1::text[], $2::text[], $3::text[]) AS u(id, body, expires), next
        -- One that was ended stays ended: a node that renews it at the same moment does not bring it back.
-       ON CONFLICT (id) DO UPDATE SET body = excluded.body, expires_at = excluded.expires_at, version = excluded.version WHERE t.body IS NOT NULL`,
+       ON CONFLICT (tenant, id) DO UPDATE SET body = excluded.body, expires_at = excluded.expires_at, version = excluded.version WHERE t.body IS NOT NULL`,
       [
         textArray(rows.map(({ id }) => id)),
         textArray(rows.map(({ body }) => body ?? "")),
@@ -51,8 +53,8 @@ export class PostgresTokens {
   }
 
   async take(id: string): Promise<boolean> {
-    const { count } = await this.#database.query(
-      `WITH ${NEXT} UPDATE dragoman.tokens t SET body = NULL, version = next.version FROM next WHERE t.id = $1 AND t.body IS NOT NULL`,
+    const { count } = await this.#sql.query(
+      `WITH ${NEXT} UPDATE dragoman.tokens t SET body = NULL, version = next.version FROM next WHERE t.tenant = $tenant AND t.id = $1 AND t.body IS NOT NULL`,
       [id],
     );
     return count === 1;

@@ -32,7 +32,9 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
       capacity: 10,
       ...more,
     });
-    const join = (node_id: string, more?: Partial<NodeProfile>) => registry.join(profile(node_id, more), { term_ms: 60_000 });
+    const begin = async (node_id: string, term_ms: number, more?: Partial<NodeProfile>) =>
+      registry.join(profile(node_id, more), { term_ms, birth: await registry.birth() });
+    const join = (node_id: string, more?: Partial<NodeProfile>) => begin(node_id, 60_000, more);
     const session = (session_id: string, place: string | null = "shared") => ({ session_id, agent: "mock", place });
     const ids = (claims: readonly { session_id: string }[]): string[] => claims.map(({ session_id }) => session_id).sort();
 
@@ -48,33 +50,43 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
     });
 
     it("[O8] the same process that joins again keeps what nobody took, under the same epoch", async () => {
-      const [a, b] = [await join("a"), await join("b")];
+      const birth = await registry.birth();
+      const a = await registry.join(profile("a"), { term_ms: 60_000, birth });
+      const b = await join("b");
       await registry.own(a, session("kept"));
       await registry.own(a, session("taken"));
       await registry.mark("a", "fenced");
       const [taken] = await registry.claim(b, { limit: 1 });
-      const again = await registry.join(profile("a"), { term_ms: 60_000, before: a.incarnation });
+      const again = await registry.join(profile("a"), { term_ms: 60_000, birth, before: a.incarnation });
       const left = taken?.session_id === "kept" ? "taken" : "kept";
-      expect(await registry.owned(again)).toEqual([{ session_id: left, epoch: 1 }]);
+      expect(await registry.owned(again)).toEqual([{ session_id: left, epoch: 1, from: null, reason: "restart" }]);
       expect(await registry.claim(b, { limit: 10 })).toEqual([]);
     });
 
     it("[O8] a process that comes back and finds another one as its node is refused", async () => {
-      const old = await join("a");
+      const birth = await registry.birth();
+      const old = await registry.join(profile("a"), { term_ms: 60_000, birth });
       await registry.own(old, session("s1"));
       const young = await join("a", { writer: "a/another life" });
-      await expect(registry.join(profile("a"), { term_ms: 60_000, before: old.incarnation })).rejects.toBeInstanceOf(
+      await expect(registry.join(profile("a"), { term_ms: 60_000, birth, before: old.incarnation })).rejects.toBeInstanceOf(
         NodeReplaced,
       );
       expect(await registry.renew(young, { term_ms: 60_000, load: 0 })).toBe("up");
     });
 
+    it("[O1] the first join of a process that arrives after that of a later process changes nothing", async () => {
+      const birth = await registry.birth();
+      const young = await join("a", { writer: "a/later life" });
+      await expect(registry.join(profile("a"), { term_ms: 60_000, birth })).rejects.toBeInstanceOf(NodeReplaced);
+      expect(await registry.renew(young, { term_ms: 60_000, load: 0 })).toBe("up");
+    });
+
     it("[O5] who is dead is fenced by a node whose own lease has been unbroken for a whole term, and by no other", async () => {
       const { term_ms } = lab;
-      const dead = await registry.join(profile("dead"), { term_ms });
-      const old = await registry.join(profile("old"), { term_ms: term_ms * 100 });
+      const dead = await begin("dead", term_ms);
+      const old = await begin("old", term_ms * 100);
       await lab.pass(term_ms * 1.5);
-      const young = await registry.join(profile("young"), { term_ms: term_ms * 100 });
+      const young = await begin("young", term_ms * 100);
       expect(await registry.fenceDead(young, { term_ms: term_ms * 100 })).toEqual([]);
       expect(await registry.fenceDead(dead, { term_ms })).toEqual([]);
       expect(await registry.fenceDead(old, { term_ms })).toEqual(["dead"]);
@@ -84,8 +96,8 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
 
     it("[O2] a lease that ran out and was renewed before anybody fenced it holds on, and its term begins anew", async () => {
       const { term_ms } = lab;
-      const late = await registry.join(profile("late"), { term_ms });
-      await registry.join(profile("dead"), { term_ms });
+      const late = await begin("late", term_ms);
+      await begin("dead", term_ms);
       await lab.pass(term_ms * 1.5);
       expect(await registry.renew(late, { term_ms: term_ms * 100, load: 3 })).toBe("up");
       expect(await registry.fenceDead(late, { term_ms })).toEqual([]);
@@ -111,6 +123,19 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
       expect(ids(owned.flat())).toEqual(all);
     });
 
+    it("[O6] says again what a claim said: its answer may have been lost", async () => {
+      const [a, b] = [await join("a"), await join("b")];
+      for (const id of ["given", "left"]) await registry.own(a, session(id));
+      await registry.release(a, { session_id: "given", epoch: 1 }, { to: "b" });
+      const moved = await registry.claim(b, { limit: 10 });
+      expect(moved).toEqual([{ session_id: "given", epoch: 2, from: "a", reason: "move" }]);
+      expect(await registry.owned(b)).toEqual(moved);
+      await registry.leave(a);
+      const taken = await registry.claim(b, { limit: 10 });
+      expect(taken).toEqual([{ session_id: "left", epoch: 2, from: "a", reason: "takeover" }]);
+      expect(await registry.owned(b)).toEqual(expect.arrayContaining([...moved, ...taken]));
+    });
+
     it("[O9] a session goes only where its directory and its agent are", async () => {
       const gone = await join("gone");
       await registry.own(gone, session("shared"));
@@ -129,15 +154,31 @@ export function registrySuite(name: string, open: () => Promise<RegistryLab>): v
     it("[O10] a released session is for the node it was promised to, unless that cannot take it", async () => {
       const [a, b, c] = [await join("a"), await join("b"), await join("c")];
       for (const id of ["one", "two", "three"]) await registry.own(a, session(id, id === "three" ? null : "shared"));
-      expect(await registry.release(b, "one")).toBe(false);
-      expect(await registry.release(a, "one", { to: "c" })).toBe(true);
+      expect(await registry.release(b, { session_id: "one", epoch: 1 })).toBe(false);
+      expect(await registry.release(a, { session_id: "one", epoch: 1 }, { to: "c" })).toBe(true);
       expect(await registry.claim(b, { limit: 10 })).toEqual([]);
       expect(await registry.claim(c, { limit: 10 })).toEqual([{ session_id: "one", epoch: 2, from: "a", reason: "move" }]);
-      await registry.release(a, "two", { to: "c" });
+      await registry.release(a, { session_id: "two", epoch: 1 }, { to: "c" });
       await registry.mark("c", "draining");
       expect(ids(await registry.claim(b, { limit: 10 }))).toEqual(["two"]);
-      await registry.release(a, "three", { to: "b" });
+      await registry.release(a, { session_id: "three", epoch: 1 }, { to: "b" });
       expect(ids(await registry.claim(a, { limit: 10 }))).toEqual(["three"]);
+    });
+
+    it("[O10] a release whose answer was lost no longer takes effect once the session was kept", async () => {
+      const [a, b] = [await join("a"), await join("b")];
+      for (const id of ["kept", "gone"]) await registry.own(a, session(id));
+      const [kept, gone] = [
+        { session_id: "kept", epoch: 1 },
+        { session_id: "gone", epoch: 1 },
+      ];
+      expect(await registry.keep(b, kept)).toBeUndefined();
+      expect(await registry.keep(a, kept)).toBe(2);
+      expect(await registry.release(a, kept)).toBe(false);
+      expect(await registry.release(a, gone)).toBe(true);
+      expect(await registry.keep(a, gone)).toBeUndefined();
+      expect(ids(await registry.claim(b, { limit: 10 }))).toEqual(["gone"]);
+      expect(await registry.owned(a)).toEqual([{ session_id: "kept", epoch: 2, from: null, reason: "restart" }]);
     });
 
     it("forgets nodes that are gone for a while, and a name that returns has a life of its own", async () => {

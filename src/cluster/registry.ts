@@ -68,11 +68,16 @@ export type ClaimReason = "takeover" | "move" | "restart";
 /** `from`: the node that had it before; null when that is not known. */
 export type Claim = { session_id: string; epoch: number; from: string | null; reason: ClaimReason };
 
+/** A session under the epoch in which it is owned. */
+export type Held = { session_id: string; epoch: number };
+
 /** How long nodes that are gone stay listed: those that left and gateways, and those that died. */
 export type GoneTimes = { left_ms: number; dead_ms: number };
 
 export type JoinOptions = {
   term_ms: number;
+  /** Of this process: see `Registry.birth`. */
+  birth: number;
   /** The incarnation that this same process had: what it owned and nobody took stays its own, under the same epochs. */
   before?: number;
 };
@@ -87,7 +92,9 @@ export class NodeReplaced extends Error {
 }
 
 export interface Registry {
-  /** [O1] A new incarnation. The one before is fenced by that. Rejects with `NodeReplaced` when it comes back and another process is this node now. */
+  /** A number for a process that starts, higher than all before. Asked for once, before it joins: what a process sent before it died may arrive after the next one has joined. */
+  birth(): Promise<number>;
+  /** [O1] A new incarnation. The one before is fenced by that. Rejects with `NodeReplaced` when a process of a later birth is this node. */
   join(profile: NodeProfile, options: JoinOptions): Promise<NodeRef>;
   /** [O2] `fenced`: this incarnation has no lease any more and gets none. */
   renew(me: NodeRef, options: { term_ms: number; load: number }): Promise<NodeState>;
@@ -99,12 +106,14 @@ export interface Registry {
   claim(me: NodeRef, options: { limit: number }): Promise<Claim[]>;
   /** A new session, owned by its maker. The epoch; undefined when it has an owner already, or this incarnation may own nothing. */
   own(me: NodeRef, session: SessionHome): Promise<number | undefined>;
-  /** [O10] Gives it up, for one node if it says so. False: it was not ours. */
-  release(me: NodeRef, sessionId: string, options?: { to?: string }): Promise<boolean>;
+  /** [O10] Gives it up, for one node if it says so. False: it was not ours under this epoch. */
+  release(me: NodeRef, held: Held, options?: { to?: string }): Promise<boolean>;
+  /** Keeps what was to be released, where nobody knows whether that took effect: under a higher epoch, so that it no longer can. Undefined: it did. */
+  keep(me: NodeRef, held: Held): Promise<number | undefined>;
   /** The session is gone. */
   forget(sessionId: string): Promise<void>;
-  /** What this incarnation owns. */
-  owned(me: NodeRef): Promise<{ session_id: string; epoch: number }[]>;
+  /** What this incarnation owns, each as the claim said it whose answer may have been lost; what it created comes as `restart`, from nobody. */
+  owned(me: NodeRef): Promise<Claim[]>;
   /** Sessions that these nodes own in their present lives. */
   ownedBy(nodeIds: readonly string[]): Promise<string[]>;
   /** The node whose present life writes a task; undefined: none does. */

@@ -21,7 +21,7 @@ it.skipIf(withoutPostgres())("a fleet's database is made, examined and put right
       labels: {},
       capacity: 5,
     } as const;
-    const n1 = await registry.join({ ...node, places: [], agents: ["mock"] }, { term_ms: 60_000 });
+    const n1 = await registry.join({ ...node, places: [], agents: ["mock"] }, { term_ms: 60_000, birth: await registry.birth() });
     await registry.own(n1, { session_id: "s1", agent: "mock", place: null });
     const well = await checkCluster(server.url);
     expect(well.faults).toEqual([]);

@@ -1,6 +1,8 @@
 /** The database of a fleet, looked after without a node: made, examined, and put right after a restore. Loaded by the command line alone. */
+
+import { FLEET_TABLES } from "../cluster/fleet-tables.ts";
 import { isLiving, unclaimable } from "../cluster/placement.ts";
-import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
+import { PostgresRegistry } from "../cluster/postgres-registry.ts";
 import { LogError } from "../log/log-error.ts";
 import { OBJECT_TABLES } from "../log/postgres/artifact-mover.ts";
 import { Postgres } from "../log/postgres/connection.ts";
@@ -61,6 +63,15 @@ export const checkCluster = (url: string, artifacts?: string): Promise<{ facts: 
       `${String(rows[0]?.version)} at ${database.place}`,
       `${living.length} of ${nodes.length} nodes live: ${living.map(({ node_id, kind, state, sessions }) => `${node_id} (${kind}, ${state}, ${sessions} sessions)`).join(", ")}`,
     ];
+    const { rows: history } = await database.query(
+      `SELECT (SELECT count(*) FROM dragoman.streams WHERE NOT deleted AND kind = 'session') AS sessions,
+         (SELECT count(*) FROM dragoman.sealed_streams z JOIN dragoman.streams s ON s.no = z.stream WHERE s.kind = 'session') AS packed,
+         pg_size_pretty(sum(pg_total_relation_size(c.oid))) AS size FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = 'dragoman' AND c.relkind = 'r' AND c.relname ~ '^(event|native|sealed)_chunks'`,
+    );
+    facts.push(
+      `${history[0]?.packed} of ${history[0]?.sessions} sessions rest and are packed; the history takes ${history[0]?.size}`,
+    );
     const bucket = artifacts === undefined ? [] : await bucketFaults(artifacts);
     const faults = [
       ...bucket,

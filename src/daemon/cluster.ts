@@ -6,9 +6,10 @@ import { existsSync } from "node:fs";
 import { Fleet } from "../cluster/fleet.ts";
 import { fleetLog } from "../cluster/fleet-log.ts";
 import { FLEET_TIMES, type FleetClock, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
+import { FLEET_TABLES } from "../cluster/fleet-tables.ts";
 import type { Transport } from "../cluster/node-calls.ts";
 import { type Place, Places } from "../cluster/places.ts";
-import { FLEET_TABLES, PostgresRegistry } from "../cluster/postgres-registry.ts";
+import { PostgresRegistry } from "../cluster/postgres-registry.ts";
 import { PostgresTokens } from "../cluster/postgres-tokens.ts";
 import type { Claim, NodeKind, NodeProfile } from "../cluster/registry.ts";
 import { NodeSecret } from "../cluster/signature.ts";
@@ -16,12 +17,14 @@ import type { Log } from "../log/contract.ts";
 import { LogError } from "../log/log-error.ts";
 import { ArtifactMover } from "../log/postgres/artifact-mover.ts";
 import { type Connect, type Database, Postgres } from "../log/postgres/connection.ts";
-import { DEFAULT_TENANT, openPostgresLog, type PostgresLog } from "../log/postgres/log.ts";
+import { openPostgresLog, type PostgresLog } from "../log/postgres/log.ts";
 import { type S3, S3Error, s3From } from "../log/postgres/s3.ts";
+import { DEFAULT_TENANT } from "../log/postgres/schema.ts";
 import type { SessionWhereabouts } from "../schema/session.ts";
 import type { SessionManager } from "../session/session-manager.ts";
 import { QUEUED } from "../session/stored-queue.ts";
 import type { LogLevel } from "./agent-host.ts";
+import { keepPacking } from "./packing.ts";
 import { version } from "./version.ts";
 
 export type ClusterOptions = {
@@ -74,8 +77,11 @@ export class ClusterMember {
   #manager: SessionManager | null = null;
   #closeLostTasks: () => Promise<unknown> = async () => undefined;
   readonly #waiting: Claim[] = [];
+  /** Of sessions that came from other nodes: under which epoch `session.moved` is in the log. */
+  readonly #told = new Map<string, number>();
   #working = 0;
   #moving: NodeJS.Timeout | undefined;
+  #endPacking = (): void => undefined;
   #draining = false;
 
   static async open(options: ClusterOptions, hooks: ClusterHooks): Promise<ClusterMember> {
@@ -92,6 +98,11 @@ export class ClusterMember {
     // A connection of its own: a long commit must not look like death.
     const leases = await connect({ connections: 3, timeoutMs: 5_000, applicationName: "dragoman lease" });
     const member = new ClusterMember(options, hooks, { log, leases, writer });
+    if (options.kind === "node")
+      member.#endPacking = keepPacking({
+        ...{ registry: member.#registry, log, leads: () => member.leads() },
+        warn: (message, fields) => hooks.log("warn", message, fields),
+      });
     if (bucket) member.#keepMoving(new ArtifactMover(log.database, DEFAULT_TENANT, bucket));
     return member;
   }
@@ -225,6 +236,7 @@ export class ClusterMember {
   /** After everything is committed: others go on with its sessions at once. */
   async leave(): Promise<void> {
     clearInterval(this.#moving);
+    this.#endPacking();
     await this.#node
       .leave()
       .catch((error: unknown) => this.#hooks.log("warn", "the fleet could not be left", { error: String(error) }));
@@ -248,8 +260,8 @@ export class ClusterMember {
       if (this.#node.epochOf(session_id) !== epoch) continue;
       await this.#takeUp(claim).catch((error: unknown) => {
         this.#hooks.log("warn", "a session could not be taken up", { session_id, error: String(error) });
-        // A log that does not answer says nothing about the session: its messages wait for us.
-        if (error instanceof LogError && error.code !== "fenced") clock.after(AGAIN_MS, () => this.#taken([claim]));
+        // A log that does not answer, or refuses us, says nothing about the session: its messages wait for us, as long as it is ours.
+        if (error instanceof LogError) clock.after(AGAIN_MS, () => this.#taken([claim]));
       });
     }
     this.#working--;
@@ -257,13 +269,16 @@ export class ClusterMember {
   }
 
   async #takeUp({ session_id, epoch, from, reason }: Claim): Promise<void> {
-    const elsewhere = reason !== "restart";
+    // A node that was refused by the log finds out that the session is its own all the same: its last move was told.
+    const elsewhere = reason !== "restart" && this.#told.get(session_id) !== epoch;
     // Its owner was lost before it had made the session: there is nothing to take up, and from here on nobody makes it.
     if (!(await this.log.row("session", session_id))) return this.#node.forget(session_id);
     if (!elsewhere && !(await this.#isOpen(session_id))) return;
     const moved = elsewhere ? { from, to: this.#profile.node_id, epoch, reason } : null;
     await this.#manager?.takeUp(session_id, moved);
-    if (elsewhere) this.#hooks.log("info", "took a session over", { session_id, from, epoch, reason });
+    if (!elsewhere) return;
+    this.#told.set(session_id, epoch);
+    this.#hooks.log("info", "took a session over", { session_id, from, epoch, reason });
   }
 
   /** Something was left open, or a message waits. */

@@ -1,6 +1,7 @@
 /**
  * A chunk of events on its way into its row, and back: what is pending, what was written, and what is still what was written. It runs no statement.
  */
+import type { Batch } from "../contract.ts";
 import type { StoredEvents } from "./batch.ts";
 import { checksumBehind, checksumOf, unsealed } from "./checksum.ts";
 import type { Damage, StreamName } from "./damage.ts";
@@ -33,6 +34,17 @@ export function pendingChunk(first: number): PendingChunk {
     position: 0,
     body: Buffer.alloc(0),
   };
+}
+
+/** A chunk of events that are known one by one. */
+export function packedFrom(first: number, { events, types, natives }: Pick<Batch, "events" | "types" | "natives">): PendingChunk {
+  const chunk = pendingChunk(first);
+  for (const [index, event] of events.entries()) {
+    chunk.events.add(event);
+    chunk.types.add(types[index] ?? "");
+    chunk.natives.add(natives[index] ?? null);
+  }
+  return chunk;
 }
 
 /** What was written of it, for those who follow. */

@@ -18,6 +18,10 @@ const raw = fc.oneof(
   fc
     .tuple(fc.constantFrom("m1", "m2"), fc.constantFrom("", "a", "ü 👩", "b".repeat(90)))
     .map(([id, text]) => `{"id":"${id}","update":{"kind":"agent_message_chunk","content":{"type":"text","text":"${text}"}}}`),
+  // Blocks of an event stream, with line ends in what is common, and sometimes in what is not.
+  fc
+    .constantFrom("", "a", "ü 👩", "\ndata: more", "\n\n", "\x1e")
+    .map((text) => `event: response.output_text.delta\ndata: {"item_id":"m","delta":"${text}"}\n\n`),
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
 );
 const entry: fc.Arbitrary<NativeEntry> = fc.record({
@@ -66,6 +70,22 @@ describe(`native chunks (seed ${SEED})`, () => {
       chunk.add({ dir: "out", t_ms: index, type: "text", disposition: "mapped", raw: JSON.stringify(message) });
     }
     expect(chunk.body().length / count).toBeLessThan(30);
+  });
+
+  it("cost as little as blocks of an event stream", () => {
+    const chunk = new NativeChunk(1);
+    const count = 1_000;
+    for (let index = 0; index < count; index++) {
+      const event = {
+        type: "response.output_text.delta",
+        item_id: "msg_0123456789abcdef",
+        output_index: 0,
+        delta: `word ${index} `,
+      };
+      const text = `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: index })}\n\n`;
+      chunk.add({ dir: "sse", t_ms: 0, type: event.type, disposition: "mapped", raw: text });
+    }
+    expect((chunk.body().length + chunk.head().length) / count).toBeLessThan(40);
   });
 
   it("of the first version are read", () => {

@@ -1,6 +1,6 @@
 /**
  * Native messages of one stream on their way to the ledger, and back. The body is their bytes, each followed by a line end; the head says of each where it
- * came from, and how many line ends it has inside. Both are short for thousands of lines of one kind.
+ * came from, and how many line ends are in what was stored of it. Both are short for thousands of lines of one kind.
  *
  * In the body, a line that begins with TEMPLATE holds what the lines after it have in common, as JSON; one that begins with MIDDLE is a message without that;
  * LITERAL stands before a message that begins with one of the three itself. All others are messages as they came.
@@ -40,7 +40,7 @@ export class NativeChunk {
   /** What was written before the open text. */
   readonly #parts: Buffer[] = [];
   #text = new TextBuffer("utf8");
-  /** The line before, if it may begin a template, and the template in use. */
+  /** The message before, which may begin a template, and the template in use. */
   #line = "";
   #template: LineTemplate | null = null;
   /** What the template leaves of a line, at most, before a better one is looked for. */
@@ -68,36 +68,46 @@ export class NativeChunk {
     const time = this.#at[this.#at.length - 1];
     if (time?.[0] === t_ms) time[1]++;
     else this.#at.push([t_ms, 1]);
-    const inner = lineEndsIn(raw);
+    const short = typeof raw === "string" && raw.length < LARGE;
+    const inner = short ? this.#addText(raw) : this.#addBytes(typeof raw === "string" ? Buffer.from(raw, "utf8") : raw);
     if (inner > 0) this.#inner.push([this.#count, inner]);
-    if (typeof raw === "string" && raw.length < LARGE) this.#addText(raw, inner === 0);
-    else this.#addBytes(typeof raw === "string" ? Buffer.from(raw, "utf8") : raw);
     this.#count++;
     this.#size += raw.length;
   }
 
-  #addBytes(raw: Buffer): void {
+  /** This and what follows: how many line ends there are in what was stored of the message. */
+  #addBytes(raw: Buffer): number {
     this.#closeText();
     if (marks.has(raw[0] ?? 0)) this.#parts.push(Buffer.from(LITERAL));
     this.#parts.push(raw, LINE_END);
+    return raw.reduce((sum, byte) => sum + (byte === LF ? 1 : 0), 0);
   }
 
-  #addText(raw: string, isLine: boolean): void {
+  #put(mark: string, text: string): number {
+    this.#text.add(`${mark}${text}\n`);
+    let lineEnds = 0;
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lineEnds++;
+    return lineEnds;
+  }
+
+  /** Blocks of an event stream have line ends, most of them in what they have in common. */
+  #addText(raw: string): number {
     const previous = this.#line;
-    this.#line = isLine ? raw : "";
-    const middle = isLine && this.#template !== null ? middleOf(this.#template, raw) : null;
-    if (middle !== null && middle.length <= this.#enough) return this.#text.add(`${MIDDLE}${middle}\n`);
-    const template = isLine && previous !== "" ? templateOf(previous, raw) : null;
+    this.#line = raw;
+    const middle = this.#template === null ? null : middleOf(this.#template, raw);
+    if (middle !== null && middle.length <= this.#enough) return this.#put(MIDDLE, middle);
+    const template = previous === "" ? null : templateOf(previous, raw);
     // One that was made where an id changed fits what follows, too, and leaves most of it out: a better one takes its place.
     if (middle !== null && (template === null || raw.length - covered(template) > middle.length - WORTH_ANOTHER)) {
       // Lines with two places that differ, as a text and an id, have no better one: it is not looked for again with each of them.
       this.#enough = middle.length + WORTH_ANOTHER;
-      return this.#text.add(`${MIDDLE}${middle}\n`);
+      return this.#put(MIDDLE, middle);
     }
-    if (template === null) return this.#text.add(`${marks.has(raw.charCodeAt(0)) ? LITERAL : ""}${raw}\n`);
+    if (template === null) return this.#put(marks.has(raw.charCodeAt(0)) ? LITERAL : "", raw);
     this.#template = template;
     this.#enough = LONG_MIDDLE;
-    this.#text.add(`${TEMPLATE}${template.json}\n${MIDDLE}${middleOf(template, raw)}\n`);
+    this.#text.add(`${TEMPLATE}${template.json}\n`);
+    return this.#put(MIDDLE, middleOf(template, raw) ?? "");
   }
 
   /** How many there are of each type and disposition. */
@@ -139,11 +149,6 @@ function countsOf(runs: readonly MessageRun[]): Map<string, Map<Disposition, num
 }
 
 const covered = ({ before, after }: LineTemplate): number => before.length + after.length;
-
-function lineEndsIn(raw: Buffer | string): number {
-  if (typeof raw === "string" ? !raw.includes("\n") : !raw.includes(LF)) return 0;
-  return typeof raw === "string" ? raw.split("\n").length - 1 : raw.reduce((sum, byte) => sum + (byte === LF ? 1 : 0), 0);
-}
 
 export function readNativeChunk(first: number, headJson: string, body: Buffer): NativeRow[] {
   const head: Head | OldHead = JSON.parse(headJson);

@@ -4,14 +4,14 @@
  */
 import type { GlobalBatch, StreamKind, SubscribeOptions, Subscription } from "../contract.ts";
 import { LogError } from "../log-error.ts";
-import { EventBatch, GlobalEventBatch } from "../packing/batch.ts";
+import { type EventBatch, GlobalEventBatch } from "../packing/batch.ts";
 import type { Damage } from "../packing/damage.ts";
-import { checkedRow, merge } from "../packing/event-chunk.ts";
 import { int, text, word } from "../packing/row-readers.ts";
 import { type Pump, Tail } from "../tail.ts";
 import type { Database } from "./connection.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import { toLogError } from "./errors.ts";
+import { PackedParts, whole } from "./packed-parts.ts";
 import { chunkOf, numberOf, type Place, placeOf } from "./place.ts";
 
 const PAGE_ROWS = 200;
@@ -161,21 +161,28 @@ export class AllStreams {
     try {
       const { rows } = await database.query(
         `SELECT * FROM (
-           SELECT e.xid::text AS xid, e.ordinal, s.kind, s.id, e.stream, e.first, e.last, e.types, e.natives, e.body, e.checksum,
+           SELECT e.xid::text AS xid, e.ordinal, s.kind, s.id, e.stream, e.first, e.last, e.types, e.natives, e.body, e.checksum, e.packed,
              sum(octet_length(e.body)) OVER (ORDER BY e.xid, e.ordinal) - octet_length(e.body) AS before
-           FROM (SELECT * FROM dragoman.event_chunks c WHERE (c.xid, c.ordinal) >= ($2::xid8, $3)
+           FROM (SELECT *, CASE WHEN c.types = '' THEN
+                   (SELECT min(z.last) FROM dragoman.sealed_chunks z WHERE z.stream = c.stream AND z.last >= c.last) END AS packed FROM dragoman.event_chunks c WHERE (c.xid, c.ordinal) >= ($2::xid8, $3)
                  AND EXISTS (SELECT 1 FROM dragoman.streams t WHERE t.no = c.stream AND t.tenant = $1 AND NOT t.deleted)
                  ORDER BY c.xid, c.ordinal LIMIT ${PAGE_ROWS}) e
            JOIN dragoman.streams s ON s.no = e.stream WHERE NOT s.deleted ${bound}) page
          WHERE before < ${PAGE_BYTES} ORDER BY page.xid::xid8, page.ordinal`,
         [tenant, String(xid), String(ordinal)],
       );
-      return rows.map((row) => {
+      const packed = new PackedParts(database, damage);
+      const batches: PlacedBatch[] = [];
+      for (const row of rows) {
         const stream = { no: int(row, "stream"), kind: word<StreamKind>(row, "kind"), id: text(row, "id") };
-        const checked = checkedRow(row, stream, damage);
+        const batch = row.packed === null ? whole(row, stream, damage) : await packed.part(row, stream);
+        // A page has only as many packed rows as memory is worth; the next one goes on.
+        if (batch === "later") break;
+        if (batch === "gone") continue;
         const place = { xid: BigInt(text(row, "xid")), ordinal: BigInt(int(row, "ordinal")), index: 0 };
-        return new PlacedBatch(new EventBatch(stream, checked.first, checked.last, merge([checked])), place, epochs.current);
-      });
+        batches.push(new PlacedBatch(batch, place, epochs.current));
+      }
+      return batches;
     } catch (error) {
       throw toLogError(error, "Reading the log");
     }

@@ -4,11 +4,10 @@
  */
 import type { StreamKind } from "../contract.ts";
 import { int, text } from "../packing/row-readers.ts";
-import { CREATION_FENCED, type Database, LOG_FENCED, PostgresError, type SqlParameter } from "./connection.ts";
+import type { CommitNumbers } from "./commit-numbers.ts";
+import { CREATION_FENCED, type Database, LOG_FENCED, NOT_NEXT, PostgresError, type SqlParameter } from "./connection.ts";
 import { deleted, exists, fenced, toLogError, UNIQUE_VIOLATION } from "./errors.ts";
-import { COMMIT, encode, type StreamPart, type WriteSet } from "./write-set.ts";
-
-export type Names = { tenant: string; owner: string | null; node: string | null };
+import { COMMIT, encode, type Names, type StreamPart, type WriteSet } from "./write-set.ts";
 
 /** A set on its way, over all attempts. */
 export class Outcome {
@@ -23,40 +22,38 @@ export class Outcome {
   }
 }
 
-type Found = { epoch: number; last: number; deleted: boolean };
-
 export class Attempt {
   /** Commits whose answer never came. */
   lost = 0;
   readonly #database: Database;
   readonly #names: Names;
+  readonly #numbers: CommitNumbers;
 
-  constructor(database: Database, names: Names) {
+  constructor(database: Database, names: Names, numbers: CommitNumbers) {
     this.#database = database;
     this.#names = names;
+    this.#numbers = numbers;
   }
 
   /** The number of the transaction. Rejects with a `LogError`: `fenced` is final, anything else may be tried again with the same outcome. */
   async run(outcome: Outcome): Promise<bigint> {
     try {
       for (;;) {
-        if (outcome.unsure) {
-          const done = await this.#resolve(outcome);
-          if (done !== undefined) return done;
-        }
-        if (outcome.set.isEmpty) return 0n;
-        const xid = await this.#send(outcome);
-        if (xid !== undefined) return xid;
+        const done = outcome.unsure ? await this.#find(outcome) : undefined;
+        if (done === undefined && outcome.set.isEmpty) return 0n;
+        const xid = done ?? (await this.#send(outcome));
+        if (xid === undefined) continue;
+        this.#numbers.done();
+        return xid;
       }
     } catch (error) {
       throw toLogError(error, "Writing to the log");
     }
   }
 
-  /** Undefined: something of it was refused, and left out. */
+  /** Undefined: something of it was refused and left out, or it was not the next commit: to be tried again. */
   async #send(outcome: Outcome): Promise<bigint | undefined> {
-    const { set } = outcome;
-    outcome.parameters ??= encode(set, this.#names);
+    outcome.parameters ??= encode(outcome.set, this.#names, await this.#numbers.next());
     try {
       const { rows } = await this.#database.query(COMMIT, outcome.parameters);
       return BigInt(rows[0] === undefined ? "0" : text(rows[0], "xid"));
@@ -66,60 +63,42 @@ export class Attempt {
         outcome.unsure = true;
         this.lost++;
       }
+      if (error.code === NOT_NEXT) return this.#find(outcome);
       if (error.code === CREATION_FENCED) return this.#refuseForeign(outcome);
-      if (error.reason === "fenced") return this.#resolve(outcome);
-      if (error.code !== UNIQUE_VIOLATION) throw error;
-      const done = await this.#resolve(outcome);
-      if (done !== undefined || (await this.#refuseTaken(outcome))) return done;
+      if (error.reason === "fenced") return this.#refuseLost(outcome);
+      if (error.code === UNIQUE_VIOLATION && (await this.#refuseTaken(outcome))) return undefined;
       throw error;
     }
   }
 
-  /**
-   * Asks for the epoch and the last sequence of every stream in the set. One that stands where the commit would have brought it, under this epoch, proves that
-   * it was committed, and all others with it. Streams that belong to another are left out. Undefined: it was not committed.
-   */
-  async #resolve(outcome: Outcome): Promise<bigint | undefined> {
-    const { set } = outcome;
-    const found = await this.#find(set.streams);
-    const own = (part: StreamPart, row: Found | undefined): boolean => row?.epoch === part.epoch && !row.deleted;
-    const isThere = (part: StreamPart): boolean => own(part, found.get(part.no)) && found.get(part.no)?.last === part.last;
-    const moved =
-      set.streams.find((part) => part.last > part.expected && isThere(part)) ??
-      set.streams.find((part) => part.created !== null && isThere(part));
+  /** Asks whether it was done, and when. Undefined: it was not. */
+  async #find(outcome: Outcome): Promise<bigint | undefined> {
+    const xid = await this.#numbers.find();
     outcome.unsure = false;
-    if (moved !== undefined) return this.#xidOf(moved);
-    const lost = set.streams.filter((part) => {
-      const row = found.get(part.no);
-      if (row === undefined) return part.created === null;
-      return !own(part, row) || row.last !== part.expected;
-    });
-    if (lost.length === 0) return undefined;
-    this.#drop(outcome, lost);
-    for (const part of lost) part.refuse(found.get(part.no)?.deleted ? deleted(part) : fenced(part));
-    return undefined;
+    outcome.parameters = undefined;
+    return xid;
   }
 
-  async #find(parts: readonly StreamPart[]): Promise<Map<number, Found>> {
+  /** Streams that belong to another, or are gone. */
+  async #refuseLost(outcome: Outcome): Promise<undefined> {
+    const { streams } = outcome.set;
     const { rows } = await this.#database.query(
       "SELECT no, epoch, last_sequence, deleted FROM dragoman.streams WHERE no = ANY($1)",
-      [`{${parts.map(({ no }) => no).join(",")}}`],
+      [`{${streams.map(({ no }) => no).join(",")}}`],
     );
-    return new Map(
+    const found = new Map(
       rows.map((row) => [
         int(row, "no"),
         { epoch: int(row, "epoch"), last: int(row, "last_sequence"), deleted: row.deleted === 1 },
       ]),
     );
-  }
-
-  /** Of the transaction that wrote the last event of this stream. */
-  async #xidOf({ no, last }: StreamPart): Promise<bigint> {
-    const { rows } = await this.#database.query(
-      "SELECT xid::text AS xid FROM dragoman.event_chunks WHERE stream = $1 AND last = $2",
-      [no, last],
-    );
-    return BigInt(rows[0] === undefined ? "0" : text(rows[0], "xid"));
+    const lost = streams.filter((part) => {
+      const row = found.get(part.no);
+      if (row === undefined) return part.created === null;
+      return row.epoch !== part.epoch || row.deleted || row.last !== part.expected;
+    });
+    this.#drop(outcome, lost);
+    for (const part of lost) part.refuse(found.get(part.no)?.deleted ? deleted(part) : fenced(part));
   }
 
   /** New streams that another node owns already. */

@@ -32,7 +32,8 @@ export type Connect = (options: Omit<PostgresOptions, "url">) => Promise<Databas
 export const STREAM_FENCED = "DR001";
 export const LOG_FENCED = "DR003";
 export const CREATION_FENCED = "DR004";
-const FENCED = new Set([STREAM_FENCED, LOG_FENCED, CREATION_FENCED]);
+export const NOT_NEXT = "DR005";
+const FENCED = new Set([STREAM_FENCED, LOG_FENCED, CREATION_FENCED, NOT_NEXT]);
 
 /**
  * - `lost`: the connection broke, could not be made, or the database is starting or stopping. Whether the statement was done is not known.

@@ -20,6 +20,10 @@ const PAGE_BYTES = 8 * 1024 * 1024;
 const ROWS = 1000;
 const SCANS = 20;
 
+const COLUMNS = "stream, first, last, types, natives, body, checksum";
+/** Up to here a stream was packed: see `sealing.ts`. */
+const SEALED = "(SELECT coalesce(max(z.last), 0) FROM dragoman.sealed_chunks z WHERE z.stream = $1)";
+
 export class EventStore {
   readonly #database: Database;
   readonly #damage: Damage;
@@ -136,8 +140,11 @@ export class EventStore {
       `SELECT stream, first, last, types, natives, CASE WHEN hit THEN body END AS body, checksum FROM (
          SELECT *, sum(size) OVER (ORDER BY ${order}) - size AS so_far FROM (
            SELECT *, CASE WHEN hit THEN octet_length(body) + ${ENVELOPE} * (last - first + 1) ELSE 0 END AS size FROM (
-             SELECT *, ${hit} AS hit FROM dragoman.event_chunks
-             WHERE stream = $1 AND last > $2 AND last < $3 AND first < $4 ORDER BY ${order} LIMIT ${ROWS}) chosen) sized) summed
+             SELECT *, ${hit} AS hit FROM (
+               (SELECT ${COLUMNS} FROM dragoman.sealed_chunks WHERE stream = $1 AND last > $2 AND last < $3 AND first < $4 ORDER BY ${order} LIMIT ${ROWS})
+               UNION ALL
+               (SELECT ${COLUMNS} FROM dragoman.event_chunks WHERE stream = $1 AND last > greatest($2, ${SEALED}) AND last < $3 AND first < $4
+                ORDER BY ${order} LIMIT ${ROWS})) both_tables ORDER BY ${order} LIMIT ${ROWS}) chosen) sized) summed
        WHERE so_far = 0 OR so_far + size <= $5 ORDER BY ${order}`,
       [stream.no, low, high, most, maxBytes, ...(types === null ? [] : [textArray(types)])],
     );

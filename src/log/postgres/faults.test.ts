@@ -110,7 +110,7 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
         const writers = [await log.create("session", "a", "{}"), await log.create("session", "b", "{}")];
         for (const writer of writers) appendMany(writer, 2);
         await writers[0]?.committed();
-        const happened = proxy.next(fault, "commit_2");
+        const happened = proxy.next(fault, "commit_");
         for (const writer of writers) appendMany(writer, 3);
         writers[0]?.documents.put("note", "x", "1");
         const created = await log.create("session", "c", "{}");
@@ -128,6 +128,49 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
         expect(await log.row("session", "c")).toMatchObject({ last_sequence: 0 });
         expect(await log.documents.get("note", "a/x")).toBe("1");
       });
+
+    it("[O4] a commit that arrives late, behind newer ones, changes nothing: state, documents and native messages stay", async () => {
+      const log = await open(randomUUID(), { url: proxy.url });
+      const stream = await log.create("session", "a", "{}");
+      await stream.committed();
+      const native = (raw: string) => ({ dir: "out", t_ms: 0, type: "line", disposition: "noted", raw }) as const;
+      const changes: Record<string, (n: number) => void> = {
+        state: (n) => stream.setState(JSON.stringify({ n })),
+        "document of the stream": (n) => stream.documents.put("note", "x", String(n)),
+        "document of nobody": (n) => log.documents.put("note", "y", String(n)),
+        "native message": (n) => void stream.appendNative(native(String(n))),
+        place: (n) => stream.setOpenSince(n),
+      };
+      for (const change of Object.values(changes)) {
+        const kept = proxy.late("commit_");
+        change(1);
+        const late = await kept;
+        await stream.committed({ bounded: false });
+        change(2);
+        await stream.committed({ bounded: false });
+        await late.deliver();
+      }
+      expect(await log.row("session", "a")).toMatchObject({ state: '{"n":2}', open_since: 2, last_native: 2 });
+      expect([await log.documents.get("note", "a/x"), await log.documents.get("note", "y")]).toEqual(["2", "2"]);
+      expect((await stream.readNative()).messages.map(({ body }) => body.toString())).toEqual(["1", "2"]);
+    });
+
+    it("[O4] a commit without events whose answer was lost is not written twice", async () => {
+      const log = await open(randomUUID(), { url: proxy.url });
+      const stream = await log.create("session", "a", "{}");
+      await stream.committed();
+      const happened = proxy.next("lose_answer", "commit_");
+      stream.appendNative({ dir: "out", t_ms: 0, type: "line", disposition: "noted", raw: "x" });
+      await stream.committed({ bounded: false });
+      await happened;
+      expect((await stream.readNative()).messages.length).toBe(1);
+      expect(log.stats().server?.ambiguous).toBe(1);
+      // As after a week without a commit.
+      await log.database.query("DELETE FROM dragoman.committers");
+      appendMany(stream, 1);
+      await stream.committed();
+      expect(await log.row("session", "a")).toMatchObject({ last_sequence: 1, last_native: 1 });
+    });
 
     it("refuses commands while it cannot write, reports pressure, and goes on with everything that was taken", async () => {
       const log = await open(randomUUID(), { url: proxy.url });

@@ -27,6 +27,7 @@ import { AllStreams, BEGINNING } from "./all-streams.ts";
 import { OBJECT_TABLES } from "./artifact-mover.ts";
 import { PostgresArtifacts } from "./artifacts.ts";
 import { Attempt } from "./attempt.ts";
+import { CommitNumbers } from "./commit-numbers.ts";
 import { Committer } from "./committer.ts";
 import { type Connect, type Database, Postgres } from "./connection.ts";
 import { PostgresDocuments } from "./documents.ts";
@@ -40,7 +41,8 @@ import { type MigrationRoom, migrate } from "./migrations.ts";
 import { NativeStore } from "./native-store.ts";
 import { Removals } from "./removal.ts";
 import type { S3 } from "./s3.ts";
-import { logTables } from "./schema.ts";
+import { DEFAULT_TENANT, logTables } from "./schema.ts";
+import { resting, Sealing, type SealOptions } from "./sealing.ts";
 import { PostgresSearch } from "./search.ts";
 import { PostgresStream, type StreamContext } from "./stream.ts";
 import { StreamStore } from "./stream-store.ts";
@@ -90,8 +92,6 @@ export async function openPostgresLog(options: OpenPostgresOptions): Promise<Pos
   }
 }
 
-export const DEFAULT_TENANT = "default";
-
 type Opened = { database: Database; commits: Database; epochs: Epochs };
 type Published = { stream: PostgresStream; batch: EventBatch; placed: Parameters<AllStreams["publish"]>[0] };
 
@@ -107,6 +107,7 @@ export class PostgresLog implements Log {
   /** For rooms that keep tables beside the log's. */
   readonly database: Database;
   readonly #commits: Database;
+  readonly #numbers: CommitNumbers;
   readonly #committer: Committer;
   readonly #context: StreamContext;
   readonly #writerContext: WriterContext;
@@ -126,6 +127,7 @@ export class PostgresLog implements Log {
   readonly #followed: Followed;
   readonly #removals: Removals;
   readonly #housekeeping: Housekeeping;
+  readonly #sealing: Sealing;
   #queue: Published[] = [];
   #events = 0;
   #closing: Promise<void> | undefined;
@@ -141,8 +143,9 @@ export class PostgresLog implements Log {
     this.#onError = (error) => options.onError?.(error);
     this.#onClosed = () => options.onClosed?.();
     this.#damage = new Damage(this.#onError);
+    this.#numbers = new CommitNumbers(commits, tenant);
     this.#committer = new Committer({
-      attempt: new Attempt(commits, { tenant, owner: shared ? null : epochs.current, node }),
+      attempt: new Attempt(commits, { tenant, owner: shared ? null : epochs.current, node }, this.#numbers),
       publish: () => this.#publish(),
       onError: this.#onError,
       maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
@@ -175,10 +178,12 @@ export class PostgresLog implements Log {
     };
     this.#writerContext = { committer, documents: this.documents, artifacts: this.artifacts };
     this.#removals = new Removals(database, tenant, this.#onError);
+    this.#sealing = new Sealing(database, tenant, damage);
     this.#housekeeping = new Housekeeping(database, {
       tenant,
       owner: shared ? null : epochs.current,
       onFenced: (error) => this.#committer.fence(error),
+      seal: () => this.seal(resting()),
     });
   }
 
@@ -275,6 +280,11 @@ export class PostgresLog implements Log {
     return no !== undefined;
   }
 
+  /** Packs what rests: how many streams. Only where every process that has the log open knows packed rows. */
+  seal(options: SealOptions): Promise<number> {
+    return this.#sealing.seal(options);
+  }
+
   async erased(): Promise<void> {
     await this.#removals.done();
   }
@@ -324,6 +334,7 @@ export class PostgresLog implements Log {
     this.#followed.stop();
     await this.#removals.close();
     await this.#housekeeping.stop();
+    await this.#numbers.close().catch(() => undefined);
     await Promise.all([this.#commits.close(), this.database.close()]);
     if (failure !== undefined) throw failure;
   }

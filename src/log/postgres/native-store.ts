@@ -44,7 +44,7 @@ export class NativeStore {
       if (rows.length === 0) throw this.#missing(stream, page.next + 1);
       for (const row of rows) {
         if (int(row, "first") > page.next + 1) throw this.#missing(stream, page.next + 1);
-        for (const message of this.#decode(row, stream)) {
+        for (const message of decodedNative(row, stream, this.#damage)) {
           if (message.native_seq <= page.next) continue;
           if (message.native_seq > end) return page;
           const full = page.messages.length >= limit || (page.messages.length > 0 && bytes + message.body.length > maxBytes);
@@ -68,7 +68,7 @@ export class NativeStore {
       [stream.no, `{${asked.join(",")}}`],
     );
     const all = new Map(
-      rows.flatMap((row) => this.#decode(row, stream).map((message) => [message.native_seq, message] as const)),
+      rows.flatMap((row) => decodedNative(row, stream, this.#damage).map((message) => [message.native_seq, message] as const)),
     );
     return new Map(
       asked.map((seq) => {
@@ -96,6 +96,8 @@ export class NativeStore {
       );
       if (rows.length === 0) throw this.#missing(stream, upto + 1);
       for (const row of rows) {
+        // Packed since the last page was read: see `sealing.ts`.
+        if (int(row, "first") <= upto) return this.coverage(stream, end);
         if (int(row, "first") !== upto + 1) throw this.#missing(stream, upto + 1);
         counts.add(countsOfHead(text(row, "head")));
         upto = int(row, "last");
@@ -114,15 +116,6 @@ export class NativeStore {
     );
   }
 
-  #decode(row: SqlRow, stream: StreamName): NativeRow[] {
-    const [first, last] = [int(row, "first"), int(row, "last")];
-    const [head, body] = [text(row, "head"), blob(row, "body")];
-    const intact = int(row, "checksum") === nativeChecksum(stream.no, first, last, head, body);
-    const messages = intact ? readNativeChunk(first, head, body) : [];
-    if (messages.length !== last - first + 1) throw this.#damage.found(`Native messages ${first} to ${last}`, stream);
-    return messages;
-  }
-
   #missing(stream: StreamName, seq: number): LogError {
     return this.#damage.found(`Native message ${seq}`, stream);
   }
@@ -134,6 +127,16 @@ export class NativeStore {
       throw toLogError(error, "Reading the log");
     }
   }
+}
+
+/** The messages of a row, when it is what was written. Throws `corrupt_chunk` otherwise. */
+export function decodedNative(row: SqlRow, stream: StreamName, damage: Damage): NativeRow[] {
+  const [first, last] = [int(row, "first"), int(row, "last")];
+  const [head, body] = [text(row, "head"), blob(row, "body")];
+  const intact = int(row, "checksum") === nativeChecksum(stream.no, first, last, head, body);
+  const messages = intact ? readNativeChunk(first, head, body) : [];
+  if (messages.length !== last - first + 1) throw damage.found(`Native messages ${first} to ${last}`, stream);
+  return messages;
 }
 
 /** How many there are of each type and disposition. */

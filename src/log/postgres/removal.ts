@@ -91,10 +91,12 @@ export class Removals {
 
   /** A portion; true when nothing is left. */
   async #purge(no: number): Promise<boolean> {
-    const left = (await portion(this.#database, "event_chunks", no)) + (await portion(this.#database, "native_chunks", no));
+    let left = 0;
+    for (const table of ["event_chunks", "sealed_chunks", "native_chunks"]) left += await portion(this.#database, table, no);
     if (left > 0) return false;
     await this.#database.transaction(async (sql) => {
-      await sql.query("DELETE FROM dragoman.coverage WHERE stream = $1", [no]);
+      for (const table of ["coverage", "sealed_streams"])
+        await sql.query(`DELETE FROM dragoman.${table} WHERE stream = $1`, [no]);
       await releaseArtifacts(sql, this.#tenant, no);
       await sql.query("DELETE FROM dragoman.streams WHERE no = $1 AND deleted", [no]);
     });

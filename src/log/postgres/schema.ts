@@ -4,6 +4,10 @@
  * that is still running may have a smaller number than one that is done, so who reads that order stops before the oldest that runs.
  */
 import type { MigrationRoom } from "./migrations.ts";
+import { SEALED_TABLES } from "./sealing.ts";
+
+/** The log of who names none. */
+export const DEFAULT_TENANT = "default";
 
 const PARTITIONS = 16;
 const partitionsOf = (table: string): string =>
@@ -146,9 +150,9 @@ const tables = `
  * One commit is one call: fence, events, native messages and what goes with them, or nothing. `bytes` holds all texts and bodies; the arrays say where each
  * lies. A stream is written only by the writer with its epoch, and only behind the sequence that this writer knows as the last.
  */
-const commitFunction = (name: string, mayCreate: string): string => `
+const commitFunction = (name: string, mayCreate: string, numbered = { parameters: "", fence: "" }): string => `
   CREATE FUNCTION dragoman.${name}(
-    p_tenant text, p_owner text, p_bytes bytea,
+    p_tenant text, p_owner text,${numbered.parameters} p_bytes bytea,
     s_no bigint[], s_epoch bigint[], s_expected bigint[], s_last bigint[], s_native bigint[], s_open bigint[], s_at bigint[],
     e_stream bigint[], e_first bigint[], e_last bigint[], e_from bigint[], e_types bigint[], e_natives bigint[], e_body bigint[], e_checksum bigint[],
     n_stream bigint[], n_first bigint[], n_last bigint[], n_from bigint[], n_head bigint[], n_body bigint[], n_checksum bigint[],
@@ -160,7 +164,7 @@ const commitFunction = (name: string, mayCreate: string): string => `
   BEGIN
     IF p_owner IS NOT NULL AND NOT EXISTS (SELECT 1 FROM dragoman.logs l WHERE l.tenant = p_tenant AND l.owner = p_owner) THEN
       RAISE EXCEPTION 'another dragoman has taken over this log' USING ERRCODE = 'DR003';
-    END IF;
+    END IF;${numbered.fence}
     IF p_more ? 'created' THEN${mayCreate}
       INSERT INTO dragoman.streams (no, tenant, kind, id, created_at, epoch, last_sequence, last_native, updated_at, updated_minute, owner)
       SELECT c.no, p_tenant, c.kind, c.id, c.at, c.epoch, 0, 0, c.at, c.at / 60000, c.owner
@@ -251,7 +255,29 @@ const creationFence = `
         RAISE EXCEPTION 'another owns a stream that is new' USING ERRCODE = 'DR004';
       END IF;`;
 
+/** See `commit-numbers.ts`. The row is locked first: of two statements with one number, the other waits and is then refused. */
+const committers = `
+  CREATE TABLE dragoman.committers (
+    no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant text NOT NULL,
+    commits bigint NOT NULL,      -- the number of the last commit of one open log
+    xid xid8,                     -- its transaction
+    done_at timestamptz NOT NULL DEFAULT now()
+  ) WITH (fillfactor = 50);`;
+const numbered = {
+  parameters: " p_committer bigint, p_number bigint,",
+  fence: `
+    UPDATE dragoman.committers c SET commits = p_number, xid = own, done_at = now() WHERE c.no = p_committer AND c.commits = p_number - 1;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'commit % is not the next one', p_number USING ERRCODE = 'DR005';
+    END IF;`,
+};
+
 export const logTables: MigrationRoom = {
   room: "log",
-  steps: [tables + commitFunction("commit_1", ""), mayCreate + commitFunction("commit_2", creationFence)],
+  steps: [
+    tables + commitFunction("commit_1", ""),
+    mayCreate + commitFunction("commit_2", creationFence),
+    committers + commitFunction("commit_3", creationFence, numbered),
+    SEALED_TABLES + lz4("sealed_chunks", ["types", "natives", "body"]),
+  ],
 };

@@ -10,6 +10,11 @@ export type TestProxy = {
    * connection breaks. `lose_request`: the server never gets it. Resolves when it has happened.
    */
   next(fault: "lose_answer" | "lose_request", when: string): Promise<void>;
+  /**
+   * The next statement with `when` in it is kept, and the connection it came over breaks: who sent it knows nothing. The server gets it when it is delivered, as a network does that was
+   * slow; `deliver` resolves when the server has answered.
+   */
+  late(when: string): Promise<{ deliver(): Promise<void> }>;
   /** No connection, those that are there included, until `open`. */
   shut(): void;
   open(): void;
@@ -18,10 +23,14 @@ export type TestProxy = {
   close(): Promise<void>;
 };
 
+/** The message of the protocol that ends what a client asks in one go. */
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+
 export async function startProxy(target: string): Promise<TestProxy> {
   let { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let fault: { kind: "lose_answer" | "lose_request"; when: string; happened(): void } | undefined;
+  let keep: { when: string; pieces: Buffer[]; kept(late: { deliver(): Promise<void> }): void } | undefined;
   let isShut = false;
   const server = createServer((client) => {
     if (isShut) return void client.destroy();
@@ -41,7 +50,28 @@ export async function startProxy(target: string): Promise<TestProxy> {
       fault?.happened();
       fault = undefined;
     });
+    let keeping: typeof keep;
     client.on("data", (data) => {
+      if (keep !== undefined && data.includes(keep.when)) [keeping, keep] = [keep, undefined];
+      if (keeping !== undefined) {
+        const { pieces, kept } = keeping;
+        pieces.push(data);
+        if (!Buffer.concat(pieces).subarray(-SYNC.length).equals(SYNC)) return;
+        client
+          .off("close", end)
+          .off("error", end)
+          .on("error", () => undefined);
+        sockets.delete(client);
+        client.destroy();
+        kept({
+          async deliver() {
+            deaf = true;
+            upstream.write(Buffer.concat(pieces));
+            await once(upstream, "close");
+          },
+        });
+        return;
+      }
       if (fault === undefined || deaf || !data.includes(fault.when)) return void upstream.write(data);
       if (fault.kind === "lose_answer") {
         deaf = true;
@@ -66,6 +96,10 @@ export async function startProxy(target: string): Promise<TestProxy> {
       isShut = true;
       for (const socket of sockets) socket.destroy();
     },
+    late: (when) =>
+      new Promise((kept) => {
+        keep = { when, pieces: [], kept };
+      }),
     open() {
       isShut = false;
     },

@@ -7,6 +7,7 @@ import type { LogError } from "../log-error.ts";
 import { checksumBehind, checksumOf, sealed } from "../packing/checksum.ts";
 import type { PendingChunk } from "../packing/event-chunk.ts";
 import type { NativeChunk } from "../packing/native-chunk.ts";
+import type { CommitNumber } from "./commit-numbers.ts";
 import type { SqlParameter } from "./connection.ts";
 
 export type StreamPart = {
@@ -56,10 +57,13 @@ export class WriteSet {
   }
 }
 
-export const COMMIT = `SELECT dragoman.commit_2(${Array.from({ length: 26 }, (_, index) => `$${index + 1}`).join(", ")}) AS xid`;
+export const COMMIT = `SELECT dragoman.commit_3(${Array.from({ length: 28 }, (_, index) => `$${index + 1}`).join(", ")}) AS xid`;
 
-/** The parameters of `COMMIT`. `owner`: see the table of logs; `node`: who owns streams that are new. */
-export function encode(set: WriteSet, names: { tenant: string; owner: string | null; node: string | null }): SqlParameter[] {
+/** `owner`: see the table of logs; `node`: who owns streams that are new. */
+export type Names = { tenant: string; owner: string | null; node: string | null };
+
+/** The parameters of `COMMIT`. */
+export function encode(set: WriteSet, names: Names, { committer, number }: CommitNumber): SqlParameter[] {
   const bytes = new Bytes();
   // In order of their numbers, so that two commits never wait for each other crosswise.
   const streams = [...set.streams].sort((a, b) => a.no - b.no);
@@ -75,7 +79,7 @@ export function encode(set: WriteSet, names: { tenant: string; owner: string | n
     ...transposed(7, nativeRows(set.streams, bytes)),
   ];
   const more = moreOf(set, names.node, bytes);
-  return [names.tenant, names.owner, bytes.whole(), ...columns.map(arrayOf), more];
+  return [names.tenant, names.owner, committer, number, bytes.whole(), ...columns.map(arrayOf), more];
 }
 
 function eventRows(streams: readonly StreamPart[], bytes: Bytes): number[][] {

@@ -10,12 +10,9 @@ import type { Damage, StreamName } from "../packing/damage.ts";
 import { type NativeChunk, readNativeChunk } from "../packing/native-chunk.ts";
 import { blob, int, text, word } from "../packing/row-readers.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
+import { NativeCounts } from "./native-counts.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
-/** An agent that invents types must not grow the table without bound. */
-const MAX_TYPES = 2000;
-export const OTHER_TYPES = "(other)";
-
 /** Stands for a count that was damaged: it never matches, so the count stays refused. */
 const NO_CHECKSUM = -1;
 const COUNT_COLUMNS = "type, disposition, count, key_checksum, row_checksum";
@@ -24,9 +21,7 @@ export class NativeStore {
   readonly #damage: Damage;
   readonly #insert: Statement;
   readonly #count: Statement;
-  readonly #counted: Statement;
   readonly #coverage: Statement;
-  readonly #types: Statement;
   readonly #rows: Statement;
   readonly #rowOf: Statement;
   readonly #purge: Statement;
@@ -36,10 +31,8 @@ export class NativeStore {
     this.#damage = damage;
     const rows = "SELECT first, last, head, body, checksum FROM native_chunks WHERE stream = ?";
     this.#insert = db.prepare("INSERT INTO native_chunks (stream, first, last, head, body, checksum) VALUES (?, ?, ?, ?, ?, ?)");
-    this.#counted = db.prepare(`SELECT ${COUNT_COLUMNS} FROM coverage WHERE stream = ? AND type = ? AND disposition = ?`);
     this.#count = db.prepare(`INSERT OR REPLACE INTO coverage (stream, ${COUNT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)`);
     this.#coverage = db.prepare(`SELECT ${COUNT_COLUMNS} FROM coverage WHERE stream = ? ORDER BY type, disposition`);
-    this.#types = db.prepare("SELECT DISTINCT type FROM coverage WHERE stream = ?");
     this.#rows = db.prepare(`${rows} AND last > ? ORDER BY last LIMIT ?`);
     this.#rowOf = db.prepare(`${rows} AND last >= ? ORDER BY last LIMIT 1`);
     this.#purge = db.prepare("DELETE FROM native_chunks WHERE id IN (SELECT id FROM native_chunks WHERE stream = ? LIMIT ?)");
@@ -52,27 +45,26 @@ export class NativeStore {
     this.#insert.run(stream, first, last, head, body, chunkChecksum(stream, first, last, head, body));
   }
 
-  /** `known`: the types counted so far, loaded on first use, owned by the stream. */
-  count(stream: number, known: Set<string>, chunk: NativeChunk): void {
-    for (const [type, byDisposition] of chunk.counts()) {
-      // One binding of SQLite ends a text at its first NUL.
-      const name = type.replaceAll("\0", "\ufffd");
-      const counted = known.has(name) || known.size < MAX_TYPES ? name : OTHER_TYPES;
-      known.add(counted);
-      for (const [disposition, count] of byDisposition) this.#add(stream, counted, disposition, count);
+  /** Writes what these chunks add to the counts. */
+  count(stream: number, counts: NativeCounts, chunks: readonly NativeChunk[]): void {
+    for (const { type, disposition, count, intact, key } of counts.with(chunks)) {
+      const checksum = intact ? checksumOf(stream, type, disposition, count) : NO_CHECKSUM;
+      this.#count.run(stream, type, disposition, count, key, checksum);
     }
   }
 
-  #add(stream: number, type: string, disposition: Disposition, more: number): void {
-    const row = this.#counted.get(stream, type, disposition);
-    const count = more + (Number(row?.count) || 0);
-    const intact = row === undefined || isIntact(stream, row);
-    const checksum = intact ? checksumOf(stream, type, disposition, count) : NO_CHECKSUM;
-    this.#count.run(stream, type, disposition, count, checksumOf(stream, type, disposition), checksum);
-  }
-
-  knownTypes(stream: number): Set<string> {
-    return new Set(this.#types.all(stream).map((row) => text(row, "type")));
+  /** What was counted so far. Only the stream's one writer has it. */
+  counts(stream: number): NativeCounts {
+    return new NativeCounts(
+      stream,
+      this.#coverage.all(stream).map((row) => ({
+        // A damaged row must not keep anything from being written.
+        type: String(row.type),
+        disposition: String(row.disposition) as Disposition,
+        count: Number(row.count) || 0,
+        intact: isIntact(stream, row),
+      })),
+    );
   }
 
   coverage(stream: StreamName): CoverageRow[] {

@@ -29,6 +29,7 @@ import { type Pump, Tail } from "../tail.ts";
 import type { Committer, Writer } from "./committer.ts";
 import { changed, type Epochs } from "./epochs.ts";
 import type { EventStore } from "./event-store.ts";
+import type { NativeCounts } from "./native-counts.ts";
 import type { NativeStore } from "./native-store.ts";
 import type { StreamStore } from "./stream-store.ts";
 
@@ -72,7 +73,7 @@ export class SqliteStream implements Stream, Writer {
   #chunks: PendingChunk[] = [];
   #open: PendingChunk | undefined;
   #natives: NativeChunk[] = [];
-  #knownTypes: Set<string> | undefined;
+  #counts: NativeCounts | undefined;
   /** Waiting to be written; undefined when the row has it. */
   #state: string | undefined;
   #openSince: number | null;
@@ -227,11 +228,10 @@ export class SqliteStream implements Stream, Writer {
     else streams.update(this.#row());
     if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
     for (const chunk of this.#chunks) events.insert(this.no, chunk);
-    for (const chunk of this.#natives) {
-      this.#knownTypes ??= natives.knownTypes(this.no);
-      natives.insert(this.no, chunk);
-      natives.count(this.no, this.#knownTypes, chunk);
-    }
+    for (const chunk of this.#natives) natives.insert(this.no, chunk);
+    if (this.#natives.length === 0) return;
+    this.#counts ??= natives.counts(this.no);
+    natives.count(this.no, this.#counts, this.#natives);
   }
 
   settle(): void {
@@ -241,6 +241,7 @@ export class SqliteStream implements Stream, Writer {
     this.#natives = [];
     this.#chunks = [];
     this.#open = undefined;
+    this.#counts?.settle();
     if (this.#deleted) return;
     this.#lastCommitted = this.#last;
     this.#lastNativeCommitted = this.#lastNative;
