@@ -65,8 +65,11 @@ export class FleetNode {
   readonly #epochs = new Map<string, number>();
   /** Being created: the answer may be on its way, and the registry may know it before we do. */
   readonly #creating = new Set<string>();
+  /** Being given up. `unknown`: the answer was lost, and it may still take effect. */
+  readonly #releases = new Map<string, "asked" | "unknown">();
   readonly counts: FleetCounts = { takeovers: 0, fenced: 0, fencings: 0 };
   #me: NodeRef | null = null;
+  #birth: number | null = null;
   #state: NodeState = "up";
   #stopped = false;
   #cancels = new Set<() => void>();
@@ -125,9 +128,20 @@ export class FleetNode {
   }
 
   /** [O10] Its writer must be at rest: all of it committed, no agent running. */
-  async release(sessionId: string, to?: string): Promise<boolean> {
-    if (!this.#me || !this.#epochs.delete(sessionId)) return false;
-    return this.#options.registry.release(this.#me, sessionId, to === undefined ? {} : { to });
+  async release(session_id: string, to?: string): Promise<boolean> {
+    const epoch = this.#epochs.get(session_id);
+    if (!this.#me || epoch === undefined) return false;
+    this.#epochs.delete(session_id);
+    this.#releases.set(session_id, "asked");
+    try {
+      const released = await this.#options.registry.release(this.#me, { session_id, epoch }, to === undefined ? {} : { to });
+      this.#releases.delete(session_id);
+      return released;
+    } catch (error) {
+      this.#releases.set(session_id, "unknown");
+      this.#mustCompare = true;
+      throw error;
+    }
   }
 
   /** The session was removed. */
@@ -175,14 +189,14 @@ export class FleetNode {
     // Lost and claimed back without having heard of it: what is left of it here is of the past.
     const stale = fresh.filter(({ session_id }) => this.#epochs.has(session_id)).map(({ session_id }) => session_id);
     if (stale.length > 0) duties.lost(stale);
-    this.#take(fresh);
-    if (fresh.length > 0) duties.taken(fresh);
+    this.#start(fresh);
     if (claims.length === claim_limit) this.#once(0, () => this.claimNow());
   }
 
   #take(claims: readonly Claim[]): void {
     for (const { session_id, epoch, reason } of claims) {
       this.#epochs.set(session_id, epoch);
+      this.#releases.delete(session_id);
       if (reason === "takeover") this.counts.takeovers++;
     }
   }
@@ -190,19 +204,38 @@ export class FleetNode {
   /** What the registry says is ours, against what we think: answers get lost, and others take what a late heartbeat let go of. */
   async #compare(me: NodeRef): Promise<void> {
     const before = new Map(this.#epochs);
+    const releases = new Map(this.#releases);
     const rows = await this.#options.registry.owned(me);
     if (!isSame(this.#me, me)) return;
     this.#mustCompare = false;
-    const owned = new Map(rows.map(({ session_id, epoch }) => [session_id, epoch]));
+    const owned = new Map(rows.map((claim) => [claim.session_id, claim]));
     // What changed while the question was on its way is left to the next comparison.
-    const lost = [...before].filter(([id, epoch]) => this.#epochs.get(id) === epoch && owned.get(id) !== epoch).map(([id]) => id);
+    const lost = [...before]
+      .filter(([id, epoch]) => this.#epochs.get(id) === epoch && owned.get(id)?.epoch !== epoch)
+      .map(([id]) => id);
     for (const id of lost) this.#epochs.delete(id);
     if (lost.length > 0) this.#options.duties.lost(lost);
-    const found = [...owned].filter(([id]) => !this.#epochs.has(id) && !before.has(id) && !this.#creating.has(id));
-    const again = lost.flatMap((id): [string, number][] => (owned.has(id) ? [[id, owned.get(id) ?? 0]] : []));
-    const claims = [...found, ...again].map(
-      ([session_id, epoch]): Claim => ({ session_id, epoch, from: null, reason: "restart" }),
-    );
+    const found = rows.filter(({ session_id: id }) => !this.#epochs.has(id) && !before.has(id) && !this.#creating.has(id));
+    const again = lost.flatMap((id) => owned.get(id) ?? []);
+    this.#start([...found.filter(({ session_id }) => !releases.has(session_id)), ...again]);
+    for (const [id, state] of releases)
+      if (state === "unknown" && this.#releases.has(id)) await this.#settle(me, id, owned.get(id));
+  }
+
+  /** Whether a release took effect is not known: what is still ours is kept, and what comes late of the release is refused. */
+  async #settle(me: NodeRef, session_id: string, claim: Claim | undefined): Promise<void> {
+    try {
+      const epoch = claim && (await this.#options.registry.keep(me, claim));
+      if (!isSame(this.#me, me)) return;
+      this.#releases.delete(session_id);
+      if (epoch !== undefined) this.#start([{ session_id, epoch, from: null, reason: "restart" }]);
+    } catch (error) {
+      this.#mustCompare = true;
+      throw error;
+    }
+  }
+
+  #start(claims: readonly Claim[]): void {
     this.#take(claims);
     if (claims.length > 0) this.#options.duties.taken(claims);
   }
@@ -211,8 +244,10 @@ export class FleetNode {
     const { registry, profile } = this.#options;
     const before = this.#me?.incarnation;
     const { term_ms } = this.#times;
+    this.#birth ??= await registry.birth();
     const asked = Date.now();
-    this.#me = await registry.join(profile, before === undefined ? { term_ms } : { term_ms, before });
+    const options = { term_ms, birth: this.#birth };
+    this.#me = await registry.join(profile, before === undefined ? options : { ...options, before });
     this.#leaseUntil = asked + term_ms;
     this.#mustCompare = true;
   }

@@ -69,6 +69,11 @@ it("looks only while somebody watches, goes on when the registry did not answer,
   timers.shift()?.();
   await expect.poll(() => timers.length).toBe(1);
   expect(told).toEqual([["node.draining"], ["node.draining"]]);
+  rows = [node({ node_id: "b" })];
+  timers.shift()?.();
+  await expect.poll(() => timers.length).toBe(1);
+  expect(told[0]).toEqual(["node.draining", "node.joined", "node.forgotten"]);
+  expect(told[1]).toEqual(told[0]);
   one.stop();
   two.stop();
   expect(timers).toHaveLength(0);

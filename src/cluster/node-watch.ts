@@ -75,6 +75,7 @@ export class NodeWatch {
     if (!before || this.#listeners.size === 0) return;
     const at = new Date(this.#options.now()).toISOString();
     const changes = rows.flatMap((node) => changesOf(before.get(node.node_id), node).map((type) => ({ type, at, node })));
+    for (const [id, node] of before) if (!this.#known.has(id)) changes.push({ type: "node.forgotten", at, node });
     if (changes.length > 0) for (const listener of [...this.#listeners]) listener(changes);
   }
 }

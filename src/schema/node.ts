@@ -34,7 +34,7 @@ export const NodeList = Type.Object(
   { title: "NodeList" },
 );
 
-/** What a node has become. `lease_lost`: it is silent, and will be fenced. `load`: its load, its sessions or its capacity are others. */
+/** What a node has become. `lease_lost`: it is silent, and will be fenced. `load`: its load, its sessions or its capacity are others. `forgotten`: it is listed no more. */
 export const NODE_CHANGES = [
   "node.joined",
   "node.up",
@@ -42,6 +42,7 @@ export const NODE_CHANGES = [
   "node.lease_lost",
   "node.fenced",
   "node.left",
+  "node.forgotten",
   "node.load",
 ] as const;
 
@@ -49,7 +50,7 @@ export const NodeChange = Type.Object(
   {
     type: Type.Enum([...NODE_CHANGES], {
       description:
-        "joined: started, or came back; up: takes sessions (again); lease_lost: silent, will be fenced; load: its load or its number of sessions changed",
+        "joined: started, or came back; up: takes sessions (again); lease_lost: silent, will be fenced; forgotten: gone for so long that it is listed no more, with the node as it was last; load: its load or its number of sessions changed",
     }),
     at: Time,
     node: Node,

@@ -22,12 +22,15 @@ const MAX_RESTING = 200;
 /** What their objects are made with. */
 export type LoadedOptions = Omit<ManagerOptions, "inspect" | "defaultDirectory" | "isUsed" | "onRemoved" | "searchReady">;
 
+/** `abandoned`: another node took it meanwhile, so what comes of it must not be kept. */
+type Loading = { session: Promise<Session | undefined>; abandoned: boolean };
+
 export class LoadedSessions {
   readonly #options: LoadedOptions;
   readonly #snapshots: Snapshots;
   readonly #sessions = new Map<string, Session>();
   /** Those that are being read from the log. */
-  readonly #loading = new Map<string, Promise<Session | undefined>>();
+  readonly #loading = new Map<string, Loading>();
   /** Why each of them cannot be read. */
   readonly #unreadable = new Map<string, string>();
   /** Objects that were given up, until no process of them is left. */
@@ -50,7 +53,7 @@ export class LoadedSessions {
 
   /** The same, also when somebody is reading it just now. */
   async present(id: string): Promise<Session | undefined> {
-    return this.#sessions.get(id) ?? (await this.#loading.get(id)?.catch(() => undefined));
+    return this.#sessions.get(id) ?? (await this.#loading.get(id)?.session.catch(() => undefined));
   }
 
   /** The least recently used first. */
@@ -66,6 +69,9 @@ export class LoadedSessions {
   /** Another node owns it. Its agent is ended; nothing of it is read again here. */
   abandon(id: string): void {
     this.#sessions.get(id)?.abandon();
+    const loading = this.#loading.get(id);
+    if (loading) loading.abandoned = true;
+    this.#loading.delete(id);
     this.#refused.delete(id);
     this.forget(id);
   }
@@ -102,16 +108,19 @@ export class LoadedSessions {
     if (loaded) return this.#used(id, loaded);
     this.#mustBeReadable(id);
     // Those who ask at the same time get the same object: a stream has one writer.
-    const loading = this.#loading.get(id) ?? this.#read(id, recover);
+    const present = this.#loading.get(id);
+    if (present) return present.session;
+    const loading: Loading = { session: Promise.resolve(undefined), abandoned: false };
     this.#loading.set(id, loading);
+    loading.session = this.#read(id, recover, loading);
     try {
-      return await loading;
+      return await loading.session;
     } finally {
       if (this.#loading.get(id) === loading) this.#loading.delete(id);
     }
   }
 
-  async #read(id: string, recover: boolean): Promise<Session | undefined> {
+  async #read(id: string, recover: boolean, loading: Loading): Promise<Session | undefined> {
     try {
       // Who takes the writer fences the one before: an import must keep its own.
       const row = await this.#options.log.row("session", id);
@@ -120,9 +129,12 @@ export class LoadedSessions {
       const session = this.#make(stream, await this.#projectionOf(stream));
       // Nobody holds it, yet something is open: its last holder was lost. What was open is closed before anything new begins.
       if (recover || stream.openSince() !== null) await session.recover();
-      return this.#keep(session);
+      if (!loading.abandoned) return this.#keep(session);
+      session.abandon();
+      this.#refused.delete(id);
+      throw new LogError("fenced", `Session ${id} is another node's now.`);
     } catch (error) {
-      this.setAside(id, error);
+      if (!loading.abandoned) this.setAside(id, error);
       throw error instanceof LogError || error instanceof ProblemError ? error : unreadableProblem(id, String(error));
     }
   }

@@ -4,6 +4,7 @@
  */
 import type { SessionPort, Translator } from "../agents/contract.ts";
 import type { StreamRow } from "../log/contract.ts";
+import { LogError } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { EventDataOf } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -107,7 +108,11 @@ export class SessionManager {
     const session = present ?? (await this.#loaded.load(id, { recover: true }));
     if (!session) return false;
     if (moved) session.moved(moved);
-    await session.stream.committed();
+    await session.stream.committed().catch((error: unknown) => {
+      // What this object has written is refused for good: the next try reads the session again.
+      if (error instanceof LogError && error.code === "fenced") this.#loaded.abandon(id);
+      throw error;
+    });
     if (!present && (await this.#goesOn(session))) await session.resume();
     else session.pump();
     return true;

@@ -245,6 +245,26 @@ describe.skipIf(withoutPostgres())("a fleet", () => {
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
   });
 
+  it("[O6] a session whose new owner did not get the answer to its claim is taken up all the same, and says once that it moved", async () => {
+    const proxy = await startProxy(postgres.url);
+    const late = await start("late", "node", proxy.url);
+    const id = await create("a");
+    await call(gateway, "POST", `/v1/sessions/${id}/messages`, { message: "say before the move" });
+    await ended(gateway, id, 1);
+    const isThere = async (): Promise<boolean> =>
+      (await json<{ node: string | null }>(a, "GET", `/v1/sessions/${id}`)).node === "late";
+    let lost = proxy.next("lose_answer", "WITH free AS");
+    await call(gateway, "POST", `/v1/sessions/${id}/move`, { node: "late" });
+    for (await lost; !(await isThere()); await lost) lost = proxy.next("lose_answer", "WITH free AS");
+    expect((await call(gateway, "POST", `/v1/sessions/${id}/messages`, { message: "say after the move" })).status).toBe(202);
+    await ended(a, id, 2);
+    const moved = async (): Promise<unknown[]> =>
+      (await eventsOf(a, id)).filter(({ type }) => type === "session.moved").map(({ data }) => data);
+    await expect.poll(moved).toEqual([{ from: "a", to: "late", epoch: 2, reason: "move" }]);
+    await late.close();
+    await proxy.close();
+  });
+
   it("a key of a request is known to all nodes", async () => {
     const id = await create("a");
     const send = (daemon: Daemon | undefined) =>

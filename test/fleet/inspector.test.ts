@@ -32,7 +32,6 @@ describe.skipIf(!hasBrowser || withoutPostgres())("the fleet in the inspector", 
     browser = await launchBrowser();
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, deviceScaleFactor: 1.25 });
     page = await context.newPage();
-    page.setDefaultTimeout(120_000);
     await page.goto(`${(await cluster.client("node-3").makeLink({ role: "admin" })).url}&at=/fleet`);
   });
   afterAll(async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { Dragoman } from "../../src/client/dragoman.ts";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
+import { Postgres } from "../../src/log/postgres/connection.ts";
 import { startPostgres, type TestPostgres } from "../../src/log/postgres/test-postgres.ts";
 import type { UniversalEvent } from "../../src/schema/event.ts";
 
@@ -48,6 +49,12 @@ export class TestFleet {
   async stopNode(id: string): Promise<void> {
     await this.daemons.get(id)?.close();
     this.daemons.delete(id);
+  }
+
+  /** One statement, past all nodes. */
+  async query(statement: string): Promise<void> {
+    const database = await Postgres.open({ url: this.#postgres?.url ?? "", connections: 1 });
+    await database.query(statement).finally(() => database.close());
   }
 
   async stop(): Promise<void> {

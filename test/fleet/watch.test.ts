@@ -65,6 +65,9 @@ describe.skipIf(withoutPostgres())("who watches a fleet", () => {
     await fleet.stopNode("c");
     await expect.poll(() => types(seen, "c")).toContain("node.left");
     expect(await fleet.json<Node>("a", "GET", "/v1/nodes/c")).toMatchObject({ state: "left", sessions: 0 });
+    await fleet.query("UPDATE dragoman.nodes SET left_at = left_at - interval '2 hours' WHERE node_id = 'c'");
+    await expect.poll(() => types(seen, "c").at(-1)).toBe("node.forgotten");
+    expect((await fleet.call("a", "GET", "/v1/nodes/c")).status).toBe(404);
     await stop();
     // From an earlier place: a session that moved meanwhile is told again, with all nodes first.
     const again = follow("b", cursors[0]);

@@ -14,6 +14,7 @@ const WORDS: Record<NodeNews["type"], string> = {
   "node.lease_lost": "is silent: its lease has run out",
   "node.fenced": "was fenced: others take its sessions over",
   "node.left": "left the fleet",
+  "node.forgotten": "was gone for so long that it is listed no more",
   "node.load": "",
 };
 

@@ -40,6 +40,7 @@ function apply({ nodes, news }: Fleet, message: FleetMessage): Fleet {
   const kept = message.type === "node.load" ? news : [message, ...news].slice(0, KEPT_NEWS);
   if (message.type === "session.moved") return { nodes, news: kept };
   const others = nodes.filter(({ node_id }) => node_id !== message.node.node_id);
+  if (message.type === "node.forgotten") return { nodes: others, news: kept };
   return { nodes: [...others, message.node].sort((a, b) => (a.node_id < b.node_id ? -1 : 1)), news: kept };
 }
 

@@ -63,6 +63,7 @@ async function watchNodes({ values, terminal, daemon, json }: Invocation): Promi
   const changes: string[] = [];
   for await (const { message } of stream) {
     if (message.type === "nodes") nodes = new Map(message.nodes.map((node) => [node.node_id, node]));
+    else if (message.type === "node.forgotten") nodes.delete(message.node.node_id);
     else if (message.type !== "session.moved") nodes.set(message.node.node_id, message.node);
     if (message.type !== "nodes" && message.type !== "node.load") changes.unshift(changeLine(message));
     changes.splice(SHOWN_CHANGES);

@@ -38,6 +38,17 @@ it(`[O1-O11] nothing acknowledged is lost, nothing is told or started twice: ${S
   for (const [name, count] of Object.entries(sum)) expect(count, name).toBeGreaterThan(0);
 });
 
+/** Seeds of histories that found a fault once, each with what it was. */
+const FAULTS = {
+  7: "[O6] a claim whose answer was lost was never told",
+  26: "[O6] a session that could not be taken up at the first try told its move twice",
+  1032: "[O6] a session whose take-up was refused once was never taken up",
+};
+
+it.each(Object.entries(FAULTS))("seed %s: %s", { timeout: LIMIT_MS }, async (seed) => {
+  await simulate({ seed: Number(seed), ...trace });
+});
+
 it.each(Object.keys(BROKEN_RULES) as BrokenRule[])("finds the broken rule %s", { timeout: LIMIT_MS }, async (broken) => {
   for (let seed = FROM; seed < FROM + MUTANT_SEEDS; seed++) {
     const fault = await simulate({ seed, broken }).then(

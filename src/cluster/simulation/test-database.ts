@@ -1,4 +1,5 @@
 /** The database of the simulation behind a connection of one process: every statement travels over the virtual network, and a transaction runs at one moment, all of it or nothing. */
+import type { SqlRow } from "../../log/packing/row-readers.ts";
 import {
   type Connect,
   type Database,
@@ -13,7 +14,7 @@ import { Tables } from "./test-tables.ts";
 import { type Process, Unknown, type World } from "./test-world.ts";
 
 const COMMIT = /^SELECT dragoman\.commit_/;
-const OWNED = /^SELECT session_id, epoch FROM dragoman\.owners/;
+const OWNED = /^SELECT session_id, epoch, moved_from, moved_reason FROM dragoman\.owners/;
 
 export class SimDatabase {
   readonly tables: Tables;
@@ -53,7 +54,7 @@ export class SimDatabase {
 
   #connection(process: Process & { name: string }): Database {
     const by = process.name;
-    const held = new Map<string, number>();
+    const held = new Map<string, SqlRow>();
     const query = (text: string, values: readonly SqlParameter[] = []): Promise<SqlResult> => {
       const run = (): SqlResult => this.now(text, values, by);
       if (!COMMIT.test(text)) return this.#ask(process, run);
@@ -68,8 +69,8 @@ export class SimDatabase {
     const deaf = async (text: string, values?: readonly SqlParameter[]): Promise<SqlResult> => {
       const result = await query(text, values);
       if (this.#broken !== "O8 told" || !OWNED.test(text)) return result;
-      for (const { session_id, epoch } of result.rows) held.set(String(session_id), Number(epoch));
-      return { count: held.size, rows: [...held].map(([session_id, epoch]) => ({ session_id, epoch })) };
+      for (const row of result.rows) held.set(String(row.session_id), row);
+      return { count: held.size, rows: [...held.values()] };
     };
     return {
       place: "simulation",

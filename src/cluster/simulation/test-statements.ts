@@ -6,7 +6,7 @@ import type { SqlRow } from "../../log/packing/row-readers.ts";
 import { OBJECT_TABLES } from "../../log/postgres/artifact-mover.ts";
 import type { SqlParameter, SqlResult } from "../../log/postgres/connection.ts";
 import { logTables } from "../../log/postgres/schema.ts";
-import { FLEET_TABLES } from "../postgres-registry.ts";
+import { FLEET_TABLES } from "../fleet-tables.ts";
 import type { BrokenRule } from "./test-rules.ts";
 import { flag, type NodeTuple, numbersIn, type OwnerTuple, type StreamTuple, type Tables } from "./test-tables.ts";
 
@@ -83,7 +83,11 @@ function eventRows({ tables }: Asked, [no, low, high, most, bytes, types]: reado
   return page;
 }
 
-function claim(asked: Asked, values: readonly SqlParameter[], text: string): SqlRow[] {
+const claimRow = ({ session_id, epoch, moved_from, moved_reason }: OwnerTuple): SqlRow => ({
+  ...{ session_id, epoch, moved_from, moved_reason },
+});
+
+function claim(asked: Asked, values: readonly SqlParameter[]): SqlRow[] {
   const { tables, by, broken } = asked;
   const [id, life, limit] = [String(values[0]), Number(values[1]), Number(values[2])];
   const node = living(tables, values);
@@ -94,24 +98,28 @@ function claim(asked: Asked, values: readonly SqlParameter[], text: string): Sql
     .sort((a, b) => (a.session_id < b.session_id ? -1 : 1))
     .slice(0, limit);
   return free.map((owner) => {
-    const released = /released_by/.test(text) ? owner.released_by : null;
-    const before = { owner: owner.node_id, from_node: owner.node_id ?? released, from_life: owner.incarnation };
+    const from = owner.node_id ?? owner.released_by;
+    const reason = from === id ? "restart" : owner.node_id === null ? "move" : "takeover";
     const stream = tables.find("default", "session", owner.session_id);
     if (stream && broken !== "O6 claim") Object.assign(stream, { owner: node.writer, epoch: stream.epoch + 1 });
     Object.assign(owner, { node_id: id, incarnation: life, epoch: owner.epoch + 1, wanted: null, released_by: null });
+    Object.assign(owner, { moved_from: from, moved_reason: reason });
     tables.rightful.set(owner.session_id, by);
-    return { session_id: owner.session_id, epoch: owner.epoch, ...before };
+    return claimRow(owner);
   });
 }
 
 function join({ tables, now, broken }: Asked, values: readonly SqlParameter[]): SqlRow[] {
-  const [node_id, kind, term, url, version, labels, places, agents, capacity, writer] = values;
-  const before = tables.nodes.get(String(node_id))?.incarnation ?? 0;
+  const [node_id, kind, term, url, version, labels, places, agents, capacity, writer, birth] = values;
+  const earlier = tables.nodes.get(String(node_id));
+  if (earlier && earlier.birth > Number(birth)) return [];
+  const before = earlier?.incarnation ?? 0;
   const incarnation = broken === "O1 join" && before > 0 ? before : ++tables.incarnations;
   tables.nodes.set(String(node_id), {
     ...{ node_id: String(node_id), incarnation, kind: String(kind), writer: String(writer), url: String(url) },
     ...{ version: String(version), labels: String(labels), places: String(places), agents: String(agents) },
     ...{ capacity: Number(capacity), load: 0, until: now + Number(term), since: now, state: "up", left_at: null },
+    birth: Number(birth),
   });
   return [{ incarnation }];
 }
@@ -156,6 +164,22 @@ function takeWriter({ tables }: Asked, values: readonly SqlParameter[]): SqlRow[
 
 const STATEMENTS: readonly [RegExp, Answer][] = [
   [/^SELECT dragoman\.commit_/, ({ tables, by }, values) => [{ xid: tables.commit(values, by) }]],
+  [
+    /^INSERT INTO dragoman\.committers/,
+    ({ tables }) => {
+      const no = tables.committers.size + 1;
+      tables.committers.set(no, { commits: 0, xid: "" });
+      return [{ no }];
+    },
+  ],
+  [
+    /^SELECT commits, xid/,
+    ({ tables }, values) => {
+      const found = tables.committers.get(Number(values[0]));
+      return found ? [found] : [];
+    },
+  ],
+  [/^DELETE FROM dragoman\.committers/, () => 0],
   // ── opening ──
   [/to_regclass/, () => [{ there: 1 }]],
   [
@@ -186,7 +210,7 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
   // ── streams ──
   [/^WITH taken AS/, takeWriter],
   [
-    /^SELECT nextval/,
+    /^SELECT nextval\(.dragoman\.stream_numbers/,
     ({ tables }, values) =>
       tables.find(String(values[0]), String(values[1]), String(values[2])) ? [] : [{ no: ++tables.numbers }],
   ],
@@ -247,7 +271,10 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
   ],
   [/^DELETE FROM dragoman\.documents WHERE tenant = \$1 AND expires_at/, () => 0],
   // What a deleted stream leaves behind is nobody's business here.
-  [/^DELETE FROM dragoman\.(stream_states|documents|search_|event_chunks|native_chunks|coverage|artifact|streams)/, () => 0],
+  [
+    /^DELETE FROM dragoman\.(stream_states|documents|search_|sealed_|event_chunks|native_chunks|coverage|artifact|streams)/,
+    () => 0,
+  ],
   // ── registry ──
   [
     /^SELECT s\.id, t\.agent, t\.directory/,
@@ -256,6 +283,7 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
         .filter(({ kind, id, deleted }) => kind === "session" && !deleted && !tables.owners.has(id ?? ""))
         .map(({ id }) => ({ id, agent: "mock", directory: "" })),
   ],
+  [/^SELECT nextval\('dragoman\.incarnations'\)/, ({ tables }) => [{ birth: ++tables.incarnations }]],
   [
     /^SELECT writer FROM dragoman\.nodes/,
     ({ tables }, values) => {
@@ -290,20 +318,30 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
       const [node_id, life, session_id, agent, place] = values;
       if (!living(tables, values) || tables.owners.has(String(session_id))) return [];
       const owner = { node_id: String(node_id), incarnation: Number(life), epoch: 1, wanted: null, released_by: null };
+      const moved = { moved_from: null, moved_reason: null };
       const home = { agent: String(agent), home: String(node_id), place: place === null ? null : String(place) };
-      tables.owners.set(String(session_id), { session_id: String(session_id), ...owner, ...home });
+      tables.owners.set(String(session_id), { session_id: String(session_id), ...owner, ...home, ...moved });
       tables.rightful.set(String(session_id), by);
       return [{ epoch: 1 }];
     },
   ],
   [
     /^UPDATE dragoman\.owners SET node_id = NULL/,
-    ({ tables }, [node_id, life, session_id, to]) => {
+    ({ tables }, [node_id, life, session_id, epoch, to]) => {
       const owner = tables.owners.get(String(session_id));
-      if (owner?.node_id !== node_id || owner?.incarnation !== life) return 0;
+      if (owner?.node_id !== node_id || owner?.incarnation !== life || owner?.epoch !== epoch) return 0;
       const wanted = to === null ? null : String(to);
       Object.assign(owner ?? {}, { node_id: null, incarnation: null, wanted, released_by: String(node_id) });
       return 1;
+    },
+  ],
+  [
+    /^UPDATE dragoman\.owners SET epoch = epoch \+ 1/,
+    ({ tables }, [node_id, life, session_id, epoch]) => {
+      const owner = tables.owners.get(String(session_id));
+      if (owner?.node_id !== node_id || owner?.incarnation !== life || owner?.epoch !== epoch) return [];
+      Object.assign(owner ?? {}, { epoch: Number(epoch) + 1, moved_from: null, moved_reason: null });
+      return [{ epoch: Number(epoch) + 1 }];
     },
   ],
   [/^DELETE FROM dragoman\.nodes/, forgetGone],
@@ -315,11 +353,9 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
     },
   ],
   [
-    /^SELECT session_id, epoch FROM dragoman\.owners/,
+    /^SELECT session_id, epoch, moved_from, moved_reason FROM dragoman\.owners/,
     ({ tables }, [id, life]) =>
-      [...tables.owners.values()]
-        .filter((owner) => owner.node_id === id && owner.incarnation === life)
-        .map(({ session_id, epoch }) => ({ session_id, epoch })),
+      [...tables.owners.values()].filter((owner) => owner.node_id === id && owner.incarnation === life).map(claimRow),
   ],
   [
     /^SELECT o\.session_id FROM dragoman\.owners o JOIN/,

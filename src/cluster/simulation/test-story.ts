@@ -6,10 +6,11 @@ import { Violation, type World } from "./test-world.ts";
 
 type Told = {
   type: string;
-  data: { message_id?: string; turn_id?: string; text?: string; reason?: string; stop_reason?: string };
+  data: { message_id?: string; turn_id?: string; text?: string; reason?: string; stop_reason?: string; epoch?: number };
 };
 type Message = { session: string; message_id: string; turn_id: string; text: string; removed: string | null };
-type Turn = { session: string; begun: number; ended: number; epoch: number; stop: string | null };
+/** `owner`: which owner of the session began it, by the epochs of the registry. `epoch`: the log's, in which it ended. */
+type Turn = { session: string; begun: number; ended: number; owner: number; epoch: number; stop: string | null };
 
 export class Story {
   moves = 0;
@@ -18,6 +19,8 @@ export class Story {
   readonly #turns = new Map<string, Turn>();
   readonly #lastTurn = new Map<string, Turn>();
   readonly #given = new Set<string>();
+  /** Epochs of owners that `session.moved` named, by session. */
+  readonly #told = new Map<string, Set<number>>();
   readonly #tables: Tables;
 
   constructor(world: World, tables: Tables, say: (line: string) => void) {
@@ -25,7 +28,7 @@ export class Story {
     this.#tables = tables;
     tables.onLine = (session, line, sequence) => {
       say(`${line.by}: ${session}:${sequence} under ${line.epoch}: ${line.text}`);
-      this.#told(session, line);
+      this.#hear(session, line);
     };
   }
 
@@ -48,6 +51,14 @@ export class Story {
       const [broken] = checkGrammar(lines.map(({ text }) => JSON.parse(text) as UniversalEvent));
       if (broken) throw new Violation(`${session}:${broken.sequence} breaks ${broken.rule}: ${broken.message}`);
     }
+    for (const { session_id, epoch, moved_reason } of this.#tables.owners.values()) {
+      const told = this.#told.get(session_id)?.has(epoch) ?? false;
+      const isThere = (this.#tables.lines.get(session_id)?.length ?? 0) > 0;
+      if (isThere && told !== (moved_reason === "takeover" || moved_reason === "move"))
+        throw new Violation(
+          `${session_id} has its owner by ${moved_reason} (epoch ${epoch}), which its events say ${told ? "" : "not"}`,
+        );
+    }
     for (const [text, session] of accepted) {
       const all = [...this.#messages.values()].filter((each) => each.text === text && each.removed !== "refused");
       if (all.length !== 1) throw new Violation(`${text} of ${session} was accepted ${all.length} times`);
@@ -57,7 +68,7 @@ export class Story {
     }
   }
 
-  #told(session: string, { text, epoch }: Line): void {
+  #hear(session: string, { text, epoch }: Line): void {
     const { type, data } = JSON.parse(text) as Told;
     const { message_id = "", turn_id = "" } = data;
     if (type === "message.queued")
@@ -65,21 +76,28 @@ export class Story {
     const message = this.#messages.get(message_id);
     if (type === "message.removed" && message) message.removed = data.reason ?? "";
     if (type === "turn.started") {
-      const turn = this.#turns.get(turn_id) ?? { session, begun: 0, ended: 0, epoch, stop: null };
+      const owner = this.#tables.owners.get(session)?.epoch ?? 0;
+      const turn = this.#turns.get(turn_id) ?? { session, begun: 0, ended: 0, owner, epoch, stop: null };
       turn.begun++;
       this.#turns.set(turn_id, turn);
       this.#lastTurn.set(session, turn);
     }
     const turn = this.#turns.get(turn_id);
     if (type === "turn.ended" && turn) Object.assign(turn, { ended: turn.ended + 1, stop: data.stop_reason ?? "", epoch });
-    if (type === "session.moved") this.#moved(session, data.reason ?? "", epoch);
+    if (type === "session.moved") this.#moved(session, data, epoch);
   }
 
-  /** [O10] Who gives a session away waits for the end of its turn: its next owner finds nothing to close. */
-  #moved(session: string, reason: string, epoch: number): void {
+  /**
+   * [O10] Who gives a session away waits for the end of the turn that it began: its next owner finds nothing to close. A turn that was cut before that by a takeover is closed by
+   * whoever first can.
+   */
+  #moved(session: string, { reason, epoch: owner = 0 }: Told["data"], epoch: number): void {
     this.moves++;
+    const told = this.#told.get(session) ?? new Set();
+    if (told.has(owner)) this.#fail(`${session} says twice that it moved under epoch ${owner}`);
+    this.#told.set(session, told.add(owner));
     const last = this.#lastTurn.get(session);
-    if (reason === "move" && last?.stop === "interrupted" && last.epoch === epoch)
+    if (reason === "move" && last?.stop === "interrupted" && last.epoch === epoch && last.owner === owner - 1)
       this.#fail(`${session} was given away in the middle of a turn`);
   }
 

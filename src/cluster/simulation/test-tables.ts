@@ -6,7 +6,7 @@ import { EventBatch } from "../../log/packing/batch.ts";
 import { Damage } from "../../log/packing/damage.ts";
 import { checkedRow, merge } from "../../log/packing/event-chunk.ts";
 import type { SqlRow, SqlValue } from "../../log/packing/row-readers.ts";
-import { CREATION_FENCED, PostgresError, type SqlParameter, STREAM_FENCED } from "../../log/postgres/connection.ts";
+import { CREATION_FENCED, NOT_NEXT, PostgresError, type SqlParameter, STREAM_FENCED } from "../../log/postgres/connection.ts";
 import { UNIQUE_VIOLATION } from "../../log/postgres/errors.ts";
 import type { StreamKind } from "../../schema/stream-kind.ts";
 import type { BrokenRule } from "./test-rules.ts";
@@ -44,6 +44,7 @@ export type NodeTuple = {
   since: number;
   state: string;
   left_at: number | null;
+  birth: number;
 };
 export type OwnerTuple = {
   session_id: string;
@@ -55,6 +56,8 @@ export type OwnerTuple = {
   epoch: number;
   wanted: string | null;
   released_by: string | null;
+  moved_from: string | null;
+  moved_reason: string | null;
 };
 
 /** A committed event, and who wrote it under which epoch. */
@@ -70,6 +73,7 @@ export class Tables {
   documents = new Map<string, DocumentTuple>();
   nodes = new Map<string, NodeTuple>();
   owners = new Map<string, OwnerTuple>();
+  committers = new Map<number, { commits: number; xid: string }>();
   xid = 100;
   numbers = 0;
   incarnations = 0;
@@ -101,10 +105,11 @@ export class Tables {
 
   /** The parameters are those of `COMMIT`. The number of the transaction. */
   commit(values: readonly SqlParameter[], by: string): string {
-    const [tenant, , bytes] = values as [string, string | null, Buffer];
-    const columns = values.slice(3, 25).map((value) => numbersIn(String(value)));
+    const [tenant, , committer, number, bytes] = values as [string, string | null, number, number, Buffer];
+    const columns = values.slice(5, 27).map((value) => numbersIn(String(value)));
     const streams = rowsOf(columns.slice(0, 7), ["no", "epoch", "expected", "last", "native", "open", "at"]);
-    const more = (values[25] === null ? {} : JSON.parse(String(values[25]))) as More;
+    const more = (values[27] === null ? {} : JSON.parse(String(values[27]))) as More;
+    this.#mustBeNext(committer, number, by);
     const created = more.created ?? [];
     for (const { kind, id } of created)
       if (this.find(tenant, kind, id)) throw new PostgresError("refused", UNIQUE_VIOLATION, `there is a ${kind} ${id}`, null);
@@ -121,6 +126,7 @@ export class Tables {
       Object.assign(tuple, { last_sequence: last, last_native: native, open_since: open, updated_at: at });
     }
     this.xid++;
+    this.committers.set(committer, { commits: number, xid: String(this.xid) });
     this.#events(columns.slice(7, 15), bytes, by);
     this.#nativeMessages(columns.slice(15, 22), bytes);
     const text = (at: number, size: number): string => bytes.toString("utf8", at, at + size);
@@ -132,6 +138,14 @@ export class Tables {
       this.documents.set(`${kind}\0${id}`, { kind, id, stream: owner, body: text(at, size), expires_at: expires });
     }
     return String(this.xid);
+  }
+
+  #mustBeNext(committer: number, number: number, by: string): void {
+    if (this.#broken === "O3 sequence") return;
+    const { commits = -1 } = this.committers.get(committer) ?? {};
+    if (this.#broken !== "O4 number" && commits !== number - 1)
+      throw new PostgresError("fenced", NOT_NEXT, `commit ${number} is not the next one`, null);
+    if (commits >= number) throw new Violation(`commit ${number} of ${by} is done behind its commit ${commits}`);
   }
 
   /** The statement fences by what the writer says; whether it was right is asked by other means. */

@@ -49,7 +49,7 @@ export function nodeRoutes(app: App, { fleet, log, streams }: ServerContext): vo
         operation: "watchNodes",
         summary: "All nodes, then every change among them and every session that another node takes.",
         description:
-          "`event:` is the type: `nodes` first, with all of them; `node.joined`, `node.up`, `node.draining`, `node.lease_lost`, `node.fenced`, `node.left` and `node.load` with the node as it is now; `session.moved` with the session. `id:` is a cursor; with `after` or Last-Event-ID no moved session is missed.",
+          "`event:` is the type: `nodes` first, with all of them; `node.joined`, `node.up`, `node.draining`, `node.lease_lost`, `node.fenced`, `node.left`, `node.forgotten` and `node.load` with the node as it is now; `session.moved` with the session. `id:` is a cursor; with `after` or Last-Event-ID no moved session is missed.",
         replies: { 200: { ...eventStream, schema: FleetMessage } },
         problems: ["cursor_too_large", "log_changed", "too_many_subscribers", "no_fleet"],
       },
