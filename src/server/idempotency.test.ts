@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { MessageAccepted, Session } from "../schema/session.ts";
+import { Idempotency } from "./idempotency.ts";
 import { problem, sseEvents, startTestServer, type TestServer } from "./test-server.ts";
 
 let server: TestServer;
@@ -42,6 +43,38 @@ describe("Idempotency-Key", () => {
       (await server.call("POST", `/v1/sessions/${other.session_id}/messages`, { message: "say two" }, key("c"))).status,
     ).toBe(202);
     expect(problem(await server.call("POST", path, { message: "x" }, key("x".repeat(300)))).code).toBe("invalid_request");
+  });
+
+  it("an attempt that the log answers late does not miss the one that was begun and ended meanwhile", async () => {
+    const { documents } = server.core.log;
+    let answer = (): void => {};
+    let late: Promise<void> | null = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const get = async (kind: string, id: string): Promise<string | undefined> => {
+      const wait = late;
+      late = null;
+      const body = await documents.get(kind, id);
+      await wait;
+      return body;
+    };
+    const slow = new Proxy(documents, {
+      get: (target, name) => {
+        if (name === "get") return get;
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const keys = new Idempotency({ ...server.core.log, documents: slow });
+    const attempt = async (): Promise<unknown> => {
+      const began = await keys.begin("late", "request", { resumable: true });
+      await keys.keep("late", { request: "request", status: 503, type: "", body: "" });
+      return began;
+    };
+    const both = [attempt(), attempt()];
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    answer();
+    expect((await Promise.all(both)).toSorted()).toEqual(["again", null]);
   });
 
   /** What the log holds when the daemon dies after the command and before its reply is kept. */

@@ -34,9 +34,20 @@ export function idempotencyId(request: FastifyRequest): string | null {
   return hash(request.caller?.id ?? "", request.url, key);
 }
 
+/** `request`: the hash of its body. */
+type Running = { request: string; resumable: boolean; ended: Promise<void>; end(): void };
+
+function attempt(request: string, resumable: boolean): Running {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  return { request, resumable, ended, end };
+}
+
 export class Idempotency {
   readonly #log: Log;
-  readonly #running = new Map<string, { resumable: boolean; ended: Promise<void>; end(): void }>();
+  readonly #running = new Map<string, Running>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -47,25 +58,27 @@ export class Idempotency {
    * where it is `resumable`. Throws `idempotency_conflict`, `idempotency_unknown`.
    */
   async begin(id: string, requestHash: string, { resumable = false } = {}): Promise<Kept | "again" | null> {
-    let again = false;
-    for (;;) {
+    for (let other = this.#running.get(id); other; other = this.#running.get(id)) {
+      if (other.request !== requestHash) throw new ProblemError("idempotency_conflict");
+      await other.ended;
+    }
+    // Before the log is asked: its answer may come after another attempt has begun and ended.
+    this.#running.set(id, attempt(requestHash, resumable));
+    try {
       const body = await this.#log.documents.get(KIND, id);
       const noted = body === undefined ? null : (JSON.parse(body) as Noted);
       if (noted && noted.request !== requestHash) throw new ProblemError("idempotency_conflict");
-      if (noted && noted.status !== undefined) return noted;
-      const running = this.#running.get(id);
-      if (!running && noted && !resumable) throw new ProblemError("idempotency_unknown");
-      again = noted !== null;
-      if (!running) break;
-      await running.ended;
+      if (noted && noted.status !== undefined) {
+        this.#end(id);
+        return noted;
+      }
+      if (noted && !resumable) throw new ProblemError("idempotency_unknown");
+      this.#note(id, { request: requestHash });
+      return noted ? "again" : null;
+    } catch (error) {
+      this.#end(id);
+      throw error;
     }
-    this.#note(id, { request: requestHash });
-    let end = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    this.#running.set(id, { resumable, ended, end });
-    return again ? "again" : null;
   }
 
   async keep(id: string, kept: Kept): Promise<void> {

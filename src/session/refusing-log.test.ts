@@ -22,6 +22,8 @@ class FlakyLog {
   failing = false;
   /** So much waits that nothing more is taken. */
   refusing = false;
+  /** Called when a writer was taken; it is handed out after that. */
+  onTaken: () => Promise<void> = async () => {};
   readonly log: Log;
   #healed: (() => void)[] = [];
   readonly #pressure = new Set<(paused: boolean) => void>();
@@ -38,6 +40,7 @@ class FlakyLog {
       create: async (...args) => this.#writer(await real.create(...args)),
       writer: async (...args) => {
         const writer = await real.writer(...args);
+        await this.onTaken();
         return writer && this.#writer(writer);
       },
     };
@@ -146,6 +149,23 @@ const running = async (): Promise<Session> => {
   await prompted;
   return session;
 };
+
+describe("while another node owns it", () => {
+  it("[O8] a session that was lost while it was being read is not kept: the next time it is read anew", async () => {
+    const session = await start();
+    await session.suspend();
+    manager.abandon("s");
+    flaky.onTaken = async () => manager.abandon("s");
+    await expect(manager.takeUp("s", null)).rejects.toMatchObject({ code: "fenced" });
+    flaky.onTaken = async () => {};
+    // Another node had it in between.
+    const other = await real.writer("session", "s");
+    await other?.committed();
+    expect(await manager.takeUp("s", null)).toBe(true);
+    await play(await manager.get("s"), "hello");
+    expect(test.prompts).toEqual(["hello"]);
+  });
+});
 
 describe("while the log cannot write", () => {
   it("[D9] commands are refused and have no effect, not even later", async () => {
