@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { Dragoman, type SessionHandle } from "../src/client/index.ts";
 import { type Daemon, startDaemon } from "../src/daemon/daemon.ts";
-import { isUuid, uuidOf } from "../src/dialects/frames/uuid.ts";
+import { contractErrors } from "../src/dialects/frames/test-contract.ts";
+import { uuidOf } from "../src/dialects/frames/uuid.ts";
 import { answerStream, block, sendStream, startEndpoint, type TestEndpoint } from "../src/openresponses/test-endpoint.ts";
 import { removeDir, temporaryDir } from "./daemon-process.ts";
 
@@ -84,10 +85,9 @@ async function collect(stream: AsyncIterable<unknown>): Promise<Frame[]> {
 const ofProvider = (frames: readonly Frame[]): Frame[] => frames.filter(({ provider }) => provider === "openresponses");
 
 describe("frames of our own agent", () => {
-  it("count from 0 without a gap, with uuids, and end with the session", () => {
-    expect(all.map(({ seq }) => seq)).toEqual(all.map((_, index) => index));
-    const ids = all.flatMap(({ id, session_id, tool_id, checkpoint_id }) => [id, session_id, tool_id ?? id, checkpoint_id ?? id]);
-    expect(ids.filter((id) => !isUuid(String(id)))).toEqual([]);
+  it("fit the contract field by field, from 0 without a gap, and end with the session", async () => {
+    expect(contractErrors(all, 1)).toEqual([]);
+    expect(contractErrors(await collect(session.dialect("frames")), 2)).toEqual([]);
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
     expect(all[0]).toMatchObject({ type: "session_started", input: "Do it.", session_id: uuidOf(session.id) });
     expect(all.at(-1)).toMatchObject({ type: "session_ended" });
@@ -130,7 +130,7 @@ describe("frames of our own agent", () => {
     const tools = all.filter(({ type }) => type.startsWith("tool_"));
     const bash = tools.filter(({ tool_id }) => tool_id === tools[0]?.tool_id);
     expect(bash.map(({ type }) => type).sort()).toEqual(["tool_ended", "tool_started", "tool_stderr", "tool_stdout"]);
-    expect(bash[0]).toMatchObject({ name: "bash", args: { command: "echo out; echo err >&2; exit 3" }, timeout_ms: null });
+    expect(bash[0]).toMatchObject({ name: "bash", args: { command: "echo out; echo err >&2; exit 3" }, timeout_ms: 120_000 });
     expect(bash.find(({ type }) => type === "tool_stdout")).toMatchObject({ chunk: "out\n" });
     expect(bash.find(({ type }) => type === "tool_stderr")).toMatchObject({ chunk: "err\n" });
     expect(bash.at(-1)).toMatchObject({ exit_code: 3, artifacts: { output: expect.stringContaining("out") } });
@@ -174,18 +174,34 @@ describe("frames of our own agent", () => {
       .split("\n")
       .flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
     expect(some).toEqual(all.filter(({ type }) => types.includes(type)));
+    expect(contractErrors(some, 1, { filtered: true })).toEqual([]);
     expect(answer.headers.get("dragoman-seq")).toBe("unfiltered");
   });
 
-  it("go over a WebSocket in version 2, which names the stream", async () => {
-    const url = `${daemon.url.replace("http", "ws")}/v1/sessions/${session.id}/ws?dialect=frames&version=2`;
+  /** Everything that a WebSocket says. */
+  async function overSocket(query: string): Promise<{ hello: object; frames: Frame[] }> {
+    const url = `${daemon.url.replace("http", "ws")}/v1/sessions/${session.id}/ws?dialect=frames&${query}`;
     const socket = new WebSocket(url, { headers: { authorization: `Bearer ${daemon.token}` } });
     const frames: Frame[] = [];
+    let hello = {};
     socket.on("message", (data) => {
       const message = JSON.parse(String(data));
       if (message.type === "event") frames.push(message.event);
+      else if (message.type === "hello") hello = message;
     });
     await new Promise((resolve) => socket.once("close", resolve));
+    return { hello, frames };
+  }
+
+  it("say over a WebSocket, too, that some were left out after they were numbered", async () => {
+    const { hello, frames } = await overSocket("version=1&types=tool_started");
+    expect(hello).toMatchObject({ seq: "unfiltered" });
+    expect(frames).toEqual(all.filter(({ type }) => type === "tool_started"));
+  });
+
+  it("go over a WebSocket in version 2, which names the stream", async () => {
+    const { hello, frames } = await overSocket("version=2");
+    expect(hello).not.toHaveProperty("seq");
     const { session_id: _, ...fields } = all[0] as Frame;
     expect(frames[0]).toEqual({ ...fields, stream_kind: "session", stream_id: session.id, session_id: session.id });
     expect(frames.map(({ seq, type, id }) => [seq, type, id])).toEqual(all.map(({ seq, type, id }) => [seq, type, id]));

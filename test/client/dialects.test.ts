@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import type { SessionHandle } from "../../src/client/index.ts";
 import type { Frame } from "../../src/dialects/frames/frame.ts";
+import { contractErrors } from "../../src/dialects/frames/test-contract.ts";
 import { uuidOf } from "../../src/dialects/frames/uuid.ts";
 import { MessageContext } from "../../src/dialects/message-context.ts";
 import { messagesOf } from "../../src/dialects/messages.ts";
@@ -74,8 +75,10 @@ it("[D1, D7] counts heartbeats in the ledger instead of telling them", async () 
   expect(messages.some(({ metadata }) => metadata.name === "ping")).toBe(false);
 });
 
-it("makes one frame an event, seq without gaps from 0 to session_ended", async () => {
+it("makes one frame an event, seq without gaps from 0 to session_ended, each as its contract says", async () => {
   const frames = await framesOf();
+  expect(contractErrors(frames, 2)).toEqual([]);
+  expect(contractErrors(await framesOf({ version: 1 }), 1)).toEqual([]);
   expect(frames.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
   expect([frames[0]?.type, frames.at(-1)?.type]).toEqual(["session_started", "session_ended"]);
   const toolsOf = (...types: string[]) =>

@@ -26,21 +26,24 @@ export type FramePayload =
     }
   | ({ type: "checkpoint_rewound" } & EventDataOf["checkpoint.rewound"])
   | ({ type: "checkpoint_failed" } & EventDataOf["checkpoint.failed"])
-  | ({ type: "artifact_written" } & EventDataOf["artifact.written"])
+  | ({ type: "artifact_written" } & Omit<EventDataOf["artifact.written"], "mime">)
   | ({ type: "skill_catalog_updated" } & EventDataOf["skill.catalog_updated"])
   | ({ type: "skill_loaded" } & EventDataOf["skill.loaded"])
   | ({ type: "skill_invoked" } & EventDataOf["skill.invoked"])
   | ({ type: "skill_warning" } & EventDataOf["skill.warning"])
-  | ({ type: "tool_task_spawned" } & EventDataOf["task.spawned"])
-  | ({ type: "tool_task_status"; started_at_ms?: number; ended_at_ms?: number } & Omit<
+  | ({ type: "tool_task_spawned"; origin_session_id?: string } & Omit<
+      EventDataOf["task.spawned"],
+      "actor" | "owner" | "controls" | "origin_session_id"
+    >)
+  | ({ type: "tool_task_status"; exit_code?: number; started_at_ms?: number; ended_at_ms?: number } & Omit<
       EventDataOf["task.status"],
-      "started_at" | "ended_at"
+      "started_at" | "ended_at" | "exit_code" | "signal"
     >)
   | ({ type: "tool_task_output_delta" } & Omit<EventDataOf["task.output"], "offset" | "bytes">)
-  | ({ type: "tool_task_stdin_written" } & EventDataOf["task.stdin"])
-  | ({ type: "tool_task_resized" } & EventDataOf["task.resized"])
-  | ({ type: "tool_task_signalled" } & EventDataOf["task.signalled"])
-  | ({ type: "tool_task_cancel_requested" } & EventDataOf["task.cancel_requested"])
+  | ({ type: "tool_task_stdin_written" } & Omit<EventDataOf["task.stdin"], "actor">)
+  | ({ type: "tool_task_resized" } & Omit<EventDataOf["task.resized"], "actor">)
+  | ({ type: "tool_task_signalled" } & Omit<EventDataOf["task.signalled"], "actor">)
+  | ({ type: "tool_task_cancel_requested" } & Omit<EventDataOf["task.cancel_requested"], "actor">)
   | ({ type: "tool_task_cancelled" } & EventDataOf["task.cancelled"]);
 
 export type FrameType = FramePayload["type"];

@@ -152,7 +152,7 @@ export class FramesReader implements DialectReader {
       default:
         return (
           plainPayload(event) ??
-          (this.#stream.kind === "task" ? taskPayload(event) : undefined) ??
+          (this.#stream.kind === "task" ? taskPayload(event, this.#stream.version === 1 ? uuidOf : unchanged) : undefined) ??
           this.#providerEvent(event, taken)
         );
     }
@@ -186,6 +186,8 @@ export class FramesReader implements DialectReader {
     };
   }
 }
+
+const unchanged = (id: string): string => id;
 
 /** The text that began the session; empty when it began without one; null as long as nothing began. */
 function inputOf(event: UniversalEvent): string | null {

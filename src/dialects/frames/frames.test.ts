@@ -485,7 +485,7 @@ describe("the stream of a task", () => {
 
   it("has the task's id as session_id in version 1", () => {
     for (const frame of task().frames({ kind: "task", id: "task-1", version: 1 })) {
-      expect(frame.session_id).toBe(uuidOf("task-1"));
+      expect([frame.session_id, frame.task_id]).toEqual([uuidOf("task-1"), uuidOf("task-1")]);
       expect(Object.keys(frame)).not.toContain("stream_kind");
     }
   });

@@ -13,6 +13,8 @@ import type { Spoken } from "./wire.ts";
 import { isSpoken } from "./wire-check.ts";
 
 const PROVIDER = "openresponses";
+/** No command can have it. */
+const UNKNOWN_EXIT = -1;
 
 export class ResponsesLedger implements LedgerReader {
   #annotator = new Annotator();
@@ -35,6 +37,9 @@ export class ResponsesLedger implements LedgerReader {
   #received(text: string): LedgerFrame[] {
     const fields = fieldsOf(text);
     if (fields === null) return [cutFrame(text)];
+    // A message of a WebSocket has no name that could differ from its type.
+    const named = fields.data !== text;
+    if (!this.#annotator.stream.begun && this.#annotator.named !== named) this.#annotator = new Annotator({ named });
     const event = this.#annotator.annotate({ ...fields, bytes: EMPTY, oversize: null });
     if (event === null) return [];
     const frame = providerFrame(event);
@@ -60,7 +65,7 @@ export class ResponsesLedger implements LedgerReader {
         for (const { key, call_id, name, input } of spoken.calls) this.#know({ key, call_id, name, input, custom: false });
         return [];
       case "call.started":
-        return this.#started(spoken.call);
+        return this.#started(spoken.call, spoken.timeout_ms);
       case "call.output":
         return [{ type: spoken.stream === "stdout" ? "tool_stdout" : "tool_stderr", tool_id: spoken.call, chunk: spoken.chunk }];
       case "call.finished":
@@ -74,13 +79,16 @@ export class ResponsesLedger implements LedgerReader {
     if (!this.#calls.has(call.key)) this.#calls.set(call.key, { call, begun: false });
   }
 
-  #started(key: string): LedgerFrame[] {
+  /** `timeout`: undefined in a journal that does not say it, and for a call that never ran. */
+  #started(key: string, timeout?: number | null): LedgerFrame[] {
     const known = this.#calls.get(key) ?? this.#streamed(key);
     if (known === undefined || known.begun) return [];
     known.begun = true;
     const args = argumentsOf(known.call);
-    const timeout_ms = typeof args.timeout_ms === "number" ? args.timeout_ms : null;
-    return [{ type: "tool_started", tool_id: key, name: known.call.name, args, timeout_ms }];
+    const asked = Number.isSafeInteger(args.timeout_ms) && Number(args.timeout_ms) >= 0 ? Number(args.timeout_ms) : null;
+    return [
+      { type: "tool_started", tool_id: key, name: known.call.name, args, timeout_ms: timeout === undefined ? asked : timeout },
+    ];
   }
 
   /** A call that only reads starts while its answer is streamed. */
@@ -95,6 +103,8 @@ export class ResponsesLedger implements LedgerReader {
   #finished(record: Extract<Spoken, { type: "call.finished" }>): LedgerFrame[] {
     const { call: tool_id, is_error, exit_code, duration_ms } = record;
     const before = this.#calls.get(tool_id)?.begun ? [] : this.#started(tool_id);
+    // A command without an exit code goes on as a task: how it ends is in the stream of that.
+    const unknown = this.#calls.get(tool_id)?.call.name === "bash" ? UNKNOWN_EXIT : 0;
     this.#calls.delete(tool_id);
     const output = typeof record.output === "string" ? record.output : textsOf(record.output);
     if (is_error && exit_code === null) {
@@ -103,7 +113,7 @@ export class ResponsesLedger implements LedgerReader {
     }
     const parts = typeof record.output === "string" ? [] : record.output;
     const artifacts = { artifact_refs: record.artifacts.map((artifact_id) => ({ artifact_id })), parts, output };
-    return [...before, { type: "tool_ended", tool_id, exit_code: exit_code ?? 0, duration_ms, artifacts }];
+    return [...before, { type: "tool_ended", tool_id, exit_code: exit_code ?? unknown, duration_ms, artifacts }];
   }
 }
 
@@ -111,9 +121,11 @@ const EMPTY = new Uint8Array(0) as Buffer;
 
 /** A block of an event stream, or a message of a WebSocket, which is JSON alone; null for a block without its end. */
 function fieldsOf(text: string): SseFields | null {
-  if (text.startsWith("{")) return { event: null, data: text, id: null, comments: [] };
-  return /[\r\n][\r\n]$/.test(text) ? readFields(text) : null;
+  if (/[\r\n][\r\n]$/.test(text)) return readFields(text);
+  return isMessage(text) ? { event: null, data: text, id: null, comments: [] } : null;
 }
+
+const isMessage = (text: string): boolean => text.startsWith("{");
 
 /** The stream stopped inside an event, or the event was too large to be kept whole. */
 const cutFrame = (text: string): LedgerFrame => ({
