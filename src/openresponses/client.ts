@@ -2,11 +2,12 @@
  * The client of one Responses endpoint over HTTP. One call is one attempt: whether it is asked again is decided by `retry.ts`, because whoever asks must forget
  * the items of the broken answer. The bytes of the answer are handed on as they came.
  */
+import { DeltaRun } from "./delta-run.ts";
 import { errorFromEvent, errorFromHttp, plainText, ResponsesError } from "./errors.ts";
 import { DEFAULT_TIMEOUTS, type HttpAnswer, type HttpTimeouts, httpCall } from "./http-call.ts";
 import { isObject, type JsonObject, numberOf, objectOf, parseJson, textOf } from "./json.ts";
 import { Annotator, type ReceivedEvent } from "./provider-event.ts";
-import { type SseBlock, SseReader } from "./sse-reader.ts";
+import { type ReadBlock, type SseBlock, SseReader } from "./sse-reader.ts";
 import type { ResponseStream } from "./state-machine.ts";
 
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
@@ -29,6 +30,8 @@ export interface StreamHandlers {
   readonly signal?: AbortSignal;
   /** Every event, in order, valid or not. A promise is waited for before the next one. */
   onEvent(event: ReceivedEvent): void | Promise<void>;
+  /** In place of `onEvent`, for a piece of text that differs from the event before only in its text and its number. Absent: it is an event like any other. */
+  onDelta?(block: ReadBlock, delta: string): void | Promise<void>;
   /** The blocks of one read of the socket are through. */
   onReadEnd?(): void;
   /** Blocks without data: heartbeats. */
@@ -164,7 +167,7 @@ export class ResponsesClient {
 
   async #read(answer: HttpAnswer, url: string, handlers: StreamHandlers): Promise<StreamedResponse> {
     const annotator = new Annotator();
-    const blocks: SseBlock[] = [];
+    const blocks: ReadBlock[] = [];
     const reader = new SseReader({
       maxBlockBytes: this.#options.maxEventBytes ?? MAX_EVENT_BYTES,
       onBlock: (block) => blocks.push(block),
@@ -180,12 +183,21 @@ export class ResponsesClient {
   }
 
   async #readBlocks(answer: HttpAnswer, handlers: StreamHandlers, { annotator, reader, blocks }: Reading): Promise<void> {
+    const run = new DeltaRun(annotator.stream);
+    const { onDelta } = handlers;
     for await (const chunk of answer.body) {
       handlers.onBytes?.(chunk);
       reader.push(chunk);
       let marked = false;
       for (const block of blocks.splice(0)) {
+        const delta = onDelta === undefined ? null : run.next(block);
+        if (delta !== null) {
+          const waiting = onDelta?.(block, delta);
+          if (waiting !== undefined) await waiting;
+          continue;
+        }
         const event = annotator.annotate(block);
+        if (onDelta !== undefined) run.learn(block, event);
         if (event === null) handlers.onComment?.(block);
         else {
           const waiting = handlers.onEvent(event);
@@ -201,7 +213,7 @@ export class ResponsesClient {
   }
 }
 
-type Reading = { readonly annotator: Annotator; readonly reader: SseReader; readonly blocks: SseBlock[] };
+type Reading = { readonly annotator: Annotator; readonly reader: SseReader; readonly blocks: ReadBlock[] };
 
 /** What a stream came to. Throws when it has no good end. */
 export function outcome(stream: ResponseStream, url: string): Omit<StreamedResponse, "rest"> {

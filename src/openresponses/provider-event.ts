@@ -38,10 +38,10 @@ export interface AnnotatorOptions {
 /** Annotates the events of one stream, in order. */
 export class Annotator {
   readonly stream = new ResponseStream();
-  readonly #named: boolean;
+  readonly named: boolean;
 
   constructor(options: AnnotatorOptions = { named: true }) {
-    this.#named = options.named;
+    this.named = options.named;
   }
 
   /** Null for a block without data. */
@@ -78,7 +78,7 @@ export class Annotator {
   }
 
   #nameErrors(name: string | null, data: JsonObject): readonly string[] {
-    if (!this.#named || name === data.type) return NONE;
+    if (!this.named || name === data.type) return NONE;
     return [name === null ? "there is no event: field" : `event: ${name}, but the payload's type is ${String(data.type)}`];
   }
 }

@@ -27,7 +27,42 @@ export interface SseBlock {
 export interface SseReaderOptions {
   /** A block over this is cut. */
   readonly maxBlockBytes: number;
-  onBlock(block: SseBlock): void;
+  onBlock(block: ReadBlock): void;
+}
+
+/** A block as it was read. Its fields are read when they are asked for: most blocks are known by their text. */
+export class ReadBlock implements SseBlock {
+  readonly bytes: Buffer;
+  readonly text: string;
+  readonly oversize: number | null;
+  #fields: SseFields | null = null;
+
+  constructor(bytes: Buffer, oversize: number | null) {
+    this.bytes = bytes;
+    this.text = bytes.toString("utf8");
+    this.oversize = oversize;
+  }
+
+  get event(): string | null {
+    return this.#read().event;
+  }
+
+  get data(): string | null {
+    return this.#read().data;
+  }
+
+  get id(): string | null {
+    return this.#read().id;
+  }
+
+  get comments(): readonly string[] {
+    return this.#read().comments;
+  }
+
+  #read(): SseFields {
+    this.#fields ??= readFields(this.text);
+    return this.#fields;
+  }
 }
 
 export class SseReader {
@@ -99,7 +134,7 @@ export class SseReader {
     const bytes = this.#parts.length === 1 ? (this.#parts[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#parts);
     const oversize = this.#blockBytes > this.#options.maxBlockBytes ? this.#blockBytes : null;
     this.#reset();
-    this.#options.onBlock({ bytes, oversize, ...readFields(bytes.toString("utf8")) });
+    this.#options.onBlock(new ReadBlock(bytes, oversize));
   }
 
   #reset(): void {

@@ -50,10 +50,27 @@ export class ResponseStream {
   #seen = 0;
   #responseId: string | undefined;
   #error: JsonObject | null = null;
+  /** Where the last event put its text, if it was a piece of text and broke no rule. */
+  #streaming: { readonly slot: Slot; readonly key: string; readonly field: string } | null = null;
 
   /** True when an event came. */
   get begun(): boolean {
     return this.#seen > 0;
+  }
+
+  /** True after a piece of text that broke no rule. */
+  get isStreaming(): boolean {
+    return this.#streaming !== null;
+  }
+
+  /** The next piece of the same text. False, and nothing happened, where it breaks a rule: then it must be taken as an event. */
+  repeated(delta: string, sequence: number | null): boolean {
+    const streaming = this.#streaming;
+    if (streaming === null || (sequence !== null && sequence <= this.#lastSequence)) return false;
+    if (sequence !== null) this.#lastSequence = sequence;
+    this.#seen += 1;
+    streaming.slot.addText(streaming.key, streaming.field, delta);
+    return true;
   }
 
   get end(): StreamEnd {
@@ -71,6 +88,7 @@ export class ResponseStream {
   accept(event: JsonObject): string[] {
     const errors: string[] = [];
     const type = textOf(event.type) ?? "";
+    this.#streaming = null;
     this.#checkSequence(event, errors);
     if (this.#end.kind !== "open") errors.push(`[OR7] ${type} came after the response had ended`);
     if (this.#seen === 0 && !["response.created", "response.queued", "error"].includes(type)) {
@@ -149,8 +167,10 @@ export class ResponseStream {
     const index = rule.index === null ? "" : String(event[rule.index] ?? 0);
     if (IN_CONTENT_PART.has(name) && !slot.openParts.has(index)) errors.push(`[OR4] ${type} outside a content part`);
     const key = `${name} ${index}`;
-    if (step === "delta") slot.addText(key, rule.field, textOf(event.delta) ?? "");
-    else if (step === "done") {
+    if (step === "delta") {
+      slot.addText(key, rule.field, textOf(event.delta) ?? "");
+      if (errors.length === 0 && typeof event.delta === "string") this.#streaming = { slot, key, field: rule.field };
+    } else if (step === "done") {
       const streamed = slot.textOf(key);
       const whole = textOf(event[rule.field]);
       if (whole !== undefined && streamed !== null && streamed !== whole)

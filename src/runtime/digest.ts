@@ -1,7 +1,7 @@
 /** Digests. Objects are digested with their keys sorted, so that the same input always has the same digest. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
-export const sha256 = (bytes: string | Buffer): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: string | Buffer): string => hash("sha256", bytes, "hex");
 
 /** JSON with sorted keys. */
 export function canonicalJson(value: unknown): string {

@@ -13,10 +13,7 @@ const CHECKSUM_CHARS = 8;
 const checksum = (text: string): string => sha256(text).slice(0, CHECKSUM_CHARS);
 
 /** A record as its line. */
-export function journalLine(record: JournalRecord): string {
-  const text = JSON.stringify(record);
-  return `${checksum(text)} ${text}\n`;
-}
+export const journalLine = (record: JournalRecord, json = JSON.stringify(record)): string => `${checksum(json)} ${json}\n`;
 
 export class FileJournal implements JournalStore {
   readonly #path: string;
@@ -44,9 +41,9 @@ export class FileJournal implements JournalStore {
     return new FileJournal(path, file);
   }
 
-  append(record: JournalRecord): void {
+  append(record: JournalRecord, json?: string): void {
     if (this.#failed !== null) throw this.#failed;
-    this.#pending.push(journalLine(record));
+    this.#pending.push(journalLine(record, json));
     // Written soon, so that a crash of the process alone loses little; synced when somebody asks.
     if (this.#pending.length === 1) setImmediate(() => this.#writeOrFail());
   }

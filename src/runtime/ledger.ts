@@ -1,4 +1,5 @@
 /** The one way to change the state: a record is stamped, goes into the journal and is applied. */
+import { isUtf8 } from "node:buffer";
 import type { Clock, JournalStore, ReceivedBlock } from "./ports.ts";
 import type { JournalRecord, RecordDraft } from "./records.ts";
 import { RuntimeState } from "./state.ts";
@@ -25,10 +26,17 @@ export class Ledger {
     return this.#clock.now();
   }
 
-  /** `blocks`: what a record of received bytes is made of. */
-  append(draft: RecordDraft, blocks?: readonly ReceivedBlock[]): JournalRecord {
+  /** Bytes of an answer, in the order in which they came, between the records. */
+  received(request: { readonly n: number; readonly attempt: number }, blocks: readonly ReceivedBlock[]): void {
+    if (this.#store.received !== undefined) return this.#store.received(blocks);
+    const [first] = blocks;
+    const bytes = first !== undefined && blocks.length === 1 ? first.bytes : Buffer.concat(blocks.map((block) => block.bytes));
+    this.append({ type: "received", ...request, ...encoded(bytes) });
+  }
+
+  append(draft: RecordDraft): JournalRecord {
     const record: JournalRecord = { ...draft, time: this.#clock.now() };
-    this.#store.append(record, blocks);
+    this.#store.append(record);
     this.state.apply(record);
     if (!this.#repeatable(record)) this.#mustSync = true;
     return record;
@@ -63,4 +71,10 @@ export class Ledger {
         return false;
     }
   }
+}
+
+/** Text where the bytes are text, so that a journal can be read. */
+function encoded(bytes: Buffer): { encoding: "utf8" | "base64"; bytes: string } {
+  if (isUtf8(bytes)) return { encoding: "utf8", bytes: bytes.toString("utf8") };
+  return { encoding: "base64", bytes: bytes.toString("base64") };
 }

@@ -99,13 +99,13 @@ export class ToolPerformer implements CallPerformer {
 
   async #start(call: ModelCall, tool: AnyTool, args: JsonObject): Promise<void> {
     const { ledger } = this.#ports;
-    ledger.append({ type: "call.started", call: call.key, effect: tool.effect, changes: [], result: null });
+    const timeout_ms = tool.timeoutMs?.(checked(args)) ?? null;
+    ledger.append({ type: "call.started", call: call.key, effect: tool.effect, changes: [], result: null, timeout_ms });
     if (tool.effect !== "none") await ledger.durable();
-    this.#announce(call, tool, args);
+    this.#announce(call, tool, args, timeout_ms);
   }
 
-  #announce(call: ModelCall, tool: AnyTool, args: JsonObject): void {
-    const timeout_ms = tool.timeoutMs?.(checked(args)) ?? null;
+  #announce(call: ModelCall, tool: AnyTool, args: JsonObject, timeout_ms: number | null): void {
     this.#ports.onFrame({ type: "tool_started", tool_id: call.key, name: tool.name, args, timeout_ms });
   }
 
@@ -119,9 +119,9 @@ export class ToolPerformer implements CallPerformer {
     const { ledger, blobs } = this.#ports;
     return withFiles(paths, async () => {
       const { changes, result } = await tool.prepare(checked(args), context);
-      ledger.append({ type: "call.started", call: call.key, effect: "file", changes: [...changes], result });
+      ledger.append({ type: "call.started", call: call.key, effect: "file", changes: [...changes], result, timeout_ms: null });
       await ledger.durable();
-      this.#announce(call, tool, args);
+      this.#announce(call, tool, args, null);
       await makeChanges(changes, blobs);
       return finished(result);
     });

@@ -3,16 +3,23 @@ import type { JsonObject } from "../openresponses/json.ts";
 import type { PermissionSubject } from "./permission-subject.ts";
 import type { JournalRecord, RecordOf, TokenCount } from "./records.ts";
 
-/** One block of a provider's stream, verbatim. `data`: its payload, where it is a JSON object. */
+/** One block of a provider's stream, verbatim. */
 export interface ReceivedBlock {
   readonly bytes: Buffer;
+  /** The bytes as text, where somebody has read them as that. */
+  readonly text: string | null;
+  /** Its payload, where it is a JSON object and was read. */
   readonly data: JsonObject | null;
+  /** The text it adds, where it differs from the block before only in that and its number: then its payload was not read. */
+  readonly delta: string | null;
 }
 
 /** The journal of one session: records in order, never changed. */
 export interface JournalStore {
-  /** Adds a record. It is safe only after `written()` or `durable()`. `blocks`: what a record of received bytes is made of. */
-  append(record: JournalRecord, blocks?: readonly ReceivedBlock[]): void;
+  /** Adds a record. It is safe only after `written()` or `durable()`. `json`: the record as JSON, where the caller has it. */
+  append(record: JournalRecord, json?: string): void;
+  /** Keeps the bytes of an answer by itself. Absent: they become a record, which changes nothing. */
+  received?(blocks: readonly ReceivedBlock[]): void;
   /** When it is over, everything appended so far survives a crash of this process. */
   written(): Promise<void> | void;
   /** Resolves when everything appended so far survives a crash of the machine. */
@@ -92,6 +99,17 @@ export interface RunningTask {
   /** TERM to its group, KILL after the grace. Resolves when it has ended. */
   stop(graceMs?: number): Promise<TaskExit>;
   signal(name: NodeJS.Signals): boolean;
+  /** Its call has an answer and it goes on: from now on whoever watches the tasks is informed of it. */
+  outlive(): void;
+}
+
+/** Sees the commands that outlive their call, and only those. */
+export interface TaskWatcher {
+  started(task: { readonly id: string; readonly command: string; readonly cwd: string; readonly title: string }): void;
+  /** First what was written before, then everything as it comes. */
+  output(id: string, stream: "stdout" | "stderr", text: string): void;
+  /** After the last output. `stopped`: it was ended, by the model, a person or its time. `exit_code` of one that a signal ended is 128 and its number. */
+  ended(id: string, end: { readonly exit_code: number; readonly stopped: boolean }): void;
 }
 
 export interface TaskExit {

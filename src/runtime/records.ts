@@ -85,6 +85,8 @@ const schemas = {
     effect: Effect,
     changes: Type.Array(FileChange),
     result: Type.Union([Text, Type.Null()]),
+    /** After this time it is ended; null: never. Journals of older versions do not have it. */
+    timeout_ms: Type.Optional(Type.Union([Count, Type.Null()])),
   },
   "call.output": { ...call, stream: Type.Union([Type.Literal("stdout"), Type.Literal("stderr")]), chunk: Text },
   "call.finished": {

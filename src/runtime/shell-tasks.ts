@@ -3,8 +3,9 @@
  * may hold it for hours. Commands that outlive their call stay here as tasks.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
 import { StringDecoder } from "node:string_decoder";
-import type { Ids, RunningTask, TaskExit, TaskOutput, TaskSpec, TaskStarter } from "./ports.ts";
+import type { Ids, RunningTask, TaskExit, TaskOutput, TaskSpec, TaskStarter, TaskWatcher } from "./ports.ts";
 import { headAndTail } from "./tools/output-limit.ts";
 
 const STOP_GRACE_MS = 2_000;
@@ -25,6 +26,7 @@ export interface ShellTasksOptions {
   readonly shell?: string;
   /** Asked before each start: remembers the process outside of ours, so that a crash leaves no orphan. */
   readonly track?: () => TrackedProcess;
+  readonly watch?: TaskWatcher;
 }
 
 /** A process that is remembered until it has ended. */
@@ -51,7 +53,8 @@ export class ShellTasks implements TaskStarter {
     const wrapped = wrap === undefined || spec.unsandboxed ? argv : await wrap(argv, spec.cwd);
     const tracked = this.#options.track?.();
     const environment = this.#options.environment ?? shellEnvironment(process.env);
-    const task = new ShellTask(this.#options.ids.next("task"), spec, wrapped, { ...environment, ...tracked?.environment });
+    const env = { ...environment, ...tracked?.environment };
+    const task = new ShellTask(this.#options.ids.next("task"), spec, wrapped, env, this.#options.watch ?? null);
     if (tracked !== undefined && task.pid !== undefined) {
       tracked.started(task.pid, wrapped[0] ?? "bash");
       void task.ended.then(() => tracked.ended());
@@ -75,6 +78,8 @@ export class ShellTasks implements TaskStarter {
   }
 }
 
+type Stream = "stdout" | "stderr";
+
 class ShellTask implements RunningTask {
   readonly id: string;
   readonly title: string;
@@ -84,7 +89,10 @@ class ShellTask implements RunningTask {
   running = true;
   readonly #child: ChildProcess;
   readonly #spec: TaskSpec;
-  readonly #chunks: Buffer[] = [];
+  readonly #watcher: TaskWatcher | null;
+  readonly #chunks: { readonly stream: Stream; readonly bytes: Buffer }[] = [];
+  #outlived = false;
+  #stopped = false;
   #kept = 0;
   #bytes = 0;
   /** The end of an output that is too long to be kept. */
@@ -92,8 +100,9 @@ class ShellTask implements RunningTask {
   #pipesOpen = 2;
   #waiters = new Set<() => void>();
 
-  constructor(id: string, spec: TaskSpec, argv: readonly string[], env: NodeJS.ProcessEnv) {
+  constructor(id: string, spec: TaskSpec, argv: readonly string[], env: NodeJS.ProcessEnv, watcher: TaskWatcher | null) {
     this.id = id;
+    this.#watcher = watcher;
     this.title = spec.title;
     this.#spec = spec;
     const [program = "bash", ...args] = argv;
@@ -122,7 +131,7 @@ class ShellTask implements RunningTask {
   }
 
   output(): TaskOutput {
-    const whole = Buffer.concat([...this.#chunks, this.#tail]);
+    const whole = Buffer.concat([...this.#chunks.map(({ bytes }) => bytes), this.#tail]);
     return { text: headAndTail(whole.toString("utf8")).text, bytes: this.#bytes, whole };
   }
 
@@ -153,7 +162,23 @@ class ShellTask implements RunningTask {
     }
   }
 
+  outlive(): void {
+    const watcher = this.#watcher;
+    if (watcher === null || this.#outlived || !this.running) return;
+    this.#outlived = true;
+    const { id } = this;
+    const { command, cwd, title } = this.#spec;
+    watcher.started({ id, command, cwd, title });
+    // What these decoders keep of a cut character, the ones that read the pipes have kept too.
+    const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
+    for (const { stream, bytes } of this.#chunks) this.#toWatcher(stream, decoders[stream].write(bytes));
+    void this.ended.then(({ code, signal }) =>
+      watcher.ended(id, { exit_code: code ?? 128 + signalNumber(signal), stopped: this.#stopped }),
+    );
+  }
+
   async stop(graceMs = STOP_GRACE_MS): Promise<TaskExit> {
+    if (this.running) this.#stopped = true;
     this.signal("SIGTERM");
     const timer = setTimeout(() => this.signal("SIGKILL"), graceMs);
     const exit = await this.ended;
@@ -169,12 +194,12 @@ class ShellTask implements RunningTask {
     this.#child.stderr?.destroy();
   }
 
-  #listen(name: "stdout" | "stderr"): void {
+  #listen(name: Stream): void {
     const pipe = this.#child[name];
     const decoder = new StringDecoder("utf8");
     pipe?.on("data", (chunk: Buffer) => {
       if (!this.running) return;
-      this.#keep(chunk);
+      this.#keep(name, chunk);
       this.#tell(name, decoder.write(chunk));
     });
     pipe?.on("error", () => {});
@@ -186,8 +211,9 @@ class ShellTask implements RunningTask {
   }
 
   /** In pieces that fit a frame, never inside a character. */
-  #tell(name: "stdout" | "stderr", text: string): void {
+  #tell(name: Stream, text: string): void {
     if (!this.running) return;
+    if (this.#outlived) this.#toWatcher(name, text);
     for (let at = 0; at < text.length; ) {
       let end = Math.min(text.length, at + CHUNK_CHARS);
       if (end < text.length && /[\ud800-\udbff]/.test(text[end - 1] as string)) end -= 1;
@@ -197,7 +223,7 @@ class ShellTask implements RunningTask {
   }
 
   /** A listener that fails (a full disk) must not end the daemon from inside a pipe's event; its next own step fails, too. */
-  #listener(name: "stdout" | "stderr", text: string): void {
+  #listener(name: Stream, text: string): void {
     try {
       this.#spec.onOutput?.(name, text);
     } catch {
@@ -205,10 +231,14 @@ class ShellTask implements RunningTask {
     }
   }
 
-  #keep(chunk: Buffer): void {
+  #toWatcher(stream: Stream, text: string): void {
+    if (text !== "") this.#watcher?.output(this.id, stream, text);
+  }
+
+  #keep(stream: Stream, chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#kept + chunk.length <= MAX_KEPT_BYTES) {
-      this.#chunks.push(chunk);
+      this.#chunks.push({ stream, bytes: chunk });
       this.#kept += chunk.length;
     } else this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-64 * 1024);
     this.#wake();
@@ -239,6 +269,9 @@ class ShellTask implements RunningTask {
     });
   }
 }
+
+const signalNumber = (name: string | null): number =>
+  name !== null && Object.hasOwn(constants.signals, name) ? constants.signals[name as NodeJS.Signals] : 0;
 
 /** What commands get to see: no keys of the daemon, no pagers, no prompts. */
 export function shellEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

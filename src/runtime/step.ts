@@ -7,10 +7,12 @@ import { ResponsesError } from "../openresponses/errors.ts";
 import { type JsonObject, objectOf, textOf } from "../openresponses/json.ts";
 import type { ReceivedEvent } from "../openresponses/provider-event.ts";
 import { DEFAULT_RETRY, type RetryPolicy, waitAfter, withRetry } from "../openresponses/retry.ts";
+import type { ReadBlock } from "../openresponses/sse-reader.ts";
 import type { CallRunner } from "./call-runner.ts";
 import type { FrameListener } from "./frames.ts";
 import { CallNamer, callsOf, keptItems, type ModelCall } from "./input-items.ts";
 import type { Ledger } from "./ledger.ts";
+import type { ReceivedBlock } from "./ports.ts";
 import { ReceivedBlocks } from "./received-blocks.ts";
 import type { RecordOf, TokenCount } from "./records.ts";
 import type { RequestBody } from "./request-body.ts";
@@ -102,9 +104,13 @@ export class Stepper {
         { n, attempt },
         {
           signal,
-          onComment: (block) => kept.add(block.bytes, null),
+          onComment: ({ bytes }) => kept.add(unread(bytes)),
+          // Whoever listens to frames gets every event.
+          ...(this.#ports.onFrame === null
+            ? { onDelta: ({ bytes, text }: ReadBlock, delta: string) => kept.add({ bytes, text, data: null, delta }) }
+            : {}),
           onEvent: (event) => {
-            kept.add(event.bytes, event.data);
+            kept.add({ bytes: event.bytes, text: null, data: event.data, delta: null });
             this.#tell(event, purpose);
             if (event.data?.type !== "response.output_item.done") return;
             // A call may start now: what asked for it stands before it in the journal.
@@ -112,7 +118,7 @@ export class Stepper {
             early.see(event);
           },
           onReadEnd: () => kept.flush(),
-          onRest: (bytes) => kept.add(bytes, null),
+          onRest: (bytes) => kept.add(unread(bytes)),
         },
       );
       kept.flush();
@@ -186,6 +192,8 @@ class EarlyCalls {
     await Promise.all(this.#running);
   }
 }
+
+const unread = (bytes: Buffer): ReceivedBlock => ({ bytes, text: null, data: null, delta: null });
 
 function tokens({ usage }: StreamedResponse): TokenCount | null {
   if (usage === null) return null;

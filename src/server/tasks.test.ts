@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import { Dragoman } from "../client/dragoman.ts";
 import type { TaskHandle } from "../client/task-handle.ts";
+import { frameTypes } from "../dialects/frames/frame.ts";
 import { framesDialect } from "../dialects/frames/index.ts";
+import { contractErrors } from "../dialects/frames/test-contract.ts";
+import { uuidOf } from "../dialects/frames/uuid.ts";
 import type { Role } from "../schema/actor.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { checkGrammar } from "../schema/grammar.ts";
@@ -89,6 +92,40 @@ describe("a task", () => {
     const frames = await server.json<{ events: Record<string, unknown>[] }>("GET", `/v1/tasks/${task.id}/events?dialect=frames`);
     expect(frames.events[0]).toMatchObject({ type: "tool_task_spawned", stream_kind: "task", stream_id: task.id, seq: 0 });
     expect(frames.events[0]).not.toHaveProperty("actor");
+  });
+
+  it("has frames that fit the contract field by field, in both versions, however it ended", async () => {
+    const id = await session();
+    const handle = client.session(id);
+    const framesOf = async (task: TaskHandle, version: 1 | 2) =>
+      (
+        await server.json<{ events: Record<string, unknown>[] }>(
+          "GET",
+          `/v1/tasks/${task.id}/events?dialect=frames&version=${version}`,
+        )
+      ).events;
+    const typed = await handle.startTask({ command: "read line; kill -9 $$", execution_mode: "pty", rows: 24, cols: 80 });
+    await typed.resize({ rows: 30, cols: 90 });
+    await typed.write("go\n");
+    await typed.ended();
+    const cancelled = await client.startTask({ command: "echo up; echo down >&2; exec sleep 600", cwd: inside });
+    await wrote(cancelled, /up/);
+    await cancelled.signal("SIGCONT");
+    await cancelled.cancel("enough");
+    const types = new Set<unknown>();
+    for (const task of [typed, cancelled])
+      for (const version of [1, 2] as const) {
+        const frames = await framesOf(task, version);
+        expect(contractErrors(frames, version)).toEqual([]);
+        for (const { type } of frames) types.add(type);
+      }
+    expect([...types].sort()).toEqual(frameTypes.filter((type) => type.startsWith("tool_task_")).sort());
+    const last = (await framesOf(typed, 1)).at(-1);
+    expect(last).toMatchObject({ type: "tool_task_status", error: "It was ended by SIGKILL.", task_id: uuidOf(typed.id) });
+    expect(last).not.toHaveProperty("exit_code");
+    const [first] = await framesOf(typed, 1);
+    expect(first).toMatchObject({ session_id: uuidOf(typed.id), task_id: uuidOf(typed.id), origin_session_id: uuidOf(id) });
+    expect(`task_${uuidOf(typed.id)}`).toBe(typed.id);
   });
 
   it("reads its standard input, and ends when that is closed", async () => {

@@ -92,6 +92,21 @@ describe("a command that the agent runs beside its turns", () => {
     }
   });
 
+  it("[K6] keeps its agent from being put to rest as long as it runs", async () => {
+    const session = await begin();
+    const inAnHour = Date.now() + 60 * 60_000;
+    say(start);
+    await until(session, ({ type }) => type === "task.spawned");
+    session.tick(inAnHour);
+    await play(session, "still there?");
+    expect(test.starts).toBe(1);
+    say({ do: "task.end", key: "k", status: "exited", exit_code: 0 });
+    await until(session, last);
+    session.tick(inAnHour);
+    await play(session, "and now?");
+    expect(test.starts).toBe(2);
+  });
+
   it("nothing is made of output and ends that belong to no command", async () => {
     const session = await begin();
     say({ do: "task.output", key: "x", text: "lost" }, { do: "task.end", key: "x", status: "exited" });

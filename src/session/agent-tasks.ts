@@ -41,6 +41,11 @@ export class AgentTasks {
     this.#options = options;
   }
 
+  /** True while a command of the agent goes on: it would end with its agent. */
+  get running(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Drafts of tasks; others are not looked at. What is reported about a task that was never started, or has ended, is nothing. */
   take(drafts: readonly Draft[]): void {
     for (const draft of drafts) {

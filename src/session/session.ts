@@ -60,6 +60,7 @@ export class Session implements SessionPort, Intake {
   #allowedForGood = false;
   /** The daemon is going: nothing new begins. */
   #suspended = false;
+  #movedEpoch = 0;
   /** Its agent is not read: the log takes no more for now. */
   #paused = false;
   #lastSign: number;
@@ -205,9 +206,11 @@ export class Session implements SessionPort, Intake {
     recoverSession(this.#record, { documents: this.stream.documents, wasOpen: this.stream.openSince() !== null, agent });
   }
 
-  /** Another node owned it until now. */
+  /** Another node owned it until now. Once for an epoch, however often it is tried. */
   moved(data: EventDataOf["session.moved"]): void {
-    if (!this.projection.ended) this.#record.append("session.moved", data);
+    if (this.projection.ended || this.#movedEpoch === data.epoch) return;
+    this.#record.append("session.moved", data);
+    this.#movedEpoch = data.epoch;
   }
 
   /** Nothing new begins; what runs goes on. Messages that come are queued, for whoever has the session next. */
@@ -388,7 +391,9 @@ export class Session implements SessionPort, Intake {
     const { stall_ms, idle_ms } = this.#context.times;
     const silent = now - this.#lastSign;
     if (this.projection.facts.status === "running" && silent > stall_ms) this.#record.emit([stalled(silent)]);
-    if (!this.projection.open && silent > idle_ms && this.#context.agent.capabilities.resume) void this.rest();
+    // An agent with a command that still runs is not idle: the command would end with it.
+    const idle = !this.projection.open && !this.#tasks?.running && silent > idle_ms;
+    if (idle && this.#context.agent.capabilities.resume) void this.rest();
   }
 
   // ── the agent's side ────────────────────────────────────────────────────────────────────────────────────────────────

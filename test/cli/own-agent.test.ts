@@ -44,6 +44,42 @@ describe("our own agent on the command line", () => {
     expect(JSON.parse(json.out)).toMatchObject({ same: true, requests: 2, differentRequests: [] });
   });
 
+  it("doctor asks an endpoint what it can do, and says what is wrong with one that cannot be asked", async () => {
+    const asked = await cli(dataDir, ["doctor", "responses", "--endpoint", endpoint, "--model", "scripted", "--json"]);
+    expect(asked.code).toBe(0);
+    const findings = asked.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { check: string; ok: boolean; detail: string });
+    expect(findings.map(({ check, detail }) => `${check} ${detail.split(":")[0]}`)).toEqual([
+      "Endpoint http",
+      "models yes",
+      "stream yes",
+      "tool_call yes",
+      "tool_choice yes",
+      "reasoning_items yes",
+      "stored no",
+      "compact yes",
+      "websocket yes",
+      "Configuration the agent uses what the endpoint can do after",
+    ]);
+    const [, setting = ""] = /config set agents\.responses\.facts '(.+)'/.exec(findings.at(-1)?.detail ?? "") ?? [];
+    expect(JSON.parse(setting)).toEqual({ reasoning: expect.any(String), compact: true, tool_choice: true });
+    expect(await cli(dataDir, ["config", "set", "agents.responses.endpoint", endpoint])).toMatchObject({ code: 0 });
+    expect(await cli(dataDir, ["config", "set", "agents.responses.facts", setting])).toMatchObject({ code: 0 });
+    // What is configured need not be said again.
+    const again = await cli(dataDir, ["doctor", "responses", "--model", "scripted"]);
+    expect(again).toMatchObject({ code: 0, out: expect.not.stringContaining("config set") });
+    expect((await cli(dataDir, ["config", "set", "agents.responses.facts", '{"teleport":true}'])).code).toBe(0);
+    const wrong = await cli(dataDir, ["doctor", "responses", "--model", "scripted"]);
+    expect(wrong).toMatchObject({ code: 1, out: expect.stringContaining('has no "teleport": there are reasoning') });
+    expect((await cli(dataDir, ["config", "set", "agents.responses.facts", setting])).code).toBe(0);
+    const down = await cli(dataDir, ["doctor", "responses", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]);
+    expect(down).toMatchObject({ code: 1, out: expect.stringContaining("is the endpoint running?") });
+    const none = await cli(dataDir, ["doctor", "responses", "--endpoint", "nonsense"]);
+    expect(none).toMatchObject({ code: 1, out: expect.stringContaining("write its base URL") });
+  });
+
   it("a session that is not there cannot be played again", async () => {
     const { code, err } = await cli(dataDir, ["replay", "--run", "nobody"]);
     expect(code).not.toBe(0);

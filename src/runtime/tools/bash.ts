@@ -54,6 +54,7 @@ export const bashTool = defineTool({
       return report(task, exit, context, "Interrupted by the user.");
     }
     if (first !== "running") return report(task, first, context);
+    task.outlive();
     const { text } = task.output();
     return { output: `Still running as ${task.id}. Use task to look after it. Output so far:\n${text === "" ? "(none)" : text}` };
   },

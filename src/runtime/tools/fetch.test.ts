@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { fetchTool } from "./fetch.ts";
 import { htmlToText } from "./html-text.ts";
-import { isPublicAddress } from "./public-address.ts";
+import { guardedLookup, isPublicAddress } from "./public-address.ts";
 import { TestDirectory } from "./test-tools.ts";
 
 let directory: TestDirectory;
@@ -65,18 +65,50 @@ describe("fetch", () => {
     expect(asked).toBe(0);
   });
 
-  it("looks at every address of a redirect's target", async () => {
+  it("follows redirects within a host, looks at every address, and leaves another host to the model", async () => {
+    const asked: string[] = [];
+    const to: Record<string, string> = { "/loop": "/loop", "/here": "/inside" };
     const url = await serve((request, response) => {
-      if (request.url === "/inside") return void response.end("secret");
-      response.writeHead(302, { location: request.url === "/loop" ? "/loop" : `http://localhost:${new URL(url).port}/inside` });
+      const path = request.url ?? "";
+      asked.push(path);
+      if (path === "/inside") return void response.end("found");
+      response.writeHead(302, { location: to[path] ?? `http://localhost:${new URL(url).port}/inside` });
       response.end();
     });
-    // Only the literal address is allowed: the redirect goes to a name.
-    const first = fetchTool({ isAllowed: (address) => address === "127.0.0.1" && seen.push(address) < 2 });
+    expect(await directory.call(open, { url: `${url}/here` })).toMatchObject({ output: expect.stringContaining("found") });
+    // The address is allowed once: the redirect is a second connection.
     const seen: string[] = [];
-    await expect(directory.call(first, { url })).rejects.toThrow("not a public address");
+    const once = fetchTool({ isAllowed: (address) => address === "127.0.0.1" && seen.push(address) < 2 });
+    await expect(directory.call(once, { url: `${url}/here` })).rejects.toThrow("not a public address");
     expect(seen.length).toBeGreaterThanOrEqual(2);
     await expect(directory.call(open, { url: `${url}/loop` })).rejects.toThrow("redirects more than 5 times");
+    asked.length = 0;
+    await expect(directory.call(open, { url: `${url}/out` })).rejects.toThrow("redirects to another host: http://localhost:");
+    expect(asked).toEqual(["/out"]);
+  });
+
+  it("a name is looked up once, all its addresses count, and the connection goes to what was looked at", async () => {
+    directory = await TestDirectory.make();
+    const answers = [
+      [{ address: "8.8.8.8", family: 4 }],
+      [{ address: "127.0.0.1", family: 4 }],
+      [
+        { address: "8.8.8.8", family: 4 },
+        { address: "::ffff:10.0.0.1", family: 6 },
+      ],
+    ];
+    let asked = 0;
+    // A name that is public when it is looked at, and private at the next question.
+    const lookup = guardedLookup(isPublicAddress, (_name, _options, callback) => callback(null, answers[asked++] ?? []));
+    const look = (all: boolean): Promise<unknown> =>
+      new Promise((resolve, reject) =>
+        lookup("rebinding.example", { all }, (error, address) => (error === null ? resolve(address) : reject(error))),
+      );
+    expect(await look(true)).toEqual(answers[0]);
+    expect(asked).toBe(1);
+    await expect(look(false)).rejects.toThrow("not a public address");
+    await expect(look(true)).rejects.toThrow("not a public address");
+    await expect(look(true)).rejects.toThrow("not a public address");
   });
 
   it("refuses other schemes, names in the URL, and what is no URL", async () => {
@@ -132,13 +164,32 @@ describe("addresses", () => {
       "fe80::1",
       "ff02::1",
       "64:ff9b::a00:1",
+      "64:ff9b:1::1",
+      "0:0:0:0:0:ffff:7f00:1",
+      "::FFFF:192.168.0.1",
+      "::127.0.0.1",
+      "::ffff:0:127.0.0.1",
+      "::ffff:169.254.169.254",
+      "2001:0:a00:1::",
+      "2001:db8::1",
+      "100::1",
+      "fec0::1",
+      "4000::1",
       "2002:a00:1::",
       "fe80::1%eth0",
       "nonsense",
       "",
     ];
     for (const address of bad) expect(isPublicAddress(address), address).toBe(false);
-    for (const address of ["8.8.8.8", "1.1.1.1", "172.32.0.1", "2606:4700::1111", "2a00:1450:4001::1"]) {
+    for (const address of [
+      "8.8.8.8",
+      "1.1.1.1",
+      "172.32.0.1",
+      "2606:4700::1111",
+      "2a00:1450:4001::1",
+      "::ffff:8.8.8.8",
+      "::ffff:808:808",
+    ]) {
       expect(isPublicAddress(address), address).toBe(true);
     }
   });

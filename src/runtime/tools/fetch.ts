@@ -66,7 +66,11 @@ async function follow(start: string, isAllowed: AddressRule, signal: AbortSignal
     answer.destroy();
     if (!URL.canParse(location, url))
       throw new ToolError(`${url.href} redirects to ${JSON.stringify(location)}, which is no URL.`);
-    url = checkedUrl(new URL(location, url).href);
+    const next = checkedUrl(new URL(location, url).href);
+    // A person allowed this host and no other.
+    if (next.hostname !== url.hostname)
+      throw new ToolError(`${url.href} redirects to another host: ${next.href}. Fetch that address if it is what you need.`);
+    url = next;
   }
   throw new ToolError(`${start} redirects more than ${MAX_REDIRECTS} times.`);
 }

@@ -24,40 +24,50 @@ for (const [net, bits] of [
   refused.addSubnet(net, bits, "ipv4");
 }
 for (const [net, bits] of [
-  ["::", 96],
   // Addresses that carry an IPv4 address: the one inside may be private.
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
   ["2001::", 23],
   ["2002::", 16],
-  ["100::", 64],
   ["2001:db8::", 32],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["fec0::", 10],
-  ["ff00::", 8],
+  ["3fff::", 20],
 ] as const) {
   refused.addSubnet(net, bits, "ipv6");
 }
+/** All that is given out for the internet today; private, link-local, translated and future ones lie outside. */
+const givenOut = new BlockList();
+givenOut.addSubnet("2000::", 3, "ipv6");
 
 /** Whether an address is one of the public internet. */
 export function isPublicAddress(address: string): boolean {
   const plain = address.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain)?.[1];
-  if (mapped !== undefined) return isPublicAddress(mapped);
   const version = isIP(plain);
   if (version === 0) return false;
-  // BlockList compares mapped IPv6 addresses in hexadecimal form with the IPv4 rules by itself.
-  return !refused.check(plain, version === 4 ? "ipv4" : "ipv6");
+  if (version === 4) return !refused.check(plain, "ipv4");
+  const mapped = mappedAddress(plain);
+  return mapped === null ? givenOut.check(plain, "ipv6") && !refused.check(plain, "ipv6") : isPublicAddress(mapped);
+}
+
+/** The IPv4 address in one of `::ffff:0:0/96`, however that is written; null for any other. */
+function mappedAddress(address: string): string | null {
+  // A URL writes every form of it in one way.
+  const short = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short) ?? [];
+  if (high === undefined || low === undefined) return null;
+  const bytes = [high, low].flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 255]);
+  return bytes.join(".");
 }
 
 export type AddressRule = (address: string) => boolean;
 
-/** A lookup that fails when one of the addresses is not allowed: the connection goes to exactly what was looked at. */
-export function guardedLookup(isAllowed: AddressRule): LookupFunction {
+type ResolveAll = (
+  hostname: string,
+  options: LookupOptions & { all: true },
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** A lookup that fails when one of the addresses is not allowed: the connection goes to exactly what was looked at, and no second question is asked. */
+export function guardedLookup(isAllowed: AddressRule, resolveAll: ResolveAll = dnsLookup): LookupFunction {
   return (hostname, options, callback) => {
-    const all: LookupOptions & { all: true } = { ...options, all: true };
-    dnsLookup(hostname, all, (error, addresses) => {
+    resolveAll(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, "", 0);
       const bad = addresses.find(({ address }) => !isAllowed(address));
       const [first] = addresses;

@@ -12,7 +12,18 @@ const SANDBOXES = { off: "off", "read-only": "read-only", "workspace-write": "wo
 
 type Given = Pick<
   AgentOptions,
-  "sessionId" | "endpoint" | "facts" | "directory" | "data" | "trusted" | "root" | "sandbox" | "network" | "hidden" | "settings"
+  | "sessionId"
+  | "endpoint"
+  | "facts"
+  | "websocket"
+  | "directory"
+  | "data"
+  | "trusted"
+  | "root"
+  | "sandbox"
+  | "network"
+  | "hidden"
+  | "settings"
 > &
   Partial<Pick<AgentOptions, "systemPrompt" | "retry">>;
 
@@ -27,6 +38,7 @@ export function agentOptions({ config, host }: Launch, { baseUrl, apiKey, facts 
       ...(idleMs === undefined ? {} : { timeouts: { idleMs } }),
     },
     facts,
+    websocket: host.settings.websocket === true,
     directory: config.directory,
     data: data.path,
     trusted: config.trusted,

@@ -22,7 +22,8 @@ function commandsOf(session: string) {
   const processes = new CommandProcesses(host as unknown as AgentHost, {});
   cleanups.push(() => processes.end());
   let ids = 0;
-  const tasks = processes.tasks(async (argv) => argv, { next: () => `task_${++ids}` });
+  const watch = { started() {}, output() {}, ended() {} };
+  const tasks = processes.tasks(async (argv) => argv, { next: () => `task_${++ids}` }, watch);
   return { processes, tasks, instance: instanceId(processDir) };
 }
 

@@ -3,7 +3,7 @@
  * the session is open: what a command left running is found by it, at the session's end and after a crash of the daemon, and a call to the daemon that comes
  * from one of them is recognised as the agent's, also when it has dropped its environment.
  */
-import type { Ids } from "../../../runtime/ports.ts";
+import type { Ids, TaskWatcher } from "../../../runtime/ports.ts";
 import { ShellTasks, shellEnvironment, type TrackedProcess, type WrapCommand } from "../../../runtime/shell-tasks.ts";
 import {
   endFamily,
@@ -38,8 +38,8 @@ export class CommandProcesses {
     this.#environment = { ...shellEnvironment(host.environment({})), ...env, ...Object.fromEntries(own) };
   }
 
-  tasks(wrap: WrapCommand, ids: Ids): ShellTasks {
-    return new ShellTasks({ ids, wrap, environment: this.environment, track: () => this.#tracked() });
+  tasks(wrap: WrapCommand, ids: Ids, watch: TaskWatcher): ShellTasks {
+    return new ShellTasks({ ids, wrap, watch, environment: this.environment, track: () => this.#tracked() });
   }
 
   /** For every program of the session: the mark by which it is found. */

@@ -1,17 +1,33 @@
 /** The connection against endpoints that answer as a test says: real sessions, the real log, the real tools. */
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { WebSocketServer } from "ws";
 import { type Core, openCore } from "../../../daemon/core.ts";
 import {
   type Answer,
   answerStream,
   block,
+  message,
+  resource,
   type ShortItem,
   sendStream,
   startEndpoint,
+  streamOf,
   type TestEndpoint,
 } from "../../../openresponses/test-endpoint.ts";
 import type { UniversalEvent } from "../../../schema/event.ts";
@@ -114,6 +130,37 @@ describe("a turn", () => {
     expect(sse.join("")).toBe(sent.join(""));
   });
 
+  it("comes piece by piece: each piece is an event and a row of its own, with its bytes, in the ledger alone", async () => {
+    const texts = Array.from({ length: 300 }, (_, index) => (index % 50 === 7 ? `"${index}"\n🐉` : `word ${index} `));
+    const at = { item_id: "msg", output_index: 0, content_index: 0 };
+    const whole = { ...message(texts.join("")), id: "msg" };
+    const part = { type: "output_text", text: "", annotations: [] };
+    const stream = streamOf(
+      [
+        { type: "response.created", response: resource("in_progress") },
+        { type: "response.output_item.added", output_index: 0, item: { ...whole, status: "in_progress", content: [] } },
+        { type: "response.content_part.added", ...at, part },
+        ...texts.map((delta) => ({ type: "response.output_text.delta", ...at, delta, logprobs: [] })),
+        { type: "response.content_part.done", ...at, part },
+        { type: "response.output_item.done", output_index: 0, item: whole },
+        { type: "response.completed", response: resource("completed", { output: [whole] }) },
+      ].map((event, sequence_number) => ({ ...event, sequence_number })),
+    );
+    await serve((response) => sendStream(response, stream));
+    const session = await start();
+    const { events } = await turn(session);
+    expect(await textsOf(session, "assistant")).toEqual([texts.join("")]);
+    const deltas = of(events, "item.delta").filter(({ source }) => source === "agent");
+    expect(deltas.map(({ data }) => data.delta)).toEqual(texts);
+    const { messages } = await session.stream.readNative({ limit: 10_000 });
+    const rows = messages.filter(({ dir: from }) => from === "sse").map(({ body }) => body.toString());
+    expect(rows).toEqual(stream.split(/(?<=\n\n)/));
+    const [folder = ""] = readdirSync(join(dir, "data", "agents", "responses", "sessions"));
+    const journal = readFileSync(join(dir, "data", "agents", "responses", "sessions", folder, "journal"), "utf8");
+    expect(journal).toContain('"type":"response.ended"');
+    expect(journal).not.toContain("response.output_text.delta");
+  });
+
   it("gives frames from its ledger: one for each event of the provider, and the tool's beginning, output and end", async () => {
     await serve(answers([{ call: "bash", args: { command: "echo out; echo err >&2" } }], [{ text: "Done." }]));
     const session = await start({ permission_mode: "bypass" });
@@ -129,6 +176,40 @@ describe("a turn", () => {
     expect(tools.map(({ type }) => type).sort()).toEqual(["tool_ended", "tool_started", "tool_stderr", "tool_stdout"]);
     expect(tools.at(0)).toMatchObject({ type: "tool_started", name: "bash", args: { command: "echo out; echo err >&2" } });
     expect(tools.at(-1)).toMatchObject({ type: "tool_ended", exit_code: 0 });
+  });
+
+  it("goes over a WebSocket where that is configured: only what is new is sent, and its frames have no fault", async () => {
+    const asked: { type?: string; previous_response_id?: string; input: unknown[] }[] = [];
+    const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    server.on("connection", (socket) =>
+      socket.on("message", (data) => {
+        const nth = asked.push(JSON.parse(String(data)));
+        const answer = answerStream(nth === 1 ? [{ call: "ls", args: {} }] : [{ text: "Done." }]);
+        for (const [, event = ""] of answer.matchAll(/^data: (\{.*)$/gm)) socket.send(event);
+      }),
+    );
+    await once(server, "listening");
+    core = await open({ endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, websocket: true });
+    try {
+      const session = await start();
+      for (const text of ["Look around.", "And again."])
+        expect((await turn(session, text)).end).toMatchObject({ data: { stop_reason: "end_turn" } });
+      expect(asked.map(({ type, previous_response_id, input }) => [type, typeof previous_response_id, input.length])).toEqual([
+        ["response.create", "undefined", 1],
+        ["response.create", "string", 1],
+        ["response.create", "string", 1],
+      ]);
+      const reader = responsesAgent.createLedgerReader?.();
+      const { messages } = await session.stream.readNative({ limit: 10_000 });
+      const frames = messages.flatMap(({ dir: from, body }) => reader?.frames({ dir: from, text: body.toString() }) ?? []);
+      const provider = frames.flatMap((frame) => (frame.type === "provider_event" ? [frame] : []));
+      expect(provider).toHaveLength(messages.filter(({ dir: from }) => from === "sse").length);
+      expect(provider.flatMap(({ errors, response_errors }) => [...errors, ...response_errors])).toEqual([]);
+      expect(new Set(provider.map(({ status, event_name }) => `${status} ${event_name}`))).toEqual(new Set(["event null"]));
+    } finally {
+      for (const client of server.clients) client.terminate();
+      server.close();
+    }
   });
 
   it("asks before it changes something, and does only what was allowed", async () => {

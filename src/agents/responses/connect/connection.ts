@@ -7,6 +7,8 @@ import type { TurnEnd } from "../../../runtime/agent-loop.ts";
 import { type AgentOptions, type OwnAgent, openAgent } from "../../../runtime/assemble.ts";
 import { callsOf } from "../../../runtime/input-items.ts";
 import { McpServers } from "../../../runtime/mcp/servers.ts";
+import type { TaskStarter } from "../../../runtime/ports.ts";
+import type { WrapCommand } from "../../../runtime/shell-tasks.ts";
 import type { ModelTransport } from "../../../runtime/step.ts";
 import { errorEnd } from "../../../runtime/turn-outcome.ts";
 import {
@@ -73,6 +75,7 @@ class ResponsesConnection implements Connection {
   #agent: OwnAgent | null = null;
   #mcp: McpServers | null = null;
   #children: ChildAgents | null = null;
+  #tasks: TaskStarter | null = null;
   #compacting: Promise<void> | null = null;
   #closed = false;
 
@@ -96,7 +99,7 @@ class ResponsesConnection implements Connection {
       ...(await this.#subAgents()),
       watchJournal: (file) => new NativeJournal(file, this.#channel, this.#gate),
       watchTransport: (transport) => this.#paced(transport),
-      tasks: (wrap) => this.#processes.tasks(wrap, ids),
+      tasks: (wrap) => this.#watchedTasks(wrap),
       onMcpChange: () => this.#tellServers(),
     });
     this.#agent = agent;
@@ -142,6 +145,17 @@ class ResponsesConnection implements Connection {
     return { subAgents: this.#children };
   }
 
+  /** A command that outlives its call is a task of the session. */
+  #watchedTasks(wrap: WrapCommand): TaskStarter {
+    const tasks = this.#processes.tasks(wrap, ids, {
+      started: (task) => this.#say({ type: "task.started", ...task }),
+      output: (id, stream, text) => this.#say({ type: "task.output", id, stream, text }),
+      ended: (id, end) => this.#say({ type: "task.ended", id, ...end }),
+    });
+    this.#tasks = tasks;
+    return tasks;
+  }
+
   /** While the daemon's log cannot write, nothing is read. */
   #paced(transport: ModelTransport): ModelTransport {
     return {
@@ -150,6 +164,14 @@ class ResponsesConnection implements Connection {
           ...handlers,
           onEvent: (event) =>
             this.#gate.isOpen ? handlers.onEvent(event) : this.#gate.opened.then(() => handlers.onEvent(event)),
+          ...(handlers.onDelta === undefined
+            ? {}
+            : {
+                onDelta: (block, delta) =>
+                  this.#gate.isOpen
+                    ? handlers.onDelta?.(block, delta)
+                    : this.#gate.opened.then(() => handlers.onDelta?.(block, delta)),
+              }),
         }),
     };
   }
@@ -247,6 +269,13 @@ class ResponsesConnection implements Connection {
     const id = idOf(native);
     if (!(await this.#children?.replyQuestion(id, answers))) return this.#requests?.replyQuestion(id, answers);
     this.#told({ type: "question.reply", id, answers });
+  }
+
+  async stopTask(native: unknown): Promise<void> {
+    this.#live();
+    const id = idOf(native);
+    this.#told({ type: "task.stop", id });
+    await this.#tasks?.get(id)?.stop();
   }
 
   setPaused(paused: boolean): void {

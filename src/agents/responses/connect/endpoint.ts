@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { type EndpointFacts, type EndpointProfile, profileById, profileOf } from "../../../openresponses/profiles.ts";
 import { AgentError, type AgentHost, type SessionConfig } from "../../contract.ts";
 import { isRecord, num, str } from "../../json.ts";
+import { configuredFacts } from "./configured-facts.ts";
 
 export const ENDPOINT_VARIABLE = "RESPONSES_ENDPOINT";
 export const MODEL_VARIABLE = "RESPONSES_MODEL";
@@ -32,19 +33,24 @@ export async function endpointOf(host: EndpointHost, asked: Asked): Promise<Endp
   const environment = host.environment({});
   const configured = str(host.settings.endpoint) ?? environment[ENDPOINT_VARIABLE] ?? null;
   const baseUrl = checkedUrl(asked.env[ENDPOINT_VARIABLE] ?? configured ?? defaultEndpoint(environment));
+  const isConfigured = asked.env[ENDPOINT_VARIABLE] === undefined || (configured !== null && checkedUrl(configured) === baseUrl);
   const profile = profileById(str(host.settings.profile) ?? "") ?? profileOf(baseUrl);
   return {
     baseUrl,
     profile,
-    facts: { ...profile.facts, ...windowOf(host) },
+    // What is configured of an endpoint holds for that one.
+    facts: { ...profile.facts, ...(isConfigured ? configuredFacts(host.settings.facts) : {}), ...settingsAsFacts(host) },
     apiKey: await keyFor(baseUrl, profile, configured, environment, host),
     model: asked.model ?? str(host.settings.model) ?? environment[MODEL_VARIABLE] ?? null,
   };
 }
 
-const windowOf = (host: EndpointHost): Partial<EndpointFacts> => {
-  const contextWindow = num(host.settings.context_window);
-  return contextWindow === undefined ? {} : { contextWindow };
+const settingsAsFacts = ({ settings }: EndpointHost): Partial<EndpointFacts> => {
+  const contextWindow = num(settings.context_window);
+  return {
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(settings.websocket === true ? { websocket: true } : {}),
+  };
 };
 
 const defaultEndpoint = (environment: Record<string, string>): string => {

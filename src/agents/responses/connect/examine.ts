@@ -1,8 +1,11 @@
 /** What `dragoman doctor responses` says of an endpoint: it is asked, in small real requests. */
 import { type ProbeReport, probe } from "../../../openresponses/probe.ts";
+import type { EndpointFacts } from "../../../openresponses/profiles.ts";
+import { factsToConfigure } from "./configured-facts.ts";
 import { ENDPOINT_VARIABLE, type EndpointHost, endpointOf } from "./endpoint.ts";
 
-export type EndpointFinding = { check: string; ok: boolean; detail: string };
+/** `note`: nothing is wrong, but something is left to do. */
+export type EndpointFinding = { check: string; ok: boolean; note?: boolean; detail: string };
 
 export type ExamineOptions = { endpoint?: string; model?: string; signal?: AbortSignal };
 
@@ -21,7 +24,16 @@ export async function examineEndpoint(
     ...(found.model === null ? {} : { model: found.model }),
     ...(signal === undefined ? {} : { signal }),
   });
-  return findings(found.baseUrl, found.apiKey !== null, report);
+  const all = findings(found.baseUrl, found.apiKey !== null, report);
+  // Half an answer says nothing: then nothing is known better.
+  return all.every(({ ok }) => ok) ? [...all, ...advice(report.facts, found.facts)] : all;
+}
+
+function advice(found: EndpointFacts, known: EndpointFacts): EndpointFinding[] {
+  const facts = factsToConfigure(found, known);
+  if (Object.keys(facts).length === 0) return [];
+  const command = `dragoman config set agents.responses.facts '${JSON.stringify(facts)}'`;
+  return [{ check: "Configuration", ok: true, note: true, detail: `the agent uses what the endpoint can do after: ${command}` }];
 }
 
 function findings(baseUrl: string, hasKey: boolean, { profile, checks, deviations, models }: ProbeReport): EndpointFinding[] {

@@ -2,6 +2,7 @@
  * Plays a recorded session of our own agent again, from its ledger: the loop runs with the recorded bytes of the provider and the recorded results of tools. Every
  * request must have the recorded bytes, and everything reported must come out the same. Nothing is asked and nothing is run.
  */
+import { parseJson } from "../../../openresponses/json.ts";
 import { type SseBlock, SseReader } from "../../../openresponses/sse-reader.ts";
 import { canonicalJson } from "../../../runtime/digest.ts";
 import { recordedTools } from "../../../runtime/recorded-tools.ts";
@@ -73,7 +74,7 @@ function tellings(records: readonly JournalRecord[]): Map<string, string[]> {
 /** A record of received bytes may hold several blocks of the stream. */
 function messagesOf(record: JournalRecord): NativeMessage[] {
   if (record.type !== "received") return [{ dir: "out", data: record }];
-  if (record.bytes.startsWith("{")) return [{ dir: "sse", data: JSON.parse(record.bytes) }];
+  if (record.bytes.startsWith("{")) return [{ dir: "sse", data: parseJson(record.bytes) ?? record.bytes }];
   const blocks: NativeMessage[] = [];
   const onBlock = ({ bytes }: SseBlock): void => void blocks.push({ dir: "sse", data: bytes.toString("utf8") });
   const reader = new SseReader({ maxBlockBytes: Number.MAX_SAFE_INTEGER, onBlock });

@@ -3,7 +3,7 @@ import { originOf } from "../../../openresponses/event-types.ts";
 import { CallNamer, keptItems } from "../../../runtime/input-items.ts";
 import type { Draft } from "../../../schema/draft.ts";
 import type { DeltaPartType } from "../../../schema/event-data.ts";
-import type { Translation } from "../../contract.ts";
+import type { Repeat, Translation } from "../../contract.ts";
 import { type JsonRecord, rec, str } from "../../json.ts";
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { type AnswerItem, AnswerItems, callPart, finalParts, hostedResult, shapeOf } from "./answer-items.ts";
@@ -21,6 +21,8 @@ const DELTAS: Readonly<Record<string, readonly [DeltaPartType, "content_index" |
   "response.mcp_call_arguments.delta": ["tool_arguments", null],
   "response.mcp_call.arguments_delta": ["tool_arguments", null],
 };
+
+const REPEAT: Repeat = { path: ["delta"], ignored: [["sequence_number"], ["obfuscation"]], say: (text) => text !== "" };
 
 export class AnswerStream {
   readonly items: AnswerItems;
@@ -43,7 +45,11 @@ export class AnswerStream {
     const origin = originOf(type);
     if (origin === null) return unparsed(SESSION, "unknown", `unknown event type ${JSON.stringify(type.slice(0, 100))}`);
     if (origin === "extension") return noted(SESSION, "extension", type, event);
-    return mapped(SESSION, type, this.#shown ? this.#drafts(type, event) : []);
+    const drafts = this.#shown ? this.#drafts(type, event) : [];
+    const [said] = drafts;
+    if (said?.do !== "item.delta" || drafts.length > 1) return mapped(SESSION, type, drafts);
+    // The next piece of this text goes to the same place: nothing is remembered of a piece.
+    return { ...mapped(SESSION, type, drafts), repeat: REPEAT };
   }
 
   #drafts(type: string, event: JsonRecord): Draft[] {

@@ -63,7 +63,8 @@ export class CallTable {
     const call = this.#calls.get(record.call);
     if (call === undefined) return [];
     const key = resultKey(call);
-    return [...this.#startResult(call), { do: "item.delta", key, part_type: "tool_output", delta: record.chunk, part_index: 0 }];
+    const { chunk: delta, stream } = record;
+    return [...this.#startResult(call), { do: "item.delta", key, part_type: "tool_output", delta, stream, part_index: 0 }];
   }
 
   file({ call, name, mime, base64 }: RecordOf<"call.file">): Draft[] {

@@ -12,6 +12,7 @@ export function commandDrafts(command: Command): Draft[] {
     case "command":
       return [{ do: "turn.start", initiator: "client" }, userMessage(command.message_id, command.text, [])];
     case "interrupt":
+    case "task.stop":
     case "configure":
       return [];
     case "permission.reply": {

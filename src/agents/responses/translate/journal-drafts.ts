@@ -83,6 +83,16 @@ export class JournalDrafts {
         return [permissionDraft(spoken, this.#calls.itemKey(spoken.call))];
       case "question.asked":
         return [questionDraft(spoken)];
+      case "task.started": {
+        const { id, command, cwd, title } = spoken;
+        return [{ do: "task.start", key: id, tool_name: "bash", command, cwd, title, native: { id } }];
+      }
+      case "task.output":
+        return [{ do: "task.output", key: spoken.id, text: spoken.text, stream: spoken.stream }];
+      case "task.ended": {
+        const { id, exit_code, stopped } = spoken;
+        return [{ do: "task.end", key: id, ...(stopped ? { status: "stopped" } : { status: "exited", exit_code }) }];
+      }
       case "request.withdrawn":
         return withdrawn(spoken.id);
       case "command.ended":

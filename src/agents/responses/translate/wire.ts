@@ -18,6 +18,7 @@ export type Command =
   | { type: "prompt" | "steer"; message_id: string; text: string; items: JsonObject[] }
   | { type: "command"; message_id: string; text: string; name: string }
   | { type: "interrupt" }
+  | { type: "task.stop"; id: string }
   | { type: "configure"; model?: string; mode?: string; reasoning_effort?: string | null }
   | { type: "permission.reply"; id: string; reply: PlainReply; message: string | null }
   | { type: "question.reply"; id: string; answers: string[][] | null };
@@ -58,6 +59,10 @@ export type Statement =
   | { type: "child.question"; id: string; call: string; questions: JsonObject[] }
   /** It was answered there, or is not open any more. */
   | { type: "child.resolved"; id: string; approved: boolean; answers: string[][] | null }
+  /** A command goes on after its call was answered: a task of the session. */
+  | { type: "task.started"; id: string; command: string; cwd: string; title: string }
+  | { type: "task.output"; id: string; stream: "stdout" | "stderr"; text: string }
+  | { type: "task.ended"; id: string; exit_code: number; stopped: boolean }
   /** Nobody needs to answer any more. */
   | { type: "request.withdrawn"; id: string }
   | { type: "command.ended"; name: string; outcome: string; error_code: string | null; message: string | null }
