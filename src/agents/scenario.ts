@@ -353,8 +353,8 @@ export const Scenario = Type.Object({
   ),
   session: Type.Optional(SessionSettings),
   expect: Type.Optional(Expectation),
-  /** What it needs of an agent that cannot be distinguished from the rest of it. A skill door: the agent is handed skills that way. `fork_place`: it can branch off at an earlier point. */
-  needs: Type.Optional(Type.Array(Type.Enum(["plugin_directory", "mcp_server", "fork_place"]))),
+  /** What it needs of an agent that cannot be distinguished from the rest of it. `skill_folder`: it is handed skills as files, `mcp_server`: as a tool. `fork_place`: it can branch off at an earlier point. */
+  needs: Type.Optional(Type.Array(Type.Enum(["skill_folder", "mcp_server", "fork_place"]))),
   /** Of an agent's own scenarios: those of its family that play it. Absent: all. */
   only: Type.Optional(Type.Array(Text)),
 });

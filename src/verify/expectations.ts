@@ -113,7 +113,8 @@ function history(
   if (wanted.length === 0 && unwanted.length === 0) return [];
   const last = requests.at(-1);
   if (!last) return ["the model was never asked"];
-  const seen = JSON.stringify(last.history);
+  // The request says more than the conversation: instructions in full, and what the tools are for.
+  const seen = JSON.stringify([last.history, last.body]);
   const isSeen = (text: string): boolean => seen.includes(JSON.stringify(text).slice(1, -1));
   return [
     ...wanted.filter((text) => !isSeen(text)).map((text) => `the model did not see ${quoted([text])} in its last request`),

@@ -1,8 +1,13 @@
 // What a scenario needs that an agent may not have. Such a scenario is skipped, and the reason is said.
-import type { Agent } from "../agents/contract.ts";
+import type { Agent, SkillDoorName } from "../agents/contract.ts";
 import type { VerifyProfile } from "../agents/kit/verify/profile.ts";
 import type { PermissionMode } from "../schema/event-data.ts";
 import type { Action, Scenario, Turn } from "./scenario/index.ts";
+
+const DOORS: Record<"skill_folder" | "mcp_server", readonly (SkillDoorName | null | undefined)[]> = {
+  skill_folder: ["plugin_directory", "skill_root"],
+  mcp_server: ["mcp_server"],
+};
 
 /** Why this agent cannot play it; null when it can. */
 export function skipReason(
@@ -20,7 +25,7 @@ export function skipReason(
   for (const need of scenario.needs ?? []) {
     if (need === "fork_place") {
       if (!agent.forkPlace) return "cannot branch off at an earlier point";
-    } else if (skills?.door !== need) return "is not handed skills that way";
+    } else if (!DOORS[need].includes(skills?.door)) return "is not handed skills that way";
   }
   if (session.permissive && !profile.permissive) return "has no permission rules of its own";
   if (session.mcp_servers?.length && !able.mcp_servers) return "takes no MCP servers";

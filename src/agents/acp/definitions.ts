@@ -1,8 +1,10 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
+import { join } from "node:path";
 import type { PermissionMode } from "../../schema/event-data.ts";
 import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
 import type { AgentCapabilities, SessionConfig, SkillDoor } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
+import { skillsEnv } from "../opencode/connect/directory-files.ts";
 import { OPENCODE_PACKAGE } from "../opencode/package.ts";
 import {
   claudeBridgeUse,
@@ -29,6 +31,8 @@ export type AcpDefinition = {
   settingsFile?: SettingsFile;
   /** Which skills it finds by itself. */
   skills?: Omit<SkillDoor, "door">;
+  /** Variables that give it one more root of skills. Absent: it gets an MCP server with a tool for them. */
+  skillRoot?(env: Record<string, string>, folder: string): Record<string, string>;
   /** What it loads from a session's directory, and how it is started without. */
   directory: DirectoryUse;
   /** The first variable that is set decides how to sign in. */
@@ -125,6 +129,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     env: { OPENCODE_PERMISSION: JSON.stringify(OPENCODE_ASKS) },
     directory: opencodeUse,
     skills: { project: [".claude", ".agents", ".opencode"], user: [".claude", ".agents"], upwards: true },
+    skillRoot: skillsEnv,
     auth: [],
     npmPackage: OPENCODE_PACKAGE,
     able: { fork: true, questions: false },
@@ -149,6 +154,9 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     args: ["--acp", "--stdio"],
     directory: copilotUse,
     skills: { project: [".github", ".claude", ".agents"], user: [".copilot", ".claude", ".agents"], upwards: false },
+    skillRoot: ({ COPILOT_SKILLS_DIRS: own }, folder) => ({
+      COPILOT_SKILLS_DIRS: [...(own ? [own] : []), join(folder, "skills")].join(","),
+    }),
     auth: [],
     npmPackage: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
     able: { questions: false },

@@ -55,11 +55,12 @@ export class AcpLine {
   static async open(
     host: AgentHost,
     definition: AcpDefinition,
-    place: Pick<SessionConfig, "directory" | "trusted" | "env">,
+    place: Pick<SessionConfig, "directory" | "trusted" | "env" | "skills">,
     handlers: LineHandlers,
   ): Promise<{ line: AcpLine; abilities: Abilities }> {
     const { command, args } = await host.resolveCommand();
-    const wanted = { ...definition.env, ...host.environment(place.env) };
+    const own = { ...definition.env, ...host.environment(place.env) };
+    const wanted = place.skills === undefined ? own : { ...own, ...definition.skillRoot?.(own, place.skills) };
     const way = await startFor(definition.directory, { ...place, name: definition.name, host }, wanted);
     const environment = { ...wanted, ...(await offerSettings(definition.settingsFile, host, wanted)), ...way.env };
     const start = {

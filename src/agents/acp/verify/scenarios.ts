@@ -99,7 +99,8 @@ const files: Scenario[] = [
     session: free,
     turns: [{ prompt: "Write a file.", steps: [use(write("dír/ünïcode-✓.txt", "žluťoučký 🐴\n")), say("Written.")] }],
     expect: { stop_reason: "end_turn", files: { "dír/ünïcode-✓.txt": "🐴" } },
-    only: everyone,
+    // copilot 1.0.102 makes no folders for a new file.
+    only: everyone.filter((agent) => agent !== "copilot"),
   },
   {
     name: "acp-edit-rejected",

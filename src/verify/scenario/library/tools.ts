@@ -109,7 +109,7 @@ export const toolScenarios: readonly Scenario[] = [
   {
     name: "skill-handed-over",
     title: "the model is informed of a skill that lies where the agent does not look",
-    needs: ["plugin_directory"],
+    needs: ["skill_folder"],
     session: { ...free, files: { ".dragoman/skills/heron/SKILL.md": heron } },
     turns: [{ prompt: "Which skills are there?", steps: [{ blocks: [{ type: "text", text: "One about a heron." }] }] }],
     expect: { stop_reason: "end_turn", final_text: ["One about a heron."], model_saw: ["What herons do at dawn"] },
