@@ -4,10 +4,13 @@ import { chromium } from "playwright-core";
 
 export const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 
-export function launchBrowser() {
+/** A page on a loaded machine may take long; what never comes is still noticed. */
+const WAIT_MS = 120_000;
+
+export async function launchBrowser() {
   if (!existsSync(CHROMIUM))
     throw new Error(`There is no chromium at ${CHROMIUM}: apt-get install chromium, or set CHROMIUM_PATH to one.`);
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: CHROMIUM,
     args: [
       "--no-sandbox",
@@ -19,4 +22,12 @@ export function launchBrowser() {
       "--disable-sync",
     ],
   });
+  // A limit holds for a context and its pages: no caller can forget it.
+  const open = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await open(options);
+    context.setDefaultTimeout(WAIT_MS);
+    return context;
+  };
+  return browser;
 }

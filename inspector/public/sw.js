@@ -19,29 +19,45 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== self.location.origin) return;
-  if (/^\/ui\/assets\/[^/]+-[\w-]{8}\.\w+$/.test(pathname)) event.respondWith(fromCache(request));
-  else if (request.mode === "navigate" && pathname.startsWith(SHELL)) event.respondWith(shell(request));
+  if (/^\/ui\/assets\/[^/]+-[\w-]{8}\.\w+$/.test(pathname)) event.respondWith(fromCache(event));
+  else if (request.mode === "navigate" && pathname.startsWith(SHELL)) event.respondWith(shell(event));
 });
 
-async function fromCache(request) {
-  const cache = await caches.open(KEPT);
-  const known = await cache.match(request);
-  if (known) return known;
-  const answer = await fetch(request);
-  if (answer.ok) await cache.put(request, answer.clone());
+// The browser's store may be full, slow or broken: the page never waits for what is written to it, and opens without it.
+const known = (key) =>
+  caches
+    .open(KEPT)
+    .then((cache) => cache.match(key))
+    .catch(() => undefined);
+
+function keep(event, key, answer) {
+  if (!answer.ok) return;
+  const copy = answer.clone();
+  event.waitUntil(
+    caches
+      .open(KEPT)
+      .then((cache) => cache.put(key, copy))
+      .catch(() => {}),
+  );
+}
+
+async function fromCache(event) {
+  const found = await known(event.request);
+  if (found) return found;
+  const answer = await fetch(event.request);
+  keep(event, event.request, answer);
   return answer;
 }
 
 /** The newest page there is; without the daemon the last one that was. */
-async function shell(request) {
-  const cache = await caches.open(KEPT);
+async function shell(event) {
   try {
-    const answer = await fetch(request);
-    if (answer.ok) await cache.put(SHELL, answer.clone());
+    const answer = await fetch(event.request);
+    keep(event, SHELL, answer);
     return answer;
   } catch (error) {
-    const known = await cache.match(SHELL);
-    if (known) return known;
+    const found = await known(SHELL);
+    if (found) return found;
     throw error;
   }
 }

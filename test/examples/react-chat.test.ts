@@ -2,12 +2,12 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { createServer, type ViteDevServer } from "vite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHROMIUM, launchBrowser } from "../../scripts/browser.mjs";
 import { type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
 
-const CHROMIUM = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 const folder = fileURLToPath(new URL("../../examples/react-chat/", import.meta.url));
 
 describe.runIf(existsSync(CHROMIUM))("examples/react-chat", () => {
@@ -28,7 +28,7 @@ describe.runIf(existsSync(CHROMIUM))("examples/react-chat", () => {
       server: { port: 0, hmr: false, watch: null },
     });
     await vite.listen();
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     delete process.env.DRAGOMAN_DATA_DIR;
@@ -40,7 +40,6 @@ describe.runIf(existsSync(CHROMIUM))("examples/react-chat", () => {
 
   it("sends, streams, and asks permissions, without the token in the page", async () => {
     const page = await browser.newPage();
-    page.setDefaultTimeout(120_000);
     const requests: string[] = [];
     page.on("request", (request) => requests.push(JSON.stringify([request.url(), request.headers()])));
     await page.goto(vite.resolvedUrls?.local[0] ?? "");

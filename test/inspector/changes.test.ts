@@ -62,8 +62,25 @@ describe.skipIf(!hasBrowser)("the changes of a session", () => {
     await session.prompt("echo 'const a = 2;' > a.ts");
     await session.prompt("echo hello > b.txt");
     const page = await world.window(at(session));
-    await page.getByRole("button", { name: "Review changes" }).first().click();
     const panel = page.getByRole("tabpanel", { name: "Changes" });
+    const review = page.getByRole("button", { name: "Review changes" });
+    // What the panel shows of the session is no change of the turn, however late that comes.
+    await review.last().click();
+    await panel.locator(".changed-file", { hasText: "b.txt" }).waitFor();
+    let answer = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(
+      (url) => url.pathname.endsWith("/changes"),
+      async (route) => {
+        await late;
+        await route.continue();
+      },
+    );
+    await review.first().click();
+    await panel.locator(".changed-file").waitFor({ state: "detached" });
+    answer();
     const file = panel.locator(".changed-file", { hasText: "a.ts" });
     await file.locator(".diff-code-insert", { hasText: "const a = 2;" }).waitFor();
     expect(await panel.locator(".changed-file", { hasText: "b.txt" }).count()).toBe(0);
@@ -76,6 +93,7 @@ describe.skipIf(!hasBrowser)("the changes of a session", () => {
     await message.getByText("echo keep it one").waitFor();
     await message.getByText("+const a = 2;").waitFor();
     await panel.getByText("1 comment", { exact: true }).waitFor({ state: "detached" });
+    await page.unrouteAll({ behavior: "wait" });
     expect(world.faults).toEqual([]);
   });
 

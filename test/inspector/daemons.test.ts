@@ -54,7 +54,6 @@ beforeAll(async () => {
   await listening(hostile);
   browser = await launchBrowser();
   page = await (await browser.newContext()).newPage();
-  page.setDefaultTimeout(120_000);
 });
 
 afterAll(async () => {

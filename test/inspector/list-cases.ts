@@ -34,6 +34,31 @@ export function listCases(world: World): void {
     await list.getByText("Filed session").waitFor();
   });
 
+  it("shows the newest sessions while older ones are still read", async () => {
+    await world.session("Newest session");
+    const page = await world.otherWindow("/");
+    let go = (): void => {};
+    const later = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    await page.route(
+      (url) => url.pathname === "/v1/sessions",
+      async (route) => {
+        if (new URL(route.request().url()).searchParams.has("before")) {
+          await later;
+          return route.fulfill({ json: { sessions: [], next: null, unreadable: [] } });
+        }
+        const response = await route.fetch();
+        return route.fulfill({ response, json: { ...(await response.json()), next: "the-next-page" } });
+      },
+    );
+    await page.reload();
+    await page.locator("#session-list").getByText("Newest session").waitFor();
+    go();
+    await page.unrouteAll({ behavior: "wait" });
+    await page.close();
+  });
+
   it("finds what was said in any session and shows the place", async () => {
     const session = await world.session("Night talk");
     await session.prompt("say the heliotrope blooms at night");

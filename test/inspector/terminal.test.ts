@@ -121,7 +121,6 @@ describe.skipIf(!hasBrowser)("the terminal component", () => {
   async function open(search = "", colorScheme: "light" | "dark" = "light"): Promise<Page> {
     const context = await browser.newContext({ viewport: { width: 900, height: 500 }, colorScheme });
     const opened = await context.newPage();
-    opened.setDefaultTimeout(120_000);
     opened.on("pageerror", (error) => faults.push(`page error: ${error.message}`));
     opened.on("console", (message) => {
       if (/Content Security Policy/i.test(message.text())) faults.push(message.text());

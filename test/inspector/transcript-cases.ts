@@ -59,6 +59,27 @@ export function transcriptCases(world: World): void {
     expect(created).toMatchObject({ agent: "mock", model: "mock-1", variant: "high" });
   });
 
+  it("shows a message once, also when its events come before the daemon's answer", async () => {
+    const session = await world.session("Answered late");
+    const page = await world.window(at(session));
+    let answer = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(/\/messages$/, async (route) => {
+      const response = await route.fetch();
+      await held;
+      await route.fulfill({ response });
+    });
+    await say(page, "say only once");
+    await page.locator(".turn-end", { hasText: "Done" }).waitFor();
+    await page.locator(".outgoing").waitFor({ state: "detached" });
+    expect(await page.getByRole("article", { name: "You" }).getByText("say only once").count()).toBe(1);
+    answer();
+    await page.unrouteAll({ behavior: "wait" });
+    expect(await page.getByRole("article", { name: "You" }).getByText("say only once").count()).toBe(1);
+  });
+
   it("calls a session by its first message until somebody names it", async () => {
     const session = await world.api.createSession({ agent: "mock", directory: world.directory });
     const page = await world.window(at(session));

@@ -13,6 +13,14 @@ export const hasBrowser = existsSync(CHROMIUM);
 /** `before` runs in the page before anything else does. */
 type WindowOptions = { dark?: boolean; narrow?: boolean; before?: () => void };
 
+/** Follows a link and waits until the page has traded it: a page that is loaded again, or whose storage is emptied before that, loses or regains its sign-in. */
+async function visit(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.waitForFunction(
+    () => localStorage.getItem("dragoman.token") !== null || document.querySelector(".refused") !== null,
+  );
+}
+
 export class World {
   readonly directory = mkdtempSync(join(tmpdir(), "dragoman-ui-"));
   readonly faults: string[] = [];
@@ -64,7 +72,7 @@ export class World {
   async window(hash: string): Promise<Page> {
     if (!this.#shared) {
       this.#shared = await this.#open({});
-      await this.#shared.goto(`${await this.link()}&at=${hash}`);
+      await visit(this.#shared, `${await this.link()}&at=${hash}`);
     } else {
       await this.#shared.keyboard.press("Escape");
       await this.#shared.evaluate((next) => {
@@ -84,7 +92,7 @@ export class World {
   async otherWindow(hash: string, options: WindowOptions & { role?: Role; link?: string } = {}): Promise<Page> {
     const page = await this.#open(options);
     this.#others.push(page);
-    await page.goto(options.link ?? `${await this.link(options.role)}&at=${hash}`);
+    await visit(page, options.link ?? `${await this.link(options.role)}&at=${hash}`);
     await page.locator(".page").first().waitFor();
     return page;
   }
@@ -98,7 +106,6 @@ export class World {
     });
     if (before) await context.addInitScript(before);
     const page = await context.newPage();
-    page.setDefaultTimeout(120_000);
     this.#watch(page);
     return page;
   }

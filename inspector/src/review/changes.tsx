@@ -19,7 +19,8 @@ type Asked = { checkpoint: Checkpoint; force: boolean; preview: Rewound };
 
 export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
   const [list, setList] = useState<CheckpointList | null>(null);
-  const [data, setData] = useState<ChangesData | null>(null);
+  /** `of`: what was to be shown when it was asked for. */
+  const [found, setFound] = useState<{ of: string; data: ChangesData } | null>(null);
   const turn = useStore(view.reviewed);
   const [shown, setShown] = useState(turn === null ? "session" : `turn ${turn}`);
   useEffect(() => {
@@ -47,9 +48,9 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
           ? session.diff(id, { signal })
           : session.changes({ signal });
     Promise.all([session.checkpoints(signal), changes]).then(
-      ([checkpoints, found]) => {
+      ([checkpoints, data]) => {
         setList(checkpoints);
-        setData(found);
+        setFound({ of: shown, data });
         setFault(null);
       },
       (error: unknown) => !signal.aborted && failed(error),
@@ -82,7 +83,9 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
     session.undoRewind().then(({ files }) => setDone(changedText(files?.files.length ?? 0)), failed);
   };
 
-  if (!list || !data) return fault ? <Notice kind="error">{fault}</Notice> : <Spinner label="loading" />;
+  if (!list || !found) return fault ? <Notice kind="error">{fault}</Notice> : <Spinner label="loading" />;
+  // Changes of another turn must never stand under this one's name.
+  const data = found.of === shown ? found.data : null;
   const rewound = list.checkpoints.some(({ kind }) => kind === "before_rewind");
   return (
     <div className="panel changes">
@@ -100,10 +103,12 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
           ]}
           onChange={setShown}
         />
-        <span className="dim">
-          {filesText(data.changes.length)}, <span className="added">+{data.added}</span>{" "}
-          <span className="removed">−{data.removed}</span>
-        </span>
+        {data && (
+          <span className="dim">
+            {filesText(data.changes.length)}, <span className="added">+{data.added}</span>{" "}
+            <span className="removed">−{data.removed}</span>
+          </span>
+        )}
         {operate && rewound && (
           <Button className="small" icon="retry" onClick={undo}>
             Undo the last rewind
@@ -119,7 +124,11 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
           onLeave={() => setAsked(null)}
         />
       )}
-      <ChangedFiles session={session_id} data={data} canSend={operate && row.status !== "ended"} />
+      {data ? (
+        <ChangedFiles session={session_id} data={data} canSend={operate && row.status !== "ended"} />
+      ) : (
+        !fault && <Spinner label="loading" />
+      )}
       <h3>Checkpoints</h3>
       <ol className="checkpoints" aria-label="Checkpoints">
         {list.checkpoints.toReversed().map((each) => (

@@ -1,4 +1,5 @@
 /** Messages on their way: shown at once, and until the session's own events report them. */
+import { sessions } from "./sessions.ts";
 import { Store } from "./store.ts";
 
 export type Outgoing = {
@@ -9,12 +10,16 @@ export type Outgoing = {
   sent_at: string;
   /** Known once the daemon took it. */
   turn_id: string | null;
+  /** The last event that was known here when it was sent: what reports it comes after that, and may come before the daemon's answer. */
+  after: number;
 };
 
 export const outbox = new Store<readonly Outgoing[]>([]);
 
-export const putOut = (message: Omit<Outgoing, "sent_at" | "turn_id">): void =>
-  outbox.update((list) => [...list, { ...message, sent_at: new Date().toISOString(), turn_id: null }]);
+export function putOut(message: Omit<Outgoing, "sent_at" | "turn_id" | "after">): void {
+  const after = sessions.get(message.session_id)?.last_sequence ?? 0;
+  outbox.update((list) => [...list, { ...message, sent_at: new Date().toISOString(), turn_id: null, after }]);
+}
 
 /** The daemon took it: what waits in the queue is shown there. */
 export const taken = (key: string, { turn_id, queued }: { turn_id: string; queued: boolean }): void =>

@@ -109,17 +109,23 @@ class Sessions {
         signal,
       );
       rows.push(...page.sessions);
+      for (const row of page.sessions) this.#put(row);
+      const unknown = page.sessions.filter((row) => seen.get()[row.session_id] === undefined);
+      markSeen(Object.fromEntries(unknown.map((row) => [row.session_id, row.last_sequence])));
       before = page.next ?? undefined;
+      // The newest are shown while older ones are still read.
+      if (before !== undefined && !this.#loaded) this.#show();
     } while (before !== undefined);
     const there = new Set(rows.map((row) => row.session_id));
     for (const id of [...this.#rows.keys()]) if (!there.has(id)) this.#forget(id);
-    for (const row of rows) this.#put(row);
-    const unknown = rows.filter((row) => seen.get()[row.session_id] === undefined);
-    markSeen(Object.fromEntries(unknown.map((row) => [row.session_id, row.last_sequence])));
     await Promise.all(rows.filter(waits).map((row) => this.#readState(row.session_id, signal)));
     for (const row of rows) if (!waits(row)) this.#states.delete(row.session_id);
     this.#loaded = true;
     listFault.set(null);
+    this.#show();
+  }
+
+  #show(): void {
     this.#publish();
     this.changed.flush();
   }
@@ -127,14 +133,12 @@ class Sessions {
   /** Puts a row the page got as the answer to a command. */
   accept(row: Session): void {
     this.#put(row);
-    this.#publish();
-    this.changed.flush();
+    this.#show();
   }
 
   removed(id: string): void {
     this.#forget(id);
-    this.#publish();
-    this.changed.flush();
+    this.#show();
   }
 
   #apply(event: UniversalEvent): void {
@@ -198,8 +202,7 @@ class Sessions {
         }
       }),
     );
-    this.#publish();
-    this.changed.flush();
+    this.#show();
   }
 
   #dirty = false;
@@ -208,8 +211,7 @@ class Sessions {
     this.#dirty = true;
     const publish = (): void => {
       this.#dirty = false;
-      this.#publish();
-      this.changed.flush();
+      this.#show();
     };
     if (document.hidden) setTimeout(publish, 200);
     else requestAnimationFrame(publish);

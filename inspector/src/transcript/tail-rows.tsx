@@ -9,6 +9,7 @@ import { Spinner } from "../ui/controls.tsx";
 import { elapsed } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
 import { useSecond } from "../ui/use-minute.ts";
+import { textOf } from "./branch.ts";
 import { type TranscriptView, useView } from "./context.ts";
 import type { Row } from "./rows.ts";
 import { toolTitle } from "./tools/describe.ts";
@@ -33,20 +34,26 @@ export function useTail(view: TranscriptView): readonly Row[] {
 }
 
 /** The session's own events report it. */
-function isTold({ fold }: TranscriptView, { turn_id }: Outgoing): boolean {
-  if (turn_id === null) return false;
-  const turn = fold.turns.get(turn_id);
-  return turn?.ended != null || newest(fold).some((item) => item.role === "user" && item.turn_id === turn_id);
+function isTold({ fold }: TranscriptView, { turn_id, text, after }: Outgoing): boolean {
+  if (turn_id !== null && fold.turns.get(turn_id)?.ended != null) return true;
+  return newest(fold).some(
+    ({ item, sequence }) =>
+      item.role === "user" &&
+      (turn_id === null ? sequence > after && textOf(item).trim() === text.trim() : item.turn_id === turn_id),
+  );
 }
 
 const LOOKED_AT = 40;
 
 /** The newest items: a long transcript is not searched with every frame. */
-const newest = (fold: TranscriptView["fold"]): Item[] =>
+const newest = (fold: TranscriptView["fold"]): { item: Item; sequence: number }[] =>
   fold
     .entries()
     .slice(-LOOKED_AT)
-    .flatMap((entry) => (entry.kind === "item" ? (fold.item(entry.item_id) ?? []) : []));
+    .flatMap((entry) => {
+      const item = entry.kind === "item" ? fold.item(entry.item_id) : undefined;
+      return item ? [{ item, sequence: entry.sequence }] : [];
+    });
 
 export const OutgoingRow = ({ message }: { message: Outgoing }) => (
   <article className="message user outgoing" aria-label="You">
@@ -75,7 +82,7 @@ export function WorkingRow() {
 
 /** What is going on just now, from the newest item that is not finished. */
 function doingOf({ fold }: TranscriptView): string | null {
-  const open = newest(fold).findLast((item) => item.status === "in_progress" && item.role !== "user");
+  const open = newest(fold).findLast(({ item }) => item.status === "in_progress" && item.role !== "user")?.item;
   const part = open?.content.at(-1);
   if (part?.type === "tool_call") return toolTitle(part);
   if (part?.type === "reasoning") return "Thinking";
