@@ -5,6 +5,7 @@ import { builtInAgents } from "../agents/registry.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import { replayFile } from "../verify/replay-command.ts";
 import { EventPrinter } from "./event-printer.ts";
+import { resultLines } from "./tool-lines.ts";
 
 async function printed(agent: string, trace: string): Promise<{ out: string; err: string }> {
   const create = builtInAgents.find(({ id }) => id === agent)?.createTranslator;
@@ -41,6 +42,12 @@ describe("a session on the terminal", () => {
   });
 
   it("says how a command failed", async () => {
-    expect((await printed("claude", "2.1.325/shell-fail")).err).toMatch(/^• Bash: .+\n(?: {4}.+\n)+$/);
+    expect((await printed("claude", "2.1.325/shell-fail")).err).toMatch(/^• Bash: .+\n(?: {4}.+\n)+ {4}exit \d+\n$/);
+  });
+
+  it("says that a tool failed also where it has no exit code and nothing is coloured", () => {
+    const result = { type: "tool_result" as const, call_id: "1", output: "There is no such folder", is_error: true };
+    expect(resultLines(result, "edit")).toEqual(["There is no such folder", "failed"]);
+    expect(resultLines({ ...result, is_error: false }, "shell")).toEqual(["There is no such folder"]);
   });
 });

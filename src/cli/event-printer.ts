@@ -8,7 +8,7 @@ import type { Item } from "../schema/item.ts";
 import { exact, exactLine, type Output } from "./output.ts";
 import { type Paint, paintFor } from "./style.ts";
 import { LineStream, PlainStream, type TextStream } from "./text-stream.ts";
-import { callLine, diffLines, isComplete, planLine, resultLines, type ToolCall } from "./tool-lines.ts";
+import { callLine, diffLines, hasFailed, isComplete, planLine, resultLines, type ToolCall } from "./tool-lines.ts";
 
 type Target = Pick<Output, "write" | "isTTY">;
 
@@ -215,8 +215,7 @@ export class EventPrinter {
 
   #result(part: Parameters<typeof resultLines>[0], depth: number): void {
     for (const [itemId, call] of this.#unannounced) if (call.call_id === part.call_id) this.#announce(itemId, call);
-    const failed = part.is_error === true || (part.exit_code != null && part.exit_code !== 0);
-    const colour = failed ? this.#paint.red : this.#paint.dim;
+    const colour = hasFailed(part) ? this.#paint.red : this.#paint.dim;
     for (const line of resultLines(part, this.#running.get(part.call_id))) this.note(colour(`    ${line}`), depth);
     this.#running.delete(part.call_id);
   }

@@ -33,16 +33,20 @@ export function callLine(call: ToolCall): string {
   return what ? `${exactLine(call.name)}: ${cut(exactLine(what))}` : exactLine(call.name);
 }
 
+export const hasFailed = ({ is_error, exit_code }: ToolResult): boolean =>
+  is_error === true || (exit_code != null && exit_code !== 0);
+
 /** The end of what a tool wrote and how it ended; nothing for a tool that only read. */
 export function resultLines(result: ToolResult, kind: ToolKind | undefined): string[] {
-  const failed = result.is_error === true || (result.exit_code != null && result.exit_code !== 0);
-  const exit = result.exit_code != null && result.exit_code !== 0 ? [`exit ${result.exit_code}`] : [];
+  const failed = hasFailed(result);
+  // Said in words: where nothing is coloured, nothing else tells a failure from an output.
+  const end = result.exit_code != null && result.exit_code !== 0 ? `exit ${result.exit_code}` : "failed";
   if (!failed && kind !== undefined && QUIET.has(kind)) return [];
   const hidden = filledLines(result.output).length - TAIL_LINES;
   return [
     ...(hidden > 0 ? [`… ${hidden} ${hidden === 1 ? "line" : "lines"} before`] : []),
     ...outputTail(result.output, TAIL_LINES),
-    ...exit,
+    ...(failed ? [end] : []),
   ];
 }
 

@@ -62,8 +62,14 @@ export const isPlain = ({ types, includeRaw, dialect, redact }: Encoding): boole
   types === null && !includeRaw && dialect === null && redact === null;
 
 /** Frames say that they were numbered before some of them were left out. */
-export const encodingHeaders = ({ dialect, types }: Encoding): Record<string, string> =>
-  dialect?.dialect.numbered && types !== null ? { "dragoman-seq": "unfiltered" } : {};
+const isUnfiltered = ({ dialect, types }: Encoding): boolean => dialect?.dialect.numbered === true && types !== null;
+
+export const encodingHeaders = (encoding: Encoding): Record<string, string> =>
+  isUnfiltered(encoding) ? { "dragoman-seq": "unfiltered" } : {};
+
+/** The same, for a socket. */
+export const encodingFacts = (encoding: Encoding): { seq?: "unfiltered" } =>
+  isUnfiltered(encoding) ? { seq: "unfiltered" } : {};
 
 /** Events of one stream without a gap, or those of some types where there is no dialect. */
 export type Run = Pick<Batch, "kind" | "stream_id" | "first" | "events" | "types" | "natives">;

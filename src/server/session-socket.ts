@@ -21,7 +21,7 @@ import {
   terminate,
   updateQueued,
 } from "./commands.ts";
-import { type EncodedEvent, type Encoding, encodeRun, encodingOf, isPlain } from "./event-encoding.ts";
+import { type EncodedEvent, type Encoding, encodeRun, encodingFacts, encodingOf, isPlain } from "./event-encoding.ts";
 import { mayOnlyLook, type OpenStream } from "./open-streams.ts";
 import { problemOf, toProblemError } from "./problems.ts";
 import { mustReach } from "./routes/events.ts";
@@ -95,7 +95,8 @@ export class SessionSocket implements OpenStream {
     this.#life.start();
     const { log, version } = this.#context;
     const { role } = this.#caller;
-    this.#push({ type: "hello", session_id: this.#sessionId, role, version, log_id: log.id, epoch: log.epoch });
+    const facts = following ? encodingFacts(following.encoding) : {};
+    this.#push({ type: "hello", session_id: this.#sessionId, role, version, log_id: log.id, epoch: log.epoch, ...facts });
     this.#follow(following);
   }
 

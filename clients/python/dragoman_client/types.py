@@ -3136,8 +3136,8 @@ FleetMessage = Union["FleetMessage1", "NodeChange", "FleetMessage3"]
 
 
 class NodeChange(TypedDict):
-    #: joined: started, or came back; up: takes sessions (again); lease_lost: silent, will be fenced; load: its load or its number of sessions changed
-    type: Literal["node.joined", "node.up", "node.draining", "node.lease_lost", "node.fenced", "node.left", "node.load"]
+    #: joined: started, or came back; up: takes sessions (again); lease_lost: silent, will be fenced; forgotten: gone for so long that it is listed no more, with the node as it was last; load: its load or its number of sessions changed
+    type: Literal["node.joined", "node.up", "node.draining", "node.lease_lost", "node.fenced", "node.left", "node.forgotten", "node.load"]
     #: When it happened, or was seen: RFC 3339.
     at: str
     node: "Node"

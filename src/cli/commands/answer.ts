@@ -23,10 +23,11 @@ async function openIds(session: SessionHandle, kind: Kind): Promise<string[]> {
   return kind === "permissions" ? permissions.map((each) => each.permission_id) : questions.map((each) => each.question_id);
 }
 
-/** What the running turn asks next; undefined when it ends without asking, or none runs. */
+/** What the running turn asks next, or the one of a message that waits to be delivered; undefined when it ends without asking, or there is none. */
 async function nextRequest({ terminal }: Invocation, session: SessionHandle, kind: Kind): Promise<string | undefined> {
   const view = await session.get();
-  if (view.status !== "running" && view.status !== "starting" && view.status !== "waiting") return undefined;
+  const works = view.status === "running" || view.status === "starting" || view.status === "waiting";
+  if (!works && view.queued === 0) return undefined;
   const [open] = await openIds(session, kind);
   if (open !== undefined) return open;
   for await (const event of session.events({ after: view.last_sequence, signal: terminal.signal })) {

@@ -133,7 +133,7 @@ function searchWith(
       else if (/out of memory/i.test(stderr)) resolve(threads === 1 ? { matches, truncated: true } : "out of memory");
       else if (signal !== null && !options.regex) resolve({ matches, truncated: true });
       // The library that git uses for expressions runs out of stack or memory on some of them.
-      else if (signal !== null)
+      else if (signal !== null || /memory exhausted/i.test(stderr))
         reject(
           new FilesError("invalid_pattern", query, "This regular expression is too complex to search with. Make it simpler."),
         );
