@@ -79,8 +79,7 @@ export class LiveTree {
     }
     await watches?.forget();
     loaded.complete = false;
-    if (tree.count === 0)
-      for (const repository of loaded.repositories.all()) await Promise.all([repository.loadIndex(), repository.listIgnored()]);
+    if (tree.count === 0) for (const repository of loaded.repositories.all()) await repository.loadIndex();
     return { look: await scan.everything(), way: "scan", dirty: new Map() };
   }
 
@@ -187,7 +186,7 @@ export class LiveTree {
     const repository = await Repository.at(text);
     if (!repository || this.#options.store.hash !== `git-${repository.format}`) return;
     repositories.add(path, repository);
-    await Promise.all([repository.loadIndex(), repository.listIgnored()]);
+    await repository.loadIndex();
   }
 
   /** The user's repository was removed or made anew: what only it had is read from the files that still have it. */

@@ -3,6 +3,7 @@
  * manifest; contents that are new are put into the packs. Directories are watched before they are read, so nothing falls between.
  */
 import { lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import type { Repository } from "../git/repository.ts";
 import { isBelow, isPlain, joinRaw, parentOf, textOf, toFs } from "../raw-path.ts";
 import { Entry, type SkipReason } from "./entry.ts";
 import { CheckpointError } from "./errors.ts";
@@ -125,14 +126,29 @@ export class Scan {
     const base = path === "" ? `${this.#context.root}/` : `${this.#context.root}/${path}/`;
     // Asked once for all names: a path of plain characters needs no bytes.
     const plain = isPlain(base) && isPlain(names.join(""));
+    const proofs = this.#context.first && old === undefined ? this.#proofs(path) : null;
     for (const name of names) {
       if (name === ".git") continue;
       const stat = this.#statAt(plain ? base + name : toFs(base + name));
+      const id = proofs && stat?.isFile() ? proofs(name, stat) : null;
+      if (id !== null) {
+        this.#countOne();
+        this.#context.tree.addFile(path, entry, name, new Entry("f", stat!, id).readAt(now));
+        continue;
+      }
       const known = old?.children?.get(name);
       // The hot path of a scan: no string is made for what did not change.
       if (stat === undefined || known === undefined || !isSame(known, stat)) this.#seen(joinRaw(path, name), stat, known, depth);
       if (this.#slices.over) await this.#slices.pause();
     }
+  }
+
+  /** What git proves of a directory that nobody has seen before. */
+  #proofs(directory: string): ReturnType<Repository["proofsIn"]> {
+    const { repositories, hidden } = this.#context;
+    if (hidden.size > 0) return null;
+    const place = repositories.of(joinRaw(directory, "file"));
+    return place?.repository.proofsIn(parentOf(place.path)) ?? null;
   }
 
   #attributes(path: string): void {
@@ -151,16 +167,20 @@ export class Scan {
       if (old) this.#look.gone(path, old, this.#context.watches);
       return;
     }
-    if (!old && ++this.#count > this.#context.limits.files)
-      throw new CheckpointError(
-        "too_many_files",
-        `The directory has more than ${this.#context.limits.files.toLocaleString("en")} files.`,
-      );
+    if (!old) this.#countOne();
     if (stat.isDirectory()) this.#subdirectory(path, stat, old, depth);
     else if (old && isSame(old, stat)) return;
     else if (stat.isFile()) this.#regular(path, stat, old);
     else if (stat.isSymbolicLink()) this.#link(path, stat, old);
     else this.#look.found(path, old, new Entry("s", stat, "special" satisfies SkipReason), this.#context.watches);
+  }
+
+  #countOne(): void {
+    if (++this.#count > this.#context.limits.files)
+      throw new CheckpointError(
+        "too_many_files",
+        `The directory has more than ${this.#context.limits.files.toLocaleString("en")} files.`,
+      );
   }
 
   /** What git proves needs not be read. */
@@ -195,10 +215,10 @@ export class Scan {
     for (const { path } of directories) {
       const place = repositories.of(path);
       if (!place) continue;
-      const listed = place.repository.isListed(place.path);
-      if (listed === true) ignored.add(path);
-      if (listed === undefined)
-        asked.set(place.repository.directory, [...(asked.get(place.repository.directory) ?? []), { within: place.path, path }]);
+      if (place.repository.holdsTracked(place.path)) continue;
+      const paths = asked.get(place.repository.directory);
+      if (paths) paths.push({ within: place.path, path });
+      else asked.set(place.repository.directory, [{ within: place.path, path }]);
     }
     for (const repository of repositories.all()) {
       const paths = asked.get(repository.directory);
@@ -236,7 +256,6 @@ export class Scan {
     await this.#reader.read(this.#files.splice(0));
     if (this.#look.ignoresChanged) await this.#lookIntoExcluded();
     await this.#reader.read(this.#files.splice(0));
-    for (const repository of this.#context.repositories.all()) repository.forgetList();
     return this.#look;
   }
 

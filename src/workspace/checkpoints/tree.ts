@@ -1,5 +1,5 @@
 /** The manifest of one directory in memory: every path with its entry, and one digest for the whole, of which only changed directories are computed again. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { joinRaw, nameOf, parentOf } from "../raw-path.ts";
 import { Entry, type State, stateOf } from "./entry.ts";
 
@@ -53,6 +53,13 @@ export class Tree {
     if (entry.racy && !entry.children) this.racy.add(path);
     if (entry.children && entry.children.size > 0) this.#count(path, entry);
     if (parent.digest !== null) this.touch(path);
+  }
+
+  /** Puts a file into a directory that is in the tree, has no digest yet and nothing of this name: no path is made for it unless it is racy. */
+  addFile(directory: string, parent: Entry, name: string, entry: Entry): void {
+    parent.children!.set(name, entry);
+    this.count += 1;
+    if (entry.racy) this.racy.add(joinRaw(directory, name));
   }
 
   #count(path: string, directory: Entry): void {
@@ -112,7 +119,7 @@ export class Tree {
   digest(): string {
     if (this.loose.size === 0) return `sha256:${digestOf(this.root)}`;
     const loose = [...this.loose].map(([path, entry]) => `${path}\0${stateOf(entry)}\0`).sort();
-    return `sha256:${createHash("sha256").update(digestOf(this.root)).update(loose.join(""), "latin1").digest("hex")}`;
+    return `sha256:${sha256(digestOf(this.root) + loose.join(""))}`;
   }
 
   #forget(path: string, entry: Entry): void {
@@ -134,11 +141,13 @@ export function* entries(entry: Entry, path: string): Generator<[string, Entry]>
   if (entry.children) for (const [name, child] of entry.children) yield* entries(child, joinRaw(path, name));
 }
 
+const sha256 = (raw: string): string => hash("sha256", Buffer.from(raw, "latin1"), "hex");
+
 function digestOf(directory: Entry): string {
   if (directory.digest !== null) return directory.digest;
   const lines: string[] = [];
   for (const [name, child] of directory.children!)
     lines.push(`${name}\0${stateOf(child)}${child.kind === "d" ? ` ${digestOf(child)}` : ""}\0`);
-  directory.digest = createHash("sha256").update(lines.sort().join(""), "latin1").digest("hex");
+  directory.digest = sha256(lines.sort().join(""));
   return directory.digest;
 }

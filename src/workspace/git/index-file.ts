@@ -3,38 +3,64 @@
  * filters for that. An index in parts (split index) or with collapsed directories is not read: null.
  */
 import { readFileSync, statSync } from "node:fs";
+import { joinRaw, nameOf, parentOf } from "../raw-path.ts";
+
+/** By directory, those without files of their own too: the names of its files, and where their entries stand. A scan asks directory by directory. */
+type TrackedNames = Map<string, Map<string, number>>;
 
 /** Entries are read from the file's bytes when they are asked for: fifty thousand objects would cost more than reading the file. */
 export class Index {
   readonly mtime: number;
   readonly #file: Buffer;
   readonly #oidBytes: number;
-  readonly #at: Map<string, number>;
+  readonly #directories: TrackedNames;
 
-  constructor(file: Buffer, mtime: number, oidBytes: number, at: Map<string, number>) {
+  constructor(file: Buffer, mtime: number, oidBytes: number, directories: TrackedNames) {
     this.#file = file;
     this.mtime = mtime;
     this.#oidBytes = oidBytes;
-    this.#at = at;
+    this.#directories = directories;
   }
 
-  paths(): IterableIterator<string> {
-    return this.#at.keys();
+  *paths(): Generator<string> {
+    for (const [directory, names] of this.#directories) for (const name of names.keys()) yield joinRaw(directory, name);
+  }
+
+  /** Whether git tracks a file of this name anywhere. */
+  hasName(name: string): boolean {
+    for (const names of this.#directories.values()) if (names.has(name)) return true;
+    return false;
   }
 
   has(path: string): boolean {
-    return this.#at.has(path);
+    return this.#at(path) !== undefined;
+  }
+
+  /** Whether git tracks something below the directory. */
+  hasBelow(directory: string): boolean {
+    return this.#directories.has(directory);
+  }
+
+  /** The files that git tracks in this directory itself. */
+  names(directory: string): ReadonlyMap<string, number> | undefined {
+    return this.#directories.get(directory);
   }
 
   oid(path: string): string | null {
-    const at = this.#at.get(path);
-    return at === undefined ? null : this.#file.toString("hex", at + 40, at + 40 + this.#oidBytes);
+    const at = this.#at(path);
+    return at === undefined ? null : this.oidAt(at);
+  }
+
+  oidAt(at: number): string {
+    return this.#file.toString("hex", at + 40, at + 40 + this.#oidBytes);
+  }
+
+  #at(path: string): number | undefined {
+    return this.#directories.get(parentOf(path))?.get(nameOf(path));
   }
 
   /** Whether these times prove that the file is what git has: written before the index was, and neither `assume-unchanged` nor `skip-worktree`. */
-  proves(path: string, times: { mtimeMs: number; ctimeMs: number; ino: number; size: number; mode: number }): boolean {
-    const at = this.#at.get(path);
-    if (at === undefined) return false;
+  proves(at: number, times: { mtimeMs: number; ctimeMs: number; ino: number; size: number; mode: number }): boolean {
     const file = this.#file;
     const flags = file.readUInt16BE(at + 40 + this.#oidBytes);
     if ((flags & ASSUME_VALID) !== 0) return false;
@@ -66,7 +92,9 @@ export function readIndex(path: string, oidBytes: 20 | 32, prefix = ""): Index |
   const file = readFileSync(path);
   const version = file.length > 12 ? file.readUInt32BE(4) : 0;
   if (file.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return null;
-  const entries = new Map<string, number>();
+  const directories: TrackedNames = new Map();
+  let near = "";
+  let names = namesOf(directories, near);
   const end = file.length - oidBytes;
   const count = file.readUInt32BE(8);
   const fixed = 40 + oidBytes + 2;
@@ -94,12 +122,27 @@ export function readIndex(path: string, oidBytes: 20 | 32, prefix = ""): Index |
       const mode = file.readUInt32BE(at + 24);
       // A collapsed directory of a sparse index.
       if ((mode & TYPE) === 0o040000) return null;
-      if ((mode & TYPE) !== GITLINK && (extended & INTENT_TO_ADD) === 0)
-        entries.set(prefix === "" ? name : name.slice(prefix.length), at);
+      if ((mode & TYPE) !== GITLINK && (extended & INTENT_TO_ADD) === 0) {
+        const cut = name.lastIndexOf("/");
+        const directory = cut < prefix.length ? "" : name.slice(prefix.length, cut);
+        // Neighbours come one after another.
+        if (near !== directory) names = namesOf(directories, directory);
+        near = directory;
+        names.set(name.slice(Math.max(cut + 1, prefix.length)), at);
+      }
     }
     at = from;
   }
-  return hasParts(file, at, end) ? null : new Index(file, stat.mtimeMs, oidBytes, entries);
+  return hasParts(file, at, end) ? null : new Index(file, stat.mtimeMs, oidBytes, directories);
+}
+
+function namesOf(directories: TrackedNames, directory: string): Map<string, number> {
+  const known = directories.get(directory);
+  if (known) return known;
+  const names = new Map<string, number>();
+  directories.set(directory, names);
+  if (directory !== "") namesOf(directories, parentOf(directory));
+  return names;
 }
 
 /** The variable-width offset of index version 4, the same as in packs. */

@@ -26,8 +26,6 @@ export class Repository {
   /** The index for which the attributes were asked. */
   #asked: Index | null = null;
   #converted: Set<string> | "all" = new Set();
-  #trackedDirectories: Set<string> | null = null;
-  #listed: Set<string> | null = null;
   readonly #distrusted: string[] = [];
 
   private constructor(directory: string, facts: { gitDir: string; prefix: string; format: string; ignoresAll: boolean }) {
@@ -55,7 +53,7 @@ export class Repository {
   async loadIndex(): Promise<void> {
     if (!this.#readIndex() && this.#asked === this.#index) return;
     this.#asked = this.#index;
-    this.#converted = this.#index ? await this.#findConverted([...this.#index.paths()]) : new Set();
+    this.#converted = this.#index ? await this.#findConverted(this.#index) : new Set();
   }
 
   /** Whether there is another one than before. */
@@ -66,15 +64,26 @@ export class Repository {
     this.#index = readIndex(path, this.format === "sha1" ? 20 : 32, this.#prefix);
     // Until its attributes are known, nothing is proved.
     this.#converted = "all";
-    this.#trackedDirectories = null;
     return true;
   }
 
-  /** The id of the file's content when its times prove that it is what git has stored. */
+  /** Tells the id of a file's content when its times prove that it is what git has stored. */
   proved(path: string, stat: Stats): string | null {
-    if (!this.#index?.proves(path, stat) || this.#converted === "all" || this.#converted.has(path)) return null;
-    if (this.#distrusted.some((directory) => isBelow(path, directory))) return null;
-    return this.#index.oid(path);
+    return this.proofsIn(parentOf(path))?.(nameOf(path), stat) ?? null;
+  }
+
+  /** The same for the files of one directory, by their names; null: nothing in it is proved. */
+  proofsIn(directory: string): ((name: string, stat: Stats) => string | null) | null {
+    const index = this.#index;
+    const names = index?.names(directory);
+    const converted = this.#converted;
+    if (!index || !names || converted === "all") return null;
+    if (this.#distrusted.some((each) => isBelow(directory, each))) return null;
+    return (name, stat) => {
+      const at = names.get(name);
+      if (at === undefined || !index.proves(at, stat)) return null;
+      return converted.size > 0 && converted.has(joinRaw(directory, name)) ? null : index.oidAt(at);
+    };
   }
 
   /** Whether git has content of this id for this path in its index. */
@@ -91,23 +100,9 @@ export class Repository {
     return this.#index?.has(path) ?? false;
   }
 
-  /** Asks once for all ignored directories, so that the first scan needs no more questions. `isListed` answers until `forgetList`. */
-  async listIgnored(): Promise<void> {
-    if (this.#ignoresAll) return;
-    const listed = await git(this.directory, ["ls-files", "-o", "-i", "--exclude-standard", "--directory", "-z"]);
-    const directories = zeroSeparated(listed.stdout)
-      .filter((path) => path.endsWith("/"))
-      .map((path) => path.slice(0, -1));
-    // Listed are also directories that only hold ignored files.
-    this.#listed = await this.ignored(directories);
-  }
-
-  isListed(path: string): boolean | undefined {
-    return this.#listed?.has(path);
-  }
-
-  forgetList(): void {
-    this.#listed = null;
+  /** Whether git tracks something below the directory: then it is not ignored, whatever the rules say. */
+  holdsTracked(directory: string): boolean {
+    return this.#index?.hasBelow(directory) ?? false;
   }
 
   /** Which of these existing paths are ignored. When the workspace itself lies in an ignored directory, nothing in it is. */
@@ -119,18 +114,7 @@ export class Repository {
     const known = this.#index ? ["--no-index"] : [];
     const { stdout } = await git(this.directory, ["check-ignore", ...known, "-z", "--stdin"], { input });
     const answer = zeroSeparated(stdout).map((path) => path.slice(2));
-    return new Set(answer.filter((path) => !this.isTracked(path) && !this.#holdsTracked(path)));
-  }
-
-  /** Whether git tracks something below the directory: then it is not ignored, whatever the rules say. */
-  #holdsTracked(directory: string): boolean {
-    if (!this.#trackedDirectories) {
-      this.#trackedDirectories = new Set();
-      for (const path of this.#index?.paths() ?? [])
-        for (let at = parentOf(path); at !== "" && !this.#trackedDirectories.has(at); at = parentOf(at))
-          this.#trackedDirectories.add(at);
-    }
-    return this.#trackedDirectories.has(directory);
+    return new Set(answer.filter((path) => !this.isTracked(path) && !this.holdsTracked(path)));
   }
 
   /** The commit and branch that are checked out; null when it cannot be read (an unborn branch, another kind of ref store). */
@@ -173,12 +157,12 @@ export class Repository {
     }
   }
 
-  async #findConverted(paths: readonly string[]): Promise<Set<string> | "all"> {
+  async #findConverted(index: Index): Promise<Set<string> | "all"> {
     const config = await git(this.directory, ["config", "--get-regexp", "^core\\.(autocrlf|attributesfile)$"]);
     const settings = config.stdout.toString("utf8").toLowerCase();
     if (/core\.autocrlf (?!false|no|off|0)/.test(settings)) return "all";
-    if (!settings.includes("attributesfile") && !this.#hasAttributes(paths)) return new Set();
-    const input = Buffer.from(paths.map((path) => `${path}\0`).join(""), "latin1");
+    if (!settings.includes("attributesfile") && !this.#hasAttributes(index)) return new Set();
+    const input = Buffer.from([...index.paths()].map((path) => `${path}\0`).join(""), "latin1");
     const { status, stdout } = await git(this.directory, ["check-attr", "-z", "--stdin", ...CONVERTING], { input });
     if (status !== 0) return "all";
     const fields = zeroSeparated(stdout);
@@ -189,7 +173,7 @@ export class Repository {
   }
 
   /** Whether any file could give attributes to one of the paths. Those that are not tracked are found by scans. */
-  #hasAttributes(paths: readonly string[]): boolean {
+  #hasAttributes(index: Index): boolean {
     const home = process.env.XDG_CONFIG_HOME ?? join(process.env.HOME ?? "/", ".config");
     const places = ["/etc/gitattributes", join(home, "git/attributes"), join(this.gitDir, "info/attributes")];
     // Directories above a workspace that is a part of a repository.
@@ -198,7 +182,7 @@ export class Repository {
       places.push(join(above, ".gitattributes"));
     }
     if (places.some((place) => statSync(place, { throwIfNoEntry: false }))) return true;
-    return paths.some((path) => path.endsWith(".gitattributes") && nameOf(path) === ".gitattributes");
+    return index.hasName(".gitattributes");
   }
 }
 
