@@ -71,7 +71,6 @@ export class LoadedSessions {
     this.#sessions.get(id)?.abandon();
     const loading = this.#loading.get(id);
     if (loading) loading.abandoned = true;
-    this.#loading.delete(id);
     this.#refused.delete(id);
     this.forget(id);
   }
@@ -108,11 +107,12 @@ export class LoadedSessions {
     if (loaded) return this.#used(id, loaded);
     this.#mustBeReadable(id);
     // Those who ask at the same time get the same object: a stream has one writer.
-    const present = this.#loading.get(id);
-    if (present) return present.session;
+    const before = this.#loading.get(id);
+    if (before && !before.abandoned) return before.session;
     const loading: Loading = { session: Promise.resolve(undefined), abandoned: false };
     this.#loading.set(id, loading);
-    loading.session = this.#read(id, recover, loading);
+    // One that was abandoned may still be about to take the writer: it would take it from this one.
+    loading.session = Promise.resolve(before?.session.catch(() => undefined)).then(() => this.#read(id, recover, loading));
     try {
       return await loading.session;
     } finally {
@@ -122,6 +122,7 @@ export class LoadedSessions {
 
   async #read(id: string, recover: boolean, loading: Loading): Promise<Session | undefined> {
     try {
+      if (loading.abandoned) throw lostTo(id);
       // Who takes the writer fences the one before: an import must keep its own.
       const row = await this.#options.log.row("session", id);
       const stream = row && !isImporting(row.state) ? await this.#options.log.writer("session", id) : undefined;
@@ -132,7 +133,7 @@ export class LoadedSessions {
       if (!loading.abandoned) return this.#keep(session);
       session.abandon();
       this.#refused.delete(id);
-      throw new LogError("fenced", `Session ${id} is another node's now.`);
+      throw lostTo(id);
     } catch (error) {
       if (!loading.abandoned) this.setAside(id, error);
       throw error instanceof LogError || error instanceof ProblemError ? error : unreadableProblem(id, String(error));
@@ -276,6 +277,8 @@ const DAMAGE: ReadonlySet<LogError["code"]> = new Set([
   "invalid_entry",
   "sequence_gap",
 ] as const);
+
+const lostTo = (id: string): LogError => new LogError("fenced", `Session ${id} is another node's now.`);
 
 /** Throws RowError. */
 function rowOf({ id, state }: Pick<StreamRow, "id" | "state">): SessionRow {

@@ -22,6 +22,8 @@ class FlakyLog {
   failing = false;
   /** So much waits that nothing more is taken. */
   refusing = false;
+  /** Called before a writer is taken. */
+  onTake: () => Promise<void> = async () => {};
   /** Called when a writer was taken; it is handed out after that. */
   onTaken: () => Promise<void> = async () => {};
   readonly log: Log;
@@ -39,6 +41,7 @@ class FlakyLog {
       },
       create: async (...args) => this.#writer(await real.create(...args)),
       writer: async (...args) => {
+        await this.onTake();
         const writer = await real.writer(...args);
         await this.onTaken();
         return writer && this.#writer(writer);
@@ -135,6 +138,10 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
+/** So many turns of the event loop. */
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+};
 const full = { code: "disk_full" };
 const start = async (): Promise<Session> =>
   await manager.get((await manager.create({ agent: "test", session_id: "s", directory: dataDir })).session_id);
@@ -164,6 +171,49 @@ describe("while another node owns it", () => {
     expect(await manager.takeUp("s", null)).toBe(true);
     await play(await manager.get("s"), "hello");
     expect(test.prompts).toEqual(["hello"]);
+  });
+});
+
+describe("when it is taken up again", () => {
+  const moved = { from: "a", to: "b", epoch: 3, reason: "takeover" as const };
+  const rested = async (): Promise<void> => {
+    await (await start()).suspend();
+    manager.abandon("s");
+  };
+  const moves = async (): Promise<number> =>
+    (await eventsOf(await manager.get("s"))).filter(({ type }) => type === "session.moved").length;
+
+  it("[O6] while a reading that was abandoned is about to take the writer: it does not take it from the new one", async () => {
+    await rested();
+    let release = (): void => undefined;
+    const taking = new Promise<void>((resolve) => {
+      flaky.onTake = () => {
+        resolve();
+        flaky.onTake = async () => {};
+        return new Promise((go) => {
+          release = go;
+        });
+      };
+    });
+    const first = manager.takeUp("s", null);
+    await taking;
+    manager.abandon("s");
+    const second = manager.takeUp("s", moved);
+    // Whoever does not wait for the first has taken the writer by now.
+    await Promise.race([second, turns(100)]);
+    release();
+    await expect(first).rejects.toMatchObject({ code: "fenced" });
+    expect(await second).toBe(true);
+    await play(await manager.get("s"), "hello");
+    expect([test.prompts, await moves()]).toEqual([["hello"], 1]);
+  });
+
+  it("[O6] by an object that has lost its writer: the next try reads it anew", async () => {
+    await start();
+    await (await real.writer("session", "s"))?.committed();
+    await expect(manager.takeUp("s", moved)).rejects.toMatchObject({ code: "fenced" });
+    expect(await manager.takeUp("s", moved)).toBe(true);
+    expect(await moves()).toBe(1);
   });
 });
 

@@ -4,6 +4,7 @@
  */
 import type { AgentHost } from "../agents/contract.ts";
 import type { Log, StreamWriter } from "../log/contract.ts";
+import { LogError } from "../log/log-error.ts";
 import type { Actor } from "../schema/actor.ts";
 import type { Draft } from "../schema/draft.ts";
 import type { EventDataOf, EventType, SessionEnded } from "../schema/event-data.ts";
@@ -113,7 +114,13 @@ export class SessionRecord {
   append<T extends EventType>(type: T, data: EventDataOf[T]): void {
     if (this.#lost) throw this.#lost.error;
     const before = this.#options.stream.last;
-    this.scribe.writer.emit(type, data, BY_DAEMON);
+    try {
+      this.scribe.writer.emit(type, data, BY_DAEMON);
+    } catch (error) {
+      // Another writer has the stream, for good.
+      if (error instanceof LogError && error.code === "fenced") this.lose(error);
+      throw error;
+    }
     this.settled(before);
   }
 

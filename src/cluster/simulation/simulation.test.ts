@@ -35,7 +35,8 @@ it(`[O1-O11] nothing acknowledged is lost, nothing is told or started twice: ${S
     for (const [name, count] of Object.entries(result)) sum[name] = (sum[name] ?? 0) + count;
   }
   console.log(`${SEEDS} histories from seed ${FROM}: ${JSON.stringify(sum)}`);
-  for (const [name, count] of Object.entries(sum)) expect(count, name).toBeGreaterThan(0);
+  // One history need not have every fault.
+  if (SEEDS > 1) for (const [name, count] of Object.entries(sum)) expect(count, name).toBeGreaterThan(0);
 });
 
 /** Seeds of histories that found a fault once, each with what it was. */
@@ -43,6 +44,7 @@ const FAULTS = {
   7: "[O6] a claim whose answer was lost was never told",
   26: "[O6] a session that could not be taken up at the first try told its move twice",
   1032: "[O6] a session whose take-up was refused once was never taken up",
+  1110: "[O6] a reading that was abandoned took the writer from the session that was read after it",
 };
 
 it.each(Object.entries(FAULTS))("seed %s: %s", { timeout: LIMIT_MS }, async (seed) => {
