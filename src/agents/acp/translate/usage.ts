@@ -2,6 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
+import { tokenCount } from "../../kit/token-count.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Reads {inputTokens,…} (prompt result, v2 idle, qwen's chunks) and gemini's {input_tokens,…}. */
@@ -11,16 +12,14 @@ export function readUsage(value: unknown): Usage | null {
   const output = num(value.outputTokens) ?? num(value.output_tokens);
   if (input === undefined && output === undefined) return null;
   const reasoning = num(value.thoughtTokens) ?? num(value.reasoningOutputTokens);
-  const read = num(value.cachedReadTokens) ?? num(value.cachedInputTokens);
-  const write = num(value.cachedWriteTokens) ?? num(value.cacheWriteInputTokens);
-  return {
-    input_tokens: input ?? 0,
-    output_tokens: output ?? 0,
-    ...(reasoning === undefined ? {} : { reasoning_tokens: reasoning }),
-    ...(read === undefined ? {} : { cache_read_tokens: read }),
-    ...(write === undefined ? {} : { cache_write_tokens: write }),
-  };
+  const cacheRead = num(value.cachedReadTokens) ?? num(value.cachedInputTokens);
+  const cacheWrite = num(value.cachedWriteTokens) ?? num(value.cacheWriteInputTokens);
+  return tokenCount({ input, output, reasoning, cacheRead, cacheWrite }, { cache: cacheIsApart(value, cacheRead, cacheWrite) });
 }
+
+/** Agents pass on what their provider counts; only the sum of all shows whether cached tokens stand beside the input. */
+const cacheIsApart = ({ inputTokens, outputTokens, totalTokens }: JsonRecord, read = 0, write = 0): boolean =>
+  read + write > 0 && (num(totalTokens) ?? 0) >= (num(inputTokens) ?? 0) + (num(outputTokens) ?? 0) + read + write;
 
 /** Usage of a turn, from its answer: `usage`, else `_meta.quota.token_count`, else what the steps said. */
 export function turnUsage(state: SessionState, result: JsonRecord): Usage | null {

@@ -2,6 +2,7 @@
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import type { Usage } from "../../../schema/event-data.ts";
 import { arr, isRecord, type JsonRecord, num, rec, str, toJson } from "../../json.ts";
+import { tokenCount } from "../../kit/token-count.ts";
 import { isRuleMessage } from "./permission-rules.ts";
 import { Plan } from "./plan.ts";
 import { toolKind, toolPaths, toolTitle } from "./tool-kinds.ts";
@@ -258,17 +259,18 @@ function imagePart(block: JsonRecord): DraftPart | undefined {
 
 function readUsage(native: unknown): Usage | null {
   if (!isRecord(native)) return null;
-  const input = num(native.input_tokens) ?? 0;
-  const read = num(native.cache_read_input_tokens);
-  const write = num(native.cache_creation_input_tokens);
+  const counted = {
+    input: num(native.input_tokens),
+    output: num(native.output_tokens),
+    cacheRead: num(native.cache_read_input_tokens),
+    cacheWrite: num(native.cache_creation_input_tokens),
+  };
+  const usage = tokenCount(counted, { cache: true });
   // Amp calls the size of the context window `max_tokens`.
   const window = num(native.max_tokens);
   return {
-    input_tokens: input,
-    output_tokens: num(native.output_tokens) ?? 0,
-    ...(read === undefined ? {} : { cache_read_tokens: read }),
-    ...(write === undefined ? {} : { cache_write_tokens: write }),
-    context_used: input + (read ?? 0) + (write ?? 0),
+    ...usage,
+    context_used: usage.input_tokens,
     ...(window === undefined ? {} : { context_window: window }),
   };
 }

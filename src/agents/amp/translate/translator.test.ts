@@ -41,7 +41,7 @@ describe("a turn of Amp", () => {
         do: "turn.end",
         stop_reason: "end_turn",
         usage: {
-          input_tokens: 100,
+          input_tokens: 118,
           output_tokens: 20,
           cache_read_tokens: 11,
           cache_write_tokens: 7,

@@ -5,9 +5,7 @@ import { answerFor } from "../../kit/choices.ts";
 import { formResult } from "../../kit/forms.ts";
 import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP } from "../../kit/plan-approval.ts";
 import { elicitationForm } from "../translate/elicitation.ts";
-import { type NativeRequest, PLAN_KEPT, PLAN_REJECTED } from "../translate/permissions.ts";
-
-const REJECTED = "The user rejected this tool call.";
+import { type NativeRequest, PLAN_KEPT, PLAN_REJECTED, REJECTED } from "../translate/permissions.ts";
 
 export function permissionResponse({ choices, input, tool_use_id }: NativeRequest, reply: PermissionReply): JsonRecord {
   const id = tool_use_id === null ? {} : { toolUseID: tool_use_id };

@@ -20,6 +20,8 @@ export function initDrafts(state: ClaudeState, frame: JsonRecord, drafts: Draft[
     known.permissionMode = mode;
     data.permission_mode = fromNativeMode(mode);
   }
+  const variant = str(frame.effort);
+  if (variant !== undefined && variant !== known.variant) data.variant = known.variant = variant;
   const tools = strings(frame.tools);
   if (news(known, "tools", tools)) data.tools = tools;
   const servers = records(frame.mcp_servers).map(serverOf);

@@ -10,6 +10,8 @@ const ROWS: FaultRows = {
     cloud_credential_error: ofProvider("provider_auth"),
     error_max_turns: ofAgent("max_turns"),
     error_max_budget_usd: ofAgent("max_budget"),
+    max_turns: ofAgent("max_turns"),
+    budget_exhausted: ofAgent("max_budget"),
     // The start failed: nobody may use it so.
     org_pin_api_key_conflict: ofAgent("provider_auth"),
     provider_not_allowed: ofAgent("provider_auth"),
@@ -41,5 +43,9 @@ export function resultError(frame: JsonRecord): ErrorData {
   const texts = arr(frame.errors).filter((text): text is string => typeof text === "string");
   const told = texts.filter((text) => !text.startsWith("[ede_diagnostic]"));
   const message = told.join("\n") || str(frame.result) || `Claude Code ended the turn with ${subtype}.`;
-  return errorData(message, faultOf({ names: [subtype, startup] }, ROWS) ?? ofAgent("execution_error"), startup ?? subtype);
+  return errorData(
+    message,
+    faultOf({ names: [subtype, startup, str(frame.terminal_reason)] }, ROWS) ?? ofAgent("execution_error"),
+    startup ?? subtype,
+  );
 }

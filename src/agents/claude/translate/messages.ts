@@ -9,7 +9,7 @@ import { outlives } from "./scope.ts";
 import { serverResult } from "./server-tools.ts";
 import { ADDRESS, type BlockState, type ClaudeState, type MessageState, toolKey } from "./state.ts";
 import { confirmTool, dropTool, startTool, streamArguments } from "./tools.ts";
-import { apiUsage, contextOf } from "./usage.ts";
+import { apiUsage, contextOf, usageSoFar } from "./usage.ts";
 
 /** Where a frame belongs: the main conversation, or the sub-agent behind a tool call. */
 export const scopeOf = (frame: JsonRecord): string => str(frame.parent_tool_use_id) ?? "";
@@ -18,7 +18,9 @@ export const scopeOf = (frame: JsonRecord): string => str(frame.parent_tool_use_
 export function openMessage(state: ClaudeState, scope: string, id: string, drafts: Draft[]): MessageState {
   const current = state.messages.get(scope);
   if (current?.id === id) return current;
-  if (current) closeMessage(state, current, drafts);
+  // 2.1.197 does not end a stream that was cut: the next answer shows that the model was asked again.
+  if (current && isCut(current)) abandon(state, current, 0, drafts);
+  else if (current) closeMessage(state, current, drafts);
   const times = (state.opened.get(id) ?? 0) + 1;
   state.opened.set(id, times);
   const message: MessageState = {
@@ -59,14 +61,19 @@ export function closeMessage(state: ClaudeState, message: MessageState, drafts: 
   if (message.parts.length > 0 && !message.retracted) state.shown = true;
   if (!message.retracted) for (const uuid of message.frames.keys()) state.recent.set(uuid, message.key);
   if (message.scope !== "") return;
-  if (message.usage) state.contextUsed = contextOf(message.usage);
+  const usage = apiUsage(message.usage);
+  if (usage) state.contextUsed = contextOf(usage);
   drafts.push({
     do: "step.end",
     key: message.key,
     ...(message.finishReason === null ? {} : { finish_reason: message.finishReason }),
-    ...(message.usage === null ? {} : { usage: message.usage }),
+    ...(usage === null ? {} : { usage }),
   });
 }
+
+/** Something of it was streamed and never came whole. */
+const isCut = ({ blocks }: MessageState): boolean =>
+  [...blocks.values()].some(({ part, tool, confirmed }) => !confirmed && (part !== null || tool !== null));
 
 /** Closes every message on its way, because the turn ends. */
 export function closeMessages(state: ClaudeState, drafts: Draft[]): void {
@@ -84,7 +91,7 @@ export function streamEvent(state: ClaudeState, frame: JsonRecord): Translation 
     const start = rec(event.message);
     const message = openMessage(state, scope, str(start.id) ?? str(frame.api_message_id) ?? state.newKey("unnamed"), drafts);
     message.streamed = true;
-    message.usage = apiUsage(start.usage);
+    message.usage = usageSoFar(null, start.usage);
     return mapped(ADDRESS, type, drafts);
   }
   if (kind === "ping") return heartbeat(ADDRESS, type);
@@ -104,10 +111,7 @@ export function streamEvent(state: ClaudeState, frame: JsonRecord): Translation 
       return mapped(ADDRESS, type);
     case "message_delta":
       message.finishReason = str(rec(event.delta).stop_reason) ?? message.finishReason;
-      message.usage = {
-        ...message.usage,
-        ...(apiUsage(event.usage) ?? { input_tokens: 0, output_tokens: 0, ...message.usage }),
-      };
+      message.usage = usageSoFar(message.usage, event.usage);
       return mapped(ADDRESS, type);
     default:
       endStream(state, message, frame, drafts);
@@ -231,6 +235,8 @@ export function assistantBlocks(state: ClaudeState, frame: JsonRecord, drafts: D
   const message = openMessage(state, scopeOf(frame), id, drafts);
   if (frame.aborted === true) message.aborted = true;
   message.finishReason = str(api.stop_reason) ?? message.finishReason;
+  // Only an answer that came whole says here why it ended, and what it took; otherwise these are the counts of its start.
+  if (str(api.stop_reason) !== undefined) message.usage = usageSoFar(message.usage, api.usage);
   const uuid = str(frame.uuid);
   const content = typeof api.content === "string" ? [{ type: "text", text: api.content }] : arr(api.content);
   for (const block of content) {

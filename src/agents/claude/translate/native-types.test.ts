@@ -13,7 +13,8 @@ function smallest(type: string): unknown {
   if (head === "system") return { type: "system", subtype: tail };
   if (head === "control_request") return { type: "control_request", request_id: "r", request: { subtype: tail } };
   if (head === "result") return { type: "result", subtype: tail };
-  const plain = /^[a-z_]+$/.test(type) && !["text", "stderr", "exit", "unknown", "not_json", "control_response"].includes(type);
+  const plain =
+    /^[a-z_]+$/.test(type) && !["text", "stderr", "exit", "unknown", "not_json", "control_response", "repeated"].includes(type);
   return plain ? { type } : null;
 }
 

@@ -150,6 +150,7 @@ export const NATIVE_TYPES: NativeTypeTable = {
   text: live(ITEM, "--output-format text"),
   stderr: live([], "reported with the error when the process ends in mid-turn"),
   exit: live(["error", "turn.ended"], "only for a turn without a result"),
+  repeated: typed([], "any frame that comes a second time"),
   unknown: { disposition: "unparsed", events: ["agent.unparsed"], seen: "types" },
   not_json: { disposition: "unparsed", events: ["agent.unparsed"], seen: "types" },
   ...Object.fromEntries([

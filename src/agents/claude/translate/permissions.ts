@@ -1,7 +1,7 @@
 // What the CLI asks its host: permission for a tool, answers to questions, approval of a plan, MCP elicitation. Asking and settling;
 // the wording of our answers is in replies.ts.
 import type { Draft } from "../../../schema/draft.ts";
-import { arr, asText, type JsonRecord, own, rec, records, str } from "../../json.ts";
+import { arr, asText, isRecord, type JsonRecord, own, rec, records, str, toJson } from "../../json.ts";
 import { type ChoiceTable, choice, choiceTable } from "../../kit/choices.ts";
 import { formAnswers } from "../../kit/forms.ts";
 import { PLAN_APPROVE, PLAN_APPROVE_EDITS, PLAN_KEEP, planQuestion } from "../../kit/plan-approval.ts";
@@ -10,7 +10,8 @@ import { elicitationForm } from "./elicitation.ts";
 import { type ClaudeState, type RequestState, toolKey } from "./state.ts";
 import { toolAction, toolPaths } from "./tool-kinds.ts";
 
-/** What the CLI gets for a plan that is not approved, where the person gave no words: by them an answer is known again. */
+/** What the CLI gets where the person gave no words: by them such an answer is known again. */
+export const REJECTED = "The user rejected this tool call.";
 export const PLAN_KEPT = "The user wants to keep planning.";
 export const PLAN_REJECTED = "The user rejected the plan and wants to keep planning.";
 
@@ -24,6 +25,7 @@ export type NativeRequest = {
   choices: ChoiceTable<JsonRecord>;
 };
 
+const STOPPING = "reject_and_stop";
 const NO_CHOICES = choiceTable<JsonRecord>([]);
 
 /** `can_use_tool`. Two tools are questions in disguise. */
@@ -33,14 +35,9 @@ export function askTool(state: ClaudeState, requestId: string, request: JsonReco
   const input = rec(request.input);
   const kind = name === "AskUserQuestion" ? "question" : name === "ExitPlanMode" ? "plan" : "permission";
   const key = `request:${requestId}`;
-  state.requests.set(requestId, { kind, key, call, input });
-  const native: NativeRequest = {
-    kind,
-    request_id: requestId,
-    tool_use_id: call,
-    input,
-    choices: kind === "permission" ? choicesOf(request) : NO_CHOICES,
-  };
+  const table = kind === "permission" ? choicesOf(request) : NO_CHOICES;
+  state.requests.set(requestId, { kind, key, call, input, options: table.offered });
+  const native: NativeRequest = { kind, request_id: requestId, tool_use_id: call, input, choices: table };
   const about = { key, call_id: call, item: call === null ? null : toolKey(call), native };
   if (kind === "question") drafts.push({ do: "question.request", ...about, questions: userQuestions(input) });
   else if (kind === "plan") drafts.push(planApproval(state, call, input, about));
@@ -84,7 +81,7 @@ export function permissionChoices(suggestions: JsonRecord[]): ChoiceTable<JsonRe
     choice("once", "Allow once", "allow_once", { behavior: "allow" }),
     ...(suggestions.length > 0 ? [choice("always", always, "allow_always", { behavior: "allow", updatedPermissions })] : []),
     choice("reject", "Reject", "reject_once", { behavior: "deny" }),
-    choice("reject_and_stop", "Reject and stop the turn", "reject_once", { behavior: "deny", interrupt: true }),
+    choice(STOPPING, "Reject and stop the turn", "reject_once", { behavior: "deny", interrupt: true }),
   ]);
 }
 
@@ -124,7 +121,7 @@ function planApproval(state: ClaudeState, call: string | null, input: JsonRecord
 
 export function askElicitation(state: ClaudeState, requestId: string, request: JsonRecord, drafts: Draft[]): void {
   const key = `request:${requestId}`;
-  state.requests.set(requestId, { kind: "elicitation", key, call: null, input: request });
+  state.requests.set(requestId, { kind: "elicitation", key, call: null, input: request, options: [] });
   const native: NativeRequest = {
     kind: "elicitation",
     request_id: requestId,
@@ -150,13 +147,17 @@ export function settleByClient(state: ClaudeState, requestId: string, answer: Js
   drafts.push(request.kind === "permission" ? permissionAnswer(request, answer) : questionAnswer(request, answer));
 }
 
-function permissionAnswer(request: RequestState, answer: JsonRecord | string): Draft {
-  const base = { do: "permission.resolve" as const, key: request.key, resolved_by: "client" as const };
+function permissionAnswer({ key, input, options }: RequestState, answer: JsonRecord | string): Draft {
+  const base = { do: "permission.resolve" as const, key, resolved_by: "client" as const };
   if (typeof answer === "string") return { ...base, status: "denied", reply: "reject", message: answer };
+  const allowed = answer.behavior === "allow";
+  const reply = !allowed ? "reject" : records(answer.updatedPermissions).length > 0 ? "always" : "once";
+  const id = answer.behavior === "deny" && answer.interrupt === true ? STOPPING : reply;
+  const chosen = options.some((option) => option.id === id) ? { option_id: id } : {};
   const message = str(answer.message);
-  if (answer.behavior === "allow")
-    return { ...base, status: "approved", reply: records(answer.updatedPermissions).length > 0 ? "always" : "once" };
-  return { ...base, status: "denied", reply: "reject", ...(message ? { message } : {}) };
+  if (!allowed) return { ...base, status: "denied", reply, ...chosen, ...(message && message !== REJECTED ? { message } : {}) };
+  const edited = isRecord(answer.updatedInput) && toJson(answer.updatedInput) !== toJson(input);
+  return { ...base, status: "approved", reply, ...chosen, ...(edited ? { updated_input: answer.updatedInput } : {}) };
 }
 
 function questionAnswer(request: RequestState, answer: JsonRecord | string): Draft {

@@ -56,6 +56,7 @@ function endOf(state: ClaudeState, frame: JsonRecord): End {
   const subtype = str(frame.subtype);
   const terminal = str(frame.terminal_reason) ?? "";
   const stop = str(frame.stop_reason);
+  if (terminal.startsWith("aborted")) return { stop: "interrupted" };
   if (subtype === "success" && frame.is_error !== true) {
     if (stop === "refusal") return { stop: "refusal" };
     return { stop: stop === "max_tokens" ? "output_length" : "end_turn" };
@@ -63,15 +64,17 @@ function endOf(state: ClaudeState, frame: JsonRecord): End {
   if (subtype === "success") {
     if (stop === "refusal" || state.refused) return { stop: "refusal" };
     const error = state.apiError ?? apiError(frame, str(frame.result) ?? "");
-    const better = terminal === "prompt_too_long" ? { ...error, code: "context_overflow" as const } : error;
+    const better = OVERFLOWS.has(terminal) ? { ...error, code: "context_overflow" as const } : error;
     return { stop: better.code === "output_length" ? "output_length" : "error", error: better };
   }
-  if (subtype === "error_max_turns") return { stop: "max_turns", error: resultError(frame) };
-  if (subtype === "error_max_budget_usd") return { stop: "max_budget", error: resultError(frame) };
-  const aborted = terminal.startsWith("aborted") || (terminal === "" && state.interrupted);
-  if (subtype === "error_during_execution" && aborted) return { stop: "interrupted" };
-  return { stop: "error", error: state.apiError ?? resultError(frame) };
+  if (subtype === "error_during_execution" && terminal === "" && state.interrupted) return { stop: "interrupted" };
+  const error = resultError(frame);
+  if (error.code === "max_turns" || error.code === "max_budget") return { stop: error.code, error };
+  return { stop: "error", error: state.apiError ?? error };
 }
+
+/** Reasons of an end that say that the context is full. */
+const OVERFLOWS = new Set(["prompt_too_long", "blocking_limit", "rapid_refill_breaker"]);
 
 /** What only the result says: structured output, and the text when nothing else showed it (`--output-format json`). */
 function answerText(state: ClaudeState, frame: JsonRecord, end: End, drafts: Draft[]): void {

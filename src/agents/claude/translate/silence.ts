@@ -53,4 +53,5 @@ export const SILENCE: SilenceTable = [
   ["tool_use_summary", "empty"],
   ["tombstone", "its message was never told"],
   ["user:replay", "repeats what was sent"],
+  ["repeated", "the same frame again"],
 ];

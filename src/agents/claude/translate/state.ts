@@ -3,8 +3,9 @@
 
 import type { PlanEntry } from "../../../schema/content.ts";
 import type { DraftPart, ItemKey } from "../../../schema/draft.ts";
-import type { ErrorData, Usage } from "../../../schema/event-data.ts";
+import type { ErrorData, PermissionOption, Usage } from "../../../schema/event-data.ts";
 import type { JsonRecord } from "../../json.ts";
+import { outlives } from "./scope.ts";
 
 /** One process serves one session, also over `/clear`, `--resume` and `--fork-session`: a single address for everything. */
 export const ADDRESS = "main";
@@ -34,7 +35,8 @@ export type MessageState = {
   aborted: boolean;
   retracted: boolean;
   finishReason: string | null;
-  usage: Usage | null;
+  /** As the API counts. */
+  usage: JsonRecord | null;
 };
 
 export type ToolState = {
@@ -52,6 +54,8 @@ export type TaskState = {
   tool: string | null;
   label: string;
   background: boolean;
+  /** It goes on after the turn: it is in the background, or its agent is. */
+  outlives: boolean;
   /** The shell command that it runs; null: it is no command. */
   command: string | null;
   /** A sub-agent of a call, which says that it runs. */
@@ -68,6 +72,8 @@ export type RequestState = {
   key: string;
   call: string | null;
   input: JsonRecord;
+  /** Of a permission. */
+  options: readonly PermissionOption[];
 };
 
 export type SentMessage = { key: ItemKey; uuid: string | null; text: string };
@@ -75,6 +81,7 @@ export type SentMessage = { key: ItemKey; uuid: string | null; text: string };
 export type KnownConfig = {
   model: string | null;
   permissionMode: string | null;
+  variant: string | null;
   tools: string;
   mcpServers: string;
   commands: string;
@@ -89,6 +96,8 @@ export class ClaudeState {
   sawFrame = false;
   sawInit = false;
   sawLifecycle = false;
+  /** Ids of the frames before. */
+  readonly frames = new Set<string>();
   turnOpen = false;
   /** The turn is open and its next native turn has not begun. */
   between = false;
@@ -132,6 +141,7 @@ export class ClaudeState {
   config: KnownConfig = {
     model: null,
     permissionMode: null,
+    variant: null,
     tools: "",
     mcpServers: "",
     commands: "",
@@ -167,7 +177,8 @@ export class ClaudeState {
     this.apiError = null;
     this.sentTexts = this.waiting.map((message) => message.text);
     this.recent.clear();
-    for (const [id, tool] of this.tools) if (!this.background.has(id) && !this.background.has(tool.scope)) this.tools.delete(id);
+    const over = [...this.tools.keys()].filter((id) => !outlives(this, id));
+    for (const id of over) this.tools.delete(id);
     // Ids of finished messages are kept for late frames of background agents, not for ever.
     if (this.opened.size > 200) for (const id of [...this.opened.keys()].slice(0, this.opened.size - 100)) this.opened.delete(id);
   }

@@ -5,6 +5,7 @@ import type { Translation } from "../../contract.ts";
 import { bool, type JsonRecord, num, rec, str } from "../../json.ts";
 import { mapped, noted } from "../../translation.ts";
 import { closeMessage } from "./messages.ts";
+import { outlives } from "./scope.ts";
 import { ADDRESS, type ClaudeState, type TaskState, toolKey } from "./state.ts";
 import { setMember } from "./team.ts";
 
@@ -19,6 +20,7 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
     tool,
     label: str(frame.description) ?? id,
     background,
+    outlives: tool !== null && outlives(state, tool),
     command: str(frame.task_type) === "local_bash" ? (str(call?.input.command) ?? str(frame.description) ?? id) : null,
     shown: false,
     agent: str(frame.task_type) !== "local_bash" && tool !== null,
@@ -30,7 +32,6 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
   const root = { scope: state.roots.get(id)?.scope ?? tool, member: task.member };
   if (str(frame.task_type) !== "local_bash") state.roots.set(id, root);
   if (background) toBackground(state, id, task, drafts);
-  if (background && root.scope !== null) state.background.add(root.scope);
   // That a sub-agent runs is reported by its call, and its prompt comes now.
   if (!task.agent) show(id, task, "running", drafts);
   if (task.member) setMember(state, task.member, "running", str(frame.subagent_type) ?? null, drafts);
@@ -55,14 +56,14 @@ const statusItem = (id: string, task: TaskState, key: string, content: ReturnTyp
   kind: "status" as const,
   role: null,
   content,
-  ...(task.background ? { outlives_turn: true } : {}),
+  ...(task.outlives ? { outlives_turn: true } : {}),
 });
 
 /** The key of the task that a background command is. Its output is reported by the connection, which reads it from a file. */
 export const commandKey = (taskId: string): string => `command:${taskId}`;
 
 function toBackground(state: ClaudeState, id: string, task: TaskState, drafts: Draft[]): void {
-  task.background = true;
+  task.background = task.outlives = true;
   if (task.command !== null)
     drafts.push({
       do: "task.start",
@@ -72,9 +73,16 @@ function toBackground(state: ClaudeState, id: string, task: TaskState, drafts: D
       ...(task.label === task.command ? {} : { title: task.label }),
       native: { task_id: id },
     });
-  if (task.tool === null) return;
-  state.background.add(task.tool);
-  drafts.push({ do: "item.update", key: toolKey(task.tool), outlives_turn: true });
+  const root = state.roots.get(id)?.scope ?? null;
+  for (const call of [task.tool, root]) if (call !== null) state.background.add(call);
+  // With it goes what it has begun, and what was begun by agents that it started.
+  for (const call of state.tools.keys())
+    if (outlives(state, call)) drafts.push({ do: "item.update", key: toolKey(call), outlives_turn: true });
+  for (const other of state.tasks.values()) {
+    if (other.outlives || other.tool === null || !outlives(state, other.tool)) continue;
+    other.outlives = true;
+    if (other.shown) drafts.push({ do: "item.update", key: other.key, outlives_turn: true });
+  }
 }
 
 const ENDS = new Set(["completed", "failed", "stopped", "killed"]);

@@ -54,6 +54,7 @@ export class ClaudeTranslator implements Translator {
     if (!isRecord(data)) return unparsed(ADDRESS, "unknown", "not a JSON object");
     state.sawFrame = true;
     if (data.$sdk !== undefined) return sdkOutbound(state, data);
+    if (isRepeated(state, data)) return mapped(ADDRESS, "repeated");
     const translation = frame(state, data);
     const id = str(data.session_id);
     // A refused --resume answers with an id of a session that does not exist.
@@ -64,6 +65,22 @@ export class ClaudeTranslator implements Translator {
     }
     return translation;
   }
+}
+
+/** Frames whose ids are remembered: the same one again is not far behind. */
+const REMEMBERED_FRAMES = 500;
+
+/** A frame has an id of its own: with the same one it is the same frame. Pieces of a stream come too often to be remembered. */
+function isRepeated({ frames }: ClaudeState, data: JsonRecord): boolean {
+  const uuid = data.type === "stream_event" ? undefined : str(data.uuid);
+  if (uuid === undefined) return false;
+  if (frames.has(uuid)) return true;
+  frames.add(uuid);
+  for (const oldest of frames) {
+    if (frames.size <= REMEMBERED_FRAMES) break;
+    frames.delete(oldest);
+  }
+  return false;
 }
 
 function frame(state: ClaudeState, data: JsonRecord): Translation {

@@ -43,6 +43,7 @@ export const SILENCE: SilenceTable = [
   ["thread/name/updated", "of the thread of a sub-agent, or the same name again"],
   ["thread/goal/cleared", "sent after every resume: there was no goal"],
   ["thread/status/changed", "follows from turns and open requests"],
+  ["thread/tokenUsage/updated", "the same totals again, of a sub-agent"],
   ["turn/started", "our request opened the turn"],
   ["turn/completed", "of a turn that is over"],
   ["turn/diff/updated", "the same diff again, or none"],

@@ -2,6 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason, Usage } from "../../../schema/event-data.ts";
 import { int, type JsonRecord, num, rec, str, timeOf } from "../../json.ts";
+import { tokenCount } from "../../kit/token-count.ts";
 import { retrying } from "../../translation.ts";
 import { isStackTrace, type NamedError, readError } from "./errors.ts";
 import { contentOf, type Message, newTurn, type Session, type Turn, type World } from "./state.ts";
@@ -184,18 +185,21 @@ const addUsage = (a: Usage, b: Usage): Usage => ({
 /** Sums of native floats leave residues such as 1.3e-20. */
 export const roundCost = (cost: number): number => Math.round(cost * 1e10) / 1e10;
 
-/** `tokens` as OpenCode counts them. */
+/** `tokens` as OpenCode counts them: each token in one place. */
 export function readUsage(tokens: unknown, cost: unknown): Usage | null {
   const t = rec(tokens);
   const cache = rec(t.cache);
   const total = num(t.total);
   if (num(t.input) === undefined && num(t.output) === undefined) return null;
+  const counted = {
+    input: num(t.input),
+    output: num(t.output),
+    reasoning: num(t.reasoning) ?? 0,
+    cacheRead: num(cache.read) ?? 0,
+    cacheWrite: num(cache.write) ?? 0,
+  };
   return {
-    input_tokens: num(t.input) ?? 0,
-    output_tokens: num(t.output) ?? 0,
-    reasoning_tokens: num(t.reasoning) ?? 0,
-    cache_read_tokens: num(cache.read) ?? 0,
-    cache_write_tokens: num(cache.write) ?? 0,
+    ...tokenCount(counted, { cache: true, reasoning: true }),
     ...(num(cost) === undefined ? {} : { cost_usd: roundCost(num(cost) ?? 0) }),
     ...(total === undefined ? {} : { context_used: total }),
   };
