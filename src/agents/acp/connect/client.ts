@@ -13,6 +13,8 @@ import { isPermission, isPermissionQuestions, isPlan, type NativePlan, readOptio
 import { idKey, type RpcId } from "../translate/rpc.ts";
 import type { ClientFiles } from "./client-files.ts";
 
+const INVALID_PARAMS = -32602;
+
 /** What may be allowed without asking, for agents that have no such mode of their own. */
 export type Policy = "ask" | "edits" | "all";
 
@@ -25,6 +27,8 @@ export type ClientParts = {
   policy(): Policy;
   /** The session's directory: edits outside of it are asked for. */
   directory: string;
+  /** Whether a question about this native session reaches a person: it is the session here, or one of its sub-agents. */
+  reaches(session: string): boolean;
   /** Called before a policy answers, so that the answer is known as the policy's. */
   onPolicy(id: RpcId, option: PermissionOption): void;
 };
@@ -41,8 +45,10 @@ export class AcpClient {
     const { files, terminals } = this.#parts;
     switch (method) {
       case "session/request_permission":
+        this.#mustReach(str(params.sessionId) ?? "");
         return this.#permission(params, id, respond);
       case "elicitation/create":
+        if (params.sessionId !== undefined && params.sessionId !== null) this.#mustReach(str(params.sessionId) ?? "");
         this.#waiting.set(idKey(id), { kind: "elicitation", respond });
         return LATER;
       case "fs/read_text_file":
@@ -53,6 +59,12 @@ export class AcpClient {
         if (terminals === null) throw JsonRpcError.methodNotFound(method);
         return terminalCall(terminals, method, params);
     }
+  }
+
+  /** A question that nobody would ever see is refused: the turn would wait for its answer for ever. */
+  #mustReach(session: string): void {
+    if (this.#parts.reaches(session)) return;
+    throw new JsonRpcError(INVALID_PARAMS, session === "" ? "sessionId is missing." : `There is no session ${session} here.`);
   }
 
   #permission(params: JsonRecord, id: RpcId, respond: Respond): unknown {

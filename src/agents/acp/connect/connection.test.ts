@@ -294,6 +294,13 @@ describe("what the agent asks", () => {
     expect(witness.text()).toContain('{"action":"accept","content":{"color":"blue"}}');
   });
 
+  it.each(["", "elsewhere"])("what is asked for session %j, which nobody here watches, is refused at once", async (session) => {
+    const line = await start();
+    await line.prompt(prompt(`stray ${session}`));
+    await witness.turnEnded();
+    expect(witness.text()).toBe("-32602 -32602");
+  });
+
   it("vendor requests are refused at once", async () => {
     const line = await start();
     await line.prompt(prompt("vendor"));

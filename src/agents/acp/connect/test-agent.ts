@@ -33,6 +33,11 @@ const acts = {
     update("tool_call_update", { toolCallId: "c", rawInput: { command } });
     say(JSON.stringify((await answer).result));
   },
+  async stray(sessionId) {
+    const answer = await ask("session/request_permission", { options, toolCall: { toolCallId: "c", title: "x" }, sessionId: sessionId || undefined });
+    const form = await ask("elicitation/create", { mode: "form", message: "?", requestedSchema: { type: "object" }, sessionId: sessionId || 7 });
+    say(answer.error.code + " " + form.error.code);
+  },
   async vendor() { say(String((await ask("_vendor/x", {})).error.code)); },
   async read(path) { const { result, error } = await ask("fs/read_text_file", { path }); say(error ? String(error.code) : result.content); },
   async run(command) {

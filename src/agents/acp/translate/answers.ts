@@ -3,14 +3,14 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { type JsonRecord, num, rec, str } from "../../json.ts";
 import { authRequired } from "../../kit/error-table.ts";
-import { mapped, noted } from "../../translation.ts";
+import { mapped, noted, unparsed } from "../../translation.ts";
 import { authNotice } from "./auth.ts";
 import { modeChanged, modelChanged, optionsChanged, sessionSettings } from "./config.ts";
 import { openingFault } from "./errors.ts";
 import { detectQuirks, type Quirks } from "./quirks.ts";
 import type { RpcError } from "./rpc.ts";
 import type { SessionState } from "./session-state.ts";
-import { onPromptAnswer, onSteered, STEER } from "./turns.ts";
+import { onPromptAnswer, onSteered, STEER, strangeStop } from "./turns.ts";
 
 export type SentRequest = { method: string; params: JsonRecord; address: string | null };
 
@@ -31,7 +31,11 @@ export function answersOf(talk: Conversation, sent: SentRequest, id: string, ans
 
 function promptAnswer(talk: Conversation, sent: SentRequest, address: string, id: string, answer: Answer): Translation {
   const drafts = onPromptAnswer(talk.session(address), talk, id, answer);
-  if (!("error" in answer)) return mapped(address, `${sent.method}:result`, drafts);
+  if (!("error" in answer)) {
+    const strange = strangeStop(rec(answer.result).stopReason);
+    const type = `${sent.method}:result`;
+    return strange === null ? mapped(address, type, drafts) : unparsed(address, type, strange, drafts);
+  }
   return drafts.length > 0 ? mapped(address, `${sent.method}:error`, drafts) : refused(address, sent.method, answer.error);
 }
 

@@ -109,7 +109,7 @@ export function readOption(option: JsonRecord): ReadOption {
       const label = str(choice.name);
       const description = str(choice.description);
       return {
-        value: choice.value,
+        value: choice.value ?? null,
         ...(label === undefined ? {} : { name: label }),
         ...(description === undefined ? {} : { description }),
       };

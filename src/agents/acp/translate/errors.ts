@@ -60,11 +60,24 @@ const STOPS: Partial<Record<ErrorCode, StopReason>> = {
   max_budget: "max_budget",
 };
 
-/** "Internal error" says nothing; the reason is in the data (zed `message`, qwen `details`). codex and gemini pass the provider's JSON body on. */
+/** "Internal error" says nothing; the reason is in the data. codex and gemini pass the provider's JSON body on. */
 function detailOf(error: RpcError): { message: string; names: string[] } {
-  const data = rec(error.data);
-  const text = str(data.message) ?? str(data.details) ?? error.message.replace(/^Internal error: /, "");
+  const text = errorText(error);
   return providerBody(text) ?? { message: text, names: [] };
+}
+
+/** Where the reason is: the data itself (the protocol's Rust library), or `message` (zed), `details` (qwen), `error` in it. */
+export function reasonIn(data: unknown): string | undefined {
+  const { message, details, error } = rec(data);
+  return str(data) ?? str(message) ?? str(details) ?? str(error) ?? str(rec(error).message);
+}
+
+function errorText({ message, data }: RpcError): string {
+  const said = message.replace(/^Internal error(?:: |$)/, "");
+  const reason = reasonIn(data) ?? "";
+  if (reason === "" || said.includes(reason)) return said || message;
+  // A sentence of the protocol for its code explains nothing, but a short word in the data ("prompt") explains nothing without it.
+  return said === "" || isRecord(data) ? reason : `${said}: ${reason}`;
 }
 
 function meaningOf(error: RpcError, text: string, said: readonly string[]): KnownFault {

@@ -3,7 +3,7 @@
 
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { SpeakerRole } from "../../../schema/item.ts";
-import { arr, isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
+import { arr, isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { blockPart, blockParts, textOfParts } from "./blocks.ts";
 import { modeChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
@@ -25,7 +25,7 @@ export function onChunk(
   const messageId = str(update.messageId) ?? null;
   const part = blockPart(block);
   if (part === null) return unknown(`content block ${str(block.type) ?? "without type"}`);
-  if (kind === "user_message_chunk") return means(onUserPart(state, messageId, part));
+  if (kind === "user_message_chunk") return means(onUserPart(state, messageId, part, child));
   if (part.type !== "text") return means([...flushHeld(state), ...addPart(state, "assistant", messageId, part, child)]);
   if (part.text === "") return means(onEmptyChunk(state, around, meta));
   if (kind === "agent_thought_chunk") {
@@ -221,6 +221,7 @@ export function closeMessage(state: SessionState, cut = false): Draft[] {
   const { message } = state;
   if (message === null) return [];
   state.message = null;
+  if (message.role === "assistant") state.lastText = textOfParts(message.parts);
   return [{ do: "item.complete", key: message.key, ...(cut ? { status: "failed" as const } : {}) }];
 }
 
@@ -249,14 +250,14 @@ export function refusalItem(state: SessionState, text: string): Draft {
 }
 
 /** v2 echoes the message; an agent that echoes in v1 repeats what is known. */
-function onUserPart(state: SessionState, id: string | null, part: DraftPart): Draft[] {
+function onUserPart(state: SessionState, id: string | null, part: DraftPart, child: string | null): Draft[] {
   if (state.awaitingEcho === null && state.message?.role !== "user") {
     const known = state.current?.text ?? "";
     if (part.type !== "text" || part.text === "" || known.includes(part.text)) return [];
   }
   state.awaitingEcho = null;
-  if (part.type !== "text") return addPart(state, "user", id, part, null);
-  return append(state, "user", id, { ...part }, null);
+  if (part.type !== "text") return addPart(state, "user", id, part, child);
+  return append(state, "user", id, { ...part }, child);
 }
 
 /** v2: a whole message at once. Empty content only announces chunks that follow. */
@@ -264,30 +265,38 @@ export function onWholeMessage(
   state: SessionState,
   kind: "agent_message" | "agent_thought" | "user_message",
   update: JsonRecord,
+  child: string | null,
 ): Meaning {
   const id = str(update.messageId) ?? null;
   const parts = blockParts(update.content);
-  if (parts.length === 0) return means();
-  if (kind === "user_message") return means(onWholeUserMessage(state, id, parts));
-  if (state.message?.native === id) return means(replaceOpen(state, kind, parts));
-  const drafts = flushHeld(state);
-  for (const part of parts) {
-    if (part.type !== "text") drafts.push(...addPart(state, "assistant", id, part, null));
-    else if (kind === "agent_thought") drafts.push(...addThought(state, id, part.text, null));
-    else drafts.push(...addText(state, id, part.text, null));
-  }
-  return means(drafts);
+  const strange = records(update.content).filter((block) => blockPart(block) === null);
+  const drafts = wholeMessage(state, kind, id, parts, child);
+  if (strange.length === 0) return means(drafts);
+  return unknown(strange.map((block) => `content block ${str(block.type) ?? "without type"}`).join(", "), drafts);
 }
 
-function onWholeUserMessage(state: SessionState, id: string | null, parts: DraftPart[]): Draft[] {
+function wholeMessage(state: SessionState, kind: string, id: string | null, parts: DraftPart[], child: string | null): Draft[] {
+  if (parts.length === 0) return [];
+  if (kind === "user_message") return onWholeUserMessage(state, id, parts, child);
+  if (state.message?.native === id) return replaceOpen(state, kind, parts);
+  const drafts = flushHeld(state);
+  for (const part of parts) {
+    if (part.type !== "text") drafts.push(...addPart(state, "assistant", id, part, child));
+    else if (kind === "agent_thought") drafts.push(...addThought(state, id, part.text, child));
+    else drafts.push(...addText(state, id, part.text, child));
+  }
+  return drafts;
+}
+
+function onWholeUserMessage(state: SessionState, id: string | null, parts: DraftPart[], child: string | null): Draft[] {
   const echoed = state.awaitingEcho !== null;
   state.awaitingEcho = null;
-  if (!echoed && (state.current?.text ?? "").includes(textOfParts(parts))) return [];
+  if (!echoed && child === null && (state.current?.text ?? "").includes(textOfParts(parts))) return [];
   state.messages += 1;
   const key = state.key(`msg:${state.messages}`);
   return [
     ...closeMessage(state),
-    { do: "item.add", item: { key, native_item_id: id, kind: "message", role: "user", content: parts } },
+    { do: "item.add", item: { key, native_item_id: id, parent: child, kind: "message", role: "user", content: parts } },
   ];
 }
 
@@ -307,12 +316,18 @@ function replaceOpen(state: SessionState, kind: string, parts: DraftPart[]): Dra
 }
 
 /** Messages between sessions of a team (a parent and its sub-agents). */
-export function onSessionMessage(update: JsonRecord, chunk: boolean): Meaning {
+export function onSessionMessage(state: SessionState, update: JsonRecord, chunk: boolean): Meaning {
   const blocks = chunk ? [update.content] : arr(update.content);
   const text = textOfParts(blockParts(blocks));
+  const id = str(update.messageId) ?? "";
+  const known = state.letters.get(id);
+  const letter = {
+    from: str(update.senderSessionId) ?? known?.from ?? "",
+    to: str(update.recipientSessionId) ?? known?.to ?? "",
+  };
+  state.letters.set(id, letter);
   const data = {
-    from: str(update.senderSessionId) ?? "",
-    to: str(update.recipientSessionId) ?? "",
+    ...letter,
     text,
     metadata: {
       message_id: str(update.messageId) ?? null,

@@ -12,8 +12,10 @@ describe("the coverage table", () => {
     const talk = Talk.with("x");
     talk.prompt("go");
     const plan = { type: "items", planId: "p", entries: [] };
-    const content = variant.endsWith("_chunk") ? { type: "text", text: "t" } : [];
-    const [told] = talk.update(variant, { content, plan, currentModeId: "m", toolCallId: "c", sessionId: "child" });
+    const block = { type: "text", text: "t" };
+    const piece = variant.startsWith("tool_call") ? { type: "content", content: block } : block;
+    const fields = { plan, currentModeId: "m", toolCallId: "c", sessionId: "child", state: "running", status: "in_progress" };
+    const [told] = talk.update(variant, { ...fields, content: variant.endsWith("_chunk") ? piece : [] });
     expect(told?.disposition).toBe(disposition);
     expect(told?.type).toBe(`session/update:${variant}`);
   });

@@ -48,12 +48,13 @@ export function onPermissionRequest(
   id: RpcId,
   params: JsonRecord,
   key: string,
+  child: string | null,
 ): { drafts: Draft[]; open: OpenPermission } {
   const subject = rec(params.subject);
   const told = isRecord(params.toolCall) ? params.toolCall : rec(subject.toolCall);
   const callId = str(told.toolCallId) ?? str(subject.toolCallId) ?? null;
   const drafts: Draft[] = [...flushHeld(state), ...closeMessage(state)];
-  if (str(told.toolCallId) !== undefined) drafts.push(...onToolCall(state, around, told, "permission", null));
+  if (str(told.toolCallId) !== undefined) drafts.push(...onToolCall(state, around, told, "permission", child));
   const call = callId === null ? undefined : state.calls.get(callId);
   const options = readOptions(params.options);
   const questions = readQuestions(rec(told._meta).qwenQuestions);

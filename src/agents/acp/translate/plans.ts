@@ -7,20 +7,20 @@ import type { Call, SessionState } from "./session-state.ts";
 
 const DEFAULT_PLAN = "";
 
-export const onPlan = (state: SessionState, update: JsonRecord): Meaning =>
-  means(showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries: readEntries(update.entries) }]));
+export const onPlan = (state: SessionState, update: JsonRecord, child: string | null): Meaning =>
+  means(showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries: readEntries(update.entries) }], { child }));
 
 /** plan_update: v1 (unstable) and v2. A list is the turn's plan; a text or a file is shown as what it is. */
-export function onPlanUpdate(state: SessionState, update: JsonRecord): Meaning {
+export function onPlanUpdate(state: SessionState, update: JsonRecord, child: string | null): Meaning {
   const plan = rec(update.plan);
   const id = str(plan.planId) ?? DEFAULT_PLAN;
   switch (str(plan.type)) {
     case "items":
-      return means(showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries: readEntries(plan.entries) }], id));
+      return means(showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries: readEntries(plan.entries) }], { native: id, child }));
     case "markdown":
-      return means(showPlan(state, id, [{ type: "text", text: str(plan.content) ?? "" }]));
+      return means(showPlan(state, id, [{ type: "text", text: str(plan.content) ?? "" }], { child }));
     case "file":
-      return means(showPlan(state, id, [{ type: "resource", uri: str(plan.uri) ?? "" }]));
+      return means(showPlan(state, id, [{ type: "resource", uri: str(plan.uri) ?? "" }], { child }));
     default:
       return unknown(`plan of type ${str(plan.type) ?? "none"}`);
   }
@@ -35,14 +35,20 @@ export function onPlanRemoved(state: SessionState, update: JsonRecord): Meaning 
   return means([{ do: "item.remove", key, reason: "plan removed" }]);
 }
 
-function showPlan(state: SessionState, name: string, content: DraftPart[], native: string | null = null): Draft[] {
+/** `child`: the call of the sub-agent whose plan it is. */
+type Whose = { child: string | null; native?: string };
+
+function showPlan(state: SessionState, name: string, content: DraftPart[], { child, native }: Whose): Draft[] {
   const known = state.plans.get(name);
   if (known !== undefined) return [{ do: "item.update", key: known, content }];
   state.planItems += 1;
   const key = state.key(`plan:${state.planItems}`);
   state.plans.set(name, key);
   return [
-    { do: "item.start", item: { key, native_item_id: native === "" ? null : native, kind: "status", role: null, content } },
+    {
+      do: "item.start",
+      item: { key, native_item_id: native || null, parent: child, kind: "status", role: null, content },
+    },
   ];
 }
 
@@ -53,11 +59,11 @@ export function closePlans(state: SessionState): Draft[] {
 }
 
 /** A todo tool is a plan as well: opencode, qwen and copilot have no other. */
-export function todoPlan(state: SessionState, call: Call): Draft[] {
+export function todoPlan(state: SessionState, call: Call, child: string | null): Draft[] {
   const { todos } = rec(call.input);
   const entries = typeof todos === "string" ? checkboxes(todos) : readEntries(todos);
   if (entries.length === 0 || !state.isNews("todos", [call.id, entries])) return [];
-  return showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries }]);
+  return showPlan(state, DEFAULT_PLAN, [{ type: "plan", entries }], { child });
 }
 
 const STATUSES = new Set(["pending", "in_progress", "completed", "cancelled"]);

@@ -47,13 +47,22 @@ export type Call = {
   raw: unknown;
   terminals: string[];
   exitCode: number | null | undefined;
+  /** JSON of the `tool_call` that announced it; empty when something else did. */
+  announced: string;
   /** JSON of the part last reported. */
   told: string;
   resultOpen: boolean;
   streamed: string;
   state: "open" | "denied" | "ended";
+  /** The end of its turn ended it: the agent never said how it came out. */
+  cut: boolean;
+  /** It goes on after its turn. */
+  lasting: boolean;
   turn: number;
 };
+
+/** A sub-agent that has a session of its own, as a call of the session that started it. */
+export type Subagent = { key: string; parent: string | null; done: boolean; title: string };
 
 export type PendingPrompt = { id: string; parts: DraftPart[]; text: string };
 
@@ -90,7 +99,11 @@ export class SessionState {
   terminals = new Map<string, Terminal>();
   plans = new Map<string, string>();
   planItems = 0;
-  subagents = new Map<string, { key: string; done: boolean; title: string }>();
+  subagents = new Map<string, Subagent>();
+  /** Who wrote to whom, by the id of the message: its chunks do not say it. */
+  letters = new Map<string, { from: string; to: string }>();
+  /** The text of the last message of the model that ended. */
+  lastText = "";
   replaying: "no" | "until_answer" | "until_prompt" = "no";
   replayed = new Set<string>();
   compactions = new Map<string, { done: boolean; summary: string }>();

@@ -2,7 +2,8 @@
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import { type JsonRecord, rec, str, toJson } from "../../json.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
-import type { SessionState } from "./session-state.ts";
+import { closePlans } from "./plans.ts";
+import type { SessionState, Subagent } from "./session-state.ts";
 
 /** Where the updates of a child session go. */
 export type Child = { parent: SessionState; key: string; state: SessionState };
@@ -39,7 +40,7 @@ function begin(
 ): Draft[] {
   const key = state.key(`sub:${state.subagents.size + 1}`);
   const title = str(update.title) ?? str(update.description) ?? "";
-  state.subagents.set(id, { key, done: false, title });
+  state.subagents.set(id, { key, parent: state.origin, done: false, title });
   state.silent = false;
   children.set(id, { parent: state, key, state: make(id, `${key}:`) });
   return [
@@ -57,7 +58,7 @@ function begin(
   ];
 }
 
-function retitle(known: { key: string; done: boolean; title: string }, id: string, update: JsonRecord): Draft[] {
+function retitle(known: Subagent, id: string, update: JsonRecord): Draft[] {
   const title = str(update.title) ?? str(update.description);
   if (known.done || title === undefined || title === known.title) return [];
   known.title = title;
@@ -77,10 +78,15 @@ function settle(state: SessionState, id: string, said: JsonRecord, children: Map
   const known = state.subagents.get(id);
   if (known === undefined || known.done || said.state !== "idle") return [];
   known.done = true;
-  const child = children.get(id);
+  const child = children.get(id)?.state;
   const failed = said.stopReason === "error" || said.stopReason === "cancelled";
-  return [
-    ...(child === undefined ? [] : closeMessage(child.state)),
-    { do: "item.complete", key: known.key, status: failed ? "failed" : "completed" },
-  ];
+  const drafts: Draft[] = child === undefined ? [] : [...closeMessage(child, failed), ...closePlans(child)];
+  const status = failed ? "failed" : "completed";
+  drafts.push({ do: "item.complete", key: known.key, status });
+  // Its last words are what its call gave, as with agents whose sub-agents have no session.
+  const output = str(rec(said.error).message) ?? child?.lastText ?? "";
+  if (output === "") return drafts;
+  const content: DraftPart[] = [{ type: "tool_result", call_id: id, output, ...(failed ? { is_error: true } : {}) }];
+  const item = { key: `${known.key}:result`, native_item_id: id, parent: known.parent, content };
+  return [...drafts, { do: "item.add", item: { ...item, kind: "tool_result", role: "tool" }, status }];
 }

@@ -2,7 +2,7 @@
 import type { DraftPart } from "../../../schema/draft.ts";
 import { arr, int, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../../json.ts";
 import { unifiedDiff } from "../../unified-diff.ts";
-import { blockPart } from "./blocks.ts";
+import { blockPart, blockParts } from "./blocks.ts";
 import type { Quirks } from "./quirks.ts";
 import type { Call, SessionState } from "./session-state.ts";
 
@@ -72,9 +72,13 @@ export function rawText(raw: unknown): string {
 function unusualText(call: Call): string {
   const { raw, content } = call;
   if (content.some((each) => each.type !== "content" || rec(each.content).type !== "text")) return "";
-  const fields = isRecord(raw) ? Object.keys(raw) : [];
+  if (raw === undefined || raw === null || typeof raw === "string") return "";
+  if (!isRecord(raw)) return Array.isArray(raw) && (raw.length === 0 || raw.some(isBlock)) ? "" : toJson(raw);
+  const fields = Object.keys(raw);
   return fields.length === 0 || fields.some((field) => USUAL.has(field)) ? "" : toJson(raw);
 }
+
+const isBlock = (value: unknown): boolean => isRecord(value) && blockPart(value) !== null;
 
 /** Fields of results that may be empty, and facts that are reported in other ways. */
 const USUAL: ReadonlySet<string> = new Set([
@@ -161,9 +165,20 @@ function patchParts(diff: JsonRecord): DraftPart[] {
   });
 }
 
-/** Images, audio and resources beside the text; codex-acp 2.6 has them only in rawOutput. */
+/** Images, audio and resources beside the text; codex-acp 2.6 has them only in rawOutput. What nobody knows is kept as it is. */
 function mediaParts(call: Call): DraftPart[] {
   const shown = call.content.filter((each) => each.type === "content").map((each) => rec(each.content));
   const blocks = shown.some((block) => block.type !== "text") ? shown : [...shown, ...records(rawBlocks(call.raw))];
-  return blocks.filter((block) => block.type !== "text").flatMap((block) => blockPart(block) ?? []);
+  const beside = blockParts(blocks.filter((block) => block.type !== "text"));
+  return [...beside, ...call.content.filter(isStrange).map((json): DraftPart => ({ type: "json", json }))];
 }
+
+const isStrange = ({ type }: JsonRecord): boolean => type !== "content" && type !== "diff" && type !== "terminal";
+
+/** What in the content of a call is not understood. */
+export const strangeContent = (content: unknown): string[] =>
+  records(content).flatMap((each) => {
+    if (isStrange(each)) return `tool content ${str(each.type) ?? "without type"}`;
+    const block = rec(each.content);
+    return each.type === "content" && blockPart(block) === null ? `content block ${str(block.type) ?? "without type"}` : [];
+  });

@@ -7,7 +7,7 @@ import { todoPlan } from "./plans.ts";
 import type { Call, SessionState, Surroundings } from "./session-state.ts";
 import { linkTerminals, metaTerminal } from "./terminals.ts";
 import { toolKind } from "./tool-kinds.ts";
-import { contentText, outcomeOf } from "./tool-output.ts";
+import { contentText, outcomeOf, rawText } from "./tool-output.ts";
 
 export type Sighting = "tool_call" | "tool_call_update" | "permission";
 
@@ -21,21 +21,40 @@ export function onToolCall(
   const id = str(update.toolCallId);
   if (id === undefined) return [];
   const known = state.calls.get(id);
-  const again = known !== undefined && known.state === "ended" && sighting !== "tool_call_update" && known.turn !== state.turns;
-  if (known !== undefined && known.state === "ended" && !again) return [];
+  const again = known?.state === "ended" && isAnother(state, known, update, sighting);
+  if (known?.state === "ended" && !again) return [];
   if (known === undefined && sighting === "tool_call_update" && state.replayed.has(id)) return [];
   const isNew = known === undefined || again;
   const drafts = isNew ? [...settleEcho(state, "assistant"), ...flushHeld(state)] : [];
-  if (isNew && child === null && subagentParent(state, update) === null) drafts.push(...closeMessage(state));
+  if (isNew && subagentParent(state, update) === null) drafts.push(...closeMessage(state));
   const call = isNew ? newCall(state, around, update, id, child) : known;
+  if (isNew && sighting === "tool_call") call.announced = announcement(update);
   merge(call, around, update, sighting);
-  drafts.push(...tell(call, isNew), ...todoPlan(state, call));
+  drafts.push(...tell(call, isNew), ...todoPlan(state, call, child));
   drafts.push(...linkTerminals(state, call), ...metaTerminal(state, call, rec(update._meta)));
   drafts.push(...streamContent(call, update, sighting));
-  const status = sighting === "permission" ? undefined : str(update.status);
-  if (status === "completed" || status === "failed" || status === "cancelled")
-    drafts.push(...finish(state, around, call, status !== "completed"));
+  if (sighting !== "permission" && isFinal(update)) drafts.push(...finish(state, around, call, update.status !== "completed"));
   return drafts;
+}
+
+/** Some agents give the id of a call that has ended to the next one. The same words again are the same call. */
+function isAnother(state: SessionState, ended: Call, update: JsonRecord, sighting: Sighting): boolean {
+  if (sighting === "tool_call_update") return false;
+  if (sighting === "permission" || ended.turn !== state.turns) return true;
+  return !isFinal(update) && announcement(update) !== ended.announced;
+}
+
+const announcement = ({ title, kind, rawInput, content }: JsonRecord): string => toJson([title, kind, rawInput, content]);
+
+const isFinal = ({ status }: JsonRecord): boolean => status === "completed" || status === "failed" || status === "cancelled";
+
+/** How a call came out that the end of its turn had closed: its items cannot change any more. Null: nothing of the kind. */
+export function lateResult(state: SessionState, update: JsonRecord): JsonRecord | null {
+  const call = state.calls.get(str(update.toolCallId) ?? "");
+  if (!call?.cut || !isFinal(update)) return null;
+  call.cut = false;
+  const output = contentText(records(update.content)) || rawText(update.rawOutput);
+  return { call_id: call.id, status: update.status, ...(output === "" ? {} : { output }) };
 }
 
 function newCall(state: SessionState, around: Surroundings, update: JsonRecord, id: string, child: string | null): Call {
@@ -60,10 +79,13 @@ function newCall(state: SessionState, around: Surroundings, update: JsonRecord, 
     raw: undefined,
     terminals: [],
     exitCode: undefined,
+    announced: "",
     told: "",
     resultOpen: false,
     streamed: "",
     state: "open",
+    cut: false,
+    lasting: false,
     turn: state.turns,
   };
   state.calls.set(id, call);
@@ -114,7 +136,7 @@ function merge(call: Call, around: Surroundings, update: JsonRecord, sighting: S
 function mergeContent(call: Call, around: Surroundings, update: JsonRecord, sighting: Sighting): void {
   const content = records(update.content);
   const status = str(update.status);
-  const final = status === "completed" || status === "failed" || status === "cancelled";
+  const final = isFinal(update);
   const keepsDiff = final && call.content.some((each) => each.type === "diff") && !content.some((each) => each.type === "diff");
   // claude 0.99 ends an edit with its text alone; the change was said before.
   call.content =

@@ -150,7 +150,7 @@ export class AcpTranslator implements Translator, Surroundings {
     const type = `${asked.method}:${"error" in answer ? "refused" : "answered"}`;
     if (asked.session === null)
       return mapped(null, type, asked.open?.type === "elicitation" ? asOurs(onElicitationAnswer(asked.open, answer)) : []);
-    return mapped(this.#address(asked.session), type, asOurs(this.#answerDrafts(asked, asked.session, answer)));
+    return mapped(this.address(asked.session), type, asOurs(this.#answerDrafts(asked, asked.session, answer)));
   }
 
   #answerDrafts(asked: AskedRequest, sessionId: string, answer: Answer): Draft[] {
@@ -210,18 +210,19 @@ export class AcpTranslator implements Translator, Surroundings {
     this.#asked.set(idKey(id), asked);
     this.#requests += 1;
     const key = `p${this.#process}:ask:${this.#requests}`;
-    if (method === "session/request_permission" && session !== null) {
-      const { drafts, open } = onPermissionRequest(this.session(session), this, id, params, key);
+    if (method === "session/request_permission") {
+      if (session === null) return unparsed(null, method, "permission request without sessionId");
+      const { drafts, open } = onPermissionRequest(this.session(session), this, id, params, key, this.#callOf(session));
       asked.open = open;
-      return mapped(this.#address(session), method, drafts);
+      return mapped(this.address(session), method, drafts);
     }
     if (method === "elicitation/create") {
       const item = session === null ? null : (this.session(session).calls.get(str(params.toolCallId) ?? "")?.key ?? null);
       const { drafts, open } = onElicitation(id, params, key, item);
       asked.open = open;
-      return mapped(session === null ? null : this.#address(session), method, drafts);
+      return mapped(this.#addressOf(session), method, drafts);
     }
-    if (CLIENT_METHODS.has(method)) return mapped(session === null ? null : this.#address(session), method);
+    if (CLIENT_METHODS.has(method)) return mapped(this.#addressOf(session), method);
     return this.#vendor(method, params);
   }
 
@@ -247,7 +248,7 @@ export class AcpTranslator implements Translator, Surroundings {
     const variant = str(update.sessionUpdate) ?? "";
     if (id === undefined) return unparsed(null, "session/update:?", "session update without sessionId");
     const state = this.session(id);
-    const address = this.#address(id);
+    const address = this.address(id);
     if (variant === "subagent_update") {
       const drafts =
         state.replaying === "no"
@@ -255,27 +256,23 @@ export class AcpTranslator implements Translator, Surroundings {
           : [];
       return mapped(address, "session/update:subagent_update", drafts);
     }
-    return addressed(
-      address,
-      UPDATE_TYPES.get(variant) ?? "session/update:?",
-      onUpdate(state, this, update, this.#children.get(id)?.key ?? null),
-    );
+    return addressed(address, UPDATE_TYPES.get(variant) ?? "session/update:?", onUpdate(state, this, update, this.#callOf(id)));
   }
 
   #onWithdrawn(params: JsonRecord): Translation {
     const id = params.requestId;
     const asked = typeof id === "string" || typeof id === "number" ? this.#asked.get(idKey(id)) : undefined;
     if (asked?.open?.type === "permission") {
-      return mapped(this.#address(asked.open.session), "$/cancel_request", [
-        withdraw(this.sessions.get(asked.open.session), asked.open),
+      return mapped(this.address(asked.open.session), "$/cancel_request", [
+        withdraw(this.session(asked.open.session), asked.open),
       ]);
     }
     if (asked?.open?.type === "elicitation") {
-      return mapped(asked.session, "$/cancel_request", [
+      return mapped(this.#addressOf(asked.session), "$/cancel_request", [
         { do: "question.resolve", key: asked.open.key, status: "rejected", resolved_by: "agent" },
       ]);
     }
-    return mapped(asked?.session ?? null, "$/cancel_request");
+    return mapped(this.#addressOf(asked?.session ?? null), "$/cancel_request");
   }
 
   #onElicitationComplete(params: JsonRecord): Translation {
@@ -284,7 +281,7 @@ export class AcpTranslator implements Translator, Surroundings {
       (each) => each.open?.type === "elicitation" && each.open.elicitationId === id && id !== undefined,
     );
     if (!asked?.open) return mapped(null, "elicitation/complete");
-    return mapped(asked.session, "elicitation/complete", [
+    return mapped(this.#addressOf(asked.session), "elicitation/complete", [
       { do: "question.resolve", key: asked.open.key, status: "answered", resolved_by: "agent" },
     ]);
   }
@@ -293,7 +290,7 @@ export class AcpTranslator implements Translator, Surroundings {
     const session = str(params.sessionId);
     return session === undefined
       ? onVendor(this, method, params, null, null)
-      : onVendor(this, method, params, this.session(session), this.#address(session));
+      : onVendor(this, method, params, this.session(session), this.address(session));
   }
 
   #onExit(exit: JsonRecord): Translation[] {
@@ -308,10 +305,19 @@ export class AcpTranslator implements Translator, Surroundings {
     return told.length > 0 ? told : [mapped(null, "exit")];
   }
 
+  /** The call of the sub-agent whose session this is. */
+  #callOf(id: string): string | null {
+    return this.#children.get(id)?.key ?? null;
+  }
+
+  #addressOf(id: string | null): string | null {
+    return id === null ? null : this.address(id);
+  }
+
   /** A sub-agent's updates belong to its parent's session. */
-  #address(id: string): string {
+  address(id: string): string {
     const child = this.#children.get(id);
-    return child === undefined ? id : this.#address(child.parent.id);
+    return child === undefined ? id : this.address(child.parent.id);
   }
 }
 

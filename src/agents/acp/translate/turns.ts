@@ -1,9 +1,10 @@
 // Turns: v1 begins one with our prompt and ends it with the prompt's answer; v2 answers at once and reports the turn by state_update.
 import type { Draft } from "../../../schema/draft.ts";
 import type { StopReason } from "../../../schema/event-data.ts";
-import { arr, isRecord, type JsonRecord, own, rec, str } from "../../json.ts";
+import { arr, isRecord, type JsonRecord, own, rec, records, str } from "../../json.ts";
 import { blockParts, textOfParts } from "./blocks.ts";
 import { type Fault, faultOf, faultOfText } from "./errors.ts";
+import { type Meaning, means, unknown } from "./meaning.ts";
 import { closeMessage, flushHeld, refusalItem, settleEcho, userItem } from "./messages.ts";
 import { closePlans } from "./plans.ts";
 import { type RpcError, readError } from "./rpc.ts";
@@ -70,27 +71,59 @@ export function onPromptAnswer(
     state.queue = state.queue.filter((prompt) => prompt.id !== id);
     return [];
   }
-  if ("error" in answer) return endTurn(state, around, faultWith(state, answer.error), {});
+  // Whatever it says of it: it was told to stop, and it has stopped.
+  if ("error" in answer)
+    return endTurn(state, around, state.cancelSent ? { stop: "interrupted", error: null } : faultWith(state, answer.error), {});
   const result = rec(answer.result);
   if (str(result.stopReason) === undefined && around.version >= 2) return [];
   return endTurn(state, around, endOf(state, around, result), result);
 }
 
 /** v2: running, requires_action, idle. */
-export function onStateUpdate(state: SessionState, around: Surroundings, update: JsonRecord): Draft[] {
+export function onStateUpdate(state: SessionState, around: Surroundings, update: JsonRecord): Meaning {
   switch (str(update.state)) {
     case "running":
     case "requires_action":
-      return startTurn(state, state.current === null ? "agent" : "client");
+      return means(startTurn(state, state.current === null ? "agent" : "client"));
     case "idle": {
-      if (state.turn === "none") return [];
-      if (update.stopReason !== "error") return endTurn(state, around, endOf(state, around, update), update);
-      return endTurn(state, around, faultWith(state, readError(rec(update.error))), update);
+      const drafts = onIdle(state, around, update);
+      const strange = update.stopReason === "error" || update.stopReason === null ? null : strangeStop(update.stopReason);
+      return strange === null ? means(drafts) : unknown(strange, drafts);
     }
+    case "unknown":
+      return means();
     default:
-      return [];
+      return unknown(`state ${str(update.state) ?? "without a name"}`);
   }
 }
+
+function onIdle(state: SessionState, around: Surroundings, update: JsonRecord): Draft[] {
+  if (state.turn === "none") return [];
+  const lasting = background(state, update.background);
+  const fault = update.stopReason === "error" ? faultWith(state, readError(rec(update.error))) : endOf(state, around, update);
+  return [...lasting, ...endTurn(state, around, fault, update)];
+}
+
+/** v2 names what goes on after the turn: the calls themselves, or the terminals they run in. */
+function background(state: SessionState, work: unknown): Draft[] {
+  const ids = new Set(
+    records(work).flatMap((each) =>
+      each.type === "terminal" ? (state.terminals.get(str(each.terminalId) ?? "")?.call ?? []) : (str(each.toolCallId) ?? []),
+    ),
+  );
+  return state.openCalls().flatMap((call): Draft[] => {
+    if (!ids.has(call.id)) return [];
+    call.lasting = true;
+    return [
+      { do: "item.update", key: call.key, outlives_turn: true },
+      ...(call.resultOpen ? [{ do: "item.update", key: call.resultKey, outlives_turn: true } as const] : []),
+    ];
+  });
+}
+
+/** Null: a way to stop that is known, or none. */
+export const strangeStop = (reason: unknown): string | null =>
+  reason === undefined || own(STOPS, str(reason) ?? "") !== undefined ? null : `stop reason ${String(reason)}`;
 
 const STOPS: Record<string, StopReason> = {
   end_turn: "end_turn",
@@ -152,7 +185,7 @@ export function endTurn(state: SessionState, around: Surroundings, fault: Fault,
     ...(fault.stop === "error" && fault.error !== null ? { error_code: fault.error.code } : {}),
     ...(usage === null ? {} : { usage }),
   });
-  for (const call of state.openCalls()) call.state = "ended";
+  for (const call of state.openCalls()) if (!call.lasting) Object.assign(call, { state: "ended", cut: call.state === "open" });
   state.turn = "none";
   state.current = null;
   state.origin = null;

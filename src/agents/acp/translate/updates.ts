@@ -9,7 +9,8 @@ import { closeMessage, onChunk, onSessionMessage, onWholeMessage } from "./messa
 import { onPlan, onPlanRemoved, onPlanUpdate } from "./plans.ts";
 import type { SessionState, Surroundings } from "./session-state.ts";
 import { onTerminalUpdate } from "./terminals.ts";
-import { closeDenied, onToolCall } from "./tools.ts";
+import { strangeContent } from "./tool-output.ts";
+import { closeDenied, lateResult, onToolCall } from "./tools.ts";
 import { onStateUpdate } from "./turns.ts";
 import { contextUsage } from "./usage.ts";
 
@@ -22,16 +23,16 @@ export const VARIANTS: Record<string, Handler> = {
   agent_thought_chunk: (state, around, update, child) =>
     before(closeDenied(state, around), onChunk(state, around, "agent_thought_chunk", update, child)),
   user_message_chunk: (state, around, update, child) => onChunk(state, around, "user_message_chunk", update, child),
-  agent_message: (state, _around, update) => onWholeMessage(state, "agent_message", update),
-  agent_thought: (state, _around, update) => onWholeMessage(state, "agent_thought", update),
-  user_message: (state, _around, update) => onWholeMessage(state, "user_message", update),
-  tool_call: (state, around, update, child) => means(onToolCall(state, around, update, "tool_call", child)),
-  tool_call_update: (state, around, update, child) => means(onToolCall(state, around, update, "tool_call_update", child)),
-  tool_call_content_chunk: (state, around, update, child) => means(onContentChunk(state, around, update, child)),
+  agent_message: (state, _around, update, child) => onWholeMessage(state, "agent_message", update, child),
+  agent_thought: (state, _around, update, child) => onWholeMessage(state, "agent_thought", update, child),
+  user_message: (state, _around, update, child) => onWholeMessage(state, "user_message", update, child),
+  tool_call: (state, around, update, child) => onCallUpdate(state, around, update, "tool_call", child),
+  tool_call_update: (state, around, update, child) => onCallUpdate(state, around, update, "tool_call_update", child),
+  tool_call_content_chunk: (state, around, update, child) => onContentChunk(state, around, update, child),
   terminal_update: (state, _around, update) => means(onTerminalUpdate(state, update, false)),
   terminal_output_chunk: (state, _around, update) => means(onTerminalUpdate(state, update, true)),
-  plan: (state, _around, update) => onPlan(state, update),
-  plan_update: (state, _around, update) => onPlanUpdate(state, update),
+  plan: (state, _around, update, child) => onPlan(state, update, child),
+  plan_update: (state, _around, update, child) => onPlanUpdate(state, update, child),
   plan_removed: (state, _around, update) => onPlanRemoved(state, update),
   available_commands_update: (state, _around, update) => means(commandsChanged(state, update.availableCommands)),
   current_mode_update: (state, around, update) => onModeUpdate(state, around, update),
@@ -45,11 +46,11 @@ export const VARIANTS: Record<string, Handler> = {
       title: str(update.title) ?? "",
       description: str(update.description) ?? null,
     }),
-  compaction_update: (state, _around, update) => means(onCompaction(state, update)),
+  compaction_update: (state, _around, update) => onCompaction(state, update),
   compaction_summary_chunk: (state, _around, update) => means(onSummaryChunk(state, update)),
-  state_update: (state, around, update) => means(onStateUpdate(state, around, update)),
-  session_message: (_state, _around, update) => onSessionMessage(update, false),
-  session_message_chunk: (_state, _around, update) => onSessionMessage(update, true),
+  state_update: (state, around, update) => onStateUpdate(state, around, update),
+  session_message: (state, _around, update) => onSessionMessage(state, update, false),
+  session_message_chunk: (state, _around, update) => onSessionMessage(state, update, true),
 };
 
 /** Variants that make up the history: what a replay repeats. */
@@ -75,8 +76,10 @@ const HISTORY = new Set([
   "session_message_chunk",
 ]);
 
-/** Settings of a sub-agent are not the session's. */
+/** Settings of a sub-agent are not the session's, and neither is its context. */
 const OWN_ONLY = new Set([
+  "compaction_update",
+  "compaction_summary_chunk",
   "available_commands_update",
   "current_mode_update",
   "config_option_update",
@@ -107,7 +110,37 @@ function onModeUpdate(state: SessionState, around: Surroundings, update: JsonRec
   return mode === undefined ? unknown("mode update without a mode") : means(modeChanged(state, around, mode));
 }
 
-function onContentChunk(state: SessionState, around: Surroundings, update: JsonRecord, child: string | null): Draft[] {
+const CALL_STATES: ReadonlySet<unknown> = new Set([
+  undefined,
+  null,
+  "pending",
+  "in_progress",
+  "paused",
+  "completed",
+  "failed",
+  "cancelled",
+]);
+
+/** What is understood of it is told, also when something else in it is not. */
+function onCallUpdate(
+  state: SessionState,
+  around: Surroundings,
+  update: JsonRecord,
+  sighting: "tool_call" | "tool_call_update",
+  child: string | null,
+): Meaning {
+  if (str(update.toolCallId) === undefined) return unknown("tool call without an id");
+  const late = sighting === "tool_call_update" ? lateResult(state, update) : null;
+  if (late !== null) return notes("late_tool_result", late);
+  const drafts = onToolCall(state, around, update, sighting, child);
+  const strange = [
+    ...(CALL_STATES.has(update.status) ? [] : [`status ${String(update.status)} of a tool call`]),
+    ...strangeContent(update.content),
+  ];
+  return strange.length === 0 ? means(drafts) : unknown(strange.join(", "), drafts);
+}
+
+function onContentChunk(state: SessionState, around: Surroundings, update: JsonRecord, child: string | null): Meaning {
   const call = state.calls.get(str(update.toolCallId) ?? "");
   const piece = rec(update.content);
   const known = call?.state === "open" ? call.content : [];
@@ -118,7 +151,8 @@ function onContentChunk(state: SessionState, around: Surroundings, update: JsonR
     text !== undefined && lastText !== undefined && piece.type === "content" && last?.type === "content"
       ? [...known.slice(0, -1), { type: "content", content: { type: "text", text: lastText + text } }]
       : [...known, piece];
-  return onToolCall(state, around, { toolCallId: update.toolCallId, content, status: "in_progress" }, "tool_call_update", child);
+  const whole = { toolCallId: update.toolCallId, content, status: "in_progress" };
+  return onCallUpdate(state, around, whole, "tool_call_update", child);
 }
 
 function onSessionInfo(state: SessionState, update: JsonRecord): Draft[] {
@@ -147,24 +181,24 @@ function onCodexInfo(state: SessionState, codex: JsonRecord): Draft[] {
   return [];
 }
 
-function onCompaction(state: SessionState, update: JsonRecord): Draft[] {
+function onCompaction(state: SessionState, update: JsonRecord): Meaning {
   const id = str(update.compactionId) ?? "";
   const known = state.compactions.get(id) ?? { done: false, summary: "" };
   state.compactions.set(id, known);
   const status = str(update.status);
-  if (status === "in_progress") return known.done ? [] : [{ do: "status", status: { status: "compacting" } }];
+  if (status === "in_progress") return means(known.done ? [] : [{ do: "status", status: { status: "compacting" } }]);
+  if (status !== "completed" && status !== "failed" && status !== "cancelled")
+    return unknown(`compaction of status ${status ?? "none"}`);
   // claude 0.99 says completed twice.
-  if (known.done) return [];
+  if (known.done) return means();
   known.done = true;
   const running: Draft = { do: "status", status: { status: "running" } };
-  if (status === "failed") {
-    const message = str(update.error) ?? "The agent could not compact the session.";
-    return [{ do: "event", type: "agent.notice", data: { name: "compaction_failed", detail: message } }, running];
-  }
-  if (status !== "completed") return [running];
+  if (status === "failed")
+    return notes("compaction_failed", str(update.error) ?? "The agent could not compact the session.", [running]);
+  if (status === "cancelled") return means([running]);
   const summary = textOfParts(blockParts(update.summary)) || known.summary;
   const trigger = /^\/(?:compact|compress|summari[sz]e)/.test(state.current?.text ?? "") ? "manual" : "auto";
-  return [{ do: "event", type: "session.compacted", data: { trigger, ...(summary === "" ? {} : { summary }) } }, running];
+  return means([{ do: "event", type: "session.compacted", data: { trigger, ...(summary === "" ? {} : { summary }) } }, running]);
 }
 
 function onSummaryChunk(state: SessionState, update: JsonRecord): Draft[] {
