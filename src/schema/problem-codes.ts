@@ -1,6 +1,11 @@
 // Every code a client can meet, with its HTTP status and what it means. HTTP, command line and SDK show the same code; the docs page is made from this table.
 
 export const problemCodes = {
+  malformed_request: {
+    status: 400,
+    title: "The bytes are no HTTP request",
+    advice: "Send HTTP/1.1 with valid headers, and a body that is as long as they say.",
+  },
   invalid_json: { status: 400, title: "The body is not JSON", advice: "Send valid JSON with content-type application/json." },
   invalid_request: {
     status: 400,
@@ -215,6 +220,16 @@ export const problemCodes = {
     status: 412,
     title: "The approved input is not the requested one",
     advice: "Read the request again and answer that.",
+  },
+  request_timeout: {
+    status: 408,
+    title: "The request did not come to its end",
+    advice: "Send its headers and its body without long pauses.",
+  },
+  headers_too_large: {
+    status: 431,
+    title: "The headers are too long",
+    advice: "Send less than 32 kB of address and headers together.",
   },
   body_too_large: {
     status: 413,

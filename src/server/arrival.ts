@@ -3,6 +3,8 @@
  * that holds for all others is kept here. A streamed body may take long, but must not stand still.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ProblemError } from "../schema/problem-codes.ts";
+import { closeWithProblem } from "./problems.ts";
 
 /** Of any request, imports included. */
 export const LONGEST_REQUEST_MS = 12 * 60 * 60_000;
@@ -37,6 +39,6 @@ export function takeTime(request: IncomingMessage, response: ServerResponse, sti
 
 function giveUp({ complete, socket }: IncomingMessage, { headersSent }: ServerResponse): void {
   if (complete) return;
-  if (!headersSent) socket.write("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n");
-  socket.destroySoon();
+  if (headersSent) socket.destroySoon();
+  else closeWithProblem(socket, new ProblemError("request_timeout"));
 }

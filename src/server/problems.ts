@@ -1,5 +1,6 @@
 // Every error a client can meet, as RFC 9457. What is not known becomes `internal`, and its text stays in the daemon's log.
-import type { ServerResponse } from "node:http";
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import { AgentError } from "../agents/contract.ts";
 import { LogError } from "../log/log-error.ts";
 import { type ProblemCode, ProblemError, problemCodes } from "../schema/problem-codes.ts";
@@ -137,12 +138,22 @@ export const problemHeaders = (error: ProblemError): Record<string, string> => (
 
 /** For refusals before routing, where there is no Fastify reply yet. The connection is not used again: its body was not read. */
 export function writeProblem(response: ServerResponse, error: ProblemError): void {
-  const body = JSON.stringify(problemOf(error));
-  response.writeHead(error.status, {
-    ...securityHeaders,
-    ...problemHeaders(error),
-    "content-length": Buffer.byteLength(body),
-    connection: "close",
-  });
+  const { headers, body } = closing(error);
+  response.writeHead(error.status, headers);
   response.end(body);
+}
+
+/** Where there is not even a response: bytes that are no request, one that does not come to its end, an upgrade. */
+export function closeWithProblem(socket: Duplex, error: ProblemError): void {
+  const { headers, body } = closing(error);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ""}\r\n${lines.join("")}\r\n${body}`, () =>
+    socket.destroy(),
+  );
+}
+
+function closing(error: ProblemError): { headers: Record<string, string>; body: string } {
+  const body = JSON.stringify(problemOf(error));
+  const length = String(Buffer.byteLength(body));
+  return { headers: { ...securityHeaders, ...problemHeaders(error), "content-length": length, connection: "close" }, body };
 }

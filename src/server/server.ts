@@ -26,6 +26,7 @@ import { addHeavyReads } from "./heavy-reads.ts";
 import { addIdempotency, Idempotency } from "./idempotency.ts";
 import { parseJson } from "./json-body.ts";
 import { LinkPages, type MadeLink } from "./link-pages.ts";
+import { refuseMalformed } from "./malformed.ts";
 import { Metrics } from "./metrics.ts";
 import { NodeRequests } from "./node-requests.ts";
 import { OpenStreams } from "./open-streams.ts";
@@ -142,6 +143,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     routerOptions: { maxParamLength: 512 },
     // Not made: `configure` sets ours. Those of fastify cost a tenth of the daemon's start, and are left out of the bundle.
     schemaController: { compilersFactory: { buildValidator: notUsed, buildSerializer: notUsed } },
+    // Ours is on both servers already.
+    clientErrorHandler: () => {},
     frameworkErrors: (error, _, reply) => void sendProblem(reply.headers(securityHeaders), toProblemError(error)),
     serverFactory: (handler) => {
       http = createGuardedServer(options, guard, origins, nodes, handler);
@@ -229,6 +232,7 @@ function createGuardedServer(
   });
   // Node leaves out what comes after so many headers, without a word: then nobody could see an Origin that stands there. Their size is limited.
   server.maxHeadersCount = 0;
+  refuseMalformed(server);
   const pipelining = new Pipelining();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     leaveUnreadBody(request, response);

@@ -68,6 +68,8 @@ export class SessionSocket implements OpenStream {
   readonly #inbox: { data: Buffer; binary: boolean }[] = [];
   /** Messages are sent to the agent in the order they came, whatever their attachments take. */
   #sending: Promise<unknown> = Promise.resolve();
+  /** The last one counts that the client said, whichever takes longer to be looked at. */
+  #placing: Promise<unknown> = Promise.resolve();
 
   constructor(ws: WebSocket, { session, caller, request, redactor }: Connected, context: ServerContext) {
     this.tokenId = caller.id;
@@ -119,7 +121,8 @@ export class SessionSocket implements OpenStream {
     this.#subscription?.close();
     this.#subscription = null;
     this.#encoding = false;
-    if (!following) return;
+    // A client may be gone before its wish was looked at: nobody would end what is begun now.
+    if (!following || this.#ws.readyState !== this.#ws.OPEN) return;
     const { after, encoding } = following;
     const stream = this.#stream;
     this.#subscription = stream.subscribe({
@@ -215,6 +218,14 @@ export class SessionSocket implements OpenStream {
     this.#work();
   }
 
+  async #place(message: ClientMessage & { op: "subscribe" | "unsubscribe" }): Promise<void> {
+    if (message.op === "unsubscribe") return this.#follow(null);
+    const { dialects, redactions } = this.#context;
+    const after = message.after ?? 0;
+    await mustReach(this.#stream, after, message.epoch);
+    this.#follow({ after, encoding: encodingOf(message, dialects, redactions.reader(this.#caller)) });
+  }
+
   /** The same checks and the same audit record as over HTTP. */
   async #admitted(message: ClientMessage): Promise<unknown> {
     const { tokens, access, audit } = this.#context;
@@ -297,14 +308,12 @@ export class SessionSocket implements OpenStream {
         return (await context.manager.get(id)).pending();
       case "session":
         return (await context.manager.get(id)).view();
-      case "subscribe": {
-        const { dialects, redactions } = this.#context;
-        const after = message.after ?? 0;
-        await mustReach(this.#stream, after, message.epoch);
-        return this.#follow({ after, encoding: encodingOf(message, dialects, redactions.reader(this.#caller)) });
+      case "subscribe":
+      case "unsubscribe": {
+        const placed = this.#placing.then(() => this.#place(message));
+        this.#placing = placed.catch(() => {});
+        return placed;
       }
-      case "unsubscribe":
-        return this.#follow(null);
       default:
         return message satisfies never;
     }

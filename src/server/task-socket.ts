@@ -105,6 +105,7 @@ export class TaskSocket implements OpenStream {
     this.#life.start();
     const { tasks, taskId, caller, task } = this.#about;
     this.#push({ type: "hello", task: await tasks.info(taskId), role: caller.role, version: this.#context.version });
+    if (this.#closed) return;
     this.#unfollow = task.follow(() => this.#pump());
     this.#pump();
   }

@@ -71,7 +71,7 @@ export type TestServer = {
 
 export async function startTestServer(
   options: Partial<ServerOptions> & { token?: string } = {},
-  address = { host: "127.0.0.1", port: 0 },
+  address: { host: string; port: number; socket?: string } = { host: "127.0.0.1", port: 0 },
 ): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "dragoman-server-"));
   const core = await openCore({

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import WebSocket from "ws";
 import type { UniversalEvent } from "../schema/event.ts";
@@ -115,6 +116,19 @@ describe("a session over WebSocket", () => {
     await client.call("5", "subscribe", { after: 0 });
     await client.event("session.started");
     expect(await client.call("6", "subscribe", { after: 9999 })).toMatchObject({ problem: { code: "cursor_too_large" } });
+  });
+
+  it("follows from where it was told last, however many orders came at once", async () => {
+    const client = await connect("?subscribe=false");
+    const { _socket: socket } = client.ws as unknown as { _socket: Socket };
+    socket.cork();
+    client.ws.send(JSON.stringify({ op: "subscribe", after: 0 }));
+    const answer = client.call("none", "unsubscribe");
+    socket.uncork();
+    await answer;
+    await server.play(new URL(client.ws.url).pathname.split("/")[3] ?? "", "hello");
+    await client.call("read", "session");
+    expect(client.events).toEqual([]);
   });
 
   it("sends messages to the agent in the order they came", async () => {

@@ -1,7 +1,7 @@
 /**
  * WebSocket upgrades: the same checks as every request, before a socket is accepted. What happens on the socket is the session socket's business.
  */
-import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
 import { ProblemError } from "../schema/problem-codes.ts";
@@ -11,8 +11,7 @@ import { type Look, lookForTask, ownerOf, unreachable } from "./fleet.ts";
 import type { FleetPort } from "./fleet-port.ts";
 import type { NodeRequests } from "./node-requests.ts";
 import type { OriginGuard } from "./origin-guard.ts";
-import { problemHeaders, problemOf, toProblemError } from "./problems.ts";
-import { securityHeaders } from "./security-headers.ts";
+import { closeWithProblem, toProblemError } from "./problems.ts";
 import type { ServerContext } from "./server-context.ts";
 import { SessionSocket } from "./session-socket.ts";
 import { readSubscribeQuery } from "./socket-messages.ts";
@@ -33,8 +32,8 @@ export function createUpgradeHandler(
   nodes: NodeRequests,
   onAccepted: (socket: IncomingMessage["socket"]) => void,
 ): UpgradeHandler {
-  const serverFor = (maxPayload: number): WebSocketServer =>
-    new WebSocketServer({
+  const serverFor = (maxPayload: number): WebSocketServer => {
+    const server = new WebSocketServer({
       noServer: true,
       maxPayload,
       perMessageDeflate: false,
@@ -43,6 +42,10 @@ export function createUpgradeHandler(
       // A token may stand among the offered protocols; it is never sent back.
       handleProtocols: (offered) => (offered.has(PROTOCOL) ? PROTOCOL : false),
     });
+    return server.on("wsClientError", (error, socket) =>
+      refuse(socket, new ProblemError("malformed_request", `This is no WebSocket handshake: ${error.message}.`), context),
+    );
+  };
   // Who may only look has nothing large to say.
   const [looking, acting] = [serverFor(OBSERVE_BYTES), serverFor(context.limits.body_bytes)];
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
@@ -140,13 +143,5 @@ function decode(part: string): string {
 function refuse(socket: Duplex, error: ProblemError, { logger, metrics }: ServerContext): void {
   if (error.code === "internal") logger.error({ err: error.cause }, "upgrade failed");
   metrics.countRequest("GET", "/v1/sessions/:id/ws", error.status);
-  const body = JSON.stringify(problemOf(error));
-  const headers = {
-    ...securityHeaders,
-    ...problemHeaders(error),
-    "content-length": String(Buffer.byteLength(body)),
-    connection: "close",
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ""}\r\n${lines.join("")}\r\n${body}`);
+  closeWithProblem(socket, error);
 }
