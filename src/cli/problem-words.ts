@@ -7,6 +7,7 @@ import type { DragomanError } from "../client/error.ts";
 /** What to type for what a route does. */
 const COMMANDS: Readonly<Record<string, string>> = {
   "GET /v1/auth": "dragoman token ls",
+  "GET /v1/auth/tokens": "dragoman token ls",
   "GET /v1/sessions": "dragoman ls -a",
   "DELETE /v1/sessions/{id}": "dragoman rm",
   "GET /v1/sessions/{id}/pending": "dragoman pending",

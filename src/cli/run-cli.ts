@@ -101,6 +101,7 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
     if (command.startsDaemon && isLocal(values, terminal)) await startFor({ values, terminal, say });
     return findDaemon(values, terminal);
   };
+  mustTake(command, positionals);
   const words = await resolveSessions(command, positionals, daemon, terminal);
   const session = text(values, "session");
   if (session !== undefined && command.options?.session) values.session = await sessionId(session, daemon);
@@ -132,6 +133,13 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** A word that nobody reads was meant somehow: `ls done` is not all sessions. How many there may be, the usage says. */
+function mustTake({ name, usage }: Command, words: string[]): void {
+  const most = usage.slice(name.length).replace(/--[\w-]+(?: <[^>]*>)?|\[options\]/g, "");
+  const surplus = most.includes("…") ? undefined : words[most.match(/<[^>]*>|[\w|]+/g)?.length ?? 0];
+  if (surplus !== undefined) throw new UsageError(`${JSON.stringify(surplus)} is one word too many`);
 }
 
 /** Only the daemon of this machine is started unasked. */

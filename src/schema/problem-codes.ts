@@ -62,6 +62,11 @@ export const problemCodes = {
     title: "The agent was never verified here",
     advice: "Run `dragoman verify <agent>` on the daemon's machine, with the daemon's data directory.",
   },
+  token_not_found: {
+    status: 404,
+    title: "No token with this id",
+    advice: "It has ended already, or this is the token itself and not its id. List the ids with GET /v1/auth/tokens.",
+  },
   permission_not_found: {
     status: 404,
     title: "No such permission",

@@ -219,6 +219,7 @@ describe("files of a session", () => {
     await expect(files.read("src/a.ts", { start: 100 })).rejects.toMatchObject({ code: "range_not_satisfiable" });
     await expect(files.write("x", {})).rejects.toMatchObject({ code: "invalid_request" });
     await expect(files.search("(", { regex: true })).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(files.search("x", { glob: "a\0" })).rejects.toMatchObject({ code: "invalid_request" });
     await expect(files.read("a\0b")).rejects.toMatchObject({ code: "invalid_request" });
     await expect(client.session("nobody").files.list()).rejects.toMatchObject({ code: "session_not_found" });
     rmSync(directory, { recursive: true });

@@ -185,6 +185,19 @@ describe("tokens", () => {
     expect((await server.raw("GET", "/v1/sessions", asChild)).status).toBe(401);
   });
 
+  it("are not said to be ended when they were not: the secret instead of the id, one that has ended, a root token", async () => {
+    const made = JSON.parse((await server.call("POST", "/v1/auth/tokens", { role: "observe" })).text);
+    const asMade = { authorization: `Bearer ${made.token}` };
+    const end = async (id: string) => problem(await server.call("DELETE", `/v1/auth/tokens/${id}`)).code;
+    expect(await end(made.token)).toBe("token_not_found");
+    expect((await server.raw("GET", "/v1/auth", asMade)).status).toBe(200);
+    expect((await server.call("GET", "/v1/audit?limit=3")).text).not.toContain(made.token);
+    expect((await server.call("DELETE", `/v1/auth/tokens/${made.token_id}`)).status).toBe(204);
+    expect(await end(made.token_id)).toBe("token_not_found");
+    const { token_id } = JSON.parse((await server.call("GET", "/v1/auth")).text);
+    expect(await end(token_id)).toBe("unsupported");
+  });
+
   it("do not stand in replies or in the daemon's log", async () => {
     await login();
     for (const name of ["token", "%74oken", "a=b&tok%65n", "TOKEN", "access_token", "%6Bey"])

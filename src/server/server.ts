@@ -328,7 +328,9 @@ function settling(request: FastifyRequest, release: () => void, { audit }: Serve
     const { config } = request.routeOptions;
     if (config.unaudited || isSentOn(request) || (request.method === "GET" && status !== 403)) return;
     const params = request.params as { id?: string; token?: string; request?: string; task?: string };
-    const target = params.token ?? params.request ?? params.task;
+    // Only an id is kept: somebody may have given the token itself.
+    const token = params.token?.startsWith("tok_") ? params.token : undefined;
+    const target = token ?? params.request ?? params.task;
     audit.record({
       operation: config.operation ?? `${request.method} ${request.routeOptions.url}`,
       outcome: status < 400 ? "done" : status < 500 ? "refused" : "failed",

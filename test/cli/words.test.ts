@@ -90,6 +90,24 @@ describe("errors", () => {
     }
   });
 
+  it("name a word that the command would not read", async () => {
+    for (const args of [
+      ["ls", "done"],
+      ["show", "latest", "more"],
+      ["serve", "more", "--port", "0"],
+      ["token", "ls", "more"],
+      ["completion", "bash", "more"],
+    ]) {
+      const { code, err } = await run(args);
+      expect([args, code, err]).toEqual([args, 2, expect.stringMatching(/"(?:done|more)" is one word too many\.\nUsage: /)]);
+    }
+  });
+
+  it("say that no token was ended, where none was", async () => {
+    const { code, err } = await run(["token", "revoke", "nobody"]);
+    expect([code, err]).toEqual([1, expect.stringMatching(/not its id\. List the ids with `dragoman\s+token\s+ls`/)]);
+  });
+
   it("name the agent that was probably meant", async () => {
     for (const args of [
       ["run", "mok", "hi"],

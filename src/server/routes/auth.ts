@@ -254,7 +254,7 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
     "/v1/auth/tokens/:token",
     {
       schema: {
-        params: Type.Object({ token: Type.String({ description: "The new token. It is shown this once.", maxLength: 100 }) }),
+        params: Type.Object({ token: Type.String({ description: "Its id, as the list of tokens has it", maxLength: 100 }) }),
       },
       config: {
         tag,
@@ -262,17 +262,27 @@ export function authRoutes(app: App, context: ServerContext, authenticator: Auth
         reach: "all",
         operation: "revokeToken",
         summary: "End a token that was made, and all made by it. Their open streams are closed.",
-        replies: { 204: { description: "Ended, or there was none" } },
+        replies: { 204: { description: "Ended" } },
       },
     },
     async ({ params }, reply) => {
       await tokens.look();
-      if (tokens.revoke(params.token)) streams.closeRevoked();
+      if (!tokens.revoke(params.token)) throw notEnded(tokens.list().some(({ id }) => id === params.token));
+      streams.closeRevoked();
       await tokens.saved();
       return reply.code(204).send();
     },
   );
 }
+
+/** Who wants to end a token and gave something else must not think that it was ended. */
+const notEnded = (isRoot: boolean): ProblemError =>
+  isRoot
+    ? new ProblemError(
+        "unsupported",
+        "A root token is not revoked but replaced: write another one into its file in the data directory.",
+      )
+    : new ProblemError("token_not_found");
 
 export function callerOf({ caller }: Pick<FastifyRequest, "caller">): Caller {
   if (!caller) throw new Error("a route with a role has a caller");

@@ -43,6 +43,7 @@ export async function searchText(
 ): Promise<SearchResult> {
   if (query === "" || query.includes("\0") || query.includes("\n"))
     throw new FilesError("invalid_pattern", query, "Search for a text of one line.");
+  if (options.glob?.includes("\0")) throw new FilesError("invalid_pattern", options.glob, "No file has a NUL in its name.");
   // Git's patterns reach as far as the repository does.
   if (options.glob?.split(/[/\\]/).includes(".."))
     throw new FilesError("path_outside", options.glob, `${options.glob} leads out of the workspace: leave out the \`..\`.`);
