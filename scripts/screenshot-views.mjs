@@ -60,6 +60,13 @@ async function terminal(page) {
   await page.locator(".terminal .xterm-rows").getByText("total").first().waitFor();
 }
 
+async function files(page) {
+  await tab("Files")(page);
+  await page.getByRole("treeitem", { name: "src" }).click();
+  await page.getByRole("treeitem", { name: "line-reader.js" }).click();
+  await page.locator(".file-preview, .code-block").first().waitFor();
+}
+
 async function rewind(page) {
   await tab("Changes", ".changed-file")(page);
   await page.getByRole("button", { name: "Rewind…" }).last().click();
@@ -67,7 +74,7 @@ async function rewind(page) {
 }
 
 /** `docs`: the picture of the docs, as [name, theme, width]. `on`: another daemon than the one with the sessions. */
-export function viewsOf({ main, asking, question, running, edited, failed, steps, ended }) {
+export function viewsOf({ main, asking, question, running, failed, steps, ended }) {
   const session = (handle) => `/sessions/${handle.id}`;
   const turns = { hash: session(main), wait: ".turn-end" };
   return [
@@ -93,16 +100,16 @@ export function viewsOf({ main, asking, question, running, edited, failed, steps
     { name: "charts", ...turns, act: tab("Charts", ".chart canvas") },
     {
       name: "changes",
-      hash: session(edited),
+      hash: session(main),
       wait: ".turn-end",
       act: tab("Changes", ".changed-file"),
       docs: ["changes", "light", 1440],
     },
-    { name: "files", hash: session(edited), wait: ".turn-end", act: tab("Files", ".file-tree, .files") },
-    { name: "rewind", hash: session(edited), wait: ".turn-end", act: rewind },
+    { name: "files", hash: session(main), wait: ".turn-end", act: files },
+    { name: "rewind", hash: session(main), wait: ".turn-end", act: rewind },
     { name: "artifacts", ...turns, act: tab("Artifacts") },
     { name: "requests", ...turns, act: tab("Requests") },
-    { name: "terminal", hash: session(edited), wait: ".turn-end", act: terminal },
+    { name: "terminal", hash: session(main), wait: ".turn-end", act: terminal },
     { name: "palette", ...turns, act: (page) => page.keyboard.press("Control+k"), docs: ["palette", "light", 1440] },
     { name: "agents", hash: "/agents", wait: ".verify", docs: ["agents", "light", 1440] },
     { name: "matrix", hash: "/agents", wait: ".verify", act: (page) => page.locator(".matrix").scrollIntoViewIfNeeded() },

@@ -1,6 +1,7 @@
 // The last line of a session in the list: whole words of the end of a text, without marks of Markdown.
 import { describe, expect, it } from "vitest";
-import { lastLineOf } from "../../inspector/src/state/last-line-of.ts";
+import { lastLineOf, lineOf } from "../../inspector/src/state/last-line-of.ts";
+import type { Item } from "../../src/schema/item.ts";
 
 describe("the last line", () => {
   it("is the last one of several, without marks", () => {
@@ -18,5 +19,19 @@ describe("the last line", () => {
   it("of one long sentence begins with a word", () => {
     expect(lastLineOf(`${"word ".repeat(100)}end`)).toMatch(/^… word .* end$/);
     expect(lastLineOf("x".repeat(500))).toBe(`… ${"x".repeat(200)}`);
+  });
+
+  it("of a call is what its card says, and of a question what it asks", () => {
+    const line = (part: object, status = "in_progress") =>
+      lineOf({ kind: "tool_call", status, content: [{ type: "tool_call", call_id: "c", ...part }] } as unknown as Item)?.text;
+    const search = { name: "web_search", tool_kind: "web_search", arguments: '{"query":"dead links"}' };
+    expect(line(search)).toBe("Searching the web dead links");
+    expect(line({ name: "bash", tool_kind: "shell", arguments: '{"command":"npm test"}' }, "completed")).toBe("Ran npm test");
+    const ask = {
+      name: "ask",
+      tool_kind: "question",
+      arguments: '{"questions":[{"question":"Which colour?"},{"question":"Why?"}]}',
+    };
+    expect(line(ask)).toBe("Which colour?");
   });
 });

@@ -165,6 +165,37 @@ describe("transcript fold", () => {
     expect(rows.filter(({ depth }) => depth === 1).map(({ key }) => key)).toEqual(["prompt", "work", "status", "outcome call"]);
   });
 
+  it("leaves out a question that waits where its call stands, and shows the answer", () => {
+    const asks = { type: "tool_call" as const, name: "ask", arguments: "{}", call_id: "q", tool_kind: "question" as const };
+    const question = {
+      ...{ question_id: "q1", prompt: "Which?", options: [], response: null, questions: [], call_id: "q", item_id: "call" },
+      status: "requested" as const,
+    };
+    const events = [
+      event(1, "turn.started", { turn_id: "t", initiator: "client" }),
+      event(2, "item.started", { item: item("call", { kind: "tool_call", content: [asks] }) }),
+      event(3, "question.requested", question),
+    ];
+    const keys = (list: UniversalEvent[]): string[] => buildRows(applied(list), new Map()).map(({ key }) => key);
+    expect(keys(events)).not.toContain("q1");
+    expect(keys(events.with(2, event(3, "question.requested", { ...question, item_id: null })))).toContain("q1");
+    expect(keys([...events, event(4, "question.resolved", { ...question, status: "answered", answers: [["A"]] })])).toContain(
+      "q1",
+    );
+  });
+
+  it("knows which turn has a plan of its own", () => {
+    const plan = { type: "plan" as const, entries: [{ text: "Look", status: "pending" as const }] };
+    const events = [
+      event(1, "turn.started", { turn_id: "t", initiator: "client" }),
+      event(2, "item.started", { item: item("todo", { kind: "status", content: [plan] }) }),
+      event(3, "turn.ended", { turn_id: "t", stop_reason: "end_turn" }),
+      event(4, "turn.started", { turn_id: "next", initiator: "client" }),
+    ];
+    expect(applied(events).showsPlan("t")).toBe(true);
+    expect(applied(events).showsPlan("next")).toBe(false);
+  });
+
   it("counts the time a call waited for a person apart", () => {
     expect(applied(turn(1)).waited("call")).toBe(100);
     expect(applied(turn(1)).waited("m0")).toBe(0);

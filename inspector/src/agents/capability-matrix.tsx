@@ -1,5 +1,6 @@
 /** What each agent can do, side by side: one row a capability, one column an agent. */
 import type { AgentInfo } from "../../../src/schema/session.ts";
+import { permissionModes } from "../start/new-session-form.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { scrollable } from "../ui/scrollable.ts";
@@ -71,8 +72,11 @@ function Cell({ value }: { value: unknown }) {
         <span className="sr">supported</span>
       </span>
     );
-  return <span className="matrix-words">{Array.isArray(value) ? value.join(", ") : String(value)}</span>;
+  return <span className="matrix-words">{Array.isArray(value) ? value.map(modeName).join(", ") : String(value)}</span>;
 }
+
+/** Modes of permission are called here as they are where one is chosen. */
+const modeName = (value: unknown): string => permissionModes.find(({ id }) => id === value)?.name ?? String(value);
 
 function flat(values: Record<string, unknown>): Map<string, unknown> {
   const found = new Map<string, unknown>();

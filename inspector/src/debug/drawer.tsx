@@ -6,7 +6,7 @@ import { SessionArtifacts } from "../artifacts/session-artifacts.tsx";
 import { SessionFiles } from "../files/session-files.tsx";
 import { Changes } from "../review/changes.tsx";
 import { prefer, preferences } from "../state/preferences.ts";
-import { useStore } from "../state/store.ts";
+import { useSignal, useStore } from "../state/store.ts";
 import { SessionTasks } from "../terminal/session-tasks.tsx";
 import type { TranscriptView } from "../transcript/context.ts";
 import { IconButton, Spinner } from "../ui/controls.tsx";
@@ -36,6 +36,7 @@ const views: readonly View[] = [
 
 export default function Drawer({ row, view }: { row: Session; view: TranscriptView }) {
   const reviewed = useStore(view.reviewed);
+  const replaying = useSignal(view.changed, () => view.replay !== null);
   const [tab, setTab] = useState(reviewed === null ? "timeline" : "changes");
   useEffect(() => {
     if (reviewed !== null) setTab("changes");
@@ -54,7 +55,8 @@ export default function Drawer({ row, view }: { row: Session; view: TranscriptVi
           </Tabs.List>
           <IconButton icon="cross" label="Close the drawer" onClick={() => prefer({ drawer: false })} />
         </div>
-        <Scrubber row={row} view={view} />
+        {/* Elsewhere it would say nothing, unless the transcript beside it is one of the past. */}
+        {(tab === "timeline" || replaying) && <Scrubber row={row} view={view} />}
         {views.map(({ id, show }) => (
           <Tabs.Panel key={id} className="tab-panel" value={id}>
             <Suspense fallback={<Spinner label="loading" />}>{show(row, view)}</Suspense>

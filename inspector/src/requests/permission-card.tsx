@@ -92,7 +92,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
         </p>
       )}
       {metadata.reason && !trust && (
-        <p className="dim">
+        <p className="dim request-reason">
           <Visible text={metadata.reason} />
         </p>
       )}

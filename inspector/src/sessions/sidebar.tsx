@@ -15,7 +15,7 @@ const DOORS = [
   { page: "usage", label: "Usage", icon: "chart" },
   { page: "skills", label: "Skills", icon: "flag" },
   { page: "fleet", label: "Fleet", icon: "server" },
-  { page: "daemons", label: "All daemons", icon: "plug" },
+  { page: "daemons", label: "Daemons", icon: "plug" },
   { page: "settings", label: "Settings", icon: "settings" },
 ] as const satisfies { page: string; label: string; icon: IconName }[];
 
@@ -42,25 +42,19 @@ export function Sidebar({ onNew, onFind }: { onNew(): void; onFind(): void }) {
       <WaitingButton />
       {fault && <Notice kind="error">{fault}</Notice>}
       <SessionFinder />
+      {!operate && (
+        <p className="role" title="This token can see everything and change nothing">
+          <Icon name="eye" size={14} /> read-only
+        </p>
+      )}
       <footer className="sidebar-foot">
         {DOORS.filter(({ page }) => (page === "fleet" ? inFleet : page === "daemons" ? beside : true)).map(
           ({ page, label, icon }) => (
-            <a
-              key={page}
-              href={hrefOf({ page })}
-              aria-current={here.page === page ? "page" : undefined}
-              aria-label={label}
-              title={label}
-            >
+            <a key={page} href={hrefOf({ page })} aria-current={here.page === page ? "page" : undefined}>
               <Icon name={icon} />
+              {label}
             </a>
           ),
-        )}
-        <span className="grow" />
-        {!operate && (
-          <span className="role" title="This token can see everything and change nothing">
-            <Icon name="eye" size={14} /> read-only
-          </span>
         )}
       </footer>
     </nav>

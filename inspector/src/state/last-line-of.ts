@@ -1,6 +1,8 @@
 /** One line that says what an item is about, for lists: the end of its text, or what its tool call does. */
 import type { Item } from "../../../src/schema/item.ts";
 import { speakerOf } from "../../../src/schema/speaker.ts";
+import { fieldsOf, questionsIn, type ToolCall } from "../transcript/tools/arguments.ts";
+import { describe } from "../transcript/tools/describe.ts";
 
 export type LastLine = { text: string; by: "user" | "agent" | "tool" };
 
@@ -10,10 +12,16 @@ export function lineOf(item: Item): LastLine | null {
   for (const part of item.content.toReversed()) {
     if (part.type === "text" && part.text.trim() !== "")
       return { text: lastLineOf(part.text), by: speakerOf(item) === "user" ? "user" : "agent" };
-    if (part.type === "tool_call")
-      return { text: (part.title ?? part.paths?.join(", ") ?? part.name).slice(0, LONGEST), by: "tool" };
+    if (part.type === "tool_call") return { text: callLine(part, item.status === "in_progress").slice(0, LONGEST), by: "tool" };
   }
   return null;
+}
+
+/** The words of its card; of a question what it asks. */
+function callLine(part: ToolCall, running: boolean): string {
+  const { verb, subject } = describe(part, running ? "running" : "done", "");
+  const [asked] = part.tool_kind === "question" ? questionsIn(fieldsOf(part.arguments)) : [];
+  return asked?.prompt ?? `${verb} ${subject}`.trim();
 }
 
 /** Of a long paragraph only the end, from the beginning of a sentence or at least of a word: half a word reads as a mistake. */

@@ -240,6 +240,11 @@ export class TranscriptFold {
     );
   }
 
+  /** The turn has a plan of its own, which calls of its to-do tool only repeat. */
+  showsPlan(turnId: string): boolean {
+    return this.#itemsOf(turnId).some((item) => item.kind === "status" && item.content.some((part) => part.type === "plan"));
+  }
+
   #itemsOf(turnId: string): Item[] {
     const end = this.#entries.get(`end ${turnId}`)?.sequence ?? Number.POSITIVE_INFINITY;
     const start = this.#entries.get(`start ${turnId}`)?.sequence ?? 0;

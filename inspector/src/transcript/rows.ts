@@ -72,8 +72,10 @@ function workFirst(fold: TranscriptFold, entries: Entry[]): Entry[] {
   return entries.some(isStatus) ? [...entries.filter((entry) => !isStatus(entry)), ...entries.filter(isStatus)] : entries;
 }
 
-/** A permission that only says what its tool call shows: it waits, or it was allowed without a word. */
+/** What only says what its tool call shows: a permission that waits, or was allowed without a word; a question that waits. */
 function standsInCard(fold: TranscriptFold, entry: Entry): boolean {
+  if (entry.kind === "question")
+    return entry.data.status === "requested" && fold.item(entry.data.item_id ?? "")?.kind === "tool_call";
   if (entry.kind !== "permission") return false;
   const { status, metadata } = entry.data;
   if (fold.item(metadata.item_id ?? "")?.kind !== "tool_call") return false;

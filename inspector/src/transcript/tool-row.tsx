@@ -39,7 +39,8 @@ export function ToolRow({ row }: ToolRowProps) {
   const diffs = others.flatMap((each) => (each.type === "file_ref" && each.diff ? [each.diff] : []));
   const running = call?.status === "in_progress";
   const kind = part?.tool_kind ?? "other";
-  const shown = diffs.length > 0 || kind === "plan" || others.some((each) => each.type === "image");
+  const plan = kind === "plan" && !(call?.turn_id && view.fold.showsPlan(call.turn_id));
+  const shown = diffs.length > 0 || plan || others.some((each) => each.type === "image");
   // What waits for a person is shown where it is answered.
   const asked = permission?.status === "requested" || (running && kind === "question");
   const [open, toggle] = useToggle(`tool ${row.item_id}`, !asked && (running || shown || call?.status === "failed"));
