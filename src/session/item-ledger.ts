@@ -305,7 +305,14 @@ export class ItemLedger {
 
   /** Closes what the turn left open; what outlives it stays. `cut`: the turn did not come to its own end. */
   closeTurn(turnId: string, cut: boolean): void {
-    this.#closeAllThat((entry) => entry.growing.item.turn_id === turnId && !entry.outlives, cut ? "failed" : "completed");
+    this.#closeAllThat((entry) => endsWith(turnId, entry), cut ? "failed" : "completed");
+  }
+
+  /** The calls that `closeTurn` would close. */
+  callsEndingWith(turnId: string): ReadonlySet<string> {
+    const ending = [...this.#items.open()].filter((entry) => endsWith(turnId, entry));
+    const parts = ending.flatMap(({ growing }) => growing.item.content);
+    return new Set(parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : [])));
   }
 
   closeAll(): void {
@@ -419,3 +426,5 @@ export class ItemLedger {
     return parts.map((part) => ({ ...this.#parts.stored(part, role) }));
   }
 }
+
+const endsWith = (turnId: string, { growing, outlives }: OpenItem): boolean => growing.item.turn_id === turnId && !outlives;

@@ -255,6 +255,19 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U6] a call that ends with its turn is asked about no more; one that goes on still is", () => {
+    const told = new Told()
+      .agent(START, call("a"), call("b"), { do: "item.update", key: "b", outlives_turn: true })
+      .agent(ask("a"))
+      .agent(ask("b"));
+    told.agent(end());
+    expect(told.of("permission.resolved")).toMatchObject([
+      { status: "denied", metadata: { call_id: "a", resolved_by: "agent" } },
+    ]);
+    expect(told.story.indexOf("permission.resolved")).toBeLessThan(told.story.indexOf("item.completed tool_call completed"));
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U7] a finished item that is removed keeps its native id", () => {
     const told = new Told()
       .agent(START, message("m"), { do: "item.complete", key: "m" })

@@ -35,6 +35,8 @@ export type Quirks = {
   outputFrom?: "raw" | "content";
   /** What stands at the end of an output and is not output; the first group is the exit code. */
   outputTrailer?: RegExp;
+  /** The output of a command that was stopped, which the agent calls completed. */
+  stoppedOutput?: RegExp;
   /** The tool's own name is the part of toolCallId before this. */
   nameFromCallId?: string;
   /** The first title of a call is the tool's own name. */
@@ -80,6 +82,9 @@ const GEMINI: Quirks = {
   fragileHistory: true,
   nameFromCallId: "__",
   silentTurnIsRefusal: true,
+  // gemini 0.61: the whole output of a command that printed nothing, the beginning of that of one that was ended.
+  outputTrailer: /^Command exited with code: (\d+)$/,
+  stoppedOutput: /^Command (?:cancelled by user\.|was automatically cancelled because |terminated by signal: \w+$)/,
   // gemini 0.61: write_file reads first, and an error for a missing file fails the write.
   missingFile: "empty",
   trustedModes: ["accept_edits", "bypass"],

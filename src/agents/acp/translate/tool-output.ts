@@ -15,7 +15,7 @@ export function outcomeOf(
 ): { failed: boolean; content: DraftPart[] } {
   const { text, trailerExit } = outputText(state, quirks, call);
   const exit = call.exitCode ?? terminalExit(state, call) ?? rawExitCode(call.raw) ?? trailerExit;
-  const failed = told.failed || (told.isCommand && (exit ?? 0) > 0);
+  const failed = told.failed || (told.isCommand && ((exit ?? 0) > 0 || wasStopped(quirks, call, text)));
   const duration = rawDuration(call.raw);
   const result: DraftPart = {
     type: "tool_result",
@@ -27,6 +27,10 @@ export function outcomeOf(
   };
   return { failed, content: [result, ...(failed ? [] : fileParts(call.content)), ...mediaParts(call)] };
 }
+
+/** A command that did not come to its end: opencode 1.18 has no exit code for it, gemini 0.61 a sentence. */
+const wasStopped = ({ stoppedOutput }: Quirks, { raw }: Call, text: string): boolean =>
+  rec(rec(raw).metadata).exit === null || stoppedOutput?.test(text) === true;
 
 function outputText(state: SessionState, quirks: Quirks, call: Call): { text: string; trailerExit: number | undefined } {
   const terminal = call.terminals.map((id) => state.terminals.get(id)?.output ?? "").join("");

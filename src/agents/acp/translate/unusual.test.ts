@@ -170,6 +170,31 @@ describe("faults", () => {
   });
 });
 
+describe("commands that were stopped", () => {
+  it.each([
+    ["gemini", { content: [text("Command cancelled by user.\n\nOutput before cancellation:\nstarted")] }],
+    [
+      "gemini",
+      { content: [text("Command was automatically cancelled because it exceeded the timeout of 5.0 minutes without output.")] },
+    ],
+    ["gemini", { content: [text("Command terminated by signal: 9")] }],
+    ["opencode", { rawOutput: { output: "started", metadata: { exit: null } } }],
+  ])("%s calls them completed: they have failed", (agent, more) => {
+    const talk = Talk.with(agent);
+    talk.prompt("go");
+    talk.update("tool_call_update", { toolCallId: "c", title: "sleep 9", kind: "execute", status: "completed", ...more });
+    expect(results(talk)).toMatchObject([{ status: "failed", parts: [{ is_error: true }] }]);
+  });
+});
+
+it("gemini: the exit code of a command that printed nothing is its output", () => {
+  const talk = Talk.with("gemini");
+  talk.prompt("go");
+  const content = [text("Command exited with code: 3")];
+  talk.update("tool_call_update", { toolCallId: "c", title: "exit 3", kind: "execute", status: "completed", content });
+  expect(results(talk)).toMatchObject([{ status: "failed", parts: [{ output: "", exit_code: 3, is_error: true }] }]);
+});
+
 describe("sub-agents with a session of their own", () => {
   const withKid = (): { talk: Talk; key: string } => {
     const talk = prompted();

@@ -296,6 +296,15 @@ describe("what is not understood", () => {
     expect(run(init(), line("noise"))[1]?.disposition).toBe("unparsed");
   });
 
+  it("a stop reason or a kind of result nobody knows does not hold up the turn", () => {
+    const said = run(init(), echo("hi"), assistant([{ type: "text", text: "So far." }], "pause_turn"));
+    expect(said.at(-1)).toMatchObject({ disposition: "unparsed", error: "stop reason pause_turn" });
+    expect(items(said).at(-1)?.content).toEqual([{ type: "text", text: "So far." }]);
+    const ended = run(init(), echo("hi"), { dir: "out", data: { type: "result", subtype: "error_max_budget", is_error: true } });
+    expect(ended.at(-1)).toMatchObject({ disposition: "unparsed", error: "result of subtype error_max_budget" });
+    expect(of(ended, "turn.end")).toMatchObject([{ stop_reason: "error" }]);
+  });
+
   it("never throws, never is silent, and has a row in the table of native types", () => {
     const word = fc.constantFrom(
       "system",

@@ -121,6 +121,7 @@ export class AmpTranslator implements Translator {
     const begin = parent === null ? this.#startTurn() : [];
     const reading = this.#talk.assistant(message, parent);
     if (parent === null) reading.drafts.push(...this.#stop(message.stop_reason));
+    if (!STOPS.has(message.stop_reason)) reading.unknown.push(`stop reason ${String(message.stop_reason)}`);
     const seen = understood("assistant", reading, begin);
     if (message.stop_reason !== null || seen.disposition === "unparsed") return seen;
     // jan, may: after this comes silence; the watchdog of the connection says so when it lasts.
@@ -152,6 +153,7 @@ export class AmpTranslator implements Translator {
     if (data.is_error !== true && !subtype.startsWith("error")) drafts.push(...this.#success(str(data.result) ?? ""));
     else if (subtype === "error_max_turns") drafts.push(...this.#fail(limit(str(data.error)), "max_turns"));
     else drafts.push(...this.#failure(str(data.error) ?? str(data.result) ?? ""));
+    if (!RESULTS.has(subtype)) return unparsed(AMP_ADDRESS, type, `result of subtype ${subtype || "none"}`, drafts);
     const denials = arr(data.permission_denials);
     if (denials.length > 0) return noted(AMP_ADDRESS, type, "permission_denials", denials, drafts);
     return mapped(AMP_ADDRESS, type, drafts);
@@ -265,6 +267,7 @@ export class AmpTranslator implements Translator {
   }
 }
 
+const STOPS: ReadonlySet<unknown> = new Set([undefined, null, "end_turn", "stop_sequence", "tool_use", "max_tokens", "refusal"]);
 const RESULTS = new Set(["success", "error_during_execution", "error_max_turns"]);
 
 function understood(type: string, { drafts, unknown }: Reading, begin: Draft[]): Translation {

@@ -160,7 +160,7 @@ function reply(world: World, sent: Request, id: string, type: string): Translati
     world.pending.get(id)?.kind === "question"
       ? questionResolved(world, id, sent.parts.at(-1) === "reject" ? null : readAnswers(body.answers))
       : permissionReplied(world, id, str(body.reply) ?? str(body.response));
-  return mapped(address, type, drafts);
+  return mapped(address, type, drafts ?? []);
 }
 
 type Asked = typeof permissionAsked;
@@ -170,7 +170,7 @@ function pending(world: World, body: unknown, type: string, asked: Asked): Trans
     const id = str(native.sessionID);
     if (id === undefined || !world.sessions.has(id)) return [];
     const session = world.session(id);
-    const drafts = asked(world, session, native, 1);
+    const drafts = asked(world, session, native, 1) ?? [];
     return drafts.length > 0 ? [mapped(world.root(session).id, type, drafts)] : [];
   });
   return found.length > 0 ? found : [mapped(null, type)];

@@ -5,12 +5,13 @@ import { partContent } from "./parts.ts";
 import { replaceMessage } from "./removal.ts";
 import { type ContentPart, contentOf, type Message, newMessage, placeOf, type Session, type World } from "./state.ts";
 import { compactionPart, retryPart, stepStart } from "./steps.ts";
-import { toolPart, waitingTask } from "./tools.ts";
+import { isToolStatus, toolPart, waitingTask } from "./tools.ts";
 import { completeUserMessages, endStep, messageError, readUsage } from "./turns.ts";
 
-export function messageUpdated(world: World, session: Session, info: JsonRecord): Draft[] {
+/** null: a message this version did not know. */
+export function messageUpdated(world: World, session: Session, info: JsonRecord): Draft[] | null {
   const id = str(info.id);
-  if (id === undefined) return [];
+  if (id === undefined || (info.role !== "user" && info.role !== "assistant")) return null;
   if (toldBefore(session, id, info)) return [];
   const copied = session.messages.has(id) ? [] : finishCopies(session, id);
   return [...copied, ...(info.role === "user" ? userMessage(session, id, info) : assistantMessage(world, session, id, info))];
@@ -139,19 +140,35 @@ function linkByGuess(session: Session): void {
 export function partUpdated(world: World, session: Session, native: JsonRecord): Draft[] | null {
   const messageId = str(native.messageID);
   const id = str(native.id);
-  if (messageId === undefined || id === undefined) return [];
+  if (messageId === undefined || id === undefined || !isKnownPart(native)) return null;
   const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
   if (message.hidden || message.removed || message.forgotten) return [];
   const start =
     message.role === "assistant" && !WITHOUT_CONTENT.has(str(native.type) ?? "") ? startMessage(session, message) : [];
-  const drafts = knownPart(world, session, message, id, native);
-  return drafts === null ? null : [...start, ...drafts];
+  return [...start, ...knownPart(world, session, message, id, native)];
 }
+
+const PARTS: ReadonlySet<unknown> = new Set([
+  "agent",
+  "compaction",
+  "file",
+  "patch",
+  "reasoning",
+  "retry",
+  "snapshot",
+  "step-finish",
+  "step-start",
+  "subtask",
+  "text",
+]);
+
+const isKnownPart = (native: JsonRecord): boolean =>
+  native.type === "tool" ? isToolStatus(rec(native.state).status) : PARTS.has(native.type);
 
 /** Parts that say something about a message and are none of its content. */
 const WITHOUT_CONTENT = new Set(["step-start", "step-finish", "retry", "compaction", "snapshot"]);
 
-function knownPart(world: World, session: Session, message: Message, id: string, native: JsonRecord): Draft[] | null {
+function knownPart(world: World, session: Session, message: Message, id: string, native: JsonRecord): Draft[] {
   switch (native.type) {
     case "tool":
       return toolPart(world, session, message, native);
@@ -175,7 +192,7 @@ function knownPart(world: World, session: Session, message: Message, id: string,
     case "snapshot":
       return wholePart(session, message, id, native);
     default:
-      return null;
+      return [];
   }
 }
 
@@ -269,14 +286,15 @@ function place(message: Message, id: string, content: DraftPart[]): void {
   placeOf(message, part);
 }
 
-export function partDelta(session: Session, native: JsonRecord): Draft[] {
+/** null: a piece of something else than text. */
+export function partDelta(session: Session, native: JsonRecord): Draft[] | null {
   const messageId = str(native.messageID);
   const id = str(native.partID);
   const delta = str(native.delta);
-  if (messageId === undefined || id === undefined || delta === undefined || delta === "") return [];
+  if (messageId === undefined || id === undefined || delta === undefined || (native.field ?? "text") !== "text") return null;
   const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
-  const known = message.parts.get(id);
-  if (message.done || message.hidden || message.removed || known?.kind === "tool") return [];
+  if (message.parts.get(id)?.kind === "tool") return null;
+  if (delta === "" || message.done || message.hidden || message.removed) return [];
   const part = contentPart(message, id, "text");
   if (part.closed) return [];
   return [...startMessage(session, message), ...appendText(message, part, delta)];

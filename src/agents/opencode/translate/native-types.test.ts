@@ -27,6 +27,8 @@ const properties = (type: string) => ({
   partID: "prt_1",
   callID: "call_1",
   delta: "a",
+  requestID: "per_1",
+  reply: "once",
   text: "a",
   questions: [],
   todos: [],

@@ -6,7 +6,7 @@ import { startMessage } from "./messages.ts";
 import { contentOf, type Message, newMessage, type Session } from "./state.ts";
 import { toolKind, toolPaths, toolTitle } from "./tool-kinds.ts";
 import { newToolPart, type ToolPart } from "./tool-part.ts";
-import { contentText } from "./tools.ts";
+import { contentText, exitFailed } from "./tools.ts";
 
 function toolOf(message: Message, callId: string): { part: ToolPart; fresh: boolean } {
   const known = message.parts.get(callId);
@@ -16,8 +16,13 @@ function toolOf(message: Message, callId: string): { part: ToolPart; fresh: bool
   return { part, fresh: true };
 }
 
+const TOLD = new Set(["input.started", "input.delta", "input.ended", "called", "progress", "success", "failed"]);
+
+/** null: an event this version did not know. */
 export function nextTool(message: Message, session: Session, what: string, data: JsonRecord): Draft[] | null {
-  const { part, fresh } = toolOf(message, str(data.callID) ?? "");
+  const callId = str(data.callID);
+  if (callId === undefined || !TOLD.has(what)) return null;
+  const { part, fresh } = toolOf(message, callId);
   const start = startMessage(session, message);
   if (!part.open) return [];
   switch (what) {
@@ -103,7 +108,7 @@ function outcome(message: Message, part: ToolPart, data: JsonRecord, failed: boo
   const structured = rec(data.structured);
   const exit = "exit" in structured ? (int(structured.exit) ?? null) : undefined;
   const output = failed ? (str(rec(data.error).message) ?? "") : contentText(data.content);
-  part.failed = failed || (typeof exit === "number" && exit !== 0);
+  part.failed = failed || exitFailed(exit);
   part.open = false;
   part.result = [
     {

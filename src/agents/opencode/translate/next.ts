@@ -56,11 +56,7 @@ function step(session: Session, type: string, data: JsonRecord): Draft[] | null 
   const what = rest.join(".");
   switch (subject) {
     case "step":
-      return what === "started"
-        ? stepStarted(session, data)
-        : what === "ended"
-          ? stepEnded(session, data)
-          : stepFailed(session, data);
+      return nextStep(session, what, data);
     case "text":
     case "reasoning":
       return text(session, subject, what, data);
@@ -71,7 +67,21 @@ function step(session: Session, type: string, data: JsonRecord): Draft[] | null 
     case "compaction":
       return compaction(session, what, data);
     case "revert":
-      return what === "committed" ? [] : revertMark(session, what === "staged" ? data.revert : undefined);
+      if (what === "committed") return [];
+      return what === "staged" || what === "cleared" ? revertMark(session, what === "staged" ? data.revert : undefined) : null;
+    default:
+      return null;
+  }
+}
+
+function nextStep(session: Session, what: string, data: JsonRecord): Draft[] | null {
+  switch (what) {
+    case "started":
+      return stepStarted(session, data);
+    case "ended":
+      return stepEnded(session, data);
+    case "failed":
+      return stepFailed(session, data);
     default:
       return null;
   }

@@ -23,9 +23,11 @@ export type Answer = { reply: PlainReply; message?: string; remember?: { permiss
 export type Reply = PlainReply;
 const isReply = (reply: unknown): reply is Reply => reply === "once" || reply === "always" || reply === "reject";
 
-export function permissionAsked(world: World, session: Session, native: JsonRecord, version: 1 | 2): Draft[] {
+/** null: nobody could answer it. */
+export function permissionAsked(world: World, session: Session, native: JsonRecord, version: 1 | 2): Draft[] | null {
   const id = str(native.id);
-  if (id === undefined || world.asked.has(id)) return [];
+  if (id === undefined) return null;
+  if (world.asked.has(id)) return [];
   const metadata = rec(native.metadata);
   const tool = version === 1 ? rec(native.tool) : rec(native.source);
   const callId = str(tool.callID) ?? str(tool.id);
@@ -101,8 +103,9 @@ const choicesOf = (permission: string, patterns: string[]): ChoiceTable<Answer> 
     choice("reject", "Reject", "reject_once", { reply: "reject", message: REJECTED }),
   ]);
 
-export function permissionReplied(world: World, id: string | undefined, reply: unknown): Draft[] {
-  if (id === undefined || !isReply(reply)) return [];
+/** null: a reply this version did not know. */
+export function permissionReplied(world: World, id: string | undefined, reply: unknown): Draft[] | null {
+  if (id === undefined || !isReply(reply)) return null;
   const pending = world.pending.get(id);
   if (pending?.kind !== "permission") return [];
   const answer = world.answers.get(id);
@@ -128,9 +131,11 @@ const cascades = (world: World, session: string): boolean =>
     (answer) => answer.session === session && (answer.reply === "reject" || answer.reply === "always"),
   );
 
-export function questionAsked(world: World, session: Session, native: JsonRecord, version: 1 | 2): Draft[] {
+/** null: nobody could answer it. */
+export function questionAsked(world: World, session: Session, native: JsonRecord, version: 1 | 2): Draft[] | null {
   const id = str(native.id);
-  if (id === undefined || world.asked.has(id)) return [];
+  if (id === undefined) return null;
+  if (world.asked.has(id)) return [];
   const callId = str(rec(native.tool).callID);
   const call = world.findCall(session, callId);
   world.asked.add(id);

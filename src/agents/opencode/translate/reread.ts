@@ -24,8 +24,8 @@ export function readMessage(world: World, session: Session, native: JsonRecord):
 /** The message first, as if in progress, then its parts, then its end: the order of the stream. */
 function reread(world: World, session: Session, native: JsonRecord, info: JsonRecord, id: string): Draft[] {
   const { completed, ...time } = rec(info.time);
-  const drafts = session.messages.has(id) ? [] : messageUpdated(world, session, { ...info, time });
+  const drafts = session.messages.has(id) ? [] : (messageUpdated(world, session, { ...info, time }) ?? []);
   for (const part of records(native.parts)) drafts.push(...(partUpdated(world, session, part) ?? []));
-  if (num(completed) !== undefined || info.role === "user") drafts.push(...messageUpdated(world, session, info));
+  if (num(completed) !== undefined || info.role === "user") drafts.push(...(messageUpdated(world, session, info) ?? []));
   return drafts;
 }

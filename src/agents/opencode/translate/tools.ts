@@ -6,11 +6,10 @@ import type { Message, Session, World } from "./state.ts";
 import { isKnownTool, toolKind, toolPaths, toolTitle } from "./tool-kinds.ts";
 import { newToolPart, type ToolPart } from "./tool-part.ts";
 
-/** null: a state this version did not know. */
-export function toolPart(world: World, session: Session, message: Message, native: JsonRecord): Draft[] | null {
+export function toolPart(world: World, session: Session, message: Message, native: JsonRecord): Draft[] {
   const state = rec(native.state);
-  const status = str(state.status);
-  if (!isStatus(status)) return null;
+  const { status } = state;
+  if (!isToolStatus(status)) return [];
   const id = str(native.id) ?? "";
   const known = message.parts.get(id);
   const part = known?.kind === "tool" ? known : addToolPart(message, native, id);
@@ -58,7 +57,7 @@ export function toolPart(world: World, session: Session, message: Message, nativ
 }
 
 type Status = "pending" | "running" | "completed" | "error";
-const isStatus = (status: string | undefined): status is Status =>
+export const isToolStatus = (status: unknown): status is Status =>
   status === "pending" || status === "running" || status === "completed" || status === "error";
 
 function addToolPart(message: Message, native: JsonRecord, id: string): ToolPart {
@@ -120,7 +119,7 @@ function finish(world: World, parent: ItemKey, part: ToolPart, state: JsonRecord
   const metadata = rec(state.metadata);
   const exit = "exit" in metadata ? (int(metadata.exit) ?? null) : undefined;
   const wrong = status === "error" || isInvalid(part, state);
-  part.failed = wrong || (typeof exit === "number" && exit !== 0);
+  part.failed = wrong || exitFailed(exit);
   part.result = [resultPart(part, state, exit), ...extras(world, part, state, wrong)];
   part.open = false;
   const drafts: Draft[] = part.resultStarted ? [] : startResult(parent, part);
@@ -130,6 +129,9 @@ function finish(world: World, parent: ItemKey, part: ToolPart, state: JsonRecord
     { do: "item.complete", key: part.resultKey, content: part.result, status: part.failed ? "failed" : "completed" },
   ];
 }
+
+/** null: a command without an exit code was ended by a signal, as after its timeout or an abort. */
+export const exitFailed = (exit: number | null | undefined): boolean => exit === null || (exit !== undefined && exit !== 0);
 
 /** `invalid` ends as completed, but the call it stands for was not made. */
 const isInvalid = (part: ToolPart, state: JsonRecord): boolean =>

@@ -91,9 +91,9 @@ export class OpencodeTranslator implements Translator {
 
   #event(event: ServerEvent): Translation[] {
     const type = typeOf(event);
-    if (!this.#world.first(event.id)) return [mapped(this.#address(event), type)];
+    if (!this.#world.first(event.id)) return [{ ...mapped(this.#address(event), type), silent: "another stream said it before" }];
     return (
-      this.#known(event, type) ?? [unparsed(this.#address(event), type, `OpenCode sent an event of the unknown type ${type}.`)]
+      this.#known(event, type) ?? [unparsed(this.#address(event), type, `OpenCode sent an event that is not known: ${type}.`)]
     );
   }
 
@@ -102,7 +102,7 @@ export class OpencodeTranslator implements Translator {
     const type = `sync:${typeOf(event)}`;
     if (event.id === null || !this.#world.first(event.id)) return [mapped(this.#address(event), type)];
     return (
-      this.#known(event, type) ?? [unparsed(this.#address(event), type, `OpenCode synced an event of the unknown type ${type}.`)]
+      this.#known(event, type) ?? [unparsed(this.#address(event), type, `OpenCode synced an event that is not known: ${type}.`)]
     );
   }
 
@@ -131,7 +131,9 @@ export class OpencodeTranslator implements Translator {
   }
 
   #next(event: ServerEvent, type: string): Translation[] | null {
-    const session = this.#world.session(str(event.data.sessionID) ?? "");
+    const id = str(event.data.sessionID);
+    if (id === undefined) return null;
+    const session = this.#world.session(id);
     const drafts = nextEvent(session, event.type.slice("session.next.".length), event.data);
     return drafts && [told(this.#world.root(session).id, type, drafts)];
   }
@@ -139,14 +141,16 @@ export class OpencodeTranslator implements Translator {
   #ofSession({ type: name, data }: ServerEvent, type: string): Translation[] | null {
     const world = this.#world;
     if (name === "session.created" || name === "session.updated") {
+      if (str(rec(data.info).id) === undefined) return null;
       const { session, drafts } = sessionInfo(world, rec(data.info));
       return [mapped(world.root(session).id, type, drafts)];
     }
     const id = str(data.sessionID) ?? str(rec(data.part).sessionID) ?? str(rec(data.info).sessionID) ?? str(rec(data.info).id);
-    // Idle is said even for a session that does not exist (an abort of an unknown id).
-    if (id === undefined || ((name === "session.status" || name === "session.idle") && !world.sessions.has(id)))
-      return isSessionEvent(name) ? [name === "session.error" ? noted(null, type, name, data) : mapped(null, type)] : null;
     if (!isSessionEvent(name)) return null;
+    // By the schema it may be of no session.
+    if (id === undefined) return name === "session.error" ? [noted(null, type, name, data)] : null;
+    // Idle is said even for a session that does not exist (an abort of an unknown id).
+    if ((name === "session.status" || name === "session.idle") && !world.sessions.has(id)) return [mapped(null, type)];
     const session = world.session(id);
     const open = world.root(session).turn;
     const drafts = this.#drafts(name, session, data);

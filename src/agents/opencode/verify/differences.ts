@@ -30,10 +30,4 @@ export const opencodeDifferences: readonly AcceptedDifference[] = [
     adds: ["item message/assistant []"],
     reason: "it drops what the model refused with, and asks no other model",
   },
-  {
-    scenarios: ["interrupt-tool"],
-    lacks: ["item tool_call/assistant [tool_call] shell failed", "item tool_result/tool [tool_result] failed"],
-    adds: ["item tool_call/assistant [tool_call] shell", "item tool_result/tool [tool_result]"],
-    reason: "it reports a command that was aborted as completed",
-  },
 ];

@@ -1,0 +1,100 @@
+// What no version seen so far says: words that are not known, facts that are missing. The rest of the story goes on, and nothing is dropped unseen.
+import { describe, expect, it } from "vitest";
+import { SESSION, Wire } from "./test-wire.ts";
+
+const text = (text: string) => ({ type: "text", text, time: { start: 1, end: 2 } });
+const ended = (exit: number | null) => ({
+  status: "completed",
+  input: { command: "sleep 9" },
+  output: "start",
+  title: "sleep 9",
+  metadata: { exit },
+  time: { start: 1, end: 5 },
+});
+const ASKED = {
+  id: "per_1",
+  sessionID: SESSION,
+  permission: "bash",
+  patterns: ["ls"],
+  metadata: { command: "ls" },
+  always: [],
+  tool: { messageID: "msg_a", callID: "call_t" },
+};
+
+describe("words nobody knows", () => {
+  it.each([
+    ["a part", new Wire().begun().part("msg_a", "x", { type: "hologram" })],
+    ["a state of a tool", new Wire().begun().tool("msg_a", "x", "bash", { status: "queued", input: {} })],
+    [
+      "a piece of something else than text",
+      new Wire()
+        .begun()
+        .part("msg_a", "p", text(""))
+        .event("message.part.delta", { sessionID: SESSION, messageID: "msg_a", partID: "p", field: "metadata", delta: "{" }),
+    ],
+    [
+      "a message of another role",
+      new Wire().begun().event("message.updated", { sessionID: SESSION, info: { id: "m9", role: "tool", time: {} } }),
+    ],
+    [
+      "a reply to a permission",
+      new Wire()
+        .begun()
+        .event("permission.asked", ASKED)
+        .event("permission.replied", { sessionID: SESSION, requestID: "per_1", reply: "maybe" }),
+    ],
+    ["a step of the newer routes", new Wire().begun().event("session.next.step.paused", { sessionID: SESSION })],
+    ["a revert of the newer routes", new Wire().begun().event("session.next.revert.planned", { sessionID: SESSION })],
+    ["a tool of the newer routes", new Wire().begun().event("session.next.tool.paused", { sessionID: SESSION, callID: "c" })],
+  ])("%s is unparsed, once, and the turn goes on", (_, wire) => {
+    const told = wire.delta("msg_a", "q", "Hello").part("msg_a", "q", text("Hello")).done("msg_a").idle().replay();
+    expect(told.replay.unparsed).toHaveLength(1);
+    expect(told.items.at(-1)).toBe("assistant completed: Hello");
+    expect(told.stops).toEqual(["end_turn"]);
+    expect(told.replay.sessions.flatMap(({ violations }) => violations)).toEqual([]);
+  });
+
+  it("the first part of a message, when it is not known, does not take the message's start with it", () => {
+    const told = new Wire().begun().part("msg_a", "x", { type: "hologram" }).part("msg_a", "p", text("Hi")).done("msg_a").idle();
+    const [started] = told
+      .replay()
+      .events.filter((event) => event.type === "item.started" && event.data.item.role === "assistant");
+    expect(started).toMatchObject({ source: "agent", data: { item: { native_item_id: "msg_a" } } });
+  });
+});
+
+describe("facts that are missing", () => {
+  it.each([
+    ["message.updated", {}],
+    ["message.updated", { sessionID: SESSION, info: { role: "user" } }],
+    ["message.part.updated", {}],
+    ["message.part.updated", { sessionID: SESSION, part: { type: "text", text: "x" } }],
+    ["message.part.delta", { sessionID: SESSION, delta: "x" }],
+    ["session.compacted", {}],
+    ["session.updated", { info: { title: "x" } }],
+    ["permission.asked", { sessionID: SESSION, permission: "bash" }],
+    ["question.asked", { sessionID: SESSION, questions: [] }],
+    ["session.next.text.delta", { delta: "x" }],
+  ])("%s %j is unparsed", (type, properties) => {
+    const told = new Wire().begun().event(type, properties).done("msg_a").idle().replay();
+    expect(told.replay.unparsed).toHaveLength(1);
+    expect(told.replay.sessions).toHaveLength(1);
+  });
+});
+
+describe("the same on every route", () => {
+  it("[U16] an event that two streams carry has a reason to be silent, whatever its type", () => {
+    const wire = new Wire()
+      .begun()
+      .event("file.edited", { file: "/p/a" }, "evt_x")
+      .event("file.edited", { file: "/p/a" }, "evt_x");
+    expect(wire.done("msg_a").idle().replay().replay.unexplained).toEqual([]);
+  });
+
+  it.each([0, 3, null])("a command with the exit code %j has ended well, or not", (exit) => {
+    const told = new Wire().begun().tool("msg_a", "t", "bash", ended(exit)).done("msg_a").idle().replay();
+    const status = exit === 0 ? "completed" : "failed";
+    expect(told.items).toContain(`tool_result ${status}: start`);
+    expect(told.faults).toEqual([]);
+  });
+});
