@@ -34,6 +34,9 @@ export async function runCli(args: string[], terminal: Terminal): Promise<number
   }
   const alone = args.length === 0 || args[0]?.startsWith("-") === true;
   const found = alone ? { command: everything, rest: args } : findCommand(args);
+  // `dragoman nodes --help`: of the commands that begin so.
+  if (!found && secondWords(args[0] ?? "").length > 0 && args.some((word) => word === "--help" || word === "-h"))
+    return help(args.slice(0, 1), terminal, complain);
   if (!found) {
     complain(unknownCommand(args));
     return EXIT.usage;
@@ -185,6 +188,10 @@ function explain(error: unknown, command: Command): { message: string; code: str
       code: String(error.code),
       exit: error.code === "database_corrupt" ? EXIT.damaged : EXIT.failed,
     };
+  if (error instanceof Error && error.name === "PostgresError") {
+    const reason = "reason" in error && error.reason === "lost" ? "database_unreachable" : "database_refused";
+    return { message: error.message, code: reason, exit: EXIT.failed };
+  }
   const message = error instanceof Error ? (isSystem(error) ? error.message : (error.stack ?? error.message)) : String(error);
   return { message, code: "internal", exit: EXIT.failed };
 }

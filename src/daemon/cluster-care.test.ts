@@ -25,9 +25,11 @@ it.skipIf(withoutPostgres())("a fleet's database is made, examined and put right
     await registry.own(n1, { session_id: "s1", agent: "mock", place: null });
     const well = await checkCluster(server.url);
     expect(well.faults).toEqual([]);
-    expect(well.facts.join("\n")).toContain("n1 (node, up, 1 sessions)");
+    expect(well.facts.join("\n")).toContain("n1 (node, up, 1 session)");
     expect(await afterRestore(server.url)).toBe(1);
-    expect((await checkCluster(server.url)).faults.join("\n")).toContain("s1 waits for node n1");
+    expect((await checkCluster(server.url)).faults.join("\n")).toContain(
+      "s1 waits for node n1: its directory is on no node that takes sessions.",
+    );
   } finally {
     await database.close();
     await server.stop();

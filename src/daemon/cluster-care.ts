@@ -5,7 +5,7 @@ import { isLiving, unclaimable } from "../cluster/placement.ts";
 import { PostgresRegistry } from "../cluster/postgres-registry.ts";
 import { LogError } from "../log/log-error.ts";
 import { OBJECT_TABLES } from "../log/postgres/artifact-mover.ts";
-import { Postgres } from "../log/postgres/connection.ts";
+import { Postgres, PostgresError } from "../log/postgres/connection.ts";
 import { migrate } from "../log/postgres/migrations.ts";
 import { s3From } from "../log/postgres/s3.ts";
 import { logTables } from "../log/postgres/schema.ts";
@@ -18,6 +18,19 @@ async function within<T>(url: string, work: (database: Postgres) => Promise<T>):
     await database.close();
   }
 }
+
+const hasNodes = async (database: Postgres): Promise<boolean> =>
+  (await database.query("SELECT to_regclass('dragoman.nodes') IS NOT NULL AS there")).rows[0]?.there === 1;
+
+/** The same, in a database that has the tables of a fleet. */
+const withinFleet = <T>(url: string, work: (database: Postgres) => Promise<T>): Promise<T> =>
+  within(url, async (database) => {
+    if (await hasNodes(database)) return work(database);
+    const message = `The database ${database.place} has no tables of a fleet. Make them with \`dragoman cluster init\`.`;
+    throw new PostgresError("refused", "no_tables", message, undefined);
+  });
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 async function bucketFaults(artifacts: string): Promise<string[]> {
   try {
@@ -37,13 +50,12 @@ export const initCluster = (url: string): Promise<string> =>
 
 /** How many sessions there are. */
 export const afterRestore = (url: string): Promise<number> =>
-  within(url, (database) => new PostgresRegistry(database).afterRestore());
+  withinFleet(url, (database) => new PostgresRegistry(database).afterRestore());
 
 /** Throws `data_dir_locked` while nodes of a fleet share the log there: one who has it to himself would write beside them. */
 export const mustBeWithoutNodes = (url: string): Promise<void> =>
   within(url, async (database) => {
-    const { rows } = await database.query("SELECT to_regclass('dragoman.nodes') IS NOT NULL AS there");
-    if (rows[0]?.there !== 1) return;
+    if (!(await hasNodes(database))) return;
     const living = (await new PostgresRegistry(database).nodes()).filter(isLiving).map(({ node_id }) => node_id);
     if (living.length === 0) return;
     const message = `The log in ${database.place} is shared by nodes of a fleet: ${living.join(", ")}. Stop them first.`;
@@ -52,7 +64,7 @@ export const mustBeWithoutNodes = (url: string): Promise<void> =>
 
 /** `artifacts`: `s3://…`, if they are moved there. */
 export const checkCluster = (url: string, artifacts?: string): Promise<{ facts: string[]; faults: string[] }> =>
-  within(url, async (database) => {
+  withinFleet(url, async (database) => {
     const registry = new PostgresRegistry(database);
     const { rows } = await database.query("SELECT version() AS version, current_setting('synchronous_commit') AS sync");
     const nodes = await registry.nodes();
@@ -61,7 +73,7 @@ export const checkCluster = (url: string, artifacts?: string): Promise<{ facts: 
     const waiting = orphans.filter((session) => unclaimable(session, nodes) !== null);
     const facts = [
       `${String(rows[0]?.version)} at ${database.place}`,
-      `${living.length} of ${nodes.length} nodes live: ${living.map(({ node_id, kind, state, sessions }) => `${node_id} (${kind}, ${state}, ${sessions} sessions)`).join(", ")}`,
+      `${living.length} of ${counted(nodes.length, "node")} live${living.map(({ node_id, kind, state, sessions }, index) => `${index === 0 ? ": " : ", "}${node_id} (${kind}, ${state}, ${counted(sessions, "session")})`).join("")}`,
     ];
     const { rows: history } = await database.query(
       `SELECT (SELECT count(*) FROM dragoman.streams WHERE NOT deleted AND kind = 'session') AS sessions,
@@ -84,7 +96,7 @@ export const checkCluster = (url: string, artifacts?: string): Promise<{ facts: 
         .slice(0, 20)
         .map(
           (session) =>
-            `Session ${session.session_id} waits for node ${session.home}: its ${unclaimable(session, nodes)} is nowhere else.`,
+            `Session ${session.session_id} waits for ${session.place === null ? `node ${session.home}` : `a node with the place ${session.place}`}: its ${unclaimable(session, nodes)} is on no node that takes sessions.`,
         ),
     ];
     return { facts, faults };

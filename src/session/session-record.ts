@@ -118,7 +118,7 @@ export class SessionRecord {
       this.scribe.writer.emit(type, data, BY_DAEMON);
     } catch (error) {
       // Another writer has the stream, for good.
-      if (error instanceof LogError && error.code === "fenced") this.lose(error);
+      if (isFenced(error)) this.lose(error);
       throw error;
     }
     this.settled(before);
@@ -173,11 +173,15 @@ export class SessionRecord {
   lose(error: unknown): void {
     if (this.#lost) return;
     this.#lost = { error };
-    const fields = {
-      session_id: this.row.session_id,
-      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    };
-    this.#options.host.log("error", "the session could not be written; it is suspended and read again from the log", fields);
+    const { session_id } = this.row;
+    const { host } = this.#options;
+    // That another has it now is no fault of this one.
+    if (isFenced(error)) host.log("warn", "another has this session now; its agent is ended here", { session_id });
+    else
+      host.log("error", "the session could not be written; it is suspended and read again from the log", {
+        session_id,
+        error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      });
     this.#options.onLost();
   }
 
@@ -246,3 +250,5 @@ export class SessionRecord {
     };
   }
 }
+
+const isFenced = (error: unknown): boolean => error instanceof LogError && error.code === "fenced";

@@ -22,6 +22,14 @@ const run = (args: string[]) => cli(dataDir, args);
 const filled = (lines: string[]): string[] => lines.filter((line) => line !== "");
 const newSession = (title: string) => daemon.client.createSession({ agent: "mock", title, directory: dataDir });
 
+describe("help", () => {
+  it("of a word that begins several commands shows all of them, asked for in any way", async () => {
+    const asked = await run(["help", "nodes"]);
+    expect(asked.out).toContain("dragoman nodes fence <node>");
+    for (const option of ["--help", "-h"]) expect(await run(["nodes", option])).toEqual(asked);
+  });
+});
+
 describe("ls", () => {
   it("lists the living, the last written first, and all with -a", async () => {
     const [one, two, gone] = [await newSession("one"), await newSession("two"), await newSession("gone")];

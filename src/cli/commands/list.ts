@@ -48,7 +48,7 @@ export const ls: Command = {
     const { sessions, unreadable, next } = await dragoman.sessions(filter);
     if (flag(values, "json")) for (const session of sessions) json(session);
     else if (sessions.length === 0) print(nothing(values));
-    else table(HEAD, sessions.map(row), DROP);
+    else table(...columns(sessions), DROP);
     if (next !== null) say(`More: --before ${next}`);
     if (unreadable.length > 0) say(`${unreadable.length} more cannot be read; \`dragoman doctor\` names them.`);
     return EXIT.ok;
@@ -56,7 +56,7 @@ export const ls: Command = {
 };
 
 const HEAD = ["SESSION", "AGENT", "STATUS", "AGE", "EVENTS", "TITLE", "DIRECTORY"];
-const DROP = ["EVENTS", "DIRECTORY", "AGE", "AGENT"];
+const DROP = ["EVENTS", "DIRECTORY", "AGE", "AGENT", "NODE"];
 
 const nothing = (values: Values): string =>
   flag(values, "all") || text(values, "status")
@@ -73,6 +73,13 @@ const row = (each: Session): string[] => [
   each.directory,
 ];
 
+/** In a fleet also the node of each; one that nobody can go on with waits for a node. */
+function columns(sessions: readonly Session[]): [head: string[], rows: string[][]] {
+  if (sessions.every(({ node }) => node === undefined)) return [HEAD, sessions.map(row)];
+  const nodeOf = ({ node, home }: Session): string => node ?? (home === undefined ? "" : `waits for ${home}`);
+  return [[...HEAD, "NODE"], sessions.map((each) => [...row(each), nodeOf(each)])];
+}
+
 /** The list again after whatever happens, in the same place, until Ctrl-C. */
 async function watch({ terminal }: Invocation, dragoman: Dragoman, filter: ListOptions): Promise<number> {
   const { stdout, env, signal } = terminal;
@@ -81,8 +88,8 @@ async function watch({ terminal }: Invocation, dragoman: Dragoman, filter: ListO
   const paint = paintFor(stdout, env);
   const draw = async (): Promise<void> => {
     const { sessions } = await dragoman.sessions(filter);
-    const columns = columnsOf(stdout, env) - 1;
-    const text = sessions.length === 0 ? "No session is open." : table(HEAD, sessions.map(row), paint, { columns, drop: DROP });
+    const layout = { columns: columnsOf(stdout, env) - 1, drop: DROP };
+    const text = sessions.length === 0 ? "No session is open." : table(...columns(sessions), paint, layout);
     area.draw(() => {}, [...text.split("\n"), paint.dim("Ctrl-C ends")]);
   };
   // Also without events: ages grow.

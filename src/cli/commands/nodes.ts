@@ -183,7 +183,7 @@ export const clusterAfterRestore: Command = {
     const { afterRestore } = await import("../../daemon/cluster-care.ts");
     const sessions = await afterRestore(databaseUrl(values, terminal.env));
     if (flag(values, "json")) json({ sessions });
-    else print(`${sessions} sessions have new epochs. Start the nodes, or let them join again.`);
+    else print(`Sessions with a new epoch: ${sessions}. Start the nodes; those that run join again by themselves.`);
     return EXIT.ok;
   },
 };

@@ -59,6 +59,9 @@ export async function promptOf(words: string[], terminal: Terminal): Promise<str
   return prompt;
 }
 
+/** Ends of a turn that no event before them explains. */
+const CUT_SHORT: ReadonlySet<TurnOutcome["stop_reason"]> = new Set(["interrupted", "output_length", "max_turns", "max_budget"]);
+
 export async function oneTurn(call: Invocation, session: SessionHandle, prompt: string): Promise<TurnOutcome | "waiting"> {
   const { terminal } = call;
   const json = flag(call.values, "json");
@@ -73,7 +76,10 @@ export async function oneTurn(call: Invocation, session: SessionHandle, prompt: 
   const stopping = (): void => view?.note("Stopping the turn. Ctrl-C again leaves at once.");
   if (canAsk(terminal)) terminal.signal.addEventListener("abort", stopping);
   try {
-    return await session.prompt(prompt, { command: flag(call.values, "command"), onEvent, signal: nobody.signal });
+    const outcome = await session.prompt(prompt, { command: flag(call.values, "command"), onEvent, signal: nobody.signal });
+    // Whoever did not stop it here must be told: what was printed is not the whole answer.
+    if (CUT_SHORT.has(outcome.stop_reason) && !terminal.signal.aborted) view?.note(`The turn ended: ${outcome.stop_reason}.`);
+    return outcome;
   } catch (error) {
     if (!nobody.signal.aborted) throw error;
     await session.interrupt().catch(() => {});

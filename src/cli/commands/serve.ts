@@ -111,6 +111,7 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
     print(paint.dim("             for one visit within a minute; later: dragoman open"));
     print(`  Docs       ${daemon.url}/docs`);
     print(`  Data       ${daemon.dataDir}`);
+    if (cluster) print(`  Fleet      ${cluster.nodeId}, with the log in ${placeOf(cluster.url)}; its nodes: dragoman nodes ls`);
     print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
     if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link.file);
   }
@@ -123,6 +124,12 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   else if (!flag(values, "json")) say("Stopping: agents are ended, sessions are kept.");
   await daemon.close();
   return fault.signal.aborted ? EXIT.failed : EXIT.ok;
+}
+
+/** The database, without its password. */
+function placeOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
 }
 
 /** What the configuration lists, and what this call adds. */

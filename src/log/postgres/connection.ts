@@ -205,7 +205,8 @@ export function asPostgresError(error: unknown, place: string): PostgresError {
 
 function placeOf(url: string): string {
   try {
-    const { host, pathname } = new URL(url);
+    const { protocol, host, pathname } = new URL(url);
+    if (!/^postgres(ql)?:$/.test(protocol)) throw new Error(`${protocol} is another protocol`);
     return `${host || "localhost"}${pathname}`;
   } catch (error) {
     throw new PostgresError(

@@ -29,6 +29,12 @@ export function toLogError(error: unknown, doing: string): LogError {
   return new LogError("write_failed", `${doing}: ${error.message} ${next}`, {}, error);
 }
 
+/** While the log is opened nothing is tried again: who asked for it is refused. */
+export function toOpeningError(error: unknown, place: string): LogError {
+  if (!(error instanceof PostgresError) || error.reason !== "lost") return toLogError(error, `Opening the log in ${place}`);
+  return new LogError("write_failed", `${error.message} Start dragoman again when the database is there.`, {}, error);
+}
+
 type Named = { kind: StreamKind; id: string };
 
 export const fenced = ({ kind, id }: Named): LogError =>

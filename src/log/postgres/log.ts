@@ -32,7 +32,7 @@ import { Committer } from "./committer.ts";
 import { type Connect, type Database, Postgres } from "./connection.ts";
 import { PostgresDocuments } from "./documents.ts";
 import { Epochs } from "./epochs.ts";
-import { deleted, exists, fenced, toLogError } from "./errors.ts";
+import { deleted, exists, fenced, toLogError, toOpeningError } from "./errors.ts";
 import { EventStore } from "./event-store.ts";
 import { Followed } from "./followed.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -88,7 +88,7 @@ export async function openPostgresLog(options: OpenPostgresOptions): Promise<Pos
     return log;
   } catch (error) {
     await Promise.all([database.close(), commits.close()]);
-    throw toLogError(error, `Opening the log in ${database.place}`);
+    throw toOpeningError(error, database.place);
   }
 }
 
