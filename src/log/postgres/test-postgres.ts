@@ -69,14 +69,16 @@ export type TestPostgres = {
 /** In tests processes die, not machines: what the kernel has is safe, and a start after a kill need not wait for the disk. */
 const NO_FSYNC = { fsync: "off" };
 
-export const startPostgres = (settings: Record<string, string> = {}): Promise<TestPostgres> => startServer(settings, null);
+/** `under`: a folder for its data; default one for temporary files. */
+export const startPostgres = (settings: Record<string, string> = {}, under: string = tmpdir()): Promise<TestPostgres> =>
+  startServer(settings, null, under);
 
 /** `primary`: the port of the server whose copy it begins with, and which it follows. */
-async function startServer(settings: Record<string, string>, primary: number | null): Promise<TestPostgres> {
+async function startServer(settings: Record<string, string>, primary: number | null, under: string): Promise<TestPostgres> {
   const bin = postgresBinaries();
   if (bin === undefined) throw new Error(NONE);
   const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-  const home = mkdtempSync(join(tmpdir(), "dragoman-pg-"));
+  const home = mkdtempSync(join(under, "dragoman-pg-"));
   if (identity.uid !== undefined) chownSync(home, identity.uid, identity.gid);
   const data = join(home, "data");
   const inside = { cwd: home, env: { PATH: process.env.PATH, LC_ALL: "C" }, ...identity };
@@ -135,7 +137,7 @@ async function startServer(settings: Record<string, string>, primary: number | n
       await start();
     },
     async standby() {
-      const copy = await startServer(settings, port);
+      const copy = await startServer(settings, port, under);
       writeFileSync(join(data, "postgresql.auto.conf"), "synchronous_standby_names = '*'\n");
       signal(child?.pid ?? 0, "SIGHUP");
       return copy;

@@ -28,7 +28,8 @@ export async function openAt(place: string): Promise<Log> {
   return tenant === "" ? openSqliteLog({ dataDir: place }) : openPostgresLog({ url, tenant, as: { holder: "test" } });
 }
 
-export async function appendUntilKilled(place: string, seed: number): Promise<never> {
+/** `sync`: the part of the entries that must be on the disk itself when they are committed. */
+export async function appendUntilKilled(place: string, seed: number, sync = 0.01): Promise<never> {
   const next = random(seed);
   const log = await openAt(place);
   const streams: StreamWriter[] = [];
@@ -48,7 +49,7 @@ export async function appendUntilKilled(place: string, seed: number): Promise<ne
           disposition: "mapped",
           raw: crashEvent(stream.id, sequence),
         });
-        stream.append({ text: crashEvent(stream.id, sequence), sequence, type: "x", native, sync: next() < 0.01 });
+        stream.append({ text: crashEvent(stream.id, sequence), sequence, type: "x", native, sync: next() < sync });
       }
     }
     await log.documents.committed();
