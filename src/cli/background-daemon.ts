@@ -2,7 +2,7 @@
  * The daemon in the background: started by a command that needs one, left running when the command ends, stopped by `dragoman stop`. What it says goes to
  * `daemon.log` in its data directory. Not here: the daemon in the foreground (commands/serve.ts).
  */
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -35,7 +35,7 @@ export async function startInBackground(dataDir: string, env: NodeJS.ProcessEnv,
     process.execPath,
     [fileURLToPath(builtFile("cli/main.js")), "serve", "--json", "--no-open", "--data-dir", dataDir, ...args],
     // It outlives this command and its terminal, and holds no directory of the person's.
-    { detached: true, cwd: homedir(), env, stdio: ["ignore", "pipe", log] },
+    { detached: true, cwd: existsSync(homedir()) ? homedir() : dataDir, env, stdio: ["ignore", "pipe", log] },
   );
   closeSync(log);
   const line = await firstLine(child.stdout);

@@ -1,4 +1,5 @@
 // Runs one call of the command line and gives its exit code. Everything it touches is injected.
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { connect, type Dragoman } from "../client/dragoman.ts";
 import { DragomanError } from "../client/error.ts";
@@ -105,6 +106,7 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
     return findDaemon(values, terminal);
   };
   mustTake(command, positionals);
+  values["data-dir"] = dataDirFrom(values, terminal);
   const words = await resolveSessions(command, positionals, daemon, terminal);
   const session = text(values, "session");
   if (session !== undefined && command.options?.session) values.session = await sessionId(session, daemon);
@@ -145,6 +147,14 @@ function mustTake({ name, usage }: Command, words: string[]): void {
   if (surplus !== undefined) throw new UsageError(`${JSON.stringify(surplus)} is one word too many`);
 }
 
+/** As an absolute path: a daemon in the background works in another directory than whoever starts it. */
+function dataDirFrom(values: Values, { env, cwd }: Terminal): string | undefined {
+  const given = text(values, "data-dir");
+  if (given === "") throw new UsageError("--data-dir needs a directory");
+  const dataDir = given ?? env.DRAGOMAN_DATA_DIR;
+  return dataDir ? resolve(cwd, dataDir) : undefined;
+}
+
 /** Only the daemon of this machine is started unasked. */
 const isLocal = (values: Values, { env }: Terminal): boolean =>
   text(values, "url") === undefined && !env.DRAGOMAN_URL && !flag(values, "no-start");
@@ -153,7 +163,7 @@ const isLocal = (values: Values, { env }: Terminal): boolean =>
 async function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman> {
   const url = text(values, "url") ?? terminal.env.DRAGOMAN_URL;
   const token = givenToken(values, terminal);
-  const dataDir = text(values, "data-dir") ?? terminal.env.DRAGOMAN_DATA_DIR;
+  const dataDir = text(values, "data-dir");
   const options = {
     client: "cli",
     ...(url ? { url } : {}),

@@ -1,16 +1,16 @@
 // The configuration file and the environment, parsed once. Agents' commands come from here and never from the API.
 import { readFileSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { defaultDataDir, ownFolder } from "../discovery/discovery-file.ts";
 import { faultsOf } from "../schema/faults.ts";
 import { onUse } from "../schema/on-use.ts";
 import { ageMs } from "../schema/prune.ts";
 import { AGENT_ACCESS } from "../server/agent-rights.ts";
 import type { RetentionPolicy } from "../session/pruning.ts";
 
-export { defaultDataDir } from "../discovery/discovery-file.ts";
+export { defaultDataDir };
 
 const AgentSettings = Type.Object({
   command: Type.Optional(Type.String({ minLength: 1 })),
@@ -146,7 +146,7 @@ export class ConfigError extends Error {
 }
 
 export const defaultConfigFile = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.DRAGOMAN_CONFIG ?? join(env.XDG_CONFIG_HOME ?? join(homedir(), ".config"), "dragoman", "config.json");
+  env.DRAGOMAN_CONFIG || join(ownFolder(env.XDG_CONFIG_HOME, ".config"), "dragoman", "config.json");
 
 const validator = onUse(() => Compile(Config));
 

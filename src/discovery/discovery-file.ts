@@ -4,8 +4,8 @@
  */
 
 // Loaded at run time, not imported: a bundler that builds for browsers has nothing to resolve here.
-const { homedir } = process.getBuiltinModule("node:os");
-const { join } = process.getBuiltinModule("node:path");
+const { homedir, userInfo } = process.getBuiltinModule("node:os");
+const { isAbsolute, join } = process.getBuiltinModule("node:path");
 
 /** Where the daemon listens unless configured otherwise. */
 export const DEFAULT_PORT = 4700;
@@ -26,4 +26,11 @@ export const discoveryFile = (dataDir: string): string => join(dataDir, "daemon.
 
 /** Where the daemon keeps everything unless configured otherwise. */
 export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string =>
-  env.DRAGOMAN_DATA_DIR ?? join(env.XDG_DATA_HOME ?? join(homedir(), ".local", "share"), "dragoman");
+  env.DRAGOMAN_DATA_DIR || join(ownFolder(env.XDG_DATA_HOME, ".local", "share"), "dragoman");
+
+/** A folder of the person. What is empty or relative counts as not set: it would be another folder in every directory, and tokens would lie in it. */
+export function ownFolder(set: string | undefined, ...usual: string[]): string {
+  if (set && isAbsolute(set)) return set;
+  const home = homedir();
+  return join(isAbsolute(home) ? home : userInfo().homedir, ...usual);
+}

@@ -49,3 +49,11 @@ describe.runIf(existsSync("/proc/self/fd"))("a directory that became a link afte
     expect(readdirSync(join(place, "work/inner"))).toEqual(["deep"]);
   });
 });
+
+it("makes the directories that a file needs, and gives up where none can be made", async () => {
+  const file = join(place, "work/new/and/deep/a.txt");
+  await makeChanges([await planChange(file, Buffer.from("new"), blobs)], blobs);
+  expect(readFileSync(file, "utf8")).toBe("new");
+  const change = { ...(await planChange(file, Buffer.from("newer"), blobs)), path: "/proc/nobody/deep/a.txt", pre: null };
+  await expect(makeChanges([change], blobs)).rejects.toThrow(/Nothing was changed/);
+});

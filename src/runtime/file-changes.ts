@@ -121,7 +121,7 @@ async function makeOne(path: string, digest: string | null, mode: number, blobs:
 
 /** Temporary name, sync, rename. The name depends on the content alone, so that a crash leaves nothing that the next attempt does not take away. */
 async function writeAtomic(path: string, bytes: Buffer, mode: number, digest: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectory(dirname(path));
   await inDirectory(dirname(path), async (at) => {
     const temporary = at(`.${basename(path).slice(0, 100)}.${digest.slice(0, 16)}.tmp`);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
@@ -140,6 +140,20 @@ async function writeAtomic(path: string, bytes: Buffer, mode: number, digest: st
       throw error;
     }
   });
+}
+
+/** Step by step: the recursive mkdir of Node 20 tries for ever, on a thread that many share, where a file system makes none (/proc). */
+async function makeDirectory(path: string): Promise<void> {
+  const made = async (): Promise<NodeJS.ErrnoException | null> => {
+    const error = await mkdir(path).catch((fault: NodeJS.ErrnoException) => fault);
+    return error === undefined || error.code === "EEXIST" ? null : error;
+  };
+  let failed = await made();
+  if (failed?.code === "ENOENT" && dirname(path) !== path) {
+    await makeDirectory(dirname(path));
+    failed = await made();
+  }
+  if (failed) throw failed;
 }
 
 /**

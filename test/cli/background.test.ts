@@ -64,6 +64,16 @@ describe("a daemon in the background", () => {
     expect(existsSync(join(home, "data/daemon.json"))).toBe(false);
   });
 
+  it("keeps its data where it was told, also by a path from here, and where there is no home", async () => {
+    const lost = { ...env, HOME: join(home, "gone"), DRAGOMAN_DATA_DIR: "data" };
+    const here = (...args: string[]) => runProgram(args, lost, { cwd: home });
+    expect((await here("start", "--data-dir", "data")).code).toBe(0);
+    expect(existsSync(join(home, "data/daemon.json"))).toBe(true);
+    expect((await here("status")).code).toBe(0);
+    expect((await here("stop")).out).toContain("The daemon was stopped");
+    expect((await here("ls", "--data-dir", "")).code).toBe(2);
+  });
+
   it("that cannot start is explained", async () => {
     const { code, err } = await runProgram(["start"], { ...env, DRAGOMAN_PORT: "none" });
     expect(code).toBe(4);

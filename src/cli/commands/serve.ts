@@ -72,7 +72,7 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   const { descriptorAdvice } = await import("../../server/descriptors.ts");
   const tooFew = descriptorAdvice();
   if (tooFew !== null) throw Object.assign(new Error(tooFew), { name: "DaemonError", code: "too_few_descriptors" });
-  const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
+  const dataDir = text(values, "data-dir");
   const logUrl = text(values, "log") ?? env.DRAGOMAN_LOG;
   if (logUrl && !/^postgres(ql)?:/.test(logUrl)) throw new UsageError("--log needs an address that begins with postgres://");
   const tokenFile = !flag(values, "no-token-file");

@@ -138,7 +138,7 @@ function specOf({ values, terminal: { env } }: Invocation, home: string): Servic
     const value = text(values, name);
     return value === undefined ? [] : [`--${name}`, value];
   });
-  const dataDir = text(values, "data-dir") ?? env.DRAGOMAN_DATA_DIR;
+  const dataDir = text(values, "data-dir");
   return {
     node: process.execPath,
     cli: fileURLToPath(builtFile("cli/main.js")),
