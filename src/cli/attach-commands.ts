@@ -5,6 +5,7 @@
 import type { Dragoman } from "../client/dragoman.ts";
 import type { SessionHandle } from "../client/session-handle.ts";
 import { changeLines } from "./change-lines.ts";
+import { factLines } from "./facts.ts";
 import { exactLine } from "./output.ts";
 import { isMode, MODES } from "./session-options.ts";
 import { similar } from "./similar.ts";
@@ -67,13 +68,13 @@ export const slashNames = (agentCommands: AttachContext["commands"]): string[] =
 ];
 
 function helpLines({ commands, paint, columns }: AttachContext): string[] {
-  const rows = Object.values(COMMANDS).map(({ usage, about }) => [usage, about]);
+  const rows = Object.values(COMMANDS).map(({ usage, about }) => [usage, about] as const);
   const own = commands.map(({ name, description }) => [
     name.startsWith("$") ? name : `/${name.replace(/^\//, "")}`,
     description ?? "",
   ]);
   return [
-    ...table(["COMMAND", ""], rows, paint, { columns }).split("\n"),
+    ...factLines(rows, columns, paint),
     ...(own.length > 0 ? ["", ...table(["OF THE AGENT", ""], own, paint, { columns }).split("\n")] : []),
     "",
     "A new line: Alt-Enter, Ctrl-J, or \\ at the end. @path completes with Tab. Ctrl-C stops the turn, twice leaves.",

@@ -16,7 +16,7 @@ import { PASTE_MARKS_OFF, PASTE_MARKS_ON, PastedLines } from "./pasted-lines.ts"
 import { pathCompleter } from "./path-completer.ts";
 import { SessionView } from "./session-view.ts";
 import { type Paint, paintFor } from "./style.ts";
-import { columnsOf } from "./text-layout.ts";
+import { columnsOf, wrap } from "./text-layout.ts";
 import type { TextStream } from "./text-stream.ts";
 
 const PROMPT = "> ";
@@ -257,7 +257,7 @@ export class AttachView {
     return {
       ...{ dragoman: this.#dragoman, session: this.#session, paint: this.#paint, commands: this.#commands },
       columns: columnsOf(stdout, env) - 1,
-      show: (lines) => this.#view.note(lines.join("\n")),
+      show: (lines) => this.#view.note(this.#wrapped(lines.join("\n"))),
       leave: () => this.#readline.close(),
       stop: () => this.#stop(),
       answer: async (typed) => {
@@ -298,6 +298,12 @@ export class AttachView {
   }
 
   #note(text: string): void {
-    this.#view.note(this.#paint.dim(text));
+    this.#view.note(this.#wrapped(this.#paint.dim(text)));
+  }
+
+  /** A screen breaks a line in the middle of a word. */
+  #wrapped(text: string): string {
+    const { stdout, env } = this.#terminal;
+    return wrap(text, columnsOf(stdout, env) - 1).join("\n");
   }
 }

@@ -136,7 +136,7 @@ function parse(command: Command, args: string[]): { values: Values; positionals:
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true });
     return { values, positionals };
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(argumentFault(error, Object.keys({ ...globalOptions, ...command.options })));
   }
 }
 
@@ -153,6 +153,15 @@ function dataDirFrom(values: Values, { env, cwd }: Terminal): string | undefined
   if (given === "") throw new UsageError("--data-dir needs a directory");
   const dataDir = given ?? env.DRAGOMAN_DATA_DIR;
   return dataDir ? resolve(cwd, dataDir) : undefined;
+}
+
+/** What Node says of an unknown option is about itself. */
+function argumentFault(error: unknown, known: string[]): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const option = /^Unknown option '(-+)([^']*)'/.exec(message);
+  if (!option) return message;
+  const meant = similar(option[2] ?? "", known);
+  return `there is no option ${option[1]}${option[2]}${meant === undefined ? "" : `. Did you mean --${meant}?`}`;
 }
 
 /** Only the daemon of this machine is started unasked. */
@@ -184,7 +193,7 @@ async function findDaemon(values: Values, terminal: Terminal): Promise<Dragoman>
 function explain(error: unknown, command: Command): { message: string; code: string; exit: number } {
   if (error instanceof UsageError)
     return {
-      message: `${error.message}.\nUsage: dragoman ${command.usage}\nSee \`dragoman help ${command.name}\`.`,
+      message: `${error.message.replace(/[^.?]$/, "$&.")}\nUsage: dragoman ${command.usage}\nSee \`dragoman help ${command.name}\`.`,
       code: "usage",
       exit: EXIT.usage,
     };
@@ -202,9 +211,20 @@ function explain(error: unknown, command: Command): { message: string; code: str
     const reason = "reason" in error && error.reason === "lost" ? "database_unreachable" : "database_refused";
     return { message: error.message, code: reason, exit: EXIT.failed };
   }
-  const message = error instanceof Error ? (isSystem(error) ? error.message : (error.stack ?? error.message)) : String(error);
+  const message = error instanceof Error ? (systemFault(error) ?? error.stack ?? error.message) : String(error);
   return { message, code: "internal", exit: EXIT.failed };
 }
 
-/** A file that is not there, a place that cannot be written: the message says it, a stack would not. */
-const isSystem = (error: Error): boolean => "syscall" in error;
+const SYSTEM_WORDS: Readonly<Record<string, (path: string) => string>> = {
+  ENOENT: (path) => `There is no ${path}.`,
+  EACCES: (path) => `You may not use ${path}.`,
+  EISDIR: (path) => `${path} is a directory.`,
+  ENOTDIR: (path) => `${path} is not a directory.`,
+};
+
+/** A file that is not there, a place that cannot be written: said in words, without a stack. */
+function systemFault(error: NodeJS.ErrnoException): string | undefined {
+  if (!("syscall" in error)) return undefined;
+  const words = error.path === undefined ? undefined : SYSTEM_WORDS[error.code ?? ""]?.(error.path);
+  return words ?? error.message;
+}

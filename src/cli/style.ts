@@ -38,8 +38,9 @@ export type TableOptions = {
   drop?: readonly string[];
 };
 
-/** No column is made narrower than this. */
-const NARROWEST_CELL = 8;
+/** No column is made narrower than this while another one can be left away. */
+const NARROW_CELL = 8;
+const NARROWEST_CELL = 4;
 
 /** Every cell is one line, with nothing hidden in it. What does not fit is cut, but never the first column: it is what people copy. */
 export function table(head: string[], cells: string[][], paint: Paint, options: TableOptions = {}): string {
@@ -47,7 +48,7 @@ export function table(head: string[], cells: string[][], paint: Paint, options: 
   const wanted = head.map((title, column) => Math.max(width(title), ...rows.map((row) => width(row[column] ?? ""))));
   const { columns = Number.POSITIVE_INFINITY, drop = [] } = options;
   const left = drop.find((name) => head.includes(name));
-  const widths = fitted(wanted, columns);
+  const widths = fitted(wanted, columns, left === undefined ? NARROWEST_CELL : NARROW_CELL);
   if (left !== undefined && total(widths) > columns) {
     const without = (row: string[]): string[] => row.filter((_, column) => head[column] !== left);
     return table(without(head), rows.map(without), paint, options);
@@ -66,11 +67,11 @@ export function table(head: string[], cells: string[][], paint: Paint, options: 
 const total = (widths: number[]): number => widths.reduce((sum, each) => sum + each + 2, -2);
 
 /** The widest columns are made narrower until all fit, or until none can be. */
-function fitted(wanted: number[], columns: number): number[] {
+function fitted(wanted: number[], columns: number, narrowest: number): number[] {
   const widths = [...wanted];
   for (let over = total(widths) - columns; over > 0; over--) {
     const widest = widths.reduce((found, each, column) => (column > 0 && each > (widths[found] ?? 0) ? column : found), 1);
-    if ((widths[widest] ?? 0) <= NARROWEST_CELL) break;
+    if ((widths[widest] ?? 0) <= narrowest) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;

@@ -68,7 +68,7 @@ describe("ls", () => {
 describe("the width of the screen", () => {
   it("is kept by tables and help", async () => {
     const session = await newSession(`a title ${"that goes on ".repeat(12)}`);
-    for (const columns of [50, 80, 120])
+    for (const columns of [40, 50, 80, 120])
       for (const args of [["ls"], ["help"], ["help", "run"], ["agents"]]) {
         const terminal = new TestTerminal(dataDir, args, { columns });
         expect(await terminal.exit).toBe(0);
@@ -90,6 +90,8 @@ describe("errors", () => {
       [["ls", "--limit", "0"], "--limit must be at least 1"],
       [["logs", "sess_nobody"], "dragoman ls -a"],
       [["allow", "sess_nobody"], "dragoman ls -a"],
+      [["ls", "--jsn"], "there is no option --jsn. Did you mean --json?"],
+      [["import", "/nope/session.ndjson"], "There is no /nope/session.ndjson."],
     ] as const) {
       const { code, err } = await run([...args]);
       expect([args, code]).not.toEqual([args, 0]);
@@ -119,6 +121,7 @@ describe("errors", () => {
   it("name the agent that was probably meant", async () => {
     for (const args of [
       ["run", "mok", "hi"],
+      ["run", "mokc", "hi"],
       ["agents", "mok"],
     ]) {
       const { code, err } = await run(args);

@@ -1,4 +1,5 @@
 // What a person sees while an agent works: on a real terminal, read from its screen, and in a pipe.
+import { stripVTControlCharacters } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { cli, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
 import { closeTerminals, INTERRUPT, LEAVE, TestTerminal } from "./terminal.ts";
@@ -131,6 +132,19 @@ describe("attach", () => {
     await terminal.sees("/help lists commands");
     return { session, terminal };
   };
+
+  it("breaks its own words between words, and cuts none of its help", async () => {
+    const session = await daemon.client.createSession({ agent: "mock", directory: dataDir });
+    const terminal = new TestTerminal(dataDir, ["attach", session.id], { columns: 60 });
+    await terminal.sees("the session goes on.");
+    terminal.type("/help\r");
+    await terminal.sees("twice leaves.");
+    const lines = terminal.bytes.split("\r\n").map((line) => stripVTControlCharacters(line));
+    expect(lines.filter((line) => line.length > 60)).toEqual([]);
+    expect(lines.join(" ").replace(/\s+/g, " ")).toContain("allow what is asked: once, or by the number of an option");
+    terminal.type(LEAVE);
+    expect(await terminal.exit).toBe(0);
+  });
 
   it("has commands behind a slash", async () => {
     const { session, terminal } = await attach();

@@ -22,11 +22,15 @@ describe("the last line", () => {
   });
 
   it("of a call is what its card says, and of a question what it asks", () => {
-    const line = (part: object, status = "in_progress") =>
-      lineOf({ kind: "tool_call", status, content: [{ type: "tool_call", call_id: "c", ...part }] } as unknown as Item)?.text;
+    const lineIn = (part: object, status = "in_progress") =>
+      lineOf({ kind: "tool_call", status, content: [{ type: "tool_call", call_id: "c", ...part }] } as unknown as Item);
+    const line = (part: object, status?: string) => lineIn(part, status)?.text;
     const search = { name: "web_search", tool_kind: "web_search", arguments: '{"query":"dead links"}' };
     expect(line(search)).toBe("Searching the web dead links");
     expect(line({ name: "bash", tool_kind: "shell", arguments: '{"command":"npm test"}' }, "completed")).toBe("Ran npm test");
+    expect(lineIn({ name: "bash", tool_kind: "shell", arguments: '{"command":"npm test"}' })?.asked).toBe(
+      "Wants to run npm test",
+    );
     const ask = {
       name: "ask",
       tool_kind: "question",

@@ -78,6 +78,7 @@ export const SessionRow = memo(function SessionRow(props: Props) {
 
 function Second({ row }: { row: Session }) {
   const line = useLastLine(row.session_id);
+  const said = row.pending.permissions > 0 ? (line?.asked ?? line?.text) : line?.text;
   return (
     <span className="session-meta">
       {row.tags.map((tag) => (
@@ -95,7 +96,8 @@ function Second({ row }: { row: Session }) {
       )}
       <span className="session-line" title={visibleLine(row.directory)}>
         {row.queued > 0 && `${row.queued} queued · `}
-        <bdi>{line ? visibleLine(line.text) : visibleLine(baseName(row.directory))}</bdi>
+        {line?.by === "user" && "You: "}
+        <bdi>{visibleLine(said ?? baseName(row.directory))}</bdi>
       </span>
     </span>
   );

@@ -2,9 +2,14 @@
 import type { Item } from "../../../src/schema/item.ts";
 import { speakerOf } from "../../../src/schema/speaker.ts";
 import { fieldsOf, questionsIn, type ToolCall } from "../transcript/tools/arguments.ts";
-import { describe } from "../transcript/tools/describe.ts";
+import { describe, type Stage } from "../transcript/tools/describe.ts";
 
-export type LastLine = { text: string; by: "user" | "agent" | "tool" };
+export type LastLine = {
+  text: string;
+  by: "user" | "agent" | "tool";
+  /** What to say instead while a person is asked whether the call may be made. */
+  asked?: string;
+};
 
 const LONGEST = 200;
 
@@ -12,16 +17,19 @@ export function lineOf(item: Item): LastLine | null {
   for (const part of item.content.toReversed()) {
     if (part.type === "text" && part.text.trim() !== "")
       return { text: lastLineOf(part.text), by: speakerOf(item) === "user" ? "user" : "agent" };
-    if (part.type === "tool_call") return { text: callLine(part, item.status === "in_progress").slice(0, LONGEST), by: "tool" };
+    if (part.type === "tool_call") return callLine(part, item.status === "in_progress");
   }
   return null;
 }
 
 /** The words of its card; of a question what it asks. */
-function callLine(part: ToolCall, running: boolean): string {
-  const { verb, subject } = describe(part, running ? "running" : "done", "");
-  const [asked] = part.tool_kind === "question" ? questionsIn(fieldsOf(part.arguments)) : [];
-  return asked?.prompt ?? `${verb} ${subject}`.trim();
+function callLine(part: ToolCall, running: boolean): LastLine {
+  const [question] = part.tool_kind === "question" ? questionsIn(fieldsOf(part.arguments)) : [];
+  const at = (stage: Stage): string => {
+    const { verb, subject } = describe(part, stage, "");
+    return (question?.prompt ?? `${verb} ${subject}`.trim()).slice(0, LONGEST);
+  };
+  return running ? { text: at("running"), asked: at("asked"), by: "tool" } : { text: at("done"), by: "tool" };
 }
 
 /** Of a long paragraph only the end, from the beginning of a sentence or at least of a word: half a word reads as a mistake. */

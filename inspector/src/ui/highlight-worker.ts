@@ -28,6 +28,9 @@ const languages = {
   markdown: () => import("shiki/langs/markdown.mjs"),
 } satisfies Record<string, () => Promise<{ default: LanguageInput }>>;
 
+/** A longer line is no code that somebody reads: it stays plain. */
+const LONGEST_LINE = 5_000;
+
 let loading: Promise<HighlighterCore> | undefined;
 
 async function load(): Promise<HighlighterCore> {
@@ -48,7 +51,9 @@ async function highlight({ code, language, theme }: HighlightRequest): Promise<C
   loading ??= load();
   const highlighter = await loading;
   if (!highlighter.getLoadedLanguages().includes(language)) await highlighter.loadLanguage((await languages[language]()).default);
-  const { tokens } = highlighter.codeToTokens(code, { lang: language, theme: `github-${theme}-default` });
+  // Without a limit of time: a line is given up where the limit strikes and keeps its last colour to the end, and the grammar is compiled within the first line.
+  const limits = { tokenizeTimeLimit: 0, tokenizeMaxLineLength: LONGEST_LINE };
+  const { tokens } = highlighter.codeToTokens(code, { lang: language, theme: `github-${theme}-default`, ...limits });
   return tokens.map((line) => line.map(({ content, color = "inherit" }) => [content, color]));
 }
 

@@ -93,11 +93,17 @@ async function write(call: Invocation, change: (config: Json) => void): Promise<
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw error instanceof Error ? new UsageError(error.message.replace(draft, file).replace(/\.$/, "")) : error;
+    throw error instanceof Error ? new UsageError(notTaken(error.message, call.words[0] ?? "").replace(draft, file)) : error;
   }
   if (!flag(call.values, "json")) call.say(`Written to ${file}. A running daemon takes it up when it starts again.`);
   return done(call, { file, config: JSON.parse(readFileSync(file, "utf8"), withoutSecrets) });
 }
+
+/** Why the daemon would not take it. A setting that does not exist is named as it was written. */
+const notTaken = (message: string, key: string): string =>
+  message.includes("has unknown fields")
+    ? `there is no setting ${key}; \`dragoman config show\` prints those in force`
+    : message.replace(/\.$/, "");
 
 function put(config: Json, key: string, value: unknown): void {
   const names = key.split(".");
