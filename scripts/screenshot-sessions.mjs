@@ -183,7 +183,12 @@ const STORIES = {
   },
   editor: {
     title: "Rename the option --fast",
-    files: { "src/options.js": "export const options = { fast: false };\n", "README.md": "Use `--fast` for a quick check.\n" },
+    files: {
+      "check.sh":
+        "printf '\\033[32m✓\\033[0m 12 passed\\n\\033[31m✗\\033[0m 1 failed  \\033[1moptions.test.js\\033[0m\\n'; exit 1\n",
+      "src/options.js": "export const options = { fast: false };\n",
+      "README.md": "Use `--fast` for a quick check.\n",
+    },
     permission_mode: "bypass",
     turns: [
       {
@@ -195,12 +200,7 @@ const STORIES = {
             call("edit", { path: "src/options.js", old: "fast: false", new: "quick: false" }),
             call("edit", { path: "README.md", old: "`--fast`", new: "`--quick`" }),
           ),
-          step(
-            call("shell", {
-              command:
-                "printf '\\033[32m✓\\033[0m 12 passed\\n\\033[31m✗\\033[0m 1 failed  \\033[1moptions.test.js\\033[0m\\n'; exit 1",
-            }),
-          ),
+          step(call("shell", { command: "sh check.sh", description: "Run the tests" })),
           step(
             say(
               "The option is renamed in both files. One test still expects the old name: `options.test.js`, line 14. Shall I change it too?",
@@ -258,7 +258,8 @@ async function retold(api, session, { agent, words = [] }) {
     return words.reduce((text, [from, to]) => text.replaceAll(from, to), JSON.stringify(part));
   });
   await session.remove();
-  return api.importSession(inStep(told), { session_id: session.id });
+  await api.importSession(inStep(told), { session_id: session.id });
+  return session;
 }
 
 /** Deltas must add up to the item they grew into. */

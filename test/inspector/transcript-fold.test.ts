@@ -184,6 +184,16 @@ describe("transcript fold", () => {
     );
   });
 
+  it("makes no row of a message that was nothing but its calls", () => {
+    const rows = (status: Item["status"]): string[] => {
+      const events = [event(1, "item.started", { item: item("empty", {}) })];
+      if (status === "completed") events.push(event(2, "item.completed", { item: item("empty", { status }) }));
+      return buildRows(applied(events), new Map()).map(({ key }) => key);
+    };
+    expect(rows("in_progress")).toEqual(["empty"]);
+    expect(rows("completed")).toEqual([]);
+  });
+
   it("knows which turn has a plan of its own", () => {
     const plan = { type: "plan" as const, entries: [{ text: "Look", status: "pending" as const }] };
     const events = [

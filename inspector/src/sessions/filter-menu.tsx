@@ -1,7 +1,9 @@
 /** Which sessions the list shows and how it is grouped, behind one button. */
 import { Menu } from "@base-ui/react/menu";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
+import { agents as agentList, agentName } from "../state/agents.ts";
 import { prefer } from "../state/preferences.ts";
+import { useStore } from "../state/store.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type FilterName, filters } from "./filters.ts";
 import type { Grouping } from "./groups.ts";
@@ -22,6 +24,7 @@ type Props = {
 };
 
 export function FilterMenu(props: Props) {
+  const known = useStore(agentList);
   const { filter, agent, agents, node, nodes, grouping, onFilter, onAgent, onNode, onChooseSeveral } = props;
   return (
     <Menu.Root>
@@ -54,7 +57,7 @@ export function FilterMenu(props: Props) {
                   label="Agent"
                   value={agent}
                   onChange={onAgent}
-                  options={[["", "Any agent"], ...agents.map((name): [string, string] => [name, name])]}
+                  options={[["", "Any agent"], ...agents.map((id): [string, string] => [id, agentName(known, id)])]}
                 />
               </>
             )}

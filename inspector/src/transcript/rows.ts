@@ -30,7 +30,7 @@ export function buildRows(fold: TranscriptFold, toggles: Toggles): Row[] {
   const top: Entry[] = [];
   for (const entry of entries) {
     const item = entry.kind === "item" ? fold.item(entry.item_id) : undefined;
-    if ((entry.kind === "item" && !item) || standsInCard(fold, entry)) continue;
+    if ((entry.kind === "item" && !item) || standsInCard(fold, entry) || (item && saysNothing(item))) continue;
     const call = item?.kind === "tool_result" ? callOf(item, calls) : undefined;
     if (item && call !== undefined && call !== item.item_id) {
       add(results, call, item.item_id);
@@ -81,6 +81,10 @@ function standsInCard(fold: TranscriptFold, entry: Entry): boolean {
   if (fold.item(metadata.item_id ?? "")?.kind !== "tool_call") return false;
   return status === "requested" || (status === "approved" && !metadata.message && metadata.updated_input === undefined);
 }
+
+/** A message that was nothing but its calls: a row of its own would only be a gap between them. */
+const saysNothing = ({ kind, status, content }: Item): boolean =>
+  kind === "message" && status !== "in_progress" && content.length === 0;
 
 function add<T>(map: Map<string, T[]>, key: string, value: T): void {
   const list = map.get(key);
