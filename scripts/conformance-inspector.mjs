@@ -1,5 +1,6 @@
 /**
- * A real agent in the inspector, in a real browser, as a person uses it: make a session, watch an answer come, allow a command, look behind it, end it.
+ * A real agent in the inspector, in a real browser, as a person uses it: make a session, watch an answer come, allow a command, review what it changed, interrupt a
+ * turn, go on after the agent's process was killed, look behind it, end it.
  * With DRAGOMAN_PICTURES=<folder> each step leaves a picture there.
  */
 import { existsSync, mkdirSync } from "node:fs";
@@ -24,6 +25,29 @@ const growing = {
     },
   ],
 };
+/** Goes on for long enough to be interrupted. */
+const endless = {
+  name: "in-browser-endless",
+  title: "an answer that is interrupted",
+  turns: [
+    {
+      prompt: "Count to a thousand.",
+      steps: [
+        {
+          blocks: [
+            { type: "text", text: Array.from({ length: 1_000 }, (_, at) => `number ${at + 1}`).join(", "), chunks: 1_000 },
+          ],
+          chunk_delay_ms: 200,
+        },
+      ],
+    },
+  ],
+};
+const returning = {
+  name: "in-browser-returning",
+  title: "an answer of an agent that was started again",
+  turns: [{ prompt: "Are you there?", steps: [{ blocks: [{ type: "text", text: "Here again." }] }] }],
+};
 const allowing = commonScenarios.find(({ name }) => name === "permission-allow");
 
 /** What went wrong, in sentences; none when all was as a person expects. */
@@ -33,7 +57,7 @@ export async function browse(agent, env) {
   let lab;
   try {
     browser = await launchBrowser();
-    lab = await Lab.open({ profile: verifyProfiles.get(agent), scenarios: [growing, allowing], env });
+    lab = await Lab.open({ profile: verifyProfiles.get(agent), scenarios: [growing, allowing, endless, returning], env });
     await asPerson(await openPage(browser, lab, failures), lab, failures);
   } catch (error) {
     failures.push(
@@ -91,11 +115,41 @@ async function asPerson(page, lab, failures) {
   check((await page.locator(".tool-title", { hasText: "touch made.txt" }).count()) > 0, "the command does not stand in its card");
   await page.getByRole("navigation").locator(".session-line", { hasText: "Made it." }).waitFor();
   await picture("answer");
+  await review(page);
+  await picture("review");
+  await interrupt(page, promptFor(endless, 0, directory));
+  if (lab.profile.process !== false) await resume(page, lab, check);
+  await say(page, promptFor(returning, 0, directory));
+  await page.getByRole("article", { name: "Agent" }).getByText("Here again.").waitFor();
+  await picture("resumed");
   await lookBehind(page, check);
   await picture("coverage");
   await page.getByRole("button", { name: "Session actions" }).click();
   await page.getByRole("menuitem", { name: "End session" }).click();
   await page.locator(".session-end").waitFor();
+}
+
+/** What the turn changed, from the line below it. */
+async function review(page) {
+  await page.getByRole("button", { name: "Review changes" }).last().click();
+  await page.getByRole("tabpanel", { name: "Changes" }).locator(".changed-file", { hasText: "made.txt" }).waitFor();
+  await page.getByRole("button", { name: "Close the drawer" }).click();
+}
+
+async function interrupt(page, prompt) {
+  const ended = await page.locator(".turn-end").count();
+  await say(page, prompt);
+  await page.getByRole("article", { name: "Agent" }).getByText("number 3").waitFor();
+  await page.getByRole("button", { name: "Interrupt" }).click();
+  await page.locator(".turn-end").nth(ended).getByText("Interrupted").waitFor();
+}
+
+/** The agent dies; the session stays, and goes on. */
+async function resume(page, lab, check) {
+  check((await lab.killAgents("SIGKILL")) > 0, "no process of the agent was found to kill");
+  const button = page.getByRole("button", { name: "Resume" });
+  await button.click();
+  await button.waitFor({ state: "detached" });
 }
 
 /** Nothing, unless somebody wants to look at it. */

@@ -36,6 +36,8 @@ const item = (id: string, patch: Partial<Item>): Item => ({
   ...patch,
 });
 
+const WORDS = [{ type: "text" as const, text: "words" }];
+
 /** One turn: messages, a call with its result, a sub-agent's message, a permission, a removed message. */
 function turn(messages: number): UniversalEvent[] {
   const events: UniversalEvent[] = [];
@@ -154,7 +156,7 @@ describe("transcript fold", () => {
 
   it("shows a sub-agent's prompt, then its work, then how it ended, in whatever order the agent told of them", () => {
     const [status, prompt, work] = (["status", "message", "message"] as const).map((kind, at) =>
-      item(["status", "prompt", "work"][at] ?? "", { kind, parent_id: "call", status: "completed" }),
+      item(["status", "prompt", "work"][at] ?? "", { kind, parent_id: "call", status: "completed", content: WORDS }),
     );
     const events = turn(1).filter((each) => !JSON.stringify(each).includes('"inner"'));
     const call = events.findIndex((each) => each.type === "item.started" && each.data.item.item_id === "call");
