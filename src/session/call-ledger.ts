@@ -103,7 +103,7 @@ export class CallLedger {
       const { exit_code, ...rest } = this.timed(part, now);
       const isNone = exit_code === undefined || (exit_code ?? 0) < 0 || (failed && exit_code === 0);
       const exit = isNone ? {} : { exit_code };
-      return { ...rest, ...exit, ...(failed ? { is_error: true } : {}) };
+      return { ...rest, ...exit, is_error: failed };
     });
     return { content, status: failed ? "failed" : "completed" };
   }

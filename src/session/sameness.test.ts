@@ -175,6 +175,11 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U3] every result says whether it failed, also where the agent leaves that out", () => {
+    const told = new Told().agent(START, call("a")).agent(result("a", {}), end());
+    expect(told.of("item.completed").at(-1)?.item.content).toMatchObject([{ type: "tool_result", is_error: false }]);
+  });
+
   it("[U3] a call that is cut off has a failed result of the daemon, without exit code and duration", () => {
     const told = new Told().agent(START, call("a")).at(500).agent(end("interrupted"));
     const completed = told.of("item.completed").map(({ item }) => item);

@@ -134,7 +134,12 @@ export function askElicitation(state: ClaudeState, requestId: string, request: J
     do: "question.request",
     key,
     questions: elicitationForm(request).questions,
-    metadata: { kind: "mcp_elicitation", server: str(request.mcp_server_name) ?? "", ...(url ? { url } : {}) },
+    metadata: {
+      kind: "mcp_elicitation",
+      server: str(request.mcp_server_name) ?? "",
+      mode: str(request.mode) ?? "form",
+      ...(url ? { url } : {}),
+    },
     native,
   });
 }

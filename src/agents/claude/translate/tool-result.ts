@@ -25,7 +25,7 @@ export function resultParts(outcome: Outcome): DraftPart[] {
       type: "tool_result",
       call_id: tool.id,
       output: wholeOutput(content, detail),
-      ...(isError ? { is_error: true } : { is_error: false }),
+      ...(isError ? { is_error: true } : {}),
       ...(exit === undefined ? {} : { exit_code: exit }),
       ...(duration === undefined ? {} : { duration_ms: duration }),
     },

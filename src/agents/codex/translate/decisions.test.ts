@@ -134,7 +134,11 @@ describe("permissions", () => {
       })
       .done();
     expect(talk.of("permission.resolved")).toMatchObject([
-      { status: "denied", metadata: { resolved_by: "policy", message: "too risky" } },
+      {
+        action: "Run: rm",
+        status: "denied",
+        metadata: { tool_name: "commandExecution", input: { command: "rm" }, resolved_by: "policy", message: "too risky" },
+      },
     ]);
   });
 });

@@ -28,6 +28,11 @@ describe("errors in canonical words", () => {
     ).toBe("transport");
   });
 
+  it("a bill that is not paid is no rate limit, though it has the name of one", () => {
+    expect(code("usageLimitExceeded", "Quota exceeded. Check your plan and billing details.")).toBe("api_error");
+    expect(code("usageLimitExceeded", "You've hit your usage limit. Try again in 3 days.")).toBe("rate_limit");
+  });
+
   it("`other` hides its cause in the message", () => {
     expect(code("other", '{"error":{"code":"context_length_exceeded"}}')).toBe("context_overflow");
     expect(code("other", "Incomplete response returned, reason: max_output_tokens")).toBe("output_length");

@@ -27,6 +27,9 @@ const ROWS: FaultRows = {
   },
 };
 
+/** codex 0.166 has one name for an allowance that is used up and for a bill that is not paid. */
+const NOT_PAID = /^quota exceeded|billing/i;
+
 function meaningOf(info: unknown, text: string, said: readonly string[]): Fault {
   if (isRecord(info)) {
     const [name, detail] = Object.entries(info)[0] ?? ["other", undefined];
@@ -35,6 +38,7 @@ function meaningOf(info: unknown, text: string, said: readonly string[]): Fault 
     return status === undefined ? ON_THE_WAY : byStatus(status);
   }
   const name = str(info);
+  if (name === "usageLimitExceeded" && NOT_PAID.test(text)) return ofProvider("api_error");
   // `other` hides the cause in its message (codex 0.166).
   const other = name === undefined || name === "other";
   return faultOf({ names: [name, ...said], text }, ROWS) ?? (other ? ofProvider("api_error") : NOT_KNOWN);
@@ -51,6 +55,10 @@ export function errorData(error: unknown): ErrorData {
   const meaning = meaningOf(codexErrorInfo, `${text} ${str(additionalDetails) ?? ""}`, body?.names ?? []);
   return data(body?.message ?? text, meaning, nameOf(codexErrorInfo));
 }
+
+/** A turn that failed and does not say why. */
+export const withoutReason = (status = "no status"): ErrorData =>
+  data(`Codex ended the turn without a reason (${status}).`, NOT_KNOWN, null);
 
 /** A JSON-RPC error answer to a request that should have started a turn. */
 export function rpcErrorData(error: JsonRecord): ErrorData {

@@ -245,9 +245,14 @@ const resultItem = (native: NativeItem) => ({
   role: "tool" as const,
 });
 
+/** A piece that comes after the end of its item begins no other one: only a start does. */
+const isOver = (thread: Thread, { turnId, itemId }: JsonRecord): boolean =>
+  thread.isClosed(thread.keyOf(str(turnId) ?? "", str(itemId) ?? ""));
+
 /** Text of a message, a plan, or reasoning. */
 export function textDelta(thread: Thread, params: JsonRecord, type: "agentMessage" | "plan" | "reasoning"): Draft[] {
   const delta = str(params.delta) ?? "";
+  if (isOver(thread, params)) return [];
   const native = openItem(thread, str(params.turnId) ?? "", { id: params.itemId, type }, type);
   const start = native.announced ? [] : announce(thread, native, { id: params.itemId, type });
   native.streamed += delta;
@@ -289,6 +294,7 @@ function slotOf(native: NativeItem, params: JsonRecord): number {
 /** Output of a command, or of a patch. */
 export function outputDelta(thread: Thread, params: JsonRecord, type: "commandExecution" | "fileChange"): Draft[] {
   const delta = str(params.delta) ?? "";
+  if (isOver(thread, params)) return [];
   const native = openItem(thread, str(params.turnId) ?? "", { id: params.itemId, type }, type);
   const drafts = native.announced ? [] : announce(thread, native, native.shown);
   native.streamed += delta;

@@ -1,14 +1,17 @@
 /** What notifications of the server mean, one handler each; the table of them is `notifications.ts`. */
-import type { Draft } from "../../../schema/draft.ts";
+import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { Repeat } from "../../contract.ts";
-import { type JsonRecord, rec, str, toJson } from "../../json.ts";
+import { type JsonRecord, rec, records, str, toJson } from "../../json.ts";
+import { errorData } from "./errors.ts";
 import { itemCompleted, itemStarted, repeatedDelta, resultKey, textDelta } from "./items.ts";
 import { messageItem } from "./message-items.ts";
+import { changePaths } from "./parts.ts";
 import { rawItemDrafts } from "./raw-items.ts";
 import { activity, childrenOf } from "./subagents.ts";
-import type { Thread } from "./thread.ts";
+import type { NativeItem, Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
-import { isTool } from "./tool-items.ts";
+import { isTool, toolCall } from "./tool-items.ts";
+import { innerCommand } from "./tool-kinds.ts";
 import { errorNotified, implicitTurn, leaveChild, turnCompleted } from "./turns.ts";
 
 /** `note`: understood, without universal meaning; shown as agent.notice. `unknown`: the method is known but not what is in it. */
@@ -75,14 +78,28 @@ export const messageDelta: Handler = (params, thread) => {
 };
 
 export const error: Handler = (params, thread) => {
-  if (thread.child !== null) return { note: { name: "subagent_error", detail: { agent: thread.id, ...detailOf(params) } } };
+  if (thread.child !== null) return childError(thread, params);
   return { drafts: errorNotified(thread, params) };
 };
+
+/** The failure of a sub-agent is its own affair: it stands among its work, and the turn goes on. */
+function childError(thread: Thread, params: JsonRecord): Meaning {
+  const note = { name: "subagent_error", detail: { agent: thread.id, ...detailOf(params) } };
+  const text = errorData(params.error).message;
+  const parent = thread.child?.spawnKey ?? null;
+  if (params.willRetry === true || parent === null) return { note };
+  const key = `${str(params.turnId) ?? thread.id}/error`;
+  const content: DraftPart[] = [{ type: "text", text }];
+  return { note, drafts: [{ do: "item.add", item: { key, parent, kind: "system", role: "system", content } }] };
+}
+
+const ENDS = new Set(["completed", "interrupted", "failed"]);
 
 export const completedTurn: Handler = (params, thread, threads) => {
   const drafts = turnCompleted(thread, rec(params.turn));
   const left = thread.child === null ? [...threads.descendants(thread)].flatMap(leaveChild) : [];
-  return { drafts: [...left, ...drafts] };
+  const status = str(rec(params.turn).status) ?? "missing";
+  return { drafts: [...left, ...drafts], ...(ENDS.has(status) ? {} : { unknown: `turn status ${status}` }) };
 };
 
 /** The server repeats the same diff several times a turn. */
@@ -97,7 +114,7 @@ export const turnDiff: Handler = (params, thread) => {
 export const reviewed: Handler = (params, thread) => {
   const { status, rationale, riskLevel } = rec(params.review);
   const target = str(params.targetItemId);
-  const action = rec(params.action);
+  const { type, ...input } = rec(params.action);
   const key = `review:${str(params.reviewId) ?? ""}`;
   const approved = status === "approved";
   const itemKey = target === undefined ? null : thread.keyOf(str(params.turnId) ?? "", target);
@@ -106,9 +123,8 @@ export const reviewed: Handler = (params, thread) => {
       {
         do: "permission.request",
         key,
-        action: `${str(action.type) ?? "action"}: ${str(action.command) ?? str(action.tool) ?? ""}`.trim(),
-        tool_name: str(action.type) ?? "action",
-        input: action,
+        ...reviewedAction(str(type) ?? "action", input, (itemKey && thread.open.get(itemKey)) || undefined),
+        input,
         call_id: target ?? null,
         item: itemKey,
         ...(str(riskLevel) ? { reason: `risk ${str(riskLevel)}` } : {}),
@@ -126,6 +142,16 @@ export const reviewed: Handler = (params, thread) => {
     ],
   };
 };
+
+/** In the words in which a person is asked for the same. */
+function reviewedAction(type: string, input: JsonRecord, item: NativeItem | undefined): { action: string; tool_name: string } {
+  const name = item && toolCall(item.shown, item).name;
+  const command = str(input.command);
+  if (command !== undefined) return { action: `Run: ${innerCommand(command)}`, tool_name: name ?? "commandExecution" };
+  const tool = str(input.tool) ?? str(input.toolName);
+  const about = tool ?? changePaths(records(item?.shown.changes)).join(", ");
+  return { action: about === "" ? type : `${type}: ${about}`, tool_name: name ?? type };
+}
 
 export const reverted: Handler = (_, thread) => {
   const keys = thread.revertBefore === null ? [] : thread.dropFrom(thread.revertBefore);

@@ -51,7 +51,13 @@ function userInput(who: { request_id: RpcId; thread_id: string }, params: JsonRe
 function elicitation(who: { request_id: RpcId; thread_id: string }, params: JsonRecord, key: string): QuestionDraft {
   const message = str(params.message) ?? str(params.description) ?? str(params.title) ?? "";
   const server = str(params.serverName) ?? "MCP server";
-  const metadata = { server, mode: params.mode ?? null, schema: params.requestedSchema ?? null, url: params.url ?? null };
+  const metadata = {
+    kind: "mcp_elicitation",
+    server,
+    mode: params.mode ?? null,
+    schema: params.requestedSchema ?? null,
+    url: params.url ?? null,
+  };
   const { fields, questions } = readForm({
     message,
     schema: params.requestedSchema,

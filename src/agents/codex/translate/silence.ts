@@ -23,6 +23,8 @@ const RAW_ITEMS = [
   "other",
 ];
 
+const LATE = "its item is over, and was told whole";
+
 export const SILENCE: SilenceTable = [
   ["answer:*", "confirms a request of ours"],
   ["rawResponseItem/completed:message", "the context Codex gives the model; what people and the model say comes as items"],
@@ -37,6 +39,11 @@ export const SILENCE: SilenceTable = [
     [`item/started:${name}`, "repeats an item that was told"] as const,
     [`item/completed:${name}`, "repeats an item that was told"] as const,
   ]),
+  ...["agentMessage/delta", "plan/delta", "reasoning/summaryTextDelta", "reasoning/textDelta"].map(
+    (name) => [`item/${name}`, LATE] as const,
+  ),
+  ["item/commandExecution/outputDelta", LATE],
+  ["item/fileChange/outputDelta", LATE],
   ["request:item/tool/call", "the call is told by its item"],
   ["serverRequest/resolved", "our answer told it"],
   ["thread/compacted", "of the thread of a sub-agent"],

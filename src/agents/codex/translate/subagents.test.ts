@@ -116,5 +116,10 @@ describe("sub-agents", () => {
     expect(talk.of("turn.ended")).toMatchObject([{ stop_reason: "end_turn" }]);
     expect(talk.of("error")).toEqual([]);
     expect(talk.of("agent.notice")).toContainEqual(expect.objectContaining({ name: "subagent_error" }));
+    const items = talk.items();
+    const spawn = items.find(({ kind }) => kind === "tool_call");
+    expect(items.filter(({ kind }) => kind === "system")).toMatchObject([
+      { parent_id: spawn?.item_id, role: "system", content: [{ type: "text", text: "overloaded" }] },
+    ]);
   });
 });

@@ -100,7 +100,7 @@ export class Thread {
 
   /** Where tools of this model response hang. A response without words has a message all the same: the session makes it. */
   toolParent(turnId: string): ItemKey {
-    return this.child?.spawnKey ?? this.message ?? `${turnId}/response:${this.responses}`;
+    return this.message ?? this.child?.spawnKey ?? `${turnId}/response:${this.responses}`;
   }
 
   /** The model has answered: what follows belongs to the next answer. */

@@ -1,9 +1,9 @@
 // Turns of one thread: opened by our requests or by the server, ended by the server or by its death, with everything left open in them.
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
-import type { StopReason, Usage } from "../../../schema/event-data.ts";
+import type { ErrorData, StopReason, Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, num, own, rec, records, str } from "../../json.ts";
 import { retrying } from "../../translation.ts";
-import { errorData, retryAttempt } from "./errors.ts";
+import { errorData, retryAttempt, withoutReason } from "./errors.ts";
 import { askedAgain, closeCut, endAnswer, resultKey, toBackground } from "./items.ts";
 import type { NativeItem, Thread } from "./thread.ts";
 
@@ -45,6 +45,7 @@ export function turnStarted(thread: Thread, turn: JsonRecord): Draft[] {
   const id = str(turn.id) ?? null;
   const root = str(turn.rootTurnId);
   const open = thread.turn;
+  if (id !== null && thread.hasEnded(id)) return [];
   // codex 0.166: a review announces an inner turn whose root is the one it answered with; all items carry the root.
   if (open?.id && root === open.id && id !== open.id) return [];
   if (open && (open.id === id || open.id === null)) {
@@ -92,7 +93,7 @@ export function turnCompleted(thread: Thread, turn: JsonRecord): Draft[] {
     return [];
   }
   const finished = turn.status === "completed";
-  const failure = isRecord(turn.error) ? errorData(turn.error) : null;
+  const failure = isRecord(turn.error) ? errorData(turn.error) : open.error === null ? unexplained(turn.status) : null;
   const refused = finished ? refusal(thread) : [];
   const drafts: Draft[] = [...refused, ...endOpenItems(thread, finished)];
   const refusedAloud = finished && thread.refused;
@@ -111,6 +112,10 @@ export function turnCompleted(thread: Thread, turn: JsonRecord): Draft[] {
   });
   return drafts;
 }
+
+/** A turn that neither came to its end nor was interrupted, and does not say why. */
+const unexplained = (status: unknown): ErrorData | null =>
+  status === "completed" || status === "interrupted" ? null : withoutReason(str(status));
 
 function stopReason(status: unknown, code: string | null): StopReason {
   if (status === "completed") return "end_turn";
