@@ -41,6 +41,8 @@ export type Quirks = {
   nameFromCallId?: string;
   /** The first title of a call is the tool's own name. */
   nameFromTitle?: boolean;
+  /** While a call of a sub-agent runs, it is the sub-agent that speaks: the model waits for it. */
+  subagentSpeaks?: boolean;
   /** An empty chunk opens a content block: the same kind again is a new message. */
   emptyChunkOpensBlock?: boolean;
   /** A turn with no content and no model usage was stopped by the provider's safety filter. */
@@ -180,6 +182,7 @@ export const QUIRKS: readonly Quirks[] = [
     agentInfo: /^copilot$/i,
     authMethods: ["copilot-login"],
     noticeTexts: [/^Info: /],
+    subagentSpeaks: true,
     disguisedErrors: [
       // Its own sentences: also after a tool has run, when the turn has used tokens.
       {

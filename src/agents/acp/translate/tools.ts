@@ -33,6 +33,7 @@ export function onToolCall(
   drafts.push(...tell(call, isNew), ...todoPlan(state, call, child));
   drafts.push(...linkTerminals(state, call), ...metaTerminal(state, call, rec(update._meta)));
   drafts.push(...streamContent(call, update, sighting));
+  if (sighting !== "permission" && isFinal(update) && state.message?.child === call.key) drafts.push(...closeMessage(state));
   if (sighting !== "permission" && isFinal(update)) drafts.push(...finish(state, around, call, update.status !== "completed"));
   return drafts;
 }
@@ -101,9 +102,15 @@ function subagentParent(state: SessionState, update: JsonRecord): string | null 
   const parentId = str(rec(meta.claudeCode).parentToolUseId);
   if (parentId !== undefined) return state.calls.get(parentId)?.key ?? null;
   // copilot 1.0: calls of a sub-agent bear its id, but the spawning call does not: it is the one that is open.
-  if (str(rec(meta["github.com/copilot"]).agentId) === undefined) return null;
-  return state.openCalls().find((call) => kindOf(call) === "subagent")?.key ?? null;
+  return str(rec(meta["github.com/copilot"]).agentId) === undefined ? null : runningSubagent(state);
 }
+
+const runningSubagent = (state: SessionState): string | null =>
+  state.openCalls().find((call) => kindOf(call) === "subagent")?.key ?? null;
+
+/** The call of the sub-agent that says this text; null when the session's own model does. */
+export const speakerOf = (state: SessionState, { quirks }: Surroundings, update: JsonRecord): string | null =>
+  subagentParent(state, update) ?? (quirks.subagentSpeaks && state.calls.size > 0 ? runningSubagent(state) : null);
 
 function firstName(around: Surroundings, update: JsonRecord, id: string): string | undefined {
   const { quirks } = around;

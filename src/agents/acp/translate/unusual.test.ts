@@ -1,6 +1,6 @@
 // What the protocol allows and hardly an agent says: ids that repeat, words that are not known, sub-agents that ask, work that outlasts its turn.
 import { describe, expect, it } from "vitest";
-import { SESSION, Talk } from "./test-talk.ts";
+import { drafts, SESSION, Talk } from "./test-talk.ts";
 
 const text = (value: string) => ({ type: "content", content: { type: "text", text: value } });
 const OPTIONS = [
@@ -252,6 +252,26 @@ describe("sub-agents with a session of their own", () => {
       { data: { from: SESSION, to: "kid", text: "" } },
       { data: { from: SESSION, to: "kid", text: "hurry" } },
     ]);
+  });
+});
+
+describe("sub-agents without a session", () => {
+  const task = { toolCallId: "s", title: "look", kind: "other", rawInput: { prompt: "look", agent_type: "general" } };
+
+  it.each([
+    ["copilot", {}],
+    ["x", { _meta: { claudeCode: { parentToolUseId: "s" } } }],
+  ])("%s: what they say hangs under their call, and ends before it", (agent, more) => {
+    const talk = Talk.with(agent);
+    talk.prompt("go");
+    talk.update("tool_call", { ...task, status: "pending" });
+    talk.update("agent_message_chunk", { content: { type: "text", text: "three files" }, ...more });
+    const ended = talk.update("tool_call_update", { toolCallId: "s", status: "completed", content: [text("three files")] });
+    talk.text("Done.");
+    const [key] = calls(talk).map(({ item }) => item.key);
+    const said = talk.of("item.start").filter(({ item }) => item.kind === "message" && item.role === "assistant");
+    expect(said.map(({ item }) => item.parent)).toEqual([key, null]);
+    expect(drafts(ended).map((draft) => ("key" in draft ? draft.key : ""))).toEqual([said[0]?.item.key, key, ""]);
   });
 });
 

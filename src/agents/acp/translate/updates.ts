@@ -5,12 +5,12 @@ import { retrying } from "../../translation.ts";
 import { blockParts, textOfParts } from "./blocks.ts";
 import { commandsChanged, modeChanged, optionsChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
-import { closeMessage, onChunk, onSessionMessage, onWholeMessage } from "./messages.ts";
+import { type ChunkKind, closeMessage, onChunk, onSessionMessage, onWholeMessage } from "./messages.ts";
 import { onPlan, onPlanRemoved, onPlanUpdate } from "./plans.ts";
 import type { SessionState, Surroundings } from "./session-state.ts";
 import { onTerminalUpdate } from "./terminals.ts";
 import { strangeContent } from "./tool-output.ts";
-import { closeDenied, lateResult, onToolCall } from "./tools.ts";
+import { closeDenied, lateResult, onToolCall, speakerOf } from "./tools.ts";
 import { onStateUpdate } from "./turns.ts";
 import { contextUsage } from "./usage.ts";
 
@@ -18,10 +18,8 @@ import { contextUsage } from "./usage.ts";
 type Handler = (state: SessionState, around: Surroundings, update: JsonRecord, child: string | null) => Meaning;
 
 export const VARIANTS: Record<string, Handler> = {
-  agent_message_chunk: (state, around, update, child) =>
-    before(closeDenied(state, around), onChunk(state, around, "agent_message_chunk", update, child)),
-  agent_thought_chunk: (state, around, update, child) =>
-    before(closeDenied(state, around), onChunk(state, around, "agent_thought_chunk", update, child)),
+  agent_message_chunk: (state, around, update, child) => onSpeech(state, around, "agent_message_chunk", update, child),
+  agent_thought_chunk: (state, around, update, child) => onSpeech(state, around, "agent_thought_chunk", update, child),
   user_message_chunk: (state, around, update, child) => onChunk(state, around, "user_message_chunk", update, child),
   agent_message: (state, _around, update, child) => onWholeMessage(state, "agent_message", update, child),
   agent_thought: (state, _around, update, child) => onWholeMessage(state, "agent_thought", update, child),
@@ -104,6 +102,11 @@ export function onUpdate(state: SessionState, around: Surroundings, update: Json
 
 const before = (drafts: Draft[], meaning: Meaning): Meaning =>
   drafts.length === 0 ? meaning : { ...meaning, drafts: [...drafts, ...meaning.drafts] };
+
+function onSpeech(state: SessionState, around: Surroundings, kind: ChunkKind, update: JsonRecord, child: string | null): Meaning {
+  const denied = closeDenied(state, around);
+  return before(denied, onChunk(state, around, kind, update, child ?? speakerOf(state, around, update)));
+}
 
 function onModeUpdate(state: SessionState, around: Surroundings, update: JsonRecord): Meaning {
   const mode = str(update.currentModeId);
