@@ -85,8 +85,9 @@ function finishAssistant(session: Session, message: Message, info: JsonRecord): 
     place(message, "structured", [{ type: "json", json: info.structured }]);
   if (message.system && message.slots.length > 0) session.summary = message.slots.map((part) => part.text).join("\n");
   drafts.push(...endStep(message, message.finish ?? undefined, null));
-  // One that failed before it said anything is its error and nothing else.
-  if (!message.failed || message.slots.length > 0) drafts.push(...startMessage(session, message));
+  // One that failed before it said anything is its error and nothing else; one without a finish was never written (an overflow, an abort between two tries).
+  const written = message.slots.length > 0 || (!message.failed && message.finish !== null);
+  if (written) drafts.push(...startMessage(session, message));
   message.done = true;
   if (message.started)
     drafts.push({

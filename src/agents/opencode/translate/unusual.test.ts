@@ -82,6 +82,14 @@ describe("facts that are missing", () => {
   });
 });
 
+describe("answers that were never written", () => {
+  it("a message that ends without a word and without a finish is no item, one with a finish is", () => {
+    const told = new Wire().begun().done("msg_a", null).assistant("msg_b").done("msg_b").idle().replay();
+    expect(told.items).toEqual(["user completed: hi", "assistant completed: "]);
+    expect(told.faults).toEqual([]);
+  });
+});
+
 describe("the same on every route", () => {
   it("[U16] an event that two streams carry has a reason to be silent, whatever its type", () => {
     const wire = new Wire()
