@@ -136,8 +136,9 @@ export class PostgresStream implements Stream, Enlisted {
   get lastNative(): number {
     return this.#lastNative;
   }
+  /** Here and, all together one, in other processes. */
   get followers(): number {
-    return this.tail.size;
+    return this.tail.size + (this.#context.live.wanted.has(this.no) ? 1 : 0);
   }
   /** Names the writer that was taken last, for `admit`. */
   get writer(): number {
