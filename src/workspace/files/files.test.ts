@@ -333,6 +333,16 @@ describe("finding", () => {
     expect((await files.search("-e")).matches).toEqual([]);
   });
 
+  it("says where it found a text, also in a file whose name has several lines", async () => {
+    bash(place.path, "mkdir -p $'odd\\n\\nsrc'; printf 'needle\\nneedle\\n' > $'odd\\n\\nsrc/real.ts'; echo needle > z.ts");
+    const found = (await files.search("needle")).matches.map(({ path, line }) => [path, line]);
+    expect(found).toEqual([
+      ["odd\n\nsrc/real.ts", 1],
+      ["odd\n\nsrc/real.ts", 2],
+      ["z.ts", 1],
+    ]);
+  });
+
   it("completes paths: names first, ignored and deleted ones never", async () => {
     bash(
       place.path,

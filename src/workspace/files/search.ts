@@ -115,7 +115,7 @@ function searchWith(
         add(chunk.slice(from, end));
         from = end + 1;
         const match = matchOf(row);
-        row = "";
+        row = match === null ? `${row}\n` : "";
         if (match && matches.length < most) matches.push(match);
         else if (match) return stop();
       }
@@ -152,7 +152,7 @@ function pathspecOf(within: string, glob: string | undefined): string[] {
   return [`:(glob)${base}${pattern}`];
 }
 
-/** `path NUL line NUL column NUL text`; a file name may hold anything but NUL. */
+/** `path NUL line NUL column NUL text`; a file name may hold anything but NUL, also the end of a line: null when the row is not whole yet. */
 function matchOf(row: string): SearchMatch | null {
   const [path, line, column, ...text] = row.split("\0");
   if (path === undefined || line === undefined || column === undefined || text.length === 0) return null;
