@@ -106,7 +106,8 @@ async function invoke(command: Command, args: string[], terminal: Terminal): Pro
     return findDaemon(values, terminal);
   };
   mustTake(command, positionals);
-  values["data-dir"] = dataDirFrom(values, terminal);
+  values["data-dir"] = absolute("data-dir", values, terminal, terminal.env.DRAGOMAN_DATA_DIR);
+  values.config = absolute("config", values, terminal);
   const words = await resolveSessions(command, positionals, daemon, terminal);
   const session = text(values, "session");
   if (session !== undefined && command.options?.session) values.session = await sessionId(session, daemon);
@@ -147,12 +148,12 @@ function mustTake({ name, usage }: Command, words: string[]): void {
   if (surplus !== undefined) throw new UsageError(`${JSON.stringify(surplus)} is one word too many`);
 }
 
-/** As an absolute path: a daemon in the background works in another directory than whoever starts it. */
-function dataDirFrom(values: Values, { env, cwd }: Terminal): string | undefined {
-  const given = text(values, "data-dir");
-  if (given === "") throw new UsageError("--data-dir needs a directory");
-  const dataDir = given ?? env.DRAGOMAN_DATA_DIR;
-  return dataDir ? resolve(cwd, dataDir) : undefined;
+/** A daemon in the background works in another directory than whoever starts it. `otherwise`: what the environment says. */
+function absolute(name: string, values: Values, { cwd }: Terminal, otherwise?: string): string | undefined {
+  const given = text(values, name);
+  if (given === "") throw new UsageError(`--${name} needs a path`);
+  const path = given ?? otherwise;
+  return path ? resolve(cwd, path) : undefined;
 }
 
 /** What Node says of an unknown option is about itself. */

@@ -1,5 +1,5 @@
 // The daemon in the background: started by the first command that needs it, shared by all, stopped by `dragoman stop`.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cleanEnv, removeDir, temporaryDir } from "../daemon-process.ts";
@@ -67,7 +67,12 @@ describe("a daemon in the background", () => {
   it("keeps its data where it was told, also by a path from here, and where there is no home", async () => {
     const lost = { ...env, HOME: join(home, "gone"), DRAGOMAN_DATA_DIR: "data" };
     const here = (...args: string[]) => runProgram(args, lost, { cwd: home });
-    expect((await here("start", "--data-dir", "data")).code).toBe(0);
+    writeFileSync(join(home, "own.json"), JSON.stringify({ trusted_directories: [home] }));
+    expect((await here("start", "--data-dir", "data", "--config", "none.json")).err).toContain(
+      `no configuration file ${join(home, "none.json")}`,
+    );
+    expect((await here("start", "--data-dir", "data", "--config", "own.json")).code).toBe(0);
+    expect((await here("trust")).out).toContain(home);
     expect(existsSync(join(home, "data/daemon.json"))).toBe(true);
     expect((await here("status")).code).toBe(0);
     expect((await here("stop")).out).toContain("The daemon was stopped");

@@ -1,4 +1,5 @@
 // `dragoman serve`: runs the daemon until it is asked to stop.
+import { existsSync } from "node:fs";
 import type { Config } from "../../daemon/config.ts";
 import { DEFAULT_PORT } from "../../discovery/discovery-file.ts";
 import { escapedJson } from "../../schema/visible-text.ts";
@@ -73,6 +74,9 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   const tooFew = descriptorAdvice();
   if (tooFew !== null) throw Object.assign(new Error(tooFew), { name: "DaemonError", code: "too_few_descriptors" });
   const dataDir = text(values, "data-dir");
+  const configFile = text(values, "config");
+  // Without it the daemon would run with fewer limits than somebody wanted.
+  if (configFile !== undefined && !existsSync(configFile)) throw new UsageError(`there is no configuration file ${configFile}`);
   const logUrl = text(values, "log") ?? env.DRAGOMAN_LOG;
   if (logUrl && !/^postgres(ql)?:/.test(logUrl)) throw new UsageError("--log needs an address that begins with postgres://");
   const tokenFile = !flag(values, "no-token-file");
@@ -93,7 +97,7 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   const daemon = await startDaemon({
     host: text(values, "host") ?? env.DRAGOMAN_HOST ?? "127.0.0.1",
     port,
-    config: withOrigins(readConfig(text(values, "config") ?? defaultConfigFile(env)), values),
+    config: withOrigins(readConfig(configFile ?? defaultConfigFile(env)), values),
     logger,
     acceptEmpty: flag(values, "accept-empty"),
     ...(cluster ? { cluster } : {}),
