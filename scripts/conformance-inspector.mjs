@@ -228,6 +228,7 @@ async function arrivals(page, lab) {
 /** The native message beside an event, and that all of them were understood. */
 async function lookBehind(page, check) {
   await page.getByRole("button", { name: /the debugging drawer/ }).click();
+  await page.getByRole("tab", { name: "Timeline" }).click();
   await page.locator("[data-sequence]").first().waitFor();
   await choose(page, page.getByRole("button", { name: /^Event source:/ }), "agent");
   await choose(page, page.getByRole("button", { name: /^Event type:/ }), "item.completed");

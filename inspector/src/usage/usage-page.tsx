@@ -55,17 +55,21 @@ function UsageOf({ rows, span }: { rows: readonly Session[]; span: string }) {
     }));
   const sum = (of: "cost" | "tokens" | "sessions"): number => used.flatMap((each) => each[of]).reduce((a, b) => a + b, 0);
   const common = { x: days, place: dayName, kind: "bars" } as const;
+  const costs = sum("cost") > 0;
   return (
     <>
+      {!costs && <p className="dim">No agent reported what these days cost.</p>}
       <div className="usage-charts">
-        <Chart
-          {...common}
-          title="Cost"
-          about={`${money(sum("cost"))} in ${span} days`}
-          format={money}
-          tick={moneyTick}
-          series={series("cost")}
-        />
+        {costs && (
+          <Chart
+            {...common}
+            title="Cost"
+            about={`${money(sum("cost"))} in ${span} days`}
+            format={money}
+            tick={moneyTick}
+            series={series("cost")}
+          />
+        )}
         <Chart
           {...common}
           title="Tokens"
