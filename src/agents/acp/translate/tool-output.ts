@@ -4,7 +4,7 @@ import { arr, int, isRecord, type JsonRecord, num, rec, records, str, toJson } f
 import { unifiedDiff } from "../../unified-diff.ts";
 import { blockPart, blockParts } from "./blocks.ts";
 import type { Quirks } from "./quirks.ts";
-import type { Call, SessionState } from "./session-state.ts";
+import type { Call, SessionState, Terminal } from "./session-state.ts";
 
 /** What a call left behind. `told`: the agent says that it failed; a command with an exit code above 0 failed too, whatever the agent calls it. */
 export function outcomeOf(
@@ -14,8 +14,8 @@ export function outcomeOf(
   told: { failed: boolean; isCommand: boolean },
 ): { failed: boolean; content: DraftPart[] } {
   const { text, trailerExit } = outputText(state, quirks, call);
-  const exit = call.exitCode ?? terminalExit(state, call) ?? rawExitCode(call.raw) ?? trailerExit;
-  const failed = told.failed || (told.isCommand && ((exit ?? 0) > 0 || wasStopped(quirks, call, text)));
+  const exit = call.exitCode ?? terminalExit(state, call)?.code ?? rawExitCode(call.raw) ?? trailerExit;
+  const failed = told.failed || (told.isCommand && ((exit ?? 0) > 0 || wasStopped(state, quirks, call, text)));
   const duration = rawDuration(call.raw);
   const result: DraftPart = {
     type: "tool_result",
@@ -28,9 +28,12 @@ export function outcomeOf(
   return { failed, content: [result, ...(failed ? [] : fileParts(call.content)), ...mediaParts(call)] };
 }
 
-/** A command that did not come to its end: opencode 1.18 has no exit code for it, gemini 0.61 a sentence. */
-const wasStopped = ({ stoppedOutput }: Quirks, { raw }: Call, text: string): boolean =>
-  rec(rec(raw).metadata).exit === null || stoppedOutput?.test(text) === true;
+/** A command that did not come to its end: a signal ended its terminal, opencode 1.18 has no exit code for it, gemini 0.61 a sentence. */
+function wasStopped(state: SessionState, { stoppedOutput }: Quirks, call: Call, text: string): boolean {
+  const exit = terminalExit(state, call);
+  if (exit?.code === null && exit.signal !== null) return true;
+  return rec(rec(call.raw).metadata).exit === null || stoppedOutput?.test(text) === true;
+}
 
 function outputText(state: SessionState, quirks: Quirks, call: Call): { text: string; trailerExit: number | undefined } {
   const terminal = call.terminals.map((id) => state.terminals.get(id)?.output ?? "").join("");
@@ -131,9 +134,8 @@ function rawDuration(raw: unknown): number | undefined {
   return int(result.durationMs) ?? int(result.duration_ms);
 }
 
-function terminalExit(state: SessionState, call: Call): number | null | undefined {
-  const exits = call.terminals.map((id) => state.terminals.get(id)?.exit).filter((exit) => exit !== null && exit !== undefined);
-  return exits.at(-1)?.code;
+function terminalExit(state: SessionState, call: Call): Terminal["exit"] | undefined {
+  return call.terminals.map((id) => state.terminals.get(id)?.exit).findLast((exit) => exit !== null && exit !== undefined);
 }
 
 /** File changes: v1 has the texts before and after, v2 a git patch with a list of changes. */
