@@ -34,10 +34,11 @@ export async function startDaemonProcess(
   args: string[] = [],
   env: NodeJS.ProcessEnv = {},
   command = "serve",
+  program = CLI,
 ): Promise<DaemonProcess> {
   const child = spawn(
     process.execPath,
-    [CLI, command, "--port", "0", "--json", "--no-open", "--data-dir", dataDir, "--log-level", "error", ...args],
+    [program, command, "--port", "0", "--json", "--no-open", "--data-dir", dataDir, "--log-level", "error", ...args],
     {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...cleanEnv(dataDir), ...env },

@@ -28,6 +28,13 @@ const BY_TENANT = `
     RETURN FOUND;
   END $body$`;
 
+/** Nodes that do not name their tenant yet run on while others are replaced: they are the first fleet's, and go on with the sessions they have. */
+const WITHOUT_TENANT = `
+  CREATE FUNCTION dragoman.is_living(id text, life bigint) RETURNS boolean LANGUAGE sql STABLE AS
+    'SELECT dragoman.is_living(''${DEFAULT_TENANT}'', id, life)';
+  CREATE FUNCTION dragoman.takes(id text, home text, place text, agent text) RETURNS boolean LANGUAGE sql STABLE AS
+    'SELECT dragoman.takes(''${DEFAULT_TENANT}'', id, home, place, agent)'`;
+
 export const FLEET_TABLES: MigrationRoom = {
   room: "cluster",
   steps: [
@@ -63,5 +70,6 @@ export const FLEET_TABLES: MigrationRoom = {
     // What the last claim said, for a node that did not get its answer.
     "ALTER TABLE dragoman.owners ADD COLUMN moved_from text, ADD COLUMN moved_reason text",
     BY_TENANT,
+    WITHOUT_TENANT,
   ],
 };
