@@ -35,6 +35,8 @@ export interface SpawnAgentOptions {
   /** The program exists, and may start others at once: where there are control groups, it is in its own before it begins. */
   entersGroup?: boolean;
   onStdout(chunk: Buffer): void;
+  /** It has closed its stdout, and lives. */
+  onStdoutEnd?(): void;
   onStderrLine?(line: string): void;
   /** All bytes of stderr as they come, for a caller to whom `stderr()` is too little. Like `onStdout`, it is stopped by `pauseStdout`. */
   onStderr?(chunk: Buffer): void;

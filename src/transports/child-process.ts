@@ -183,6 +183,9 @@ class SpawnedAgent implements AgentProcess {
       this.#options.onStderr(chunk);
       this.#breathe("stderr");
     });
+    child.stdout?.on("end", () => {
+      if (this.#state === "running") this.#options.onStdoutEnd?.();
+    });
     child.stdout?.on("error", () => {});
     child.stderr?.on("error", () => {});
     child.stdin?.on("error", (error) => {
