@@ -31,6 +31,18 @@ export const backgroundScenarios: readonly Scenario[] = [
   part("work", { blocks: [{ type: "thinking", text: "Thinking in the sub-agent." }, shell("echo sub-work")] }, say("Worked.")),
   part("sleep", { blocks: [shell("sleep 20")] }, say("Slept.")),
   part("fail", { ...say("Never said."), fault: { kind: "http", status: 400 } }),
+  part("deep", { blocks: [shell("sleep 3; echo deep-work")] }, say("Deep down it is done.")),
+  part("outer", { blocks: [agent("deep")] }, say("The outer one is done.")),
+  {
+    name: "claude-nested-background",
+    title: "an agent that a background agent started goes on after the turn, with its command",
+    session: free,
+    turns: [
+      { prompt: "Start it.", steps: [{ blocks: [agent("outer", { run_in_background: true })] }, say("It works on its own.")] },
+      { prompt: "Wait for it.", steps: [{ blocks: [shell("sleep 6")] }, say("It must be over.")] },
+    ],
+    expect: { stop_reason: ["end_turn", "interrupted"], seen_text: ["deep-work", "Deep down it is done."] },
+  },
   {
     name: "claude-subagent-words",
     title: "a sub-agent's thoughts, words and calls stand under the call that started it",

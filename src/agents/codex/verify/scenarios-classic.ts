@@ -219,6 +219,38 @@ export const classicScenarios: readonly Scenario[] = [
     expect: { stop_reason: "end_turn", seen_text: ["Seven."], final_text: ["The child said seven."] },
   },
   {
+    name: "codex-collab-nested",
+    title: "a sub-agent spawns one of its own; both stand under the call that started them",
+    session: { ...free, native: { tables: "[agents]\nmax_depth = 2\n" } },
+    turns: [
+      {
+        prompt: "Delegate twice.",
+        steps: [
+          step(call("spawn_agent", { message: "Delegate. [[scenario:codex-collab-middle#1]]" }, "multi_agent_v1")),
+          step(shell("sleep 4; echo waited")),
+          say("Both are back."),
+        ],
+      },
+    ],
+    expect: { stop_reason: "end_turn", seen_text: ["In the middle.", "Seven."], final_text: ["Both are back."] },
+  },
+  {
+    name: "codex-collab-middle",
+    title: "the sub-agent of `codex-collab-nested`, which has one of its own",
+    tags: ["part"],
+    session: free,
+    turns: [
+      {
+        prompt: "Delegate.",
+        steps: [
+          step(call("spawn_agent", { message: "Say seven. [[scenario:codex-collab-child#1]]" }, "multi_agent_v1")),
+          step(shell("sleep 2; echo middle-waited")),
+          say("In the middle."),
+        ],
+      },
+    ],
+  },
+  {
     name: "codex-collab-child",
     title: "what the sub-agent of `codex-collab` does",
     tags: ["part"],

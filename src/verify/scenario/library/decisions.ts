@@ -82,6 +82,38 @@ function question(name: string, title: string, asked: Asked[], replies: Question
 
 export const decisionScenarios: readonly Scenario[] = [
   {
+    name: "permission-mixed",
+    title: "two commands of one answer: one is allowed and fails, the other is refused, and the turn goes on",
+    session: ask,
+    turns: [
+      {
+        prompt: "Make two files with commands.",
+        steps: [
+          {
+            blocks: ["first.txt", "second.txt"].map((file) => ({
+              type: "tool",
+              name: "shell",
+              input: { command: `touch ${file} && exit 3`, escalate: true },
+            })),
+          },
+          say("One failed, one was refused."),
+        ],
+      },
+    ],
+    replies: {
+      permissions: [
+        { reply: "once", matching: "first.txt" },
+        { reply: "reject", matching: "second.txt", message: "Not this one." },
+      ],
+    },
+    expect: {
+      stop_reason: "end_turn",
+      events: ["permission.requested", "permission.resolved"],
+      files: { "first.txt": "", "second.txt": null },
+      final_text: ["One failed, one was refused."],
+    },
+  },
+  {
     name: "own-request",
     title: "a command of the agent calls the daemon with its root token, and is refused as an agent",
     session: { ...ask, files: { "call.sh": CALL_THE_DAEMON } },
