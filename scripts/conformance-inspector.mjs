@@ -13,7 +13,8 @@ import { launchBrowser } from "./browser.mjs";
 
 /** Those the inspector is tried with. */
 export const BROWSED = [...verifyProfiles.values()].filter(({ shown }) => shown).map(({ agent }) => agent);
-const STEP_MS = 40_000;
+/** Longer than an agent needs to start on a machine with much else to do. */
+const STEP_MS = 90_000;
 /** Slow enough that a person sees it grow, and that a program which starts on a busy machine cannot gather it all into one piece. */
 const growing = {
   name: "in-browser",
@@ -58,7 +59,11 @@ export async function browse(agent, env) {
   try {
     browser = await launchBrowser();
     lab = await Lab.open({ profile: verifyProfiles.get(agent), scenarios: [growing, allowing, endless, returning], env });
-    await asPerson(await openPage(browser, lab, failures), lab, failures);
+    const page = await openPage(browser, lab, failures);
+    await asPerson(page, lab, failures).catch(async (error) => {
+      await pictureOf(page, agent)("failure").catch(() => {});
+      throw error;
+    });
   } catch (error) {
     failures.push(
       String(error instanceof Error ? error.message : error)

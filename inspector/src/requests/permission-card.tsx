@@ -10,7 +10,7 @@ import { editableJson, visibleText } from "../../../src/schema/visible-text.ts";
 import { access, canApprove, daemon, problemText } from "../state/daemon.ts";
 import { useStore } from "../state/store.ts";
 import { PlanText, planIn } from "../transcript/plan-text.tsx";
-import { commandOf } from "../transcript/tools/arguments.ts";
+import { commandOf, namesCommand } from "../transcript/tools/arguments.ts";
 import { Command } from "../transcript/tools/command.tsx";
 import { CodeBlock } from "../ui/code-block.tsx";
 import { Button, Notice } from "../ui/controls.tsx";
@@ -86,7 +86,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
           <Visible text={metadata.tool_name} />
         </span>
       </header>
-      {command !== null && !trust && !data.action.includes(command) && (
+      {command !== null && !trust && !namesCommand(data.action, command) && (
         <p>
           <Visible text={data.action} />
         </p>

@@ -39,6 +39,10 @@ export function plainCommand(command: string): string {
   return match[1] === '"' ? match[2].replace(/\\(["$`\\])/g, "$1") : match[2].replaceAll(`'"'"'`, "'").replaceAll(`'\\''`, "'");
 }
 
+/** The text says the command, with or without the shell around it: whoever shows both shows it twice. */
+export const namesCommand = (text: string, command: string): boolean =>
+  text.includes(command) || text.includes(plainCommand(command));
+
 const STATES: Record<string, PlanEntry["status"]> = {
   pending: "pending",
   todo: "pending",
