@@ -26,7 +26,6 @@ export const SILENCE: SilenceTable = [
   ["message.part.updated:tool/running", REPEATED],
   ["message.part.updated:tool/completed", REPEATED],
   ["message.part.updated:tool/error", REPEATED],
-  ["message.part.updated:*", "of a message that is not shown, or was removed"],
   ["message.removed", "its message was never told"],
   ["permission.replied", "our answer told it"],
   ["permission.v2.replied", "our answer told it"],
