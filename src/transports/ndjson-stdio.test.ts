@@ -148,22 +148,4 @@ describe("openNdjsonStdio", () => {
     expect(exit.code).toBe(0);
     expect(order).toEqual(["not json", { echo: { say: "grüße" } }, { unfinished: true }]);
   });
-
-  it("ends a process that has closed its stdout and lives on: nobody would hear its answers", async () => {
-    const script = `process.stdout.write("{}\\n", () => require("fs").closeSync(1)); setInterval(() => {}, 1000);`;
-    const messages: unknown[] = [];
-    const exit = await new Promise<ExitInfo>((resolve, reject) => {
-      openNdjsonStdio({
-        command: process.execPath,
-        args: ["-e", script],
-        muteMs: 50,
-        onMessage: ({ value }) => messages.push(value),
-        onGarbage: reject,
-        onOversize: reject,
-        onSpawnError: reject,
-        onExit: resolve,
-      });
-    });
-    expect([messages, exit.signal]).toEqual([[{}], "SIGTERM"]);
-  });
 });

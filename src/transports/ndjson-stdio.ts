@@ -86,13 +86,7 @@ export class NdjsonChannel {
   }
 }
 
-/** How long a child may live on after it has closed its stdout, and then after SIGTERM. Nothing more can be heard from it: who waits for its answer would wait for ever. */
-const MUTE_MS = 5_000;
-const STOP_GRACE_MS = 2_000;
-
-export interface NdjsonStdioOptions extends Omit<SpawnAgentOptions, "onStdout" | "onStdoutEnd">, NdjsonHandlers {
-  muteMs?: number;
-}
+export interface NdjsonStdioOptions extends Omit<SpawnAgentOptions, "onStdout">, NdjsonHandlers {}
 
 export interface NdjsonStdio {
   readonly process: AgentProcess;
@@ -112,15 +106,10 @@ export function openNdjsonStdio(options: NdjsonStdioOptions): NdjsonStdio {
     ...(options.maxLineBytes === undefined ? {} : { maxLineBytes: options.maxLineBytes }),
     write: (line) => child.write(line),
   });
-  let mute: NodeJS.Timeout | undefined;
   const child = spawnAgent({
     ...options,
     onStdout: (chunk) => channel.feed(chunk),
-    onStdoutEnd: () => {
-      mute = setTimeout(() => void child.stop(STOP_GRACE_MS), options.muteMs ?? MUTE_MS).unref();
-    },
     onExit: (exit: ExitInfo) => {
-      clearTimeout(mute);
       channel.end();
       options.onExit(exit);
     },

@@ -63,6 +63,8 @@ export type Reading =
 
 /** After a request to end, before it is killed. */
 const STOP_GRACE_MS = 5_000;
+/** After it has closed its stdout, for what it does before it exits. */
+const MUTE_MS = 2_000;
 const LAST_LINES = 5;
 
 export class RecordedProcess {
@@ -104,6 +106,10 @@ export class RecordedProcess {
       },
       onStdinError: () => {
         if (!handlers.mayStopReading) void this.stop();
+      },
+      // Nothing more can be heard from it: who waits for its answer would wait for ever.
+      onStdoutEnd: () => {
+        if (reading.as === "lines") void this.endedWithin(MUTE_MS).then(() => this.stop());
       },
       onSpawnError: (error) => this.#over(null, startError(error)),
       onExit: (exit) => {
