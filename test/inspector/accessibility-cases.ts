@@ -17,6 +17,20 @@ export async function seriousFaults(page: Page, onlyColours: boolean): Promise<s
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
 }
 
+/** The views of the drawer, and what is in each once it is there. */
+const TABS = {
+  Changes: ".checkpoints",
+  Files: ".file-tree",
+  Artifacts: ".tab-panel",
+  Terminal: ".tab-panel",
+  Native: ".native-row",
+  Coverage: ".totals",
+  State: ".tab-panel table",
+  Charts: ".chart canvas",
+  Requests: ".tab-panel",
+  Timeline: "[data-sequence]",
+};
+
 export function accessibilityCases(world: World): void {
   it("can be used on a narrow screen: the list lies over the page, and nothing is wider than the window", async () => {
     const session = await world.session("Narrow");
@@ -53,13 +67,10 @@ export function accessibilityCases(world: World): void {
     await page.locator(".request.permission").waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
     await openDrawer(page);
-    for (const name of ["Native", "Charts", "Coverage", "Timeline"]) {
+    for (const [name, shown] of Object.entries(TABS)) {
       await page.getByRole("tab", { name }).click();
-      await page
-        .locator({ Native: ".native-row", Charts: ".chart canvas", Coverage: ".totals" }[name] ?? "[data-sequence]")
-        .first()
-        .waitFor();
-      expect(await seriousFaults(page, dark)).toEqual([]);
+      await page.locator(shown).first().waitFor();
+      expect([name, await seriousFaults(page, dark)]).toEqual([name, []]);
     }
     await page.locator("[data-sequence]").first().waitFor();
     await page.locator("[data-sequence]").first().click();
@@ -73,6 +84,13 @@ export function accessibilityCases(world: World): void {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Alt+g");
     await page.getByRole("article", { name: "Mock agent" }).waitFor();
+    expect(await seriousFaults(page, dark)).toEqual([]);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: /Search sessions/ }).waitFor();
+    expect(await seriousFaults(page, dark)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.getByRole("link", { name: "dragoman", exact: true }).click();
+    await page.locator(".live-card .request").first().waitFor();
     expect(await seriousFaults(page, dark)).toEqual([]);
     for (const name of ["Usage", "Settings", "Skills"]) {
       await page.getByRole("link", { name, exact: true }).click();

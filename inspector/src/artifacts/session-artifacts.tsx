@@ -37,7 +37,8 @@ export function SessionArtifacts({ row }: { row: Session }) {
   return (
     <div className="session-files">
       {fault !== null && <Notice kind="error">{fault}</Notice>}
-      <div className="file-tree" role="listbox" aria-label="Artifacts" tabIndex={0}>
+      {/* A list box without options is none. */}
+      <div className="file-tree" {...(list?.length ? { role: "listbox", "aria-label": "Artifacts", tabIndex: 0 } : {})}>
         {list?.length === 0 && <p className="dim file-hint">Images, long outputs and attachments appear here.</p>}
         {list?.map((each) => (
           <button
