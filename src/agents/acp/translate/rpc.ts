@@ -20,18 +20,24 @@ export function readRpc(data: unknown): RpcMessage {
     // Agents' ids start at 0, so absence is undefined, never falsy.
     return data.id === undefined ? { kind: "notification", method, params } : { kind: "request", id, method, params };
   }
-  if (isRecord(data.error)) return { kind: "error", id, error: readError(data.error) };
+  // With a result, null is no error.
+  if ((data.error ?? null) !== null) return { kind: "error", id, error: readError(data.error) };
   if ("result" in data) return { kind: "result", id, result: data.result };
   return { kind: "invalid", why: "neither method, result nor error" };
 }
 
 const readId = (id: unknown): RpcId => (typeof id === "string" || typeof id === "number" ? id : null);
 
-export const readError = (error: JsonRecord): RpcError => ({
-  code: typeof error.code === "number" || typeof error.code === "string" ? error.code : null,
-  message: str(error.message) ?? "",
-  data: error.data,
-});
+/** An error that is no object is its own message: the request is answered all the same. */
+export function readError(error: unknown): RpcError {
+  if (!isRecord(error))
+    return { code: null, message: typeof error === "string" ? error : JSON.stringify(error), data: undefined };
+  return {
+    code: typeof error.code === "number" || typeof error.code === "string" ? error.code : null,
+    message: str(error.message) ?? "",
+    data: error.data,
+  };
+}
 
 /** `0` and `"0"` are different requests. */
 export const idKey = (id: RpcId): string => `${typeof id === "string" ? "s" : "n"}${id}`;

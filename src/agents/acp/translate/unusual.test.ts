@@ -155,6 +155,8 @@ describe("faults", () => {
     [{ code: -32603, message: "Internal error", data: { error: "no space" } }, "no space"],
     [{ code: -32603, message: "Internal error: no space", data: "no space" }, "no space"],
     [{ code: -32603, message: "Internal error" }, "Internal error"],
+    ["no space", "no space"],
+    [false, "false"],
   ])("%j is told as %j", (error, message) => {
     const talk = prompted();
     talk.fail(error);

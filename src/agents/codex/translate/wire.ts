@@ -20,7 +20,11 @@ export function classify(data: unknown): WireMessage {
     const given = isRecord(params) ? params : {};
     return isId(id) ? { kind: "request", id, method, params: given } : { kind: "notification", method, params: given };
   }
-  if (isRecord(error)) return { kind: "error", id: isId(id) ? id : null, error };
+  // An error that is no object is its own message: the request is answered all the same.
+  if ((error ?? null) !== null) {
+    const told = isRecord(error) ? error : { message: typeof error === "string" ? error : JSON.stringify(error) };
+    return { kind: "error", id: isId(id) ? id : null, error: told };
+  }
   if (isId(id) && "result" in data) return { kind: "result", id, result };
   return { kind: "garbage", error: "neither request, notification nor answer" };
 }

@@ -143,7 +143,6 @@ export function partUpdated(world: World, session: Session, native: JsonRecord):
   const id = str(native.id);
   if (messageId === undefined || id === undefined || !isKnownPart(native)) return null;
   const message = session.messages.get(messageId) ?? newMessage(session, messageId, "assistant");
-  if (!PARTS.has(str(native.type) ?? "")) return null;
   if (message.hidden || message.removed || message.forgotten) return [];
   const start =
     message.role === "assistant" && !WITHOUT_CONTENT.has(str(native.type) ?? "") ? startMessage(session, message) : [];
@@ -169,7 +168,6 @@ const isKnownPart = (native: JsonRecord): boolean =>
 
 /** Parts that say something about a message and are none of its content. */
 const WITHOUT_CONTENT = new Set(["step-start", "step-finish", "retry", "compaction", "snapshot"]);
-const PARTS = new Set([...WITHOUT_CONTENT, "tool", "text", "reasoning", "file", "agent", "subtask", "patch"]);
 
 function knownPart(world: World, session: Session, message: Message, id: string, native: JsonRecord): Draft[] {
   switch (native.type) {

@@ -285,6 +285,10 @@ describe("bad input", () => {
     const { end, events } = await turn(await start());
     expect(end).toMatchObject({ data: { stop_reason: "error", error_code: "api_error" } });
     expect(of(events, "error")[0]?.data).toMatchObject({ code: "api_error", details: { error_source: "transport" } });
+    await expect(core.directory.models("responses", undefined)).rejects.toMatchObject({
+      code: "agent_failed_to_start",
+      message: expect.stringContaining("is the endpoint running?"),
+    });
   });
 
   it("a wrong key", async () => {

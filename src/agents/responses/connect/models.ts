@@ -1,5 +1,6 @@
 /** The models of an endpoint, as it lists them. */
 import { ResponsesClient } from "../../../openresponses/client.ts";
+import { ResponsesError } from "../../../openresponses/errors.ts";
 import { arrayOf, numberOf, objectOf, textOf } from "../../../openresponses/json.ts";
 import type { ModelInfo } from "../../../schema/event-data.ts";
 import { AgentError } from "../../contract.ts";
@@ -8,9 +9,15 @@ import type { Endpoint } from "./endpoint.ts";
 const LIST_MS = 10_000;
 const MODELS = 500;
 
+/** Throws `AgentError`. An endpoint that does not run is nothing unusual: the page asks all agents for their models. */
 export async function listModels({ baseUrl, apiKey }: Endpoint): Promise<ModelInfo[]> {
   const client = new ResponsesClient({ baseUrl, ...(apiKey === null ? {} : { apiKey }) });
-  const answer = await client.json("GET", "/models", undefined, AbortSignal.timeout(LIST_MS));
+  const answer = await client.json("GET", "/models", undefined, AbortSignal.timeout(LIST_MS)).catch((error: unknown) => {
+    if (!(error instanceof ResponsesError)) throw error;
+    throw new AgentError(error.code === "auth" ? "agent_auth_required" : "agent_failed_to_start", error.message, {
+      cause: error,
+    });
+  });
   const rows = arrayOf(answer.data).length > 0 ? arrayOf(answer.data) : arrayOf(answer.models);
   return rows.slice(0, MODELS).flatMap((row) => {
     const { id, slug, name, context_length, max_model_len } = objectOf(row);
