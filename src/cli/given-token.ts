@@ -54,8 +54,9 @@ function tokenFromKeyring(dataDir: string, env: NodeJS.ProcessEnv): string | und
 export async function typedToken({ stdin, stderr }: Terminal): Promise<string | undefined> {
   const { ReadStream } = await import("node:tty");
   if (!(stdin instanceof ReadStream && stderr.isTTY)) return undefined;
-  stderr.write("Token of the daemon: ");
+  // Before the question: what is pasted at once must not be shown either.
   stdin.setRawMode(true);
+  stderr.write("Token of the daemon: ");
   const typed = await new Promise<string | undefined>((resolve) => {
     let text = "";
     const take = (chunk: Buffer): void => {

@@ -1,6 +1,7 @@
 // What waits for a person.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Route } from "playwright-core";
 import { expect, it } from "vitest";
 import { answerByChord, at, openDrawer, say, type World } from "./world.ts";
 
@@ -203,6 +204,46 @@ export function requestCases(world: World): void {
     await card.getByRole("button", { name: "Always allow" }).click();
     await card.getByRole("button", { name: "Yes, always allow" }).click();
     await page.getByRole("article", { name: "Agent" }).getByText("Thank you, I ran it (always).").waitFor();
+    await page.locator(".waiting-button").waitFor({ state: "detached" });
+  });
+
+  it("shows what is asked, and what is answered, while the page is still reading", async () => {
+    const session = await world.session("Meanwhile");
+    const page = await world.otherWindow("/");
+    const row = `/v1/sessions/${session.id}`;
+    /** Loads the page anew. What it reads from `path` is from before `act`, whose events it has by then. */
+    const reloaded = async (path: string, act: () => Promise<unknown>): Promise<void> => {
+      let answered = false;
+      const answer = async (route: Route): Promise<void> => {
+        const response = await route.fetch();
+        await act();
+        const title = `Meanwhile ${path.length}`;
+        // Of the events that come last the page knows only from the stream, and reads the row again.
+        const heard = page.waitForResponse(
+          async (each) => new URL(each.url()).pathname === row && (await each.text()).includes(title),
+        );
+        await Promise.all([heard, session.update({ title })]);
+        await route.fulfill({ response });
+        answered = true;
+      };
+      await page.route(({ pathname }) => pathname === path, answer, { times: 1 });
+      await page.reload();
+      await expect.poll(() => answered).toBe(true);
+    };
+    await reloaded("/v1/sessions", async () => {
+      await session.send("ask make late");
+      await expect.poll(async () => (await session.get()).status).toBe("waiting");
+    });
+    await page.getByRole("button", { name: "1 waiting for you", exact: true }).waitFor();
+    await reloaded(`${row}/snapshot`, async () => {
+      const [asked] = (await session.pending()).permissions;
+      await session.replyPermission(asked?.permission_id ?? "", { reply: "once" });
+      await expect.poll(async () => (await session.get()).status).toBe("idle");
+    });
+    await page
+      .getByRole("link", { name: /Meanwhile/ })
+      .first()
+      .waitFor();
     await page.locator(".waiting-button").waitFor({ state: "detached" });
   });
 

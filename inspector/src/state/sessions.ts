@@ -35,6 +35,8 @@ class Sessions {
   readonly #rows = new Map<string, Session>();
   /** The requests of sessions, as far as anything waits. */
   readonly #states = new Map<string, SessionProjection>();
+  /** Requests and answers of sessions whose state is being read: it may be older than they are. */
+  readonly #late = new Map<string, UniversalEvent[]>();
   readonly #watchers = new Map<string, Set<(event: UniversalEvent) => void>>();
   readonly #stale = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -119,7 +121,10 @@ class Sessions {
     const there = new Set(rows.map((row) => row.session_id));
     for (const id of [...this.#rows.keys()]) if (!there.has(id)) this.#forget(id);
     await Promise.all(rows.filter(waits).map((row) => this.#readState(row.session_id, signal)));
-    for (const row of rows) if (!waits(row)) this.#states.delete(row.session_id);
+    // What was asked since the list was made stays.
+    for (const row of rows)
+      if (!waits(row) && (this.#states.get(row.session_id)?.sequence ?? 0) <= row.last_sequence)
+        this.#states.delete(row.session_id);
     this.#loaded = true;
     listFault.set(null);
     this.#show();
@@ -154,17 +159,27 @@ class Sessions {
 
   #note(event: UniversalEvent): void {
     if (!CHANGES_REQUESTS.test(event.type)) return;
-    const state = this.#states.get(event.session_id) ?? new SessionProjection();
-    if (event.sequence > state.sequence) state.apply(event);
-    if (state.requests.size > 0) this.#states.set(event.session_id, state);
-    else this.#states.delete(event.session_id);
+    this.#late.get(event.session_id)?.push(event);
+    this.#keep(event.session_id, this.#states.get(event.session_id) ?? new SessionProjection(), [event]);
   }
 
   async #readState(id: string, signal?: AbortSignal): Promise<void> {
-    const state = new SessionProjection(await daemon.session(id).snapshot({ signal }));
-    // Only requests are kept up to date here.
-    state.items.clear();
-    this.#states.set(id, state);
+    const late: UniversalEvent[] = [];
+    this.#late.set(id, late);
+    try {
+      const state = new SessionProjection(await daemon.session(id).snapshot({ signal }));
+      // Only requests are kept up to date here.
+      state.items.clear();
+      this.#keep(id, state, late);
+    } finally {
+      if (this.#late.get(id) === late) this.#late.delete(id);
+    }
+  }
+
+  #keep(id: string, state: SessionProjection, events: readonly UniversalEvent[]): void {
+    for (const event of events) if (event.sequence > state.sequence) state.apply(event);
+    if (state.requests.size > 0) this.#states.set(id, state);
+    else this.#states.delete(id);
   }
 
   #put(row: Session): void {
