@@ -181,10 +181,8 @@ export class FleetNode {
     if (this.#mustCompare || seldom) await this.#compare(me);
     if (this.#state !== "up") return;
     // Its answer may be lost: what was claimed then is found by the comparison.
-    this.#mustCompare = true;
-    const claims = await registry.claim(me, { limit: claim_limit });
+    const claims = await this.#comparedOnFailure(registry.claim(me, { limit: claim_limit }));
     if (!isSame(this.#me, me)) return;
-    this.#mustCompare = false;
     const fresh = claims.filter(({ session_id, epoch }) => (this.#epochs.get(session_id) ?? 0) < epoch);
     // Lost and claimed back without having heard of it: what is left of it here is of the past.
     const stale = fresh.filter(({ session_id }) => this.#epochs.has(session_id)).map(({ session_id }) => session_id);
@@ -205,9 +203,10 @@ export class FleetNode {
   async #compare(me: NodeRef): Promise<void> {
     const before = new Map(this.#epochs);
     const releases = new Map(this.#releases);
-    const rows = await this.#options.registry.owned(me);
-    if (!isSame(this.#me, me)) return;
+    // Not after the answer: what becomes doubtful meanwhile is for the next comparison.
     this.#mustCompare = false;
+    const rows = await this.#comparedOnFailure(this.#options.registry.owned(me));
+    if (!isSame(this.#me, me)) return;
     const owned = new Map(rows.map((claim) => [claim.session_id, claim]));
     // What changed while the question was on its way is left to the next comparison.
     const lost = [...before]
@@ -222,17 +221,21 @@ export class FleetNode {
       if (state === "unknown" && this.#releases.has(id)) await this.#settle(me, id, owned.get(id));
   }
 
-  /** Whether a release took effect is not known: what is still ours is kept, and what comes late of the release is refused. */
-  async #settle(me: NodeRef, session_id: string, claim: Claim | undefined): Promise<void> {
+  async #comparedOnFailure<T>(answer: Promise<T>): Promise<T> {
     try {
-      const epoch = claim && (await this.#options.registry.keep(me, claim));
-      if (!isSame(this.#me, me)) return;
-      this.#releases.delete(session_id);
-      if (epoch !== undefined) this.#start([{ session_id, epoch, from: null, reason: "restart" }]);
+      return await answer;
     } catch (error) {
       this.#mustCompare = true;
       throw error;
     }
+  }
+
+  /** Whether a release took effect is not known: what is still ours is kept, and what comes late of the release is refused. */
+  async #settle(me: NodeRef, session_id: string, claim: Claim | undefined): Promise<void> {
+    const epoch = claim && (await this.#comparedOnFailure(this.#options.registry.keep(me, claim)));
+    if (!isSame(this.#me, me)) return;
+    this.#releases.delete(session_id);
+    if (epoch !== undefined) this.#start([{ session_id, epoch, from: null, reason: "restart" }]);
   }
 
   #start(claims: readonly Claim[]): void {

@@ -88,16 +88,21 @@ export class ClusterMember {
     const bucket = await openBucket(options, hooks);
     const writer = `${options.nodeId}/${randomBytes(6).toString("hex")}`;
     const connect: Connect = options.outside?.connect ?? ((more) => Postgres.open({ url: options.url, ...more }));
+    let member: ClusterMember | undefined;
     const log = await openPostgresLog({
       ...{ url: options.url, connect },
       as: { node: writer },
       rooms: [FLEET_TABLES],
       bucket,
       onError: hooks.onLogError,
+      // It may be ours all the same by now: then it is taken up again, and its messages are delivered.
+      onLost: (kind, id) => {
+        if (member && kind === "session") member.#node.refused(id);
+      },
     });
     // A connection of its own: a long commit must not look like death.
     const leases = await connect({ connections: 3, timeoutMs: 5_000, applicationName: "dragoman lease" });
-    const member = new ClusterMember(options, hooks, { log, leases, writer });
+    member = new ClusterMember(options, hooks, { log, leases, writer });
     if (options.kind === "node")
       member.#endPacking = keepPacking({
         ...{ registry: member.#registry, log, leads: () => member.leads() },

@@ -62,7 +62,12 @@ describe.skipIf(withoutPostgres())("deaths of nodes", () => {
       const { turn_id } = (await sent.json()) as { turn_id: string };
       const of = async (type: UniversalEvent["type"]): Promise<UniversalEvent[]> =>
         (await cluster.events("gateway", id, type)).filter(({ data }) => "turn_id" in data && data.turn_id === turn_id);
-      await expect.poll(() => of("turn.ended")).toHaveLength(1);
+      await expect
+        .poll(() => of("turn.ended"))
+        .toHaveLength(1)
+        .catch(async (error: Error) => {
+          throw new Error(`turn ${turn_id} of ${id} has no end: ${await cluster.whatIsKnown(id)}`, { cause: error });
+        });
       const [ended] = await of("turn.ended");
       const [started, ...more] = await of("turn.started");
       expect(more).toEqual([]);

@@ -137,6 +137,19 @@ export class TestCluster {
     }
   }
 
+  /** For the report of a failure: its owner by the registry and by each node that answers, its queue, its last events. */
+  async whatIsKnown(id: string): Promise<string> {
+    const answers = [...this.nodes.keys()].map(async (name) => {
+      const view = await this.call(name, "GET", `/v1/sessions/${id}`).then((answer) => answer.text(), String);
+      return `${name} says ${view}`;
+    });
+    const queue = this.call("gateway", "GET", `/v1/sessions/${id}/queue`).then((answer) => answer.text(), String);
+    const last = (await this.events("gateway", id))
+      .slice(-20)
+      .map(({ type, data, time }) => JSON.stringify({ time, type, data }));
+    return [...(await Promise.all(answers)), `queue ${await queue}`, ...last].join("\n");
+  }
+
   async nodeRows(through: string): Promise<Node[]> {
     return (await this.json<{ nodes: Node[] }>(through, "/v1/nodes")).nodes;
   }

@@ -7,9 +7,11 @@ import type { Log, StreamWriter } from "../contract.ts";
 import { appendMany, codeOf, codeOfLater, numbers, readAll, sequencesOf } from "../log.suite.ts";
 import type { LogError } from "../log-error.ts";
 import { crashEvent, random } from "../sqlite/crash-child.ts";
+import { type Connect, type Database, Postgres } from "./connection.ts";
 import { type OpenPostgresOptions, openPostgresLog, type PostgresLog } from "./log.ts";
 import { startPostgres, type TestPostgres, withoutPostgres } from "./test-postgres.ts";
 import { startProxy, type TestProxy } from "./test-proxy.ts";
+import { COMMIT } from "./write-set.ts";
 
 const SEED = seedOf(20_261_117);
 const ROUNDS = Number(process.env.DRAGOMAN_LOG_CRASH_ROUNDS ?? 2);
@@ -95,6 +97,144 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
     },
     120_000 + ROUNDS * 20_000,
   );
+
+  /** Another process has taken the writer of session `s`. */
+  const takenElsewhere = async (tenant: string): Promise<void> => {
+    const database = await Postgres.open({ url: server.url });
+    await database.query("UPDATE dragoman.streams SET epoch = epoch + 1 WHERE tenant = $1 AND id = 's'", [tenant]);
+    await database.close();
+  };
+
+  /** A node whose commits wait while the test wants it. */
+  const heldNode = async (
+    tenant: string,
+    more: Partial<OpenPostgresOptions> = {},
+  ): Promise<{ node: PostgresLog; hold(): void; release(): void }> => {
+    let held: Promise<void> = Promise.resolve();
+    let release = (): void => undefined;
+    const connect: Connect = async (asked) => {
+      const database = await Postgres.open({ url: server.url, ...asked });
+      const query: Database["query"] = async (sql, values) => {
+        if (sql === COMMIT) await held;
+        return database.query(sql, values);
+      };
+      return { place: database.place, query, transaction: (work) => database.transaction(work), close: () => database.close() };
+    };
+    const node = await open(tenant, { as: { node: "a" }, connect, ...more });
+    const hold = (): void => {
+      held = new Promise((resolve) => {
+        release = resolve;
+      });
+    };
+    return { node, hold, release: () => release() };
+  };
+
+  it("[O6] a late refusal of the writer before is not the new writer's: given up and taken back with a commit on its way", async () => {
+    const tenant = randomUUID();
+    const lost: string[] = [];
+    const { node, hold, release } = await heldNode(tenant, { onLost: (_, id) => lost.push(id) });
+    const writer = await node.create("session", "s", "{}");
+    appendMany(writer, 1);
+    await writer.committed();
+    hold();
+    appendMany(writer, 1);
+    await delay(20);
+    node.giveUp("session", "s");
+    await takenElsewhere(tenant);
+    const taking = node.writer("session", "s");
+    await delay(20);
+    release();
+    const again = await taking;
+    await delay(20);
+    if (again) appendMany(again, 2);
+    await again?.committed();
+    expect(sequencesOf(await allOf(again as StreamWriter))).toEqual(numbers(1, 3));
+    expect(lost).toEqual([]);
+  });
+
+  it("[O3] who waits for what was dropped when its stream was given up is refused, also when the next writer is there by then", async () => {
+    const { node, hold, release } = await heldNode(randomUUID());
+    const [writer, other] = [await node.create("session", "s", "{}"), await node.create("session", "other", "{}")];
+    await other.committed();
+    hold();
+    appendMany(other, 1);
+    await delay(20);
+    appendMany(writer, 1);
+    const committed = codeOfLater(writer.committed());
+    node.giveUp("session", "s");
+    const again = (await node.writer("session", "s")) as StreamWriter;
+    release();
+    expect(await committed).toBe("fenced");
+    appendMany(again, 1);
+    await again.committed();
+    expect(sequencesOf(await allOf(again))).toEqual([1]);
+  });
+
+  it("[O6] a new stream that is given up and taken back while its first commit is on its way is not created twice", async () => {
+    const { node, hold, release } = await heldNode(randomUUID());
+    hold();
+    const writer = await node.create("session", "s", "{}");
+    appendMany(writer, 1);
+    await delay(20);
+    node.giveUp("session", "s");
+    const taking = node.writer("session", "s");
+    release();
+    const again = (await taking) as StreamWriter;
+    appendMany(again, 2);
+    await again.committed();
+    expect(sequencesOf(await allOf(again))).toEqual(numbers(1, 3));
+  });
+
+  it("[O6] a stream that was removed and made anew elsewhere is written where it is now, also by who followed the one before", async () => {
+    const tenant = randomUUID();
+    const [a, b] = [await open(tenant, { as: { node: "a" } }), await open(tenant, { as: { node: "b" } })];
+    const first = await b.create("session", "s", "{}");
+    appendMany(first, 2);
+    await first.committed();
+    let ended = (_: string): void => undefined;
+    const end = new Promise<string>((resolve) => {
+      ended = resolve;
+    });
+    const followed = await a.stream("session", "s");
+    followed?.subscribe({ after: 0, onBatch: () => undefined, onEnd: (reason) => ended(reason) });
+    await b.delete("session", "s");
+    await b.erased();
+    await (await b.create("session", "s", "{}")).committed();
+    b.giveUp("session", "s");
+    await Postgres.open({ url: server.url }).then(async (database) => {
+      await database.query("UPDATE dragoman.streams SET owner = 'a' WHERE tenant = $1 AND id = 's'", [tenant]);
+      await database.close();
+    });
+    const second = (await a.writer("session", "s")) as StreamWriter;
+    appendMany(second, 1);
+    await second.committed();
+    expect(sequencesOf(await allOf(second))).toEqual([1]);
+    expect(await end).toBe("deleted");
+  });
+
+  it("[D10] who follows a stream hears that another process has removed it", async () => {
+    const tenant = randomUUID();
+    const [a, b] = [await open(tenant, { as: { node: "a" } }), await open(tenant, { as: { node: "b" } })];
+    await (await b.create("session", "s", "{}")).committed();
+    const followed = await a.stream("session", "s");
+    const end = new Promise<string>((resolve) => {
+      followed?.subscribe({ after: 0, onBatch: () => undefined, onEnd: resolve });
+    });
+    await b.delete("session", "s");
+    expect(await end).toBe("deleted");
+  });
+
+  it("[O8] says that a stream is another's when a commit of it is refused", async () => {
+    const tenant = randomUUID();
+    const lost: string[] = [];
+    const node = await open(tenant, { as: { node: "a" }, onLost: (kind, id) => lost.push(`${kind} ${id}`) });
+    const writer = await node.create("session", "s", "{}");
+    await writer.committed();
+    await takenElsewhere(tenant);
+    appendMany(writer, 1);
+    expect(await codeOfLater(writer.committed())).toBe("fenced");
+    expect(lost).toEqual(["session s"]);
+  });
 
   describe("behind a connection that breaks", () => {
     let proxy: TestProxy;

@@ -52,10 +52,12 @@ export class Followed {
     this.#looking = true;
     try {
       const found = await this.#store.progress(wanted);
-      for (const [no, stream] of this.#streams) {
+      for (const no of wanted) {
+        const stream = this.#streams.get(no);
+        if (!stream?.isFollowed()) continue;
         const row = found.get(no);
-        if (row === undefined) continue;
-        if (!this.#isOnItsWay(no, stream.lastCommitted, row.last_sequence)) stream.advance(row);
+        if (row === undefined) stream.gone();
+        else if (!this.#isOnItsWay(no, stream.lastCommitted, row.last_sequence)) stream.advance(row);
       }
     } finally {
       this.#looking = false;

@@ -67,6 +67,8 @@ export type OpenPostgresOptions = {
   rooms?: readonly MigrationRoom[];
   /** Failed commits, and subscribers that threw. Called once per change of the failing code, and with null when it works again. */
   onError?(error: LogError | null): void;
+  /** A commit was refused because another has this stream, or had it meanwhile. */
+  onLost?(kind: StreamKind, id: string): void;
   /** Where artifacts are moved to by `ArtifactMover`, and read from. */
   bucket?: S3 | undefined;
   /** After `close`, however it ended. */
@@ -171,6 +173,7 @@ export class PostgresLog implements Log {
       followed: (stream) => {
         if (shared) this.#followed.add(stream);
       },
+      lost: ({ kind, id }) => options.onLost?.(kind, id),
       refused: ({ no }) => {
         this.documents.drop(no);
         this.artifacts.drop(no);
@@ -215,15 +218,13 @@ export class PostgresLog implements Log {
 
   async writer(kind: StreamKind, id: string, owner?: OwnerEpoch): Promise<StreamWriter | undefined> {
     const held = this.#held(kind, id);
-    if (held?.isWritten) {
-      // What the writer before has enqueued here is its last.
-      held.suspend();
-      await this.#committer.committed(false);
-    }
+    // What the writer before has enqueued here is its last.
+    held?.suspend();
+    if (held?.isWritten || held?.isUnderWay) await this.#committer.committed(false);
     const taken = await this.#context.streams.takeWriter(kind, id, owner?.epoch ?? null);
     if (taken === undefined) return undefined;
     await this.documents.load(taken.row.no);
-    const stream = this.#held(kind, id) ?? new PostgresStream(this.#context, taken.row, null);
+    const stream = this.#heldFor(taken.row) ?? new PostgresStream(this.#context, taken.row, null);
     this.#hold(stream);
     stream.takeWriter(taken.row, taken.epoch);
     return new PostgresWriter(stream, taken.epoch, this.#writerContext);
@@ -246,8 +247,8 @@ export class PostgresLog implements Log {
     if (held !== undefined && (!this.#context.shared || held.isWritten)) return held;
     const row = await this.#context.streams.find(kind, id);
     if (row === undefined) return undefined;
-    const known = this.#held(kind, id);
-    if (known?.no === row.no) {
+    const known = this.#heldFor(row);
+    if (known !== undefined) {
       known.advance(row);
       return known;
     }
@@ -353,6 +354,15 @@ export class PostgresLog implements Log {
 
   #held(kind: StreamKind, id: string): PostgresStream | undefined {
     return this.#streams.get(key(kind, id))?.deref();
+  }
+
+  /** One of the same name may have been removed, and made anew, by another process: who follows it hears its end. */
+  #heldFor({ kind, id, no }: Pick<PostgresStream, "kind" | "id" | "no">): PostgresStream | undefined {
+    const held = this.#held(kind, id);
+    if (held === undefined || held.no === no) return held;
+    // Numbers rise: a row with a lower one is what was there before.
+    if (held.no < no && !held.isWritten) held.gone();
+    return undefined;
   }
 
   #hold(stream: PostgresStream): void {

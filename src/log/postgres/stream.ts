@@ -54,6 +54,8 @@ export type StreamContext = {
   live: LiveTail;
   /** Its documents that were not committed are not to be. */
   refused(stream: PostgresStream): void;
+  /** A commit of it was refused, and nobody here knew that another has it. */
+  lost(stream: PostgresStream): void;
   onThrow(error: unknown): void;
 };
 
@@ -91,8 +93,12 @@ export class PostgresStream implements Stream, Enlisted {
   /** The writer that was taken last, in this process; the others are refused. An owner may take its writer again under the same epoch. */
   #writer = 0;
   #suspended = false;
+  /** A commit with something of it is on its way, also when it was given up since. */
+  #underWay = false;
   /** Why nothing of it will ever be committed any more. */
   #refusal: LogError | undefined;
+  /** The same of every writer that was refused here: what it still waits for was dropped, also when the next one is there. */
+  readonly #refusals = new Map<number, LogError>();
   #uncounted = 0;
 
   /** `newEpoch`: the stream is new, and this is the epoch of its first writer. */
@@ -148,8 +154,12 @@ export class PostgresStream implements Stream, Enlisted {
   get isWritten(): boolean {
     return this.#epoch !== 0 && this.#refusal === undefined;
   }
-  get refusal(): LogError | undefined {
-    return this.#refusal;
+  refusalOf(writer: number): LogError | undefined {
+    return this.#refusals.get(writer);
+  }
+  /** Its next writer must wait: what is on its way would be refused, and that refusal would be taken for the new writer's. */
+  get isUnderWay(): boolean {
+    return this.#underWay;
   }
 
   /** No writer of this process may enqueue anything from here on. */
@@ -163,6 +173,7 @@ export class PostgresStream implements Stream, Enlisted {
     this.#writer++;
     this.#suspended = false;
     this.#refusal = undefined;
+    this.#isNew = false;
     this.#chunks = [];
     this.#natives = [];
     this.#pendingState = undefined;
@@ -190,6 +201,11 @@ export class PostgresStream implements Stream, Enlisted {
     this.#lastNativeCommitted = Math.max(this.#lastNativeCommitted, lastNative);
     this.#updatedAt = at;
     this.publish(new EventBatch(this, first, last, merge([{ first, last, types, natives, body }])));
+  }
+
+  /** Another process has removed it. */
+  gone(): void {
+    this.refuse(deleted(this));
   }
 
   isFollowed(): boolean {
@@ -314,8 +330,9 @@ export class PostgresStream implements Stream, Enlisted {
       ...{ no, kind, id, epoch: this.#epoch, expected: this.#lastCommitted, last: this.#last, lastNative: this.#lastNative },
       ...{ openSince: this.#openSince, at, created: this.#isNew ? created_at : null, state: this.#pendingState ?? null },
       ...{ chunks, natives: this.#natives },
-      refuse: (error) => this.refuse(error),
+      refuse: (error) => this.#refusedBy(error),
     });
+    this.#underWay = true;
     this.#inFlight = { chunks, at, last: this.#last, lastNative: this.#lastNative, natives: this.#natives.length };
     this.#chunks = [];
     this.#natives = [];
@@ -325,6 +342,7 @@ export class PostgresStream implements Stream, Enlisted {
   settle(xid: bigint): void {
     const done = this.#inFlight;
     this.#inFlight = undefined;
+    this.#underWay = false;
     if (done === undefined) return;
     this.#isNew = false;
     this.#lastCommitted = done.last;
@@ -349,9 +367,18 @@ export class PostgresStream implements Stream, Enlisted {
     }
   }
 
+  /** The database refused a commit. Whoever thinks that this process has the stream learns it, unless it was given up before. */
+  #refusedBy(error: LogError): void {
+    this.#underWay = false;
+    const isNews = this.#refusal === undefined;
+    this.refuse(error);
+    if (isNews && !isDeleted(error)) this.#context.lost(this);
+  }
+
   /** Nothing of it is committed any more: another has it, or it is gone. What waits is dropped. */
   refuse(error: LogError): void {
     this.#refusal = error;
+    this.#refusals.set(this.#writer, error);
     this.#inFlight = undefined;
     this.#chunks = [];
     this.#natives = [];

@@ -79,7 +79,7 @@ export class PostgresWriter extends StreamFront<PostgresStream> implements Strea
 
   async committed(options: { bounded?: boolean } = {}): Promise<void> {
     await this.#committer.committed(options.bounded ?? true);
-    const { refusal } = this.stream;
+    const refusal = this.stream.refusalOf(this.#name);
     if (refusal !== undefined && refusal.code !== "stream_deleted") throw refusal;
   }
 }
