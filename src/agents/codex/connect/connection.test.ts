@@ -169,6 +169,36 @@ describe("commands", () => {
     expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
   });
 
+  it("an interrupt of a turn that comes to its end at this moment is no error", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("nearly", [], "queue");
+    await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
+    await session.interrupt();
+    expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "end_turn" } });
+  });
+
+  it("a message that should steer a turn which ends at this moment is the next one", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("slow", [], "queue");
+    await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user");
+    const late = await session.send("late", [], "steer");
+    await turnEnd(session, turn_id);
+    await turnEnd(session, late.turn_id);
+    expect(late.turn_id).not.toBe(turn_id);
+    expect(await lastText(session)).toMatch(/^turn 2 /);
+  });
+
+  it("the turn after a review is interrupted by its own name", async () => {
+    const session = await start();
+    const review = await session.send("/review", [], "queue", undefined, { command: true });
+    await turnEnd(session, review.turn_id);
+    const seen = session.stream.last;
+    const { turn_id } = await session.send("slow", [], "queue");
+    await until(session, (event) => event.type === "item.completed" && event.data.item.role === "user", seen);
+    await session.interrupt();
+    expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
+  });
+
   it("a refused turn is told with the reason, and the session goes on", async () => {
     const session = await start();
     const { turn_id } = await session.send("refuse", [], "queue");

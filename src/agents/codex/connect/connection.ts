@@ -227,28 +227,47 @@ class CodexConnection implements Connection, ThreadWatch {
       .request(method, { threadId: this.#threadId, ...params })
       .then((answer) => {
         const id = str(rec(answer.turn).id) ?? null;
-        // A short turn may be over before it is answered.
-        if (id !== this.#endedTurn) this.#turnId ??= id;
+        // A short turn may be over before it is answered. A review announces an inner turn; it ends under the name it has here.
+        if (id !== null && id !== this.#endedTurn) this.#turnId = id;
       })
-      .catch((error) => this.#launch.host.log("debug", `codex: ${method} was refused`, { error: String(error) }));
+      .catch((error) => {
+        this.#interrupted = false;
+        this.#launch.host.log("debug", `codex: ${method} was refused`, { error: String(error) });
+      });
   }
 
-  async steer(prompt: Prompt): Promise<void> {
+  async steer(prompt: Prompt): Promise<"idle" | undefined> {
     this.#mustLive();
-    if (this.#turnId === null) return this.prompt(prompt);
-    await this.#server.request("turn/steer", {
-      threadId: this.#threadId,
-      expectedTurnId: this.#turnId,
-      clientUserMessageId: prompt.message_id,
-      input: promptInput(prompt, this.#skills),
-    });
+    const turnId = this.#turnId;
+    if (turnId === null) await this.prompt(prompt);
+    else
+      try {
+        await this.#server.request("turn/steer", {
+          threadId: this.#threadId,
+          expectedTurnId: turnId,
+          clientUserMessageId: prompt.message_id,
+          input: promptInput(prompt, this.#skills),
+        });
+      } catch (error) {
+        // The turn came to its end while the message was on its way.
+        if (this.#server.gone || this.#turnId === turnId) throw error;
+        return "idle";
+      }
+    return undefined;
   }
 
   async interrupt(): Promise<void> {
     this.#mustLive();
+    const turnId = this.#turnId;
     this.#interrupted = true;
-    // An empty turn id interrupts whatever runs: right when the turn has been asked for and not named yet.
-    await this.#server.request("turn/interrupt", { threadId: this.#threadId, turnId: this.#turnId ?? "" });
+    try {
+      // An empty turn id interrupts whatever runs: right when the turn has been asked for and not named yet.
+      await this.#server.request("turn/interrupt", { threadId: this.#threadId, turnId: turnId ?? "" });
+    } catch (error) {
+      this.#interrupted = false;
+      // A turn that came to its end meanwhile needs no interrupt.
+      if (this.#server.gone || this.#turnId === turnId) throw error;
+    }
   }
 
   async configure(patch: ConfigPatch): Promise<"done" | "restart"> {

@@ -13,6 +13,8 @@ const threads = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
 const save = () => writeFileSync(file, JSON.stringify(threads));
 const waiting = new Map();
 const running = new Map();
+const over = new Set();
+const ANSWERED = Symbol("answered");
 let asked = 0;
 let skillRoots = [];
 
@@ -93,6 +95,8 @@ const ACTS = {
     ),
   roots: (threadId, turnId) => answerAndEnd(threadId, turnId, JSON.stringify(skillRoots)),
   slow: () => {},
+  // Comes to its end at the moment of an interrupt.
+  nearly: (threadId) => over.add(threadId),
   flood: (threadId, turnId, text) => {
     const item = { type: "agentMessage", id: `m-${unique()}`, text: "" };
     const count = Number(text.trim().split(/\s+/)[1]);
@@ -154,13 +158,25 @@ const METHODS = {
     if (params.input[0]?.text === "refuse") throw new Error("not in the mood");
     return turn(params.threadId, params);
   },
+  // The answer and the start of an inner turn come at once; the review ends under the name in the answer.
+  "review/start": ({ threadId }, id) => {
+    const [turnId, inner] = [`t-${unique()}`, `t-${unique()}`];
+    const answer = { id, result: { turn: { id: turnId, rootTurnId: null }, reviewThreadId: threadId } };
+    const started = { method: "turn/started", params: { threadId, turn: { id: inner, rootTurnId: turnId } } };
+    process.stdout.write(`${JSON.stringify(answer)}\n${JSON.stringify(started)}\n`);
+    setTimeout(() => answerAndEnd(threadId, turnId, "reviewed"), 50);
+    return ANSWERED;
+  },
   "turn/steer": (params) => {
+    if (params.input[0]?.text === "late") end(params.threadId, params.expectedTurnId);
     if (running.get(params.threadId) !== params.expectedTurnId) throw new Error("no active turn to steer");
     setImmediate(() => answerAndEnd(params.threadId, params.expectedTurnId, `steered by ${params.input[0].text}`));
     return { turnId: params.expectedTurnId };
   },
   "turn/interrupt": (params) => {
     const turnId = running.get(params.threadId);
+    if (over.has(params.threadId)) end(params.threadId, turnId);
+    if (params.turnId && params.turnId !== running.get(params.threadId)) throw new Error(`no active turn ${params.turnId}`);
     if (turnId) setImmediate(() => end(params.threadId, turnId, "interrupted"));
     return {};
   },
@@ -185,8 +201,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (message.method === undefined) return waiting.get(message.id)?.(message);
   if (message.id === undefined) return;
   try {
-    const result = METHODS[message.method]?.(message.params) ?? {};
-    write({ id: message.id, result });
+    const result = METHODS[message.method]?.(message.params, message.id) ?? {};
+    if (result !== ANSWERED) write({ id: message.id, result });
   } catch (error) {
     write({ id: message.id, error: { code: -32600, message: error.message } });
   }

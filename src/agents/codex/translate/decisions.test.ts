@@ -141,6 +141,58 @@ describe("permissions", () => {
       },
     ]);
   });
+
+  it("a request for an MCP tool is about the call with its name and arguments, so that the end of another one does not withdraw it", () => {
+    const mcpCall = (id: string, tool: string, args: object, status = "inProgress") => ({
+      type: "mcpToolCall",
+      id,
+      server: "lab",
+      tool,
+      arguments: args,
+      status,
+      result: status === "completed" ? { content: [{ type: "text", text: "ok" }] } : null,
+    });
+    const ask = (id: number, tool_params: object) => ({
+      id,
+      method: "mcpServer/elicitation/request",
+      params: {
+        threadId: "th",
+        turnId: "tu",
+        serverName: "lab",
+        mode: "form",
+        _meta: { codex_approval_kind: "mcp_tool_call", persist: ["session"], tool_params },
+        message: 'Allow the lab MCP server to run tool "drop"?',
+        requestedSchema: { type: "object", properties: {} },
+      },
+    });
+    const talk = converse()
+      .started()
+      .turn()
+      .item("started", mcpCall("a", "drop", { table: "x" }))
+      .item("started", mcpCall("b", "drop", { table: "y" }))
+      .item("started", mcpCall("c", "drop", { table: "y" }))
+      .item("started", mcpCall("d", "show", {}))
+      .out(ask(0, { table: "x" }))
+      .out(ask(1, { table: "y" }))
+      .out(ask(2, { table: "y" }))
+      .item("completed", mcpCall("d", "show", {}, "completed"));
+    expect(talk.of("permission.requested").map(({ metadata }) => metadata.call_id)).toEqual(["a", "c", "b"]);
+    expect(talk.of("permission.resolved")).toEqual([]);
+  });
+
+  it("all that is asked for stands in the words, also what only the entries name", () => {
+    const actionOf = (permissions: object) => {
+      const draft = draftOf("item/permissions/requestApproval", { threadId: "th", turnId: "tu", itemId: "i", permissions });
+      return draft.do === "permission.request" ? draft.action : "";
+    };
+    const entry = (path: string, access: string) => ({ path: { type: "path", path }, access });
+    expect(
+      actionOf({ network: { enabled: true }, fileSystem: { read: null, write: null, entries: [entry("/etc", "write")] } }),
+    ).toBe("Grant access: network, write /etc");
+    expect(actionOf({ network: null, fileSystem: { read: null, write: ["/o"], entries: [entry("/o", "write")] } })).toBe(
+      "Grant access: write /o",
+    );
+  });
 });
 
 describe("questions", () => {

@@ -203,6 +203,7 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
     resultStarted: false,
     running: false,
     isTask: false,
+    asked: false,
     callsBefore: 0,
   };
   const start: Draft = {

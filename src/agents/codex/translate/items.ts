@@ -44,6 +44,7 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
     resultStarted: false,
     running: false,
     isTask: false,
+    asked: false,
     callsBefore: thread.calls,
   };
   thread.open.set(key, native);

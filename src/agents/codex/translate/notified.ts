@@ -60,12 +60,10 @@ function unknownItem(thread: Thread, params: JsonRecord, phase: "started" | "com
   if (phase === "started") return [];
   const shown = rec(params.item);
   const key = thread.keyOf(str(params.turnId) ?? "", `unknown:${str(shown.id) ?? ""}`);
-  return [
-    {
-      do: "item.add",
-      item: { key, native_item_id: str(shown.id) ?? null, kind: "unknown", role: null, content: [{ type: "json", json: shown }] },
-    },
-  ];
+  const parent = thread.child?.spawnKey ?? null;
+  const content: DraftPart[] = [{ type: "json", json: shown }];
+  thread.turn?.keys.push(key);
+  return [{ do: "item.add", item: { key, native_item_id: str(shown.id) ?? null, parent, kind: "unknown", role: null, content } }];
 }
 
 export const inTurn =

@@ -5,7 +5,7 @@ import type { PermissionReply } from "../../contract.ts";
 import { asText, isRecord, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
 import { answerFor, type Choice, type ChoiceTable, choice, choiceTable, optionOf, resolutionOf } from "../../kit/choices.ts";
 import { changePaths, changesDiff } from "./parts.ts";
-import type { Thread } from "./thread.ts";
+import type { NativeItem, Thread } from "./thread.ts";
 import { innerCommand } from "./tool-kinds.ts";
 import type { RpcId } from "./wire.ts";
 
@@ -104,18 +104,25 @@ function fileAsk(thread: Thread, params: JsonRecord): Ask {
   };
 }
 
+/** An entry repeats a path of the lists, or says what they cannot: a pattern, a place that has a name. */
+function entryText({ access, path }: JsonRecord): string {
+  const { path: place = path } = rec(path);
+  return `${str(access) ?? "access"} ${asText(place)}`;
+}
+
 function accessAsk(params: JsonRecord): Ask {
   const permissions = rec(params.permissions);
   const files = rec(permissions.fileSystem);
-  const wanted = [
+  const wanted = new Set([
     ...(permissions.network ? ["network"] : []),
     ...["read", "write"].flatMap((access) =>
       Array.isArray(files[access]) ? files[access].map((path) => `${access} ${asText(path)}`) : [],
     ),
-  ];
+    ...records(files.entries).map(entryText),
+  ]);
   const grant = (scope: string): JsonRecord => ({ permissions, scope });
   return {
-    action: `Grant access: ${wanted.join(", ") || toJson(permissions)}`,
+    action: `Grant access: ${[...wanted].join(", ") || toJson(permissions)}`,
     tool_name: "request_permissions",
     input: permissions,
     choices: [
@@ -130,13 +137,28 @@ function accessAsk(params: JsonRecord): Ask {
 
 const TOOL_IN_MESSAGE = /run tool "([^"]+)"/;
 
+/**
+ * The request does not say which call it is about, and several of one server may run at once: the one with this tool and these arguments, and of
+ * two that are the same, the one nobody was asked about.
+ */
+function mcpCall(thread: Thread, server: string, tool: string | undefined, params: unknown): NativeItem | undefined {
+  const given = toJson(params ?? {});
+  const likeness = ({ shown, asked }: NativeItem): number =>
+    (shown.tool === tool ? 4 : 0) + (toJson(shown.arguments ?? {}) === given ? 2 : 0) + (asked ? 0 : 1);
+  const calls = [...thread.open.values()].filter((item) => item.type === "mcpToolCall" && item.shown.server === server);
+  // Of equals the newest: it was begun just before.
+  return calls.reduce<NativeItem | undefined>((best, call) => (best && likeness(best) > likeness(call) ? best : call), undefined);
+}
+
 /** codex 0.166 asks for MCP tools through an elicitation with an empty form. */
 function mcpAsk(thread: Thread, params: JsonRecord): Ask {
   const meta = rec(params._meta);
   const server = str(params.serverName) ?? "";
   const message = str(params.message) ?? "Allow the MCP tool?";
-  const call = [...thread.open.values()].findLast((item) => item.type === "mcpToolCall" && item.shown.server === server);
-  const tool = TOOL_IN_MESSAGE.exec(message)?.[1] ?? str(call?.shown.tool) ?? "tool";
+  const named = TOOL_IN_MESSAGE.exec(message)?.[1];
+  const call = mcpCall(thread, server, named, meta.tool_params);
+  if (call) call.asked = true;
+  const tool = str(call?.shown.tool) ?? named ?? "tool";
   const accept = (persist: string | null): JsonRecord => ({
     action: "accept",
     content: {},

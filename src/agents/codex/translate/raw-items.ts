@@ -130,12 +130,15 @@ function image(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
   if (!bytes || thread.open.has(key) || thread.isClosed(key)) return [];
   const prompt = str(item.revised_prompt) ?? "";
   const rawKey = `${turnId}/raw:${id}`;
+  const base = { native_item_id: id, parent: thread.toolParent(turnId) };
+  thread.turn?.keys.push(rawKey);
+  thread.calls++;
   return [
     {
       do: "item.add",
       item: {
         key: rawKey,
-        native_item_id: id,
+        ...base,
         kind: "tool_call",
         role: "assistant",
         content: [
@@ -154,7 +157,7 @@ function image(thread: Thread, turnId: string, item: JsonRecord): Draft[] {
       do: "item.add",
       item: {
         key: `${rawKey}:result`,
-        native_item_id: id,
+        ...base,
         kind: "tool_result",
         role: "tool",
         content: [{ type: "tool_result", call_id: id, output: "" }, mediaPart("image", `data:image/png;base64,${bytes}`)],

@@ -122,4 +122,56 @@ describe("sub-agents", () => {
       { parent_id: spawn?.item_id, role: "system", content: [{ type: "text", text: "overloaded" }] },
     ]);
   });
+
+  it("[G5] v1: of two children that are heard of before their spawn calls have ended, each hangs under its own call", () => {
+    const spawn = (id: string, more: object = {}) => ({
+      type: "collabAgentToolCall",
+      id,
+      tool: "spawnAgent",
+      status: "inProgress",
+      receiverThreadIds: [],
+      prompt: id,
+      agentsStates: {},
+      ...more,
+    });
+    const named = (id: string, child: string) => spawn(id, { status: "completed", receiverThreadIds: [child] });
+    const active = { type: "active", activeFlags: [] };
+    const talk = converse()
+      .started()
+      .turn()
+      .item("started", spawn("s1"))
+      .item("started", spawn("s2"))
+      .notify("thread/status/changed", { threadId: "two", status: active })
+      .notify("thread/status/changed", { threadId: "one", status: active })
+      .item("completed", named("s2", "two"))
+      .item("completed", named("s1", "one"))
+      .whole(message("m1", "of one"), "t1", "one")
+      .whole(message("m2", "of two"), "t2", "two")
+      .done();
+    const items = talk.items();
+    const parentOf = (id: string) => items.find(({ native_item_id }) => native_item_id === id)?.parent_id;
+    const callOf = (id: string) =>
+      items.find(({ kind, native_item_id }) => kind === "tool_call" && native_item_id === id)?.item_id;
+    expect([parentOf("m1"), parentOf("m2")]).toEqual([callOf("s1"), callOf("s2")]);
+  });
+
+  it("[G5] what a child does in a way nobody knows yet, and the picture it draws, hang under its call too", () => {
+    const item = { type: "image_generation_call", id: "drawn", result: "AAAA", revised_prompt: "a cat" };
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(started)
+      .whole({ type: "ofTomorrow", id: "new" }, "kt", "kid")
+      .notify("rawResponseItem/completed", { threadId: "kid", turnId: "kt", item })
+      .done();
+    const events = talk.replay().sessions[0]?.events ?? [];
+    const items = events.flatMap((event) => (event.type === "item.started" ? [event.data.item] : []));
+    const spawn = items.find(({ native_item_id }) => native_item_id === "s");
+    const found = items.filter(({ native_item_id }) => native_item_id === "new" || native_item_id === "drawn");
+    expect(found.map(({ kind, parent_id }) => [kind, parent_id])).toEqual([
+      ["unknown", spawn?.item_id],
+      ["tool_call", spawn?.item_id],
+      ["tool_result", spawn?.item_id],
+    ]);
+  });
 });

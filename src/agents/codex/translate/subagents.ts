@@ -16,12 +16,13 @@ export function childrenOf(thread: Thread, params: JsonRecord): { ids: string[];
   return { ids: id === undefined ? [] : [id], spawnKey: item.kind === "started" ? key : null };
 }
 
-/** A spawn that is running and has not said yet which thread it made. */
-export function openSpawn(thread: Thread): NativeItem | undefined {
-  return [...thread.open.values()].find(
+/** A spawn that is running and has not said yet which thread it made. `taken`: spawns that another thread was given to. */
+export function openSpawn(thread: Thread, taken: ReadonlySet<ItemKey | null>): NativeItem | undefined {
+  const spawns = [...thread.open.values()].filter(
     ({ type, shown }) =>
       type === "collabAgentToolCall" && shown.tool === "spawnAgent" && strings(shown.receiverThreadIds).length === 0,
   );
+  return spawns.find(({ key }) => !taken.has(key)) ?? spawns[0];
 }
 
 const spawnOf = (thread: Thread, agent: string | undefined): NativeItem | undefined =>

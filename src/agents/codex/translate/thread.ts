@@ -28,6 +28,8 @@ export type NativeItem = {
   running: boolean;
   /** Commands only: it goes on after its turn, so it was reported as a task. */
   isTask: boolean;
+  /** MCP calls only: a person was asked about it. */
+  asked: boolean;
   /** `Thread.calls` when it was opened. */
   callsBefore: number;
 };
@@ -45,7 +47,12 @@ export type OpenTurn = {
 export type RawCall = { name: string; arguments: string; itemsBefore: number };
 
 /** A sub-agent's place in its parent's session. */
-export type ChildLink = { parentThread: string; spawnKey: ItemKey | null };
+export type ChildLink = {
+  parentThread: string;
+  spawnKey: ItemKey | null;
+  /** No item has named the call yet: it is one that was running when the thread was first heard of. */
+  guessed: boolean;
+};
 
 const REMEMBERED_TURNS = 200;
 const REMEMBERED_KEYS = 5_000;

@@ -55,20 +55,21 @@ export class Threads {
       if (thread !== root && thread.child !== null && this.address(thread) === root.id) yield thread;
   }
 
-  link(childId: string, parent: Thread, spawnKey: ItemKey | null): void {
+  link(childId: string, parent: Thread, spawnKey: ItemKey | null, guessed = false): void {
     const child = this.get(childId);
     if (child === parent || this.#own.has(childId)) return;
     if (child.child !== null) {
-      child.child.spawnKey ??= spawnKey;
+      if (spawnKey !== null && !guessed && (child.child.guessed || child.child.spawnKey === null))
+        child.child = { parentThread: parent.id, spawnKey, guessed };
       return;
     }
-    child.child = { parentThread: parent.id, spawnKey };
+    child.child = { parentThread: parent.id, spawnKey, guessed };
     if (this.#orphans.delete(childId)) this.#binds.push(childId);
   }
 
   /**
    * A thread nobody announced. codex 0.166 names a child only when its spawn call ends; before that, the root of its turn or a spawn that is still
-   * running shows whose it is.
+   * running shows whose it is. Of several that run it may be another one: the call that names the thread has the last word.
    */
   adopt(thread: Thread, rootTurnId?: string): void {
     if (thread.child !== null || this.#own.has(thread.id)) return;
@@ -76,10 +77,11 @@ export class Threads {
       rootTurnId === undefined
         ? undefined
         : [...this.#threads.values()].find((other) => other !== thread && other.turn?.id === rootTurnId);
-    if (parent) return this.link(thread.id, parent, openSpawn(parent)?.key ?? null);
+    const taken = new Set([...this.#threads.values()].map(({ child }) => child?.spawnKey ?? null));
+    if (parent) return this.link(thread.id, parent, openSpawn(parent, taken)?.key ?? null, true);
     for (const other of this.#threads.values()) {
-      const spawn = other === thread ? undefined : openSpawn(other);
-      if (spawn) return this.link(thread.id, other, spawn.key);
+      const spawn = other === thread ? undefined : openSpawn(other, taken);
+      if (spawn) return this.link(thread.id, other, spawn.key, true);
     }
   }
 

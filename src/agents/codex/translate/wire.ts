@@ -1,5 +1,5 @@
 // The shape of codex app-server messages: JSON-RPC without the `jsonrpc` member. Only classification; no meaning.
-import { isRecord, type JsonRecord } from "../../json.ts";
+import { errorRecord, isRecord, type JsonRecord } from "../../json.ts";
 
 export type RpcId = string | number;
 
@@ -20,11 +20,7 @@ export function classify(data: unknown): WireMessage {
     const given = isRecord(params) ? params : {};
     return isId(id) ? { kind: "request", id, method, params: given } : { kind: "notification", method, params: given };
   }
-  // An error that is no object is its own message: the request is answered all the same.
-  if ((error ?? null) !== null) {
-    const told = isRecord(error) ? error : { message: typeof error === "string" ? error : JSON.stringify(error) };
-    return { kind: "error", id: isId(id) ? id : null, error: told };
-  }
+  if ((error ?? null) !== null) return { kind: "error", id: isId(id) ? id : null, error: errorRecord(error) };
   if (isId(id) && "result" in data) return { kind: "result", id, result };
   return { kind: "garbage", error: "neither request, notification nor answer" };
 }

@@ -16,7 +16,7 @@ const failed = (code: string, expected: Expected): Scenario =>
 
 export const faultScenarios: readonly Scenario[] = [
   failed("context_length_exceeded", "context_overflow"),
-  failed("insufficient_quota", "rate_limit"),
+  failed("insufficient_quota", "api_error"),
   failed("server_is_overloaded", "api_error"),
   failed("cyber_policy", "api_error"),
   failed("invalid_prompt", "api_error"),
