@@ -32,3 +32,7 @@ export function timeOf<K extends string>(name: K, ms: number | undefined): Parti
   const date = new Date(ms ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? {} : ({ [name]: date.toISOString() } as Record<K, string>);
 }
+
+/** The error of an answer: one that is no object is its own message, so that the request is answered all the same. */
+export const errorRecord = (error: unknown): JsonRecord =>
+  isRecord(error) ? error : { message: typeof error === "string" ? error : JSON.stringify(error) };

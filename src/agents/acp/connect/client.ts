@@ -11,6 +11,7 @@ import { formResult } from "../../kit/forms.ts";
 import { isElicitation } from "../translate/elicitation.ts";
 import { isPermission, isPermissionQuestions, isPlan, type NativePlan, readOptions } from "../translate/permissions.ts";
 import { idKey, type RpcId } from "../translate/rpc.ts";
+import { diffPaths } from "../translate/tools.ts";
 import type { ClientFiles } from "./client-files.ts";
 
 const INVALID_PARAMS = -32602;
@@ -36,6 +37,8 @@ export type ClientParts = {
 export class AcpClient {
   readonly #parts: ClientParts;
   readonly #waiting = new Map<string, Waiting>();
+  /** The running turn was told to stop, and has not said its end. */
+  #stopping = false;
 
   constructor(parts: ClientParts) {
     this.#parts = parts;
@@ -49,6 +52,7 @@ export class AcpClient {
         return this.#permission(params, id, respond);
       case "elicitation/create":
         if (params.sessionId !== undefined && params.sessionId !== null) this.#mustReach(str(params.sessionId) ?? "");
+        if (this.#stopping) return STOPPED.elicitation;
         this.#waiting.set(idKey(id), { kind: "elicitation", respond });
         return LATER;
       case "fs/read_text_file":
@@ -68,6 +72,7 @@ export class AcpClient {
   }
 
   #permission(params: JsonRecord, id: RpcId, respond: Respond): unknown {
+    if (this.#stopping) return STOPPED.permission;
     const options = readOptions(params.options);
     const allow = this.#allows(params) ? optionFor(options, plain("once")) : undefined;
     if (allow !== undefined) {
@@ -87,7 +92,8 @@ export class AcpClient {
       case "all":
         return true;
       case "edits": {
-        const paths = records(call.locations).flatMap(({ path }) => str(path) ?? []);
+        const named = records(call.locations).flatMap(({ path }) => str(path) ?? []);
+        const paths = [...named, ...records(call.content).flatMap(diffPaths)];
         const inside = paths.length > 0 && paths.every((path) => isInside(this.#parts.directory, path));
         return inside && ["edit", "delete", "move"].includes(str(call.kind) ?? "");
       }
@@ -129,11 +135,17 @@ export class AcpClient {
     else waiting.respond.error(new JsonRpcError(JSON_RPC_REQUEST_CANCELLED, "Request cancelled"));
   }
 
-  /** The turn is stopped: what still waits for a person is cancelled. */
-  cancelAll(): void {
+  /** The turn is stopped: what still waits for a person is cancelled, and so is what the agent asks before it knows. */
+  cancelAll(stopping: boolean): void {
+    this.#stopping = stopping;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const { kind, respond } of waiting) respond.result(kind === "permission" ? CANCELLED : { action: "cancel" });
+    for (const { kind, respond } of waiting) respond.result(STOPPED[kind]);
+  }
+
+  /** The turn that was to stop is over, or another begins. */
+  stopped(): void {
+    this.#stopping = false;
   }
 
   #answer(id: RpcId, result: JsonRecord): void {
@@ -146,6 +158,7 @@ export class AcpClient {
 const selected = (option: PermissionOption): JsonRecord => ({ outcome: { outcome: "selected", optionId: option.id } });
 const plain = (reply: PlainReply) => ({ reply, option_id: null });
 const CANCELLED: JsonRecord = { outcome: { outcome: "cancelled" } };
+const STOPPED: Record<Waiting["kind"], JsonRecord> = { permission: CANCELLED, elicitation: { action: "cancel" } };
 
 function terminalCall(terminals: AgentTerminals, method: string, params: JsonRecord): unknown {
   switch (method) {

@@ -271,6 +271,24 @@ describe("what the agent asks", () => {
     expect(witness.drafts).toContainEqual(expect.objectContaining({ do: "turn.end", stop_reason: "interrupted" }));
   });
 
+  it("what an agent asks before it knows that it was interrupted is cancelled, and the next turn asks again", async () => {
+    const line = await start();
+    await line.prompt(prompt("late"));
+    await witness.until(() => witness.text().includes("working"));
+    await line.interrupt();
+    await witness.turnEnded();
+    expect(witness.text()).toContain('[{"outcome":{"outcome":"cancelled"}},{"action":"cancel"}]');
+    expect(witness.drafts).toContainEqual(expect.objectContaining({ do: "permission.resolve", status: "denied" }));
+    const before = witness.drafts.length;
+    await line.prompt(prompt("ask"));
+    await witness.until(() => witness.drafts.slice(before).some((draft) => draft.do === "permission.request"));
+    const request = witness.drafts.findLast((draft) => draft.do === "permission.request");
+    const answer = { reply: "once", option_id: null, message: null, updated_input: undefined } as const;
+    await line.replyPermission(request?.do === "permission.request" ? request.native : null, answer);
+    await witness.turnEnded(2);
+    expect(witness.text()).toContain('"optionId":"p1"');
+  });
+
   it("bypass is our own policy for an agent without such a mode", async () => {
     const line = await start({}, { permission_mode: "bypass" });
     await line.prompt(prompt("ask"));

@@ -139,11 +139,13 @@ class AcpConnection implements Connection {
     this.#unspoken.delete(this.#sessionId);
     // The answer is the end of the turn: the translator reports it, and the exit if there is none.
     this.#prompts += 1;
+    this.#client.stopped();
     line
       .ask("session/prompt", { sessionId: this.#sessionId, prompt: blocks })
       .catch(() => {})
       .finally(() => {
         this.#prompts -= 1;
+        if (this.#prompts === 0) this.#client.stopped();
       });
   }
 
@@ -161,7 +163,7 @@ class AcpConnection implements Connection {
 
   async interrupt(): Promise<void> {
     this.#alive().peer.notify("session/cancel", { sessionId: this.#sessionId });
-    this.#client.cancelAll();
+    this.#client.cancelAll(this.#prompts > 0);
   }
 
   async configure(patch: ConfigPatch): Promise<"done" | "restart"> {
@@ -195,7 +197,7 @@ class AcpConnection implements Connection {
     const line = this.#line;
     if (line?.alive) {
       line.peer.notify("session/cancel", { sessionId: this.#sessionId });
-      this.#client.cancelAll();
+      this.#client.cancelAll(true);
       if (this.#abilities?.close)
         await line.ask("session/close", { sessionId: this.#sessionId }, CLOSE_TIMEOUT_MS).catch(() => {});
     }

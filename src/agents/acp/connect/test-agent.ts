@@ -15,11 +15,20 @@ const ask = (method, params) => new Promise((resolve) => { const id = next++; wa
 const opened = { sessionId: "s1", ...scene.opened };
 const options = [{ optionId: "p1", name: "Yes", kind: "allow_once" }, { optionId: "p2", name: "No", kind: "reject_once" }];
 let current = null;
+let cancelled = null;
 const acts = {
   async ask() {
     const answer = await ask("session/request_permission", { options, toolCall: { toolCallId: "c", title: "touch a", kind: "execute" } });
     say(JSON.stringify(answer.result));
     return answer.result.outcome.outcome === "cancelled" ? "cancelled" : "end_turn";
+  },
+  async late() {
+    say("working");
+    await new Promise((resolve) => { cancelled = resolve; });
+    const answer = await ask("session/request_permission", { options, toolCall: { toolCallId: "c", title: "touch a", kind: "execute" } });
+    const form = await ask("elicitation/create", { mode: "form", message: "?", requestedSchema: { type: "object" } });
+    say(JSON.stringify([answer.result, form.result]));
+    return "cancelled";
   },
   async asking(command) {
     const answer = ask("session/request_permission", { options, toolCall: { toolCallId: "c", title: "touch a", kind: "execute", rawInput: { command: "touch a" } } });
@@ -88,7 +97,7 @@ const answers = {
 };
 createInterface({ input: process.stdin }).on("line", async (line) => {
   const message = JSON.parse(line);
-  if (message.method === "session/cancel") return current?.({ stopReason: "cancelled" });
+  if (message.method === "session/cancel") return cancelled ? cancelled() : current?.({ stopReason: "cancelled" });
   if (message.method === undefined) return waiting.get(message.id)?.(message);
   if (message.id === undefined) return;
   try {

@@ -28,7 +28,8 @@ const ROWS: FaultRows = {
   },
   texts: [
     [/loop.?detected|max(?:imum)? (?:session )?turns/i, ofAgent("max_turns")],
-    [/\b(?:abort|cancel)(?:ed|led)\b/i, ofAgent("aborted")],
+    // What was given up because nobody answered in time was interrupted by nobody.
+    [/^(?!.*time(?:d )?out).*\b(?:abort|cancel)(?:ed|led)\b/is, ofAgent("aborted")],
   ],
 };
 

@@ -1,5 +1,5 @@
 // JSON-RPC 2.0 as it comes on the wire: distinguishes requests, notifications and answers. Not here: what they mean.
-import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
+import { errorRecord, isRecord, type JsonRecord, rec, str } from "../../json.ts";
 
 export type RpcId = string | number | null;
 export type RpcError = { code: number | string | null; message: string; data: unknown };
@@ -28,15 +28,9 @@ export function readRpc(data: unknown): RpcMessage {
 
 const readId = (id: unknown): RpcId => (typeof id === "string" || typeof id === "number" ? id : null);
 
-/** An error that is no object is its own message: the request is answered all the same. */
 export function readError(error: unknown): RpcError {
-  if (!isRecord(error))
-    return { code: null, message: typeof error === "string" ? error : JSON.stringify(error), data: undefined };
-  return {
-    code: typeof error.code === "number" || typeof error.code === "string" ? error.code : null,
-    message: str(error.message) ?? "",
-    data: error.data,
-  };
+  const { code, message, data } = errorRecord(error);
+  return { code: typeof code === "number" || typeof code === "string" ? code : null, message: str(message) ?? "", data };
 }
 
 /** `0` and `"0"` are different requests. */

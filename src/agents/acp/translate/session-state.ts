@@ -27,6 +27,8 @@ export type Terminal = {
   call: string | null;
   /** How many characters were reported as deltas. */
   told: number;
+  /** Reads the bytes of pieces, of which one may end in the middle of a character. */
+  decoder: TextDecoder | null;
 };
 
 export type Call = {
@@ -107,7 +109,8 @@ export class SessionState {
   replaying: "no" | "until_answer" | "until_prompt" = "no";
   replayed = new Set<string>();
   compactions = new Map<string, { done: boolean; summary: string }>();
-  totals: Usage = { input_tokens: 0, output_tokens: 0 };
+  /** Context and cost as they were last said, without tokens. */
+  context: Usage = { input_tokens: 0, output_tokens: 0 };
   turnUsage: Usage | null = null;
   faultSeen: string | null = null;
   retrying = false;

@@ -76,11 +76,13 @@ const part = (id: string, title: string, update: JsonRecord): DraftPart => ({
 
 function settle(state: SessionState, id: string, said: JsonRecord, children: Map<string, Child>): Draft[] {
   const known = state.subagents.get(id);
-  if (known === undefined || known.done || said.state !== "idle") return [];
-  known.done = true;
+  if (known === undefined || said.state !== "idle") return [];
   const child = children.get(id)?.state;
   const failed = said.stopReason === "error" || said.stopReason === "cancelled";
   const drafts: Draft[] = child === undefined ? [] : [...closeMessage(child, failed), ...closePlans(child)];
+  // It was given more to do after its call had ended.
+  if (known.done) return drafts;
+  known.done = true;
   const status = failed ? "failed" : "completed";
   drafts.push({ do: "item.complete", key: known.key, status });
   // Its last words are what its call gave, as with agents whose sub-agents have no session.

@@ -10,7 +10,7 @@ const KEPT_CHARACTERS = 8 * 1024 * 1024;
 export function terminalOf(state: SessionState, id: string): Terminal {
   const known = state.terminals.get(id);
   if (known) return known;
-  const terminal: Terminal = { id, output: "", exit: null, call: null, told: 0 };
+  const terminal: Terminal = { id, output: "", exit: null, call: null, told: 0, decoder: null };
   state.terminals.set(id, terminal);
   return terminal;
 }
@@ -52,13 +52,19 @@ export function onTerminalUpdate(state: SessionState, update: JsonRecord, chunk:
   if (id === undefined) return [];
   const terminal = terminalOf(state, id);
   const data = chunk ? str(update.data) : str(rec(update.output).data);
-  const text = data === undefined ? undefined : Buffer.from(data, "base64").toString("utf8");
+  const text = data === undefined ? undefined : decoded(terminal, Buffer.from(data, "base64"), chunk);
   const drafts = text === undefined || !chunk ? [] : append(state, terminal, text);
   if (text !== undefined && !chunk) setOutput(terminal, text);
   const exit = rec(update.exitStatus);
   if (exit.exitCode !== undefined || exit.signal !== undefined)
     terminal.exit = { code: int(exit.exitCode) ?? null, signal: str(exit.signal) ?? null };
   return [...drafts, ...tellOutput(state, terminal)];
+}
+
+/** All of the output begins anew. What is left of a character that it ends with comes with the next piece. */
+function decoded(terminal: Terminal, bytes: Uint8Array, more: boolean): string {
+  if (!more || terminal.decoder === null) terminal.decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return terminal.decoder.decode(bytes, { stream: true });
 }
 
 /** The client's terminal: what terminal/output answered, or what the running process wrote. */

@@ -153,10 +153,13 @@ function mergeContent(call: Call, around: Surroundings, update: JsonRecord, sigh
   if (around.version >= 2 && call.paths.length === 0) call.paths = [];
 }
 
-const diffPaths = (content: JsonRecord): string[] => {
+/** Every file that a change touches, also the one that it moves away. */
+export const diffPaths = (content: JsonRecord): string[] => {
   if (content.type !== "diff") return [];
   const own = str(content.path);
-  return own === undefined ? records(content.changes).flatMap((change) => str(change.path) ?? []) : [own];
+  return own === undefined
+    ? records(content.changes).flatMap(({ path, oldPath }) => [str(path) ?? [], str(oldPath) ?? []].flat())
+    : [own];
 };
 
 /** gemini 0.61 shows an MCP call's arguments as JSON text in the permission request, and nowhere else. */

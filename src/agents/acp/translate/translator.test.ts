@@ -573,6 +573,19 @@ describe("version 2", () => {
       diff: patch,
     });
   });
+
+  it("v2: a character whose bytes come in two pieces is one character", () => {
+    const talk = Talk.with("x", {}, 2);
+    talk.prompt("go");
+    const content = [{ type: "terminal", terminalId: "t" }];
+    talk.update("tool_call_update", { toolCallId: "c", kind: "execute", title: "ls", status: "in_progress", content });
+    const bytes = Buffer.from("a€b");
+    const pieces = [bytes.subarray(0, 2), bytes.subarray(2, 3), bytes.subarray(3)];
+    for (const piece of pieces) talk.update("terminal_output_chunk", { terminalId: "t", data: piece.toString("base64") });
+    talk.update("tool_call_update", { toolCallId: "c", status: "completed" });
+    expect(talk.of("item.delta").map(({ delta }) => delta)).toEqual(["a", "€b"]);
+    expect(talk.of("item.complete").at(-1)?.content).toMatchObject([{ output: "a€b" }]);
+  });
 });
 
 describe("anything else", () => {

@@ -1,5 +1,6 @@
 // What the protocol allows and hardly an agent says: ids that repeat, words that are not known, sub-agents that ask, work that outlasts its turn.
 import { describe, expect, it } from "vitest";
+import { type Fault, faultOf } from "./errors.ts";
 import { drafts, SESSION, Talk } from "./test-talk.ts";
 
 const text = (value: string) => ({ type: "content", content: { type: "text", text: value } });
@@ -257,6 +258,20 @@ describe("sub-agents with a session of their own", () => {
     ]);
   });
 
+  it("what one says when it works again after its call has ended comes to an end too", () => {
+    const { talk } = withKid();
+    const idle = { sessionId: "kid", state: { state: "idle", stopReason: "end_turn" } };
+    const say = (text: string) => talk.update("agent_message_chunk", { content: { type: "text", text } }, "kid");
+    say("three files");
+    talk.update("subagent_update", idle);
+    talk.update("subagent_update", { sessionId: "kid", state: { state: "running" } });
+    say("a fourth");
+    const key = talk.of("item.start").at(-1)?.item.key;
+    talk.update("subagent_update", idle);
+    expect(talk.of("item.complete").at(-1)).toEqual({ do: "item.complete", key });
+    expect(results(talk)).toHaveLength(1);
+  });
+
   it("a piece of a message between sessions names both", () => {
     const { talk } = withKid();
     talk.update("session_message", { messageId: "l", senderSessionId: SESSION, recipientSessionId: "kid", content: [] });
@@ -286,6 +301,23 @@ describe("sub-agents without a session", () => {
     expect(said.map(({ item }) => item.parent)).toEqual([key, null]);
     expect(drafts(ended).map((draft) => ("key" in draft ? draft.key : ""))).toEqual([said[0]?.item.key, key, ""]);
   });
+});
+
+it("[U13] words of an error that name an abort are an interrupt, unless time ran out", () => {
+  const said = (message: string): Fault => faultOf({ code: -32603, message, data: undefined });
+  expect(said("The operation was aborted")).toEqual({ error: null, stop: "interrupted" });
+  expect(said("Request cancelled\nby the user")).toEqual({ error: null, stop: "interrupted" });
+  for (const message of ["The operation was aborted due to timeout", "Request cancelled: it timed out"])
+    expect(said(message)).toMatchObject({ error: { code: "api_error", message, details: { retryable: true } }, stop: "error" });
+});
+
+it("a report of usage that reports nothing is no event", () => {
+  const talk = prompted();
+  const usages = () => talk.of("event").filter(({ type }) => type === "usage.updated");
+  for (const nothing of [{}, { used: "many" }, { cost: { amount: 3, currency: "EUR" } }]) talk.update("usage_update", nothing);
+  expect(usages()).toEqual([]);
+  talk.update("usage_update", { used: 10 });
+  expect(usages()).toHaveLength(1);
 });
 
 describe("work that outlasts its turn", () => {

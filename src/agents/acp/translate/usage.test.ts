@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { Talk } from "./test-talk.ts";
 import { readUsage } from "./usage.ts";
 
 it("an ACP agent's cached tokens are in the input, whether it counts them there or beside it", () => {
@@ -6,4 +7,25 @@ it("an ACP agent's cached tokens are in the input, whether it counts them there 
   expect(readUsage({ ...counts, totalTokens: 120 })).toMatchObject({ input_tokens: 100, cache_read_tokens: 10 });
   expect(readUsage({ ...counts, totalTokens: 135 })).toMatchObject({ input_tokens: 115, cache_read_tokens: 10 });
   expect(readUsage(counts)).toMatchObject({ input_tokens: 100 });
+});
+
+it("a report of the context says no tokens of the session: only turns do, of which some may be from another process", () => {
+  const talk = Talk.with("claude-agent-acp");
+  for (const used of [119, 138]) {
+    talk.prompt("go");
+    talk.update("usage_update", { used, size: 1000 });
+    talk.answer({ stopReason: "end_turn", usage: { inputTokens: 100, outputTokens: 20, totalTokens: 120 } });
+  }
+  const reports = talk
+    .of("event")
+    .filter(({ type, data }) => type === "usage.updated" && "scope" in data && data.scope === "session");
+  expect(reports.map(({ data }) => data)).toEqual(
+    [119, 138].map((context_used) => ({
+      scope: "session",
+      input_tokens: 0,
+      output_tokens: 0,
+      context_used,
+      context_window: 1000,
+    })),
+  );
 });

@@ -26,40 +26,34 @@ export function turnUsage(state: SessionState, result: JsonRecord): Usage | null
   const steps = state.turnUsage;
   state.turnUsage = null;
   const said = readUsage(result.usage) ?? readUsage(rec(rec(result._meta).quota).token_count);
-  if (said === null) return steps;
-  addTo(state, said);
-  return said;
+  return said ?? steps;
 }
 
 /** qwen: usage of one model call. */
 export function stepUsage(state: SessionState, value: JsonRecord): Draft[] {
   const usage = readUsage(value);
   if (usage === null) return [];
-  addTo(state, usage);
   state.turnUsage = state.turnUsage === null ? usage : sum(state.turnUsage, usage);
   return [{ do: "event", type: "usage.updated", data: { scope: "step", ...usage } }];
 }
 
-/** usage_update: how full the context is, and what the session has cost so far. */
+/** usage_update: how full the context is, and what the session has cost so far. Not its tokens, which its turns say. */
 export function contextUsage(state: SessionState, update: JsonRecord): Draft[] {
   const used = num(update.used);
   const size = num(update.size);
   const cost = rec(update.cost);
   const amount = num(cost.amount);
   const inDollars = amount !== undefined && (str(cost.currency) ?? "USD") === "USD";
+  if (used === undefined && size === undefined && !inDollars) return [];
   const usage: Usage = {
-    ...state.totals,
+    ...state.context,
     ...(inDollars ? { cost_usd: amount } : {}),
     ...(used === undefined ? {} : { context_used: used }),
     ...(size === undefined ? {} : { context_window: size }),
   };
-  state.totals = usage;
+  state.context = usage;
   if (!state.isNews("usage", usage)) return [];
   return [{ do: "event", type: "usage.updated", data: { scope: "session", ...usage } }];
-}
-
-function addTo(state: SessionState, usage: Usage): void {
-  state.totals = { ...state.totals, ...sum(state.totals, usage) };
 }
 
 function sum(a: Usage, b: Usage): Usage {
