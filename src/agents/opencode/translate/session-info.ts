@@ -136,8 +136,8 @@ export function todoUpdated(world: World, session: Session, todos: unknown): Dra
     };
   });
   const content = [{ type: "plan" as const, entries }];
-  if (session.plan !== null) return [{ do: "item.update", key: session.plan, content }];
   const root = world.root(session);
+  if (session.plan !== null && session.planTurn === root.turns) return [{ do: "item.update", key: session.plan, content }];
   // Keys last as long as the session, so they hang on an id that does.
   const key = `plan:${[...session.messages.keys()].at(-1) ?? session.id}:${root.turns}`;
   const item = {
@@ -150,6 +150,7 @@ export function todoUpdated(world: World, session: Session, todos: unknown): Dra
   };
   if (!root.turn) return [{ do: "item.add", item: { ...item, key: `${key}:${toJson(entries).length}:${entries.length}` } }];
   session.plan = key;
+  session.planTurn = root.turns;
   return [{ do: "item.start", item }];
 }
 

@@ -106,6 +106,8 @@ export type Session = {
   told: Set<string>;
   summary: string | null;
   plan: ItemKey | null;
+  /** The turn of the root session that the plan is of: a sub-agent has no turns of its own. */
+  planTurn: number;
   /** v2 sessions (`/api`) have no status events. */
   next: boolean;
 };
@@ -208,6 +210,7 @@ const newSession = (id: string): Session => ({
   told: new Set(),
   summary: null,
   plan: null,
+  planTurn: 0,
   next: false,
 });
 

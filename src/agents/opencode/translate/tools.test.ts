@@ -163,6 +163,28 @@ describe("tools", () => {
     expect(wire.replay().replay.sessions.map(({ native_session }) => native_session)).toEqual([SESSION, "ses_2", "ses_3"]);
   });
 
+  it("[U10] a sub-agent that works again in a later turn has a plan in that turn, too", () => {
+    const kid = "ses_kid";
+    const wire = new Wire().created();
+    for (const n of [1, 2]) {
+      const [user, answer, call] = [`msg_u${n}`, `msg_a${n}`, `prt_t${n}`];
+      const state = { input: { prompt: "p", description: "d" }, metadata: { sessionId: kid }, time: { start: 1, end: 3 } };
+      wire.prompt("go").user(user, "go").status("busy").assistant(answer, { parentID: user });
+      wire.tool(answer, call, "task", { status: "running", ...state });
+      for (const status of ["pending", "completed"])
+        wire.event("todo.updated", { sessionID: kid, todos: [{ content: `Write ${n}`, status, priority: "high" }] });
+      wire.tool(answer, call, "task", { status: "completed", ...state, output: "out", title: "d" });
+      wire.done(answer, "stop", { parentID: user }).idle();
+    }
+    const told = wire.replay();
+    expect(told.faults).toEqual([]);
+    const plans = told.of("item.completed").filter(({ item }) => item.kind === "status");
+    expect(plans.map(({ item }) => item.content)).toMatchObject([
+      [{ entries: [{ text: "Write 1", status: "completed" }] }],
+      [{ entries: [{ text: "Write 2", status: "completed" }] }],
+    ]);
+  });
+
   it("a todo list is one plan a turn", () => {
     const todos = (status: string) => ({ sessionID: SESSION, todos: [{ content: "Write", status, priority: "high" }] });
     const told = new Wire()
