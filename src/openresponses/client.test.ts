@@ -308,6 +308,20 @@ describe("ResponsesClient", () => {
     expect((await ask(baseUrl)).outcome).toMatchObject({ kind: "completed" });
   });
 
+  it("a response that has ended counts, though no mark follows and the connection stays open or breaks", async () => {
+    const text = streamOf(conformingEvents()).replace(/data: \[DONE\]\s*$/, "");
+    expect(text).not.toContain("[DONE]");
+    const { baseUrl } = await endpoint((response, { headers }) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(text, () => {
+        if (headers["x-case"] === "breaks") response.destroy();
+      });
+    });
+    const outcome = async (name: string) => (await ask(baseUrl, { headers: { "x-case": name } })).outcome;
+    expect(await outcome("stays")).toMatchObject({ kind: "completed", items: [{}, {}] });
+    expect(await outcome("breaks")).toMatchObject({ kind: "completed", items: [{}, {}] });
+  });
+
   it("asks again over the same connection when the answer ends after [DONE]", async () => {
     const { baseUrl, requests } = await endpoint((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });

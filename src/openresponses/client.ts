@@ -13,6 +13,8 @@ import type { ResponseStream } from "./state-machine.ts";
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 1024 * 1024;
+/** A server that has ended its response and sends no mark gets so long to end its answer. */
+const LATE_MARK_MS = 1000;
 
 export interface ClientOptions {
   /** Up to and without `/responses`, such as `http://127.0.0.1:11434/v1`. */
@@ -175,6 +177,9 @@ export class ResponsesClient {
     let rest: Buffer;
     try {
       await this.#readBlocks(answer, handlers, { annotator, reader, blocks });
+    } catch (error) {
+      // What breaks behind the end of the response takes nothing from it.
+      if (!hasEnded(annotator.stream) || !(error instanceof ResponsesError) || error.code === "aborted") throw error;
     } finally {
       rest = reader.end();
       if (rest.length > 0) handlers.onRest?.(rest);
@@ -185,35 +190,44 @@ export class ResponsesClient {
   async #readBlocks(answer: HttpAnswer, handlers: StreamHandlers, { annotator, reader, blocks }: Reading): Promise<void> {
     const run = new DeltaRun(annotator.stream);
     const { onDelta } = handlers;
-    for await (const chunk of answer.body) {
-      handlers.onBytes?.(chunk);
-      reader.push(chunk);
-      let marked = false;
-      for (const block of blocks.splice(0)) {
-        const delta = onDelta === undefined ? null : run.next(block);
-        if (delta !== null) {
-          const waiting = onDelta?.(block, delta);
-          if (waiting !== undefined) await waiting;
-          continue;
+    let late: NodeJS.Timeout | undefined;
+    try {
+      for await (const chunk of answer.body) {
+        handlers.onBytes?.(chunk);
+        reader.push(chunk);
+        let marked = false;
+        for (const block of blocks.splice(0)) {
+          const delta = onDelta === undefined ? null : run.next(block);
+          if (delta !== null) {
+            const waiting = onDelta?.(block, delta);
+            if (waiting !== undefined) await waiting;
+            continue;
+          }
+          const event = annotator.annotate(block);
+          if (onDelta !== undefined) run.learn(block, event);
+          if (event === null) handlers.onComment?.(block);
+          else {
+            const waiting = handlers.onEvent(event);
+            // A promise for each event would cost more than the event.
+            if (waiting !== undefined) await waiting;
+          }
+          if (event?.status === "done") marked = true;
         }
-        const event = annotator.annotate(block);
-        if (onDelta !== undefined) run.learn(block, event);
-        if (event === null) handlers.onComment?.(block);
-        else {
-          const waiting = handlers.onEvent(event);
-          // A promise for each event would cost more than the event.
-          if (waiting !== undefined) await waiting;
-        }
-        if (event?.status === "done") marked = true;
+        handlers.onReadEnd?.();
+        // Some servers keep the connection open after the end. What follows the mark would be nobody's.
+        if (marked) break;
+        if (hasEnded(annotator.stream)) late ??= setTimeout(() => answer.close(), LATE_MARK_MS);
       }
-      handlers.onReadEnd?.();
-      // Some servers keep the connection open after the end. What follows the mark would be nobody's.
-      if (marked) return;
+    } finally {
+      clearTimeout(late);
     }
   }
 }
 
 type Reading = { readonly annotator: Annotator; readonly reader: SseReader; readonly blocks: ReadBlock[] };
+
+const hasEnded = ({ end }: ResponseStream): boolean =>
+  end.kind === "completed" || end.kind === "incomplete" || end.kind === "failed";
 
 /** What a stream came to. Throws when it has no good end. */
 export function outcome(stream: ResponseStream, url: string): Omit<StreamedResponse, "rest"> {

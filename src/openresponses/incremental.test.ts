@@ -94,4 +94,72 @@ describe("IncrementalSender", () => {
     expect((await cut.sender.stream(body(user("a"), ...one.items, user("b")), quiet)).kind).toBe("completed");
     expect(cut.messages.at(-1)?.input).toHaveLength(3);
   });
+
+  it("an answer that breaks off after it has begun is not asked for again under its own events", async () => {
+    const { sender, messages, sockets } = await start();
+    const first = await sender.stream(body(user("a")), quiet);
+    const [socket] = sockets;
+    socket?.removeAllListeners("message");
+    socket?.on("message", () => {
+      const created = { type: "response.created", sequence_number: 0, response: resource("in_progress", { id: "resp_x" }) };
+      socket.send(JSON.stringify(created), () => socket.close());
+    });
+    const seen: unknown[] = [];
+    const second = sender.stream(body(user("a"), ...first.items, user("b")), {
+      onEvent: ({ data }) => void seen.push(data?.type),
+    });
+    await expect(second).rejects.toMatchObject({ code: "cut", retryable: true });
+    expect(seen).toEqual(["response.created"]);
+    expect(messages).toHaveLength(1);
+  });
+});
+
+/** A socket whose server answers a request with these events, and then closes it. */
+async function closing(events: readonly JsonObject[], idleMs = 120_000) {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  const closed = new Promise<void>((resolve) =>
+    server.on("connection", (socket) => {
+      socket.once("close", () => resolve());
+      socket.on("message", () => {
+        for (const [sequence_number, event] of events.entries()) socket.send(JSON.stringify({ sequence_number, ...event }));
+        socket.close();
+      });
+    }),
+  );
+  await new Promise((resolve) => server.once("listening", resolve));
+  const socket = new ResponsesSocket({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, idleMs });
+  closers.push(() => {
+    socket.close();
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  return { socket, closed };
+}
+
+describe("ResponsesSocket", () => {
+  const whole = [
+    { type: "response.created", response: resource("in_progress") },
+    { type: "response.output_item.added", output_index: 0, item: message("", "in_progress") },
+    { type: "response.output_item.done", output_index: 0, item: message("hi") },
+    { type: "response.completed", response: resource("completed", { output: [message("hi")] }) },
+  ];
+
+  it("a response that came whole counts, also when the socket is closed while it is read", async () => {
+    const { socket, closed } = await closing(whole);
+    const read = socket.create({ model: "m", input: [] }, { onEvent: () => closed });
+    await expect(read).resolves.toMatchObject({ kind: "completed", items: [{ type: "message" }] });
+  });
+
+  it("a slow reader is not a silent server", async () => {
+    const { socket } = await closing(whole, 300);
+    const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 450));
+    await expect(socket.create({ model: "m", input: [] }, { onEvent: slow })).resolves.toMatchObject({ kind: "completed" });
+  });
+
+  it("a socket that is closed after an error gives its reason", async () => {
+    const error = { type: "error", error: { type: "invalid_request_error", code: "invalid_prompt", message: "no such thing" } };
+    const { socket } = await closing([whole[0] ?? {}, error]);
+    const read = socket.create({ model: "m", input: [] }, quiet);
+    await expect(read).rejects.toMatchObject({ code: "invalid_request", providerCode: "invalid_prompt" });
+  });
 });

@@ -28,10 +28,19 @@ export class IncrementalSender {
     const { input, ...rest } = objectOf(parseJson(body));
     const items = arrayOf(input).filter(isObject);
     const fresh = this.#socket.connected ? this.#newItems(items, JSON.stringify(rest)) : null;
+    let begun = false;
+    const watched: StreamHandlers = {
+      ...handlers,
+      onEvent: (event) => {
+        begun ||= event.data?.type !== "error";
+        return handlers.onEvent(event);
+      },
+    };
     try {
-      return await this.#send(rest, items, fresh, handlers);
+      return await this.#send(rest, items, fresh, watched);
     } catch (error) {
-      if (fresh === null || !socketIsStale(error) || handlers.signal?.aborted) throw error;
+      // An answer that has begun is over: another one behind it would be read as one with it.
+      if (begun || fresh === null || !socketIsStale(error) || handlers.signal?.aborted) throw error;
       this.#socket.close();
       return this.#send(rest, items, null, handlers);
     }

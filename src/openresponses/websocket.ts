@@ -90,6 +90,7 @@ export class ResponsesSocket {
       let timer: NodeJS.Timeout | undefined;
       let settled = false;
       let queue = Promise.resolve();
+      let unread = 0;
       const settle = (finish: () => void, keep: boolean): void => {
         if (settled) return;
         settled = true;
@@ -103,13 +104,21 @@ export class ResponsesSocket {
       };
       const fail = (error: unknown): void => settle(() => reject(error), false);
       const onAbort = (): void => fail(aborted());
-      const onClose = (): void => fail(new ResponsesError("cut", "The socket was closed in the middle of a response."));
+      // What came before is read first: it may be the end of the response, or say why there is none.
+      const onClose = (): void => {
+        clearTimeout(timer);
+        queue = queue.then(() => {
+          if (!settled) outcome(annotator.stream, "The socket");
+        });
+        queue.catch(fail);
+      };
       const wait = (): void => {
         clearTimeout(timer);
-        timer = setTimeout(() => fail(new ResponsesError("stalled", `The socket sent nothing for ${idleMs} ms.`)), idleMs);
+        // The time our reader takes is not the server's.
+        if (unread === 0 && !settled)
+          timer = setTimeout(() => fail(new ResponsesError("stalled", `The socket sent nothing for ${idleMs} ms.`)), idleMs);
       };
       const onMessage = (data: Buffer): void => {
-        wait();
         const bytes = Buffer.from(data);
         handlers.onBytes?.(bytes);
         const event = annotator.annotate({
@@ -120,12 +129,16 @@ export class ResponsesSocket {
           comments: [],
           oversize: null,
         });
-        if (event === null) return;
+        if (event === null) return wait();
+        unread += 1;
+        clearTimeout(timer);
         // A handler's promise must have settled before the next event, and before the end.
         queue = queue.then(async () => {
           if (settled) return;
           await handlers.onEvent(event);
           handlers.onReadEnd?.();
+          unread -= 1;
+          if (socket.readyState === WebSocket.OPEN) wait();
           if (event.data?.type === "error" && typeof event.data.status === "number") throw requestError(event.data);
           const { kind } = annotator.stream.end;
           if (event.data?.type !== `response.${kind}`) return;

@@ -24,8 +24,8 @@ export interface McpClientOptions {
   readonly version: string;
   readonly startMs: number;
   readonly callMs: number;
-  /** What the server asks the person. Null: the person does not answer. */
-  readonly elicit?: (params: JsonObject) => Promise<JsonObject>;
+  /** What the server asks the person, until the signal says that nobody waits for the answer. */
+  readonly elicit?: (params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
   /** Its list of tools has changed. */
   readonly onTools?: () => void;
   /** It has ended by itself. */
@@ -40,6 +40,8 @@ export class McpError extends Error {}
 export class McpClient {
   readonly #options: McpClientOptions;
   readonly #waiting = new Map<number, Waiting>();
+  /** What the server waits for the person with, by the id of its request. */
+  readonly #questions = new Map<unknown, AbortController>();
   #transport: McpTransport | null = null;
   #opening: Promise<void> | null = null;
   #ids = 0;
@@ -135,7 +137,13 @@ export class McpClient {
   }
 
   #fail(why: string): void {
+    this.#withdraw();
     for (const { reject } of [...this.#waiting.values()]) reject(new McpError(why));
+  }
+
+  /** A person is not asked what nobody waits for any more. */
+  #withdraw(): void {
+    for (const question of this.#questions.values()) question.abort();
   }
 
   #request(
@@ -166,7 +174,10 @@ export class McpClient {
         const message = `it did not answer within ${Math.round(timeoutMs / 1000)} seconds`;
         end(() => reject(new McpError(message)), "timeout");
       };
-      const onAbort = (): void => end(() => reject(new McpError("interrupted")), "interrupted by the user");
+      const onAbort = (): void => {
+        this.#withdraw();
+        end(() => reject(new McpError("interrupted")), "interrupted by the user");
+      };
       let timer = setTimeout(late, timeoutMs);
       this.#waiting.set(id, {
         resolve: (result) => end(() => resolve(result)),
@@ -195,6 +206,7 @@ export class McpClient {
     const params = objectOf(message.params);
     if (message.id !== undefined && message.id !== null) return void this.#asked(message.id, method, params);
     if (method === "notifications/tools/list_changed") this.#options.onTools?.();
+    if (method === "notifications/cancelled") this.#questions.get(params.requestId)?.abort();
     if (method !== "notifications/progress") return;
     const id = numberOf(params.progressToken) ?? -1;
     this.#waiting.get(id)?.touch();
@@ -214,7 +226,7 @@ export class McpClient {
     const transport = this.#transport;
     let answer: JsonObject;
     try {
-      const result = await this.#resultFor(method, params);
+      const result = await this.#resultFor(id, method, params);
       const refused = { error: { code: METHOD_NOT_FOUND, message: `this client has no ${method}` } };
       answer = { jsonrpc: "2.0", id, ...(result === null ? refused : { result }) };
     } catch (error) {
@@ -224,7 +236,7 @@ export class McpClient {
     await transport?.send(answer).catch(() => {});
   }
 
-  async #resultFor(method: string, params: JsonObject): Promise<JsonObject | null> {
+  async #resultFor(id: unknown, method: string, params: JsonObject): Promise<JsonObject | null> {
     if (method === "ping") return {};
     if (method === "roots/list") {
       const { directory } = this.#options;
@@ -233,10 +245,13 @@ export class McpClient {
     if (method !== "elicitation/create" || this.#options.elicit === undefined) return null;
     // A person takes their time: the call that waits for them must not run out of its own.
     const alive = setInterval(() => this.#touchAll(), 1_000);
+    const question = new AbortController();
+    this.#questions.set(id, question);
     try {
-      return await this.#options.elicit(params);
+      return await this.#options.elicit(params, question.signal);
     } finally {
       clearInterval(alive);
+      this.#questions.delete(id);
     }
   }
 

@@ -106,6 +106,37 @@ describe("a program", () => {
     await expect(hanging).rejects.toThrow(/interrupted/);
   });
 
+  it("takes back what it asked the person when its call is interrupted, and when it dies", async () => {
+    let pid = 0;
+    const asked: AbortSignal[] = [];
+    let onAsk = (): void => {};
+    const ask = (_questions: readonly Question[], signal: AbortSignal): Promise<null> => {
+      asked.push(signal);
+      onAsk();
+      return new Promise((resolve) => signal.addEventListener("abort", () => resolve(null), { once: true }));
+    };
+    const question = (): Promise<void> =>
+      new Promise((resolve) => {
+        onAsk = resolve;
+      });
+    const onStarted = (started: number): void => {
+      pid = started;
+    };
+    await start({ questions: { ask }, onStarted });
+    const abort = new AbortController();
+    const first = question();
+    const interrupted = call("ask", {}, abort.signal);
+    await first;
+    abort.abort();
+    await expect(interrupted).rejects.toThrow(/interrupted/);
+    const second = question();
+    const dying = call("ask");
+    await second;
+    process.kill(pid, "SIGKILL");
+    await expect(dying).rejects.toThrow(/SIGKILL/);
+    expect(asked.map(({ aborted }) => aborted)).toEqual([true, true]);
+  });
+
   it("changes its list of tools", async () => {
     await start();
     const changed = new Promise<void>((resolve) => servers?.onChange(resolve));

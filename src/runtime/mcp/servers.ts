@@ -4,10 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import Type from "typebox";
-import type { JsonObject } from "../../openresponses/json.ts";
 import type { QuestionAsker } from "../ports.ts";
 import { type AnyTool, defineTool, ToolError } from "../tools/tool.ts";
-import { McpClient, type McpToolInfo } from "./client.ts";
+import { McpClient, type McpClientOptions, type McpToolInfo } from "./client.ts";
 import { elicit } from "./elicitation.ts";
 import { HttpTransport } from "./http.ts";
 import { toolResult } from "./result.ts";
@@ -133,9 +132,10 @@ export class McpServers {
     this.#onChange();
   }
 
-  #elicitation(name: string): { elicit?: (params: JsonObject) => Promise<JsonObject> } {
+  #elicitation(name: string): Pick<McpClientOptions, "elicit"> {
     const { questions } = this.#options;
-    return questions === undefined ? {} : { elicit: (params) => elicit(name, params, questions, this.#life.signal) };
+    if (questions === undefined) return {};
+    return { elicit: (params, signal) => elicit(name, params, questions, AbortSignal.any([this.#life.signal, signal])) };
   }
 
   #transport(spec: McpServerSpec): McpTransport {

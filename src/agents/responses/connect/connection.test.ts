@@ -458,6 +458,28 @@ describe("addresses and keys", () => {
   });
 });
 
+it("a message that is sent into a compaction waits for its end, and the model gets it", async () => {
+  let summary = (): void => {};
+  await serve((response, _request, nth) => {
+    const answer = () => sendStream(response, answerStream([{ text: `answer ${nth} ${"long ".repeat(nth === 1 ? 500 : 1)}` }]));
+    if (nth === 2) summary = answer;
+    else answer();
+  });
+  const session = await start();
+  await play(session, "begin");
+  const { turn_id } = await session.send("/compact", [], "queue", undefined, { command: true });
+  await expect.poll(() => endpoint?.requests.length).toBe(2);
+  const steered = await session.send("and more", [], "steer");
+  expect(steered.queued).toBe(true);
+  summary();
+  await turnEnd(session, turn_id);
+  await turnEnd(session, steered.turn_id);
+  expect(endpoint?.requests).toHaveLength(3);
+  expect(endpoint?.requests[2]?.body).toContain("and more");
+  await play(session, "last");
+  expect(endpoint?.requests[3]?.body).toContain("and more");
+});
+
 describe("a directory", () => {
   it("steers the model only when it is trusted, and allows nothing", async () => {
     mkdirSync(join(work, ".dragoman"));

@@ -199,19 +199,25 @@ class ResponsesConnection implements Connection {
     // A turn has reported its end before it is over: its last record is being made durable.
     if (loop.state.turn === null) await loop.idle();
     // A turn of an earlier process goes on: the message joins it.
-    if (loop.busy) return this.steer(prompt);
+    if (loop.busy) return void (await this.steer(prompt));
     const items = promptItems(prompt);
     this.#told({ type: "prompt", message_id: prompt.message_id, text: prompt.text, items });
     this.#watch(loop.prompt(items, prompt.skill === undefined ? [] : [{ ...prompt.skill, by: "person" }]));
   }
 
-  async steer(prompt: Prompt): Promise<void> {
+  async steer(prompt: Prompt): Promise<"idle" | undefined> {
     const { loop } = this.#live();
-    if (loop.state.turn === null) return this.prompt(prompt);
+    // A compaction takes no message in, and a turn beside it would be lost to it: the message waits for its end.
+    if (this.#compacting !== null) return "idle";
+    if (loop.state.turn === null) {
+      await this.prompt(prompt);
+      return undefined;
+    }
     const items = promptItems(prompt);
     this.#told({ type: "steer", message_id: prompt.message_id, text: prompt.text, items });
     loop.steer(items);
     if (prompt.skill !== undefined) loop.takeSkill({ ...prompt.skill, by: "person" });
+    return undefined;
   }
 
   async #command({ message_id, text }: Prompt, name: string): Promise<void> {

@@ -36,6 +36,7 @@ export class Requests implements PermissionAsker {
   async ask(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
     const { call, call_id, tool, subject, args, reason, input_digest } = request;
     const diff = await this.#diffOf(tool, args);
+    if (signal.aborted) return { decision: "deny", input_digest };
     const id = this.#newId();
     return new Promise((resolve) => {
       const withdraw = this.#withdrawal(id, signal, () => resolve({ decision: "deny", input_digest }));
@@ -45,6 +46,7 @@ export class Requests implements PermissionAsker {
   }
 
   #askQuestions(questions: readonly Question[], signal: AbortSignal): Promise<readonly string[] | null> {
+    if (signal.aborted) return Promise.resolve(null);
     const id = this.#newId();
     return new Promise((resolve) => {
       const withdraw = this.#withdrawal(id, signal, () => resolve(null));

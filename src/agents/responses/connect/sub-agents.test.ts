@@ -70,6 +70,17 @@ describe("a sub-agent", () => {
     expect(checkGrammar(await eventsOf(parent))).toEqual([]);
   });
 
+  it("has no room beside as many as may work at once, also when one answer asks for all of them", async () => {
+    const given = [1, 2, 3].map((number) => ({ call: "agent", args: { prompt: `CHILD TASK ${number}` } }));
+    const model = (request: ModelRequest) => (isChild(request) || outputsOf(request).length > 0 ? [{ text: "Done." }] : given);
+    test = await TestCore.open(model, { subagents: { at_once: 2 } });
+    await play(await test.start({ permission_mode: "bypass" }), "Go.");
+    expect(
+      outputsOf(test.request(test.endpoint.requests.length)).map((output) => output.includes("2 sub-agents work already")),
+    ).toEqual([false, false, true]);
+    expect(await children()).toHaveLength(2);
+  });
+
   it("may not go too deep, be too many, leave the directory, or be an agent that is not there", async () => {
     const asked: string[] = [];
     test = await TestCore.open(

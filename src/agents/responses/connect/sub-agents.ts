@@ -55,14 +55,33 @@ export class ChildAgents implements SubAgents {
   }
 
   async open(request: SubAgentRequest): Promise<SubAgent> {
-    const { children, own, config } = this.#options;
     this.#mustHaveRoom();
+    // Its place is taken before it is there: calls of one answer come together.
+    this.#running += 1;
+    try {
+      return this.#held(await this.#create(request), request.call);
+    } catch (error) {
+      this.#running -= 1;
+      throw error;
+    }
+  }
+
+  async find(call: string): Promise<SubAgent | null> {
+    const { children, config } = this.#options;
+    const child = await children.find(this.#idOf(call), config.session_id);
+    if (child === null) return null;
+    this.#running += 1;
+    return this.#held(child, call);
+  }
+
+  async #create(request: SubAgentRequest): Promise<ChildSession> {
+    const { children, own, config } = this.#options;
     if (!isInside(config.directory, request.directory))
       throw new AgentError("agent_refused", `A sub-agent works inside ${config.directory}, not in ${request.directory}.`);
     const agent = request.agent ?? own;
     if (!this.agents.includes(agent))
       throw new AgentError("agent_refused", `There is no agent ${JSON.stringify(agent)}. There are: ${this.agents.join(", ")}.`);
-    const child = await children.create({
+    return children.create({
       session_id: this.#idOf(request.call),
       parent_session_id: config.session_id,
       agent,
@@ -73,13 +92,6 @@ export class ChildAgents implements SubAgents {
       env: agent === own ? withoutOwn(config.env) : {},
       title: request.title,
     });
-    return this.#held(child, request.call);
-  }
-
-  async find(call: string): Promise<SubAgent | null> {
-    const { children, config } = this.#options;
-    const child = await children.find(this.#idOf(call), config.session_id);
-    return child === null ? null : this.#held(child, call);
   }
 
   /** False: it is no request of a sub-agent. */
@@ -120,6 +132,7 @@ export class ChildAgents implements SubAgents {
       run: (prompt) => this.#work(child, call, () => child.send(prompt)),
       goOn: (prompt) => this.#goOn(child, call, prompt),
       end: () => {
+        if (ended === null) this.#running -= 1;
         ended ??= child.end();
         return ended;
       },
@@ -137,7 +150,6 @@ export class ChildAgents implements SubAgents {
 
   /** `cut`: nothing is sent, so there may be no turn to wait for. */
   async #work(child: ChildSession, call: string, begin: () => Promise<void>, cut = false): Promise<SubAgentEnd> {
-    this.#running += 1;
     let stop = (): void => {};
     try {
       return await new Promise<SubAgentEnd>((resolve, reject) => {
@@ -156,7 +168,6 @@ export class ChildAgents implements SubAgents {
         begun().catch(reject);
       });
     } finally {
-      this.#running -= 1;
       stop();
       for (const [id, request] of this.#requests) if (request.child === child) this.#resolved(id, false, null);
     }
