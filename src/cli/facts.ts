@@ -23,6 +23,7 @@ export function sessionFacts(session: Session, requests: readonly string[], file
     ["Session", session.session_id],
     ["Agent", [session.agent, session.agent_version, session.model, session.variant].filter(Boolean).join(" ")],
     ["Status", [session.status, session.status_detail, session.ended?.reason].filter(Boolean).join(", ")],
+    ["Last error", session.last_error && `${session.last_error.message} (${session.last_error.code})`],
     ["Waiting for you", requests.join("; ")],
     ["Directory", `${session.directory} (${session.trust})`],
     ["Permissions", session.permission_mode],

@@ -113,7 +113,12 @@ export const Checkpoint = Type.Object({
   checkpoint_id: Type.String({ description: "Id of the checkpoint." }),
   kind: CheckpointKind,
   label: Type.String({ description: "Name for people." }),
-  created_at: Type.String({ description: "When it was made: RFC 3339, UTC." }),
+  created_at: Type.String({
+    description: "When the tree was stored: RFC 3339, UTC. Another session may have done it, long before.",
+  }),
+  reached_at: Type.Optional(
+    Type.String({ description: "When this session reached it: RFC 3339, UTC. Missing in sessions of older versions." }),
+  ),
   auto: Type.Boolean({ description: "Taken by dragoman, not by a person." }),
   tool_name: nullable(Type.String({ description: "The tool it was taken for; null: for none." })),
   turn_id: nullable(Type.String({ description: "The turn it was taken in; null: between turns." })),

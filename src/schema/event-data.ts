@@ -136,6 +136,16 @@ export const ErrorData = Type.Object({
 });
 export type ErrorData = Type.Static<typeof ErrorData>;
 
+export const LastError = Type.Object(
+  {
+    code: ErrorCode,
+    message: Type.String({ description: "A sentence for people; of a long one the beginning." }),
+    time: Type.String({ description: "When it was reported: RFC 3339, UTC." }),
+  },
+  { description: "The error that ended its last turn, or came after it." },
+);
+export type LastError = Type.Static<typeof LastError>;
+
 export const PermissionOption = Type.Object({
   id: Type.String({ description: "To be sent back as `option_id`." }),
   label: Type.String({ description: "The agent's own words for the choice." }),

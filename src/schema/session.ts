@@ -4,6 +4,7 @@ import { Actor } from "./actor.ts";
 import { Event } from "./event.ts";
 import {
   ErrorCode,
+  LastError,
   ModeInfo,
   ModelInfo,
   PermissionData,
@@ -141,6 +142,7 @@ export const Session = Type.Object(
       { description: "How many requests wait for an answer." },
     ),
     usage: nullable(Usage),
+    last_error: nullable(LastError),
     forked_from: nullable(Type.String({ description: "Id of the session it branched off from; null: none." })),
     parent_session_id: optional(Type.String({ description: "the session whose agent started this one, for a part of its work" })),
     /** Who created, forked or imported it. */

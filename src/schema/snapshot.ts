@@ -6,6 +6,7 @@ import Type from "typebox";
 import { Actor } from "./actor.ts";
 import {
   ConfigChanged,
+  LastError,
   MessageQueued,
   PermissionData,
   PermissionMode,
@@ -59,6 +60,7 @@ export const SessionFacts = Type.Object(
     usage: nullable(Usage),
     usage_told: Type.Boolean({ description: "The agent reports the session's usage itself; turns are not added up." }),
     config: ConfigFacts,
+    last_error: Type.Optional(nullable(LastError)),
     ended: nullable(SessionEnded),
   },
   { description: "What is known of the session." },

@@ -1,8 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { descriptorAdvice } from "./descriptors.ts";
 import { ownTurn, paced } from "./pacing.ts";
+import type { TokenRow, TokenTable } from "./shared-tokens.ts";
 import { startTestServer, type TestServer } from "./test-server.ts";
+import { TokenStore } from "./token-store.ts";
 
 let server: TestServer | null = null;
 const sockets: Socket[] = [];
@@ -95,6 +100,58 @@ describe("too many connections", () => {
     await first.closed;
     expect((await server.call("GET", "/v1/sessions")).status).toBe(200);
     expect(stream.socket.destroyed).toBe(false);
+  });
+});
+
+describe("requests at once", () => {
+  it("do not count one whose caller went before it was known who calls", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "dragoman-limits-"));
+    const rows: TokenRow[] = [];
+    let answered = Promise.resolve();
+    let asked = (): void => {};
+    const table: TokenTable = {
+      async since(version) {
+        asked();
+        await answered;
+        return { version: rows.length, rows: rows.slice(version) };
+      },
+      put: async (more) => void rows.push(...more),
+      take: async () => true,
+    };
+    const other = TokenStore.open({ dataDir: join(dataDir, "other"), shared: { node: "other", table } });
+    const tokens = TokenStore.open({ dataDir: join(dataDir, "own"), shared: { node: "own", table } });
+    try {
+      const limits = { body_bytes: 1024 * 1024, subscribers: 10, concurrent_requests: 1 };
+      server = await startTestServer({ tokens, limits });
+      const root = other.list().find(({ role }) => role === "admin");
+      if (!root) throw new Error("there is a root token");
+      await other.saved();
+      const { secret } = other.mint(root, { role: "observe", lifetimeMs: 60_000 });
+      await other.saved();
+
+      // The database takes its time, and the caller does not wait for it.
+      let answer = (): void => {};
+      answered = new Promise((resolve) => {
+        answer = resolve;
+      });
+      const isAsked = new Promise<void>((resolve) => {
+        asked = resolve;
+      });
+      const { socket, closed } = await open(server.port);
+      const head = `GET /v1/auth HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+      socket.write(head);
+      await isAsked;
+      socket.destroy();
+      await closed;
+      for (let i = 0; i < 3; i++) expect((await server.raw("GET", "/v1/health")).status).toBe(200);
+      answer();
+
+      expect((await server.raw("GET", "/v1/auth", { authorization: `Bearer ${secret}` })).status).toBe(200);
+    } finally {
+      other.close();
+      tokens.close();
+      rmSync(dataDir, { recursive: true });
+    }
   });
 });
 

@@ -304,6 +304,8 @@ function addAccessControl(app: App, context: ServerContext, { origins, nodes }: 
     const token = sent ?? (await access.authenticate(request.raw, origin));
     const caller = sent || request.method === "GET" ? token : await withAgent(token, request.raw, context);
     request.caller = caller;
+    // Its end was said already, and would not be said again: its place among those at once would never be free.
+    if (reply.raw.closed) throw new ProblemError("request_timeout", "The caller went before it was known who calls.");
     request.settle = settling(request, access.enter(caller), context);
     reply.raw.once("close", () => request.settle?.(reply.statusCode));
     context.rights.mustReach(caller, needs.role);

@@ -144,9 +144,10 @@ export class SessionSocket implements OpenStream {
     const subscription = this.#subscription;
     this.#encoding = true;
     events.then((all) => {
+      // Meanwhile the client may have asked for another place, of which a batch may be encoded now.
+      if (subscription !== this.#subscription) return;
       this.#encoding = false;
-      // Meanwhile the client may have asked for another place.
-      if (subscription === this.#subscription && this.#sendFrames(batch, frames(all))) subscription?.resume();
+      if (this.#sendFrames(batch, frames(all))) subscription?.resume();
     }, this.#failed);
     return false;
   }

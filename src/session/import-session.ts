@@ -191,5 +191,6 @@ const rowOf = (
   created_by: actor,
   usage: row.usage ?? null,
   ...(row.usage_told === true ? { usage_told: true } : {}),
+  last_error: row.last_error ?? null,
   ended,
 });

@@ -315,6 +315,13 @@ export class ItemLedger {
     return new Set(parts.flatMap((part) => (part.type === "tool_call" ? [part.call_id] : [])));
   }
 
+  /** Ids of the open items that go on after this turn. */
+  outliving(turnId: string): ReadonlySet<string> {
+    return new Set(
+      [...this.#items.open()].filter((entry) => !endsWith(turnId, entry)).map(({ growing }) => growing.item.item_id),
+    );
+  }
+
   closeAll(): void {
     this.#closeAllThat(() => true, "failed");
   }

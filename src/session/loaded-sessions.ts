@@ -19,6 +19,9 @@ import { isTrusted } from "./trust-gate.ts";
 /** Sessions without a process that stay in memory, because somebody may ask for them again. The least recently used go first. */
 const MAX_RESTING = 200;
 
+/** When a session is tried again that a log which is well did not give. */
+const AGAIN_MS = 1_000;
+
 /** What their objects are made with. */
 export type LoadedOptions = Omit<ManagerOptions, "inspect" | "defaultDirectory" | "isUsed" | "onRemoved" | "searchReady">;
 
@@ -35,11 +38,13 @@ export class LoadedSessions {
   readonly #unreadable = new Map<string, string>();
   /** Objects that were given up, until no process of them is left. */
   readonly #leaving = new Map<string, Promise<void>>();
-  /** Sessions whose object was given up because the log refused: read again when it is well. */
+  /** Sessions whose object was given up, or could not be read, because the log refused: read again when it is well. */
   readonly #refused = new Set<string>();
   /** Of sessions whose object was given up while not all of it was committed. */
   readonly #projections = new Map<string, SessionProjection>();
   #paused = false;
+  #again: NodeJS.Timeout | undefined;
+  #closed = false;
 
   constructor(options: LoadedOptions, snapshots: Snapshots) {
     this.#options = options;
@@ -95,6 +100,12 @@ export class LoadedSessions {
   /** Sessions that were set aside. */
   unreadable(): UnreadableSession[] {
     return [...this.#unreadable].map(([session_id, reason]) => ({ session_id, reason }));
+  }
+
+  /** The daemon is going: nothing is read again unasked. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#again);
   }
 
   /** No process of an object that was given up is left. */
@@ -166,7 +177,10 @@ export class LoadedSessions {
 
   /** A log that refuses says nothing about the session: it is read again later. */
   setAside(id: string, error: unknown): void {
-    if (error instanceof LogError && !DAMAGE.has(error.code)) return void this.#refused.add(id);
+    if (error instanceof LogError && !DAMAGE.has(error.code)) {
+      this.#refused.add(id);
+      return this.#readLater(AGAIN_MS);
+    }
     if (error instanceof ProblemError || this.#unreadable.has(id)) return;
     const reason = error instanceof Error ? error.message : String(error);
     this.#unreadable.set(id, reason);
@@ -217,20 +231,32 @@ export class LoadedSessions {
       if (this.#leaving.get(id) === leaving) this.#leaving.delete(id);
     });
     this.#leaving.set(id, leaving);
+    this.#readLater(0);
+  }
+
+  /** While the log is well nobody says that it is well again: messages that wait would wait until somebody asks. */
+  #readLater(ms: number): void {
+    if (this.#paused || this.#closed || (this.#again && ms > 0)) return;
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => {
+      this.#again = undefined;
+      void this.#readAgain();
+    }, ms).unref();
   }
 
   /** The log takes no more, or takes more again. */
   setPaused(paused: boolean): void {
     this.#paused = paused;
     for (const session of this.#sessions.values()) session.setPaused(paused);
-    if (!paused && this.#refused.size > 0) setImmediate(() => void this.#readAgain());
+    if (!paused && this.#refused.size > 0) this.#readLater(0);
   }
 
   /** Sessions that were given up: what was open in them is closed, and their queued messages are delivered. */
   async #readAgain(): Promise<void> {
-    if (this.#paused) return;
     for (const id of [...this.#refused]) {
-      this.#refused.delete(id);
+      if (this.#paused || this.#closed) return;
+      // Another node may have it by now.
+      if (!this.#refused.delete(id)) continue;
       try {
         (await this.load(id))?.pump();
       } catch (error) {

@@ -61,8 +61,8 @@ export class MessageDelivery {
   #running: Promise<void> | null = null;
   /** The message whose delivery this object has begun and counted. */
   #begun: string | null = null;
-  /** The message that the agent is being given: it cannot be changed any more. */
-  #sending: string | null = null;
+  /** Messages that the agent is being given: they cannot be changed any more. Several may be sent into a running turn at once. */
+  readonly #sending = new Set<string>();
   /** The turn whose start is being committed: the agent has not got its message yet. */
   #starting: Promise<void> | null = null;
 
@@ -148,6 +148,8 @@ export class MessageDelivery {
     const { log, connection, mustLive, record } = this.#options;
     const current = connection();
     if (!current?.steer || message.command) throw new ProblemError("steer_unsupported");
+    // Before that it would be the message that the agent's turn begins with.
+    await this.#starting;
     const prompt = await promptOf(message, log.artifacts);
     mustLive();
     if (connection() !== current) throw new ProblemError("agent_gone");
@@ -181,12 +183,12 @@ export class MessageDelivery {
     const { record } = this.#options;
     const { turn, queue } = record.projection;
     if (turn) {
-      this.#sending = messageId;
+      this.#sending.add(messageId);
       try {
         const steered = await this.#steer({ ...message, actor }, turn.turn_id);
         return { turn_id: steered ? turn.turn_id : message.turn_id, message_id: messageId, queued: !steered };
       } finally {
-        this.#sending = null;
+        this.#sending.delete(messageId);
         this.pump();
       }
     }
@@ -205,7 +207,7 @@ export class MessageDelivery {
     this.#options.log.assertWritable();
     const message = this.#find(messageId);
     if (!message) throw new ProblemError("message_not_found");
-    if (this.#sending === messageId) throw new ProblemError("message_sending");
+    if (this.#sending.has(messageId)) throw new ProblemError("message_sending");
     return message;
   }
 
@@ -213,7 +215,7 @@ export class MessageDelivery {
   pump(): void {
     const { record, stopped } = this.#options;
     const next = record.projection.queue[0];
-    if (!next || this.#running || this.#sending !== null || stopped() || record.projection.turn) return;
+    if (!next || this.#running || this.#sending.size > 0 || stopped() || record.projection.turn) return;
     this.#running = this.#deliver(next.message_id)
       .catch((error: unknown) => record.lose(error))
       .finally(() => {
@@ -244,7 +246,7 @@ export class MessageDelivery {
       const prompt = message && (await promptOf(message, log.artifacts));
       // Meanwhile the agent may have begun a turn of its own, or the message may have been changed or removed.
       if (!prompt || waits() || this.#find(messageId) !== message) return this.#undo(messageId);
-      this.#sending = messageId;
+      this.#sending.add(messageId);
       const given = await this.#options.withSkill(prompt);
       if (waits()) return this.#undo(messageId);
       begun = message;
@@ -263,7 +265,7 @@ export class MessageDelivery {
         record.emit(unsentTurn(message, error));
       }
     } finally {
-      this.#sending = null;
+      this.#sending.delete(messageId);
       if (!projection.turn) checkpoints?.left();
     }
     this.#delivered(messageId);

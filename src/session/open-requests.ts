@@ -186,10 +186,23 @@ export class OpenRequests {
     }
   }
 
+  /** A turn was cut: what was asked in it cannot be answered any more. What an item asked that goes on waits for its answer all the same. */
+  closeAllBut(outliving: ReadonlySet<string>): void {
+    const goesOn = ({ kind, data }: OpenRequest): boolean =>
+      outliving.has((kind === "permission" ? data.metadata.item_id : data.item_id) ?? "");
+    this.#close(
+      this.open().filter((request) => !goesOn(request)),
+      { resolved_by: "agent" },
+    );
+  }
+
   /** Denies and rejects everything that is still open. `by`: who made that happen, when somebody did. */
   closeAll(resolved_by: ResolvedBy, by?: Actor): void {
-    const how = { resolved_by, ...(by ? { actor: by } : {}) };
-    for (const request of this.open()) {
+    this.#close(this.open(), { resolved_by, ...(by ? { actor: by } : {}) });
+  }
+
+  #close(requests: readonly OpenRequest[], how: { resolved_by: ResolvedBy; actor?: Actor }): void {
+    for (const request of requests) {
       if (request.kind === "permission")
         this.resolvePermission(request.data.permission_id, { status: "denied", ...how }, BY_DAEMON);
       else this.resolveQuestion(request.data.question_id, { status: "rejected", ...how }, BY_DAEMON);

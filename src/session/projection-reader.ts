@@ -19,7 +19,9 @@ export const FACT_TYPES: readonly EventType[] = [
   "message.queued",
   "config.changed",
   "usage.updated",
+  "turn.started",
   "turn.ended",
+  "error",
   "item.removed",
 ];
 

@@ -12,7 +12,7 @@ import type { SessionSnapshot } from "../schema/snapshot.ts";
 import { importSession } from "./import-session.ts";
 import type { Session } from "./session.ts";
 import { TestAgent } from "./test-agent.ts";
-import { eventsOf, turnEnd, until } from "./test-session.ts";
+import { eventsOf, play, turnEnd, until } from "./test-session.ts";
 import { exportLines } from "./transfer.ts";
 
 let dataDir: string;
@@ -85,6 +85,40 @@ describe("[G9] the queue of a session", () => {
     const removed = (await eventsOf(session)).find((event) => event.type === "message.removed");
     expect(removed?.data).toMatchObject({ message_id: two, reason: "steered", turn_id });
     expect(checkGrammar(await eventsOf(session))).toEqual([]);
+  });
+
+  it("sends two now at once: neither is given twice, also when somebody asks again or the turn ends meanwhile", async () => {
+    const { session, ids, turn_id } = await busy();
+    const [one = "", two = ""] = ids;
+    test.steering.shut();
+    const first = session.sendQueued(one);
+    await test.steering.arrival();
+    const second = session.sendQueued(two);
+    await expect(session.sendQueued(one)).rejects.toMatchObject({ code: "message_sending" });
+    await expect(session.removeQueued(two)).rejects.toMatchObject({ code: "message_sending" });
+    await session.interrupt();
+    await turnEnd(session, turn_id);
+    test.steering.open();
+    await Promise.all([first, second]);
+    await until(session, (event) => event.type === "turn.ended" && event.data.turn_id !== turn_id);
+    expect(test.prompts).toEqual(["hang", "steer one", "steer two", "three"]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
+  });
+
+  it("sends one now only when the agent has the message that its turn began with", async () => {
+    await core.manager.create({ agent: "test", session_id: "s", directory: dataDir });
+    const session = await core.manager.get("s");
+    await play(session, "before");
+    const append = session.stream.append.bind(session.stream);
+    const steered = new Promise((resolve) => {
+      session.stream.append = (entry) => {
+        append(entry);
+        if (entry.type === "turn.started") queueMicrotask(() => resolve(session.send("more", [], "steer")));
+      };
+    });
+    await session.send("hang", [], "queue");
+    await steered;
+    expect(test.prompts).toEqual(["before", "hang", "steer more"]);
   });
 
   it("refuses to send one now to an agent that takes nothing into a running turn, and keeps it", async () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { AgentError } from "../agents/contract.ts";
 import { createAgentHost } from "../daemon/agent-host.ts";
 import type { Log, StreamWriter } from "../log/contract.ts";
 import { LogError } from "../log/log-error.ts";
@@ -208,6 +209,22 @@ describe("when it is taken up again", () => {
     expect([test.prompts, await moves()]).toEqual([["hello"], 1]);
   });
 
+  it("[S3] with a turn that its agent could continue and a message behind it: the message is delivered, whatever becomes of the turn", async () => {
+    const session = await running();
+    const { turn_id } = await session.send("next", [], "queue");
+    await session.suspend();
+    manager.abandon("s");
+    test.agent.unfinished = async () => true;
+    const connect = test.agent.connect;
+    test.agent.connect = async (launch) => {
+      test.agent.connect = connect;
+      expect(launch.resume).not.toBeNull();
+      throw new AgentError("agent_gone", "It does not start.");
+    };
+    await manager.takeUp("s", moved).catch(() => undefined);
+    expect(await turnEnd(await manager.get("s"), turn_id)).toMatchObject({ data: { stop_reason: "error" } });
+  });
+
   it("[O6] by an object that has lost its writer: the next try reads it anew", async () => {
     await start();
     await (await real.writer("session", "s"))?.committed();
@@ -273,6 +290,41 @@ describe("while the log cannot write", () => {
     flaky.press(false);
     await session.terminate();
     expect(session.view().status).toBe("ended");
+  });
+});
+
+describe("when an entry is refused and the log is well", () => {
+  it("[S3] messages that wait are delivered by the object that is read next, and nobody has to ask for it", async () => {
+    const session = await running();
+    await session.send("next", [], "queue");
+    const prompted = new Promise<void>((resolve) => {
+      test.onPrompt = resolve;
+    });
+    flaky.refusing = true;
+    test.emit({ type: "text", m: "m", d: "hello" });
+    flaky.refusing = false;
+    await prompted;
+    const again = await manager.get("s");
+    await until(again, (event) => event.type === "turn.started" && event.data.initiator === "client" && event.sequence > 5);
+    expect(again).not.toBe(session);
+    expect([test.prompts, test.most]).toEqual([["hang", "next"], 1]);
+  });
+
+  it("[S3] also when it cannot be read at once", async () => {
+    const session = await running();
+    await session.send("next", [], "queue");
+    const prompted = new Promise<void>((resolve) => {
+      test.onPrompt = resolve;
+    });
+    flaky.onTake = async () => {
+      flaky.onTake = async () => {};
+      throw new LogError("write_failed", "The database did not answer.");
+    };
+    flaky.refusing = true;
+    test.emit({ type: "text", m: "m", d: "hello" });
+    flaky.refusing = false;
+    await prompted;
+    expect(test.prompts).toEqual(["hang", "next"]);
   });
 });
 

@@ -273,6 +273,20 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U6] nor is one that is cut with its turn; what goes on in the background still asks, and is answered", () => {
+    const told = new Told()
+      .agent(START, call("a"), call("b"), { do: "item.update", key: "b", outlives_turn: true })
+      .agent(ask("a"))
+      .agent(ask("b"));
+    told.agent(end("interrupted"));
+    expect(told.of("permission.resolved")).toMatchObject([
+      { status: "denied", metadata: { call_id: "a", resolved_by: "agent" } },
+    ]);
+    told.agent({ do: "permission.resolve", key: "ask:b", status: "approved", resolved_by: "client" });
+    expect(told.of("permission.resolved").at(-1)).toMatchObject({ status: "approved", metadata: { call_id: "b" } });
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U7] a finished item that is removed keeps its native id", () => {
     const told = new Told()
       .agent(START, message("m"), { do: "item.complete", key: "m" })

@@ -300,7 +300,8 @@ export class SessionCheckpoints {
   ): Checkpoint {
     const { sequence } = this.#options.record.projection;
     const { turnId: turn_id, tool_name, created_at } = more;
-    return { checkpoint_id, kind, label, created_at, auto: kind !== "manual", tool_name, turn_id, sequence, files };
+    const reached_at = new Date().toISOString();
+    return { checkpoint_id, kind, label, created_at, reached_at, auto: kind !== "manual", tool_name, turn_id, sequence, files };
   }
 
   #put(entry: Checkpoint): void {

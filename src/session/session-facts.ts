@@ -2,7 +2,7 @@
 import type { SessionFacts } from "../schema/snapshot.ts";
 import type { SessionRow } from "./session-row.ts";
 
-const SAME = ["title", "model", "variant", "agent_mode", "permission_mode", "usage", "usage_told"] as const;
+const SAME = ["title", "model", "variant", "agent_mode", "permission_mode", "usage", "usage_told", "last_error"] as const;
 
 /** The change of the row that a change of facts means; empty for most. */
 export function rowChange(before: SessionFacts, after: SessionFacts): Partial<SessionRow> {

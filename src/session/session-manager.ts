@@ -113,7 +113,8 @@ export class SessionManager {
       if (error instanceof LogError && error.code === "fenced") this.#loaded.abandon(id);
       throw error;
     });
-    if (!present && (await this.#goesOn(session))) await session.resume();
+    // A message that waits starts the agent too, and its turn takes place also when that fails.
+    if (!present && session.queued === 0 && (await this.#goesOn(session))) await session.resume();
     else session.pump();
     return true;
   }
@@ -268,6 +269,7 @@ export class SessionManager {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#stopListening();
+    this.#loaded.close();
     await Promise.allSettled(this.#loaded.all().map((session) => session.suspend()));
     await this.#loaded.left();
     await this.#options.log.documents.committed();

@@ -7,7 +7,7 @@ import { Compile } from "typebox/compile";
 import type { SessionConfig } from "../agents/contract.ts";
 import { withoutOwn } from "../agents/own-environment.ts";
 import { Actor } from "../schema/actor.ts";
-import { PermissionMode, SessionEnded, Usage } from "../schema/event-data.ts";
+import { LastError, PermissionMode, SessionEnded, Usage } from "../schema/event-data.ts";
 import { nullable } from "../schema/nullable.ts";
 import { onUse } from "../schema/on-use.ts";
 import { McpServerConfig, Metadata, type Session, SessionState } from "../schema/session.ts";
@@ -59,6 +59,7 @@ export const SessionRow = Type.Object({
   usage: nullable(Usage),
   /** The agent reports the session's usage itself; turns are not added up. */
   usage_told: Type.Optional(Type.Boolean()),
+  last_error: Type.Optional(nullable(LastError)),
   ended: nullable(SessionEnded),
 });
 export type SessionRow = Type.Static<typeof SessionRow>;
@@ -175,6 +176,7 @@ export function sessionOf(
     queued: live.queued,
     pending: live.pending,
     usage: row.usage,
+    last_error: row.last_error ?? null,
     forked_from: row.forked_from,
     ...(row.parent_session_id ? { parent_session_id: row.parent_session_id } : {}),
     ...(row.created_by ? { created_by: row.created_by } : {}),

@@ -34,6 +34,7 @@ class Gate {
 export class TestAgent {
   readonly starting = new Gate();
   readonly closing = new Gate();
+  readonly steering = new Gate();
   /** Connections that were started and not yet closed, now and at most. */
   alive = 0;
   most = 0;
@@ -67,7 +68,10 @@ export class TestAgent {
         emit({ type: "turn", id: `turn-${this.prompts.length}`, by: "client" });
         if (!prompt.text.startsWith("hang")) emit({ type: "done", reason: "end_turn" });
       },
-      steer: async (prompt) => void this.prompts.push(`steer ${prompt.text}`),
+      steer: async (prompt) => {
+        this.prompts.push(`steer ${prompt.text}`);
+        await this.steering.pass();
+      },
       interrupt: async () => {
         if (this.interrupts === "confirmed") emit({ type: "done", reason: "interrupted" });
       },

@@ -5,7 +5,7 @@
 import Type from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { MAX_DEPTH, nestsDeeper } from "../json/depth.ts";
-import { Usage } from "../schema/event-data.ts";
+import { LastError, Usage } from "../schema/event-data.ts";
 import { nullable } from "../schema/nullable.ts";
 import { onUse } from "../schema/on-use.ts";
 import { Metadata, Name, SessionId } from "../schema/session.ts";
@@ -32,6 +32,7 @@ export const ImportedRow = Type.Object({
   parent_session_id: Type.Optional(SessionId),
   usage: Type.Optional(nullable(Usage)),
   usage_told: Type.Optional(Type.Boolean()),
+  last_error: Type.Optional(nullable(LastError)),
 });
 export type ImportedRow = Type.Static<typeof ImportedRow>;
 

@@ -150,6 +150,15 @@ describe("the first message in a directory that is not trusted", () => {
     await session.terminate();
   });
 
+  it("[T2] an interrupt that comes while the directory is looked at asks nobody, and does not wait for a person", async () => {
+    const session = await start();
+    const { turn_id } = await session.send("say hello", [], "queue");
+    await session.interrupt();
+    expect(await turnEnd(session, turn_id)).toMatchObject({ data: { stop_reason: "interrupted" } });
+    expect(await questions(session)).toBe(0);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
+  });
+
   it("[T2] the end of the session closes the question", async () => {
     const session = await start();
     await session.send("say hello", [], "queue");

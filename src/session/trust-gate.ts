@@ -50,6 +50,8 @@ export class TrustGate {
   #withdraw: (() => void) | null = null;
   /** Counts what ended a wait, so that one that is about to begin does not. */
   #cancelled = 0;
+  /** The same for interrupts: they end only a wait for a person. */
+  #interrupted = 0;
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -64,10 +66,12 @@ export class TrustGate {
     const { row, agent, host, directories } = this.#options;
     if (row.trust === "trusted" || row.trust === "restricted" || row.trust_declined || directories.isTrusted(row.directory))
       return;
-    const before = this.#cancelled;
+    const [cancelled, interrupted] = [this.#cancelled, this.#interrupted];
     const found = await heldBack(agent, host, row.directory);
-    if (before !== this.#cancelled) throw new Withdrawn(WITHDRAWN);
-    if (found.length > 0) await this.#ask(found);
+    if (cancelled !== this.#cancelled) throw new Withdrawn(WITHDRAWN);
+    if (found.length === 0) return;
+    if (interrupted !== this.#interrupted) throw new Withdrawn(WITHDRAWN);
+    await this.#ask(found);
   }
 
   /** For a start that no message asks for: there is nobody to wait for an answer. */
@@ -77,8 +81,9 @@ export class TrustGate {
       await mustNotHoldBack(agent, host, row.directory);
   }
 
-  /** Ends the wait, for an interrupt. Nothing is open: nothing happens. */
+  /** Ends the wait, for an interrupt, also one that is about to begin. Otherwise nothing happens. */
   interrupt(actor: Actor): void {
+    this.#interrupted++;
     if (!this.#withdraw) return;
     this.#options.emit([{ do: "permission.resolve", key: KEY, status: "denied", resolved_by: "client", reply: "reject", actor }]);
     this.cancel();

@@ -121,8 +121,8 @@ export class TurnWriter {
     const actor = stop_reason === "interrupted" ? (this.#interruptedBy ?? more?.actor) : undefined;
     if (this.#untold) this.#tellMessage(stop_reason === "error" ? "failed" : "completed", origin);
     if (stop_reason === "output_length" && !this.#errors.has("output_length")) this.error(OUTPUT_LIMIT, BY_DAEMON);
-    // An interrupted or failed turn cannot be answered any more; one that came to its end may leave a background task asking, but no call that ends with it.
-    if (cut) this.#requests.closeAll("agent");
+    // An interrupted or failed turn cannot be answered any more, one that came to its end may leave something asking; what runs in the background asks on.
+    if (cut) this.#requests.closeAllBut(this.#items.outliving(turn.turn_id));
     else this.#requests.withdraw(this.#items.callsEndingWith(turn.turn_id), origin.native);
     for (const [step_id, turn_id] of this.#projection.steps) this.#writer.emit("step.ended", { step_id, turn_id }, BY_DAEMON);
     this.#stepKeys.clear();

@@ -157,6 +157,25 @@ describe("prompt", () => {
     expect(outcome).toMatchObject({ stop_reason: "interrupted" });
   });
 
+  it("ends when its message is removed from the queue", async () => {
+    const session = await daemon.client.createSession({ agent: "mock" });
+    await session.send("hang");
+    const removed = session.prompt("say never", {
+      onEvent: ({ type, data }) => type === "message.queued" && "text" in data && void session.removeQueued(data.message_id),
+    });
+    await expect(removed).rejects.toMatchObject({ code: "message_removed" });
+    await session.terminate();
+  });
+
+  it("sent again under its key gives the first outcome, also when that turn has long ended", async () => {
+    const session = await daemon.client.createSession({ agent: "mock" });
+    const first = await session.prompt("say once", { idempotencyKey: "key of this message" });
+    await session.prompt("say between");
+    const again = await session.prompt("say once", { idempotencyKey: "key of this message" });
+    expect(again).toEqual(first);
+    await session.terminate();
+  });
+
   it("streams over one connection too", async () => {
     const session = await daemon.client.createSession({ agent: "mock" });
     const types = (await collect(session.sendStream("say hi"))).map(({ type }) => type);

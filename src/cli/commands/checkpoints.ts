@@ -66,10 +66,13 @@ export const checkpointList: Command = {
   },
 };
 
-const row = ({ checkpoint_id, created_at, files, label, tool_name }: Checkpoint, index: number): string[] => [
+const row = (
+  { checkpoint_id, created_at, reached_at = created_at, files, label, tool_name }: Checkpoint,
+  index: number,
+): string[] => [
   String(index),
   checkpoint_id,
-  ago(created_at),
+  ago(reached_at),
   String(files),
   exactLine(tool_name === null ? label : `${label}: ${tool_name}`),
 ];

@@ -1,6 +1,7 @@
 // `ls`, `show`, `pending`: which sessions there are, what one is, what waits for a person.
 import type { Dragoman, ListOptions } from "../../client/dragoman.ts";
 import type { Session, SessionState } from "../../schema/session.ts";
+import { failureOf } from "../../schema/session-failure.ts";
 import { type Command, EXIT, flag, type Invocation, need, text, UsageError, type Values, wholeNumber } from "../command.ts";
 import { sessionFacts } from "../facts.ts";
 import { LiveArea } from "../live-area.ts";
@@ -63,10 +64,16 @@ const nothing = (values: Values): string =>
     ? "No sessions. Start one with: dragoman run mock help --keep"
     : "No session is open. `dragoman ls -a` lists all; start one with: dragoman run mock help --keep";
 
+function statusWord(session: Session): string {
+  const { pending, status } = session;
+  if (pending.permissions + pending.questions > 0) return "waiting for you";
+  return failureOf(session) ? "failed" : status;
+}
+
 const row = (each: Session): string[] => [
   each.session_id,
   each.agent,
-  each.pending.permissions + each.pending.questions > 0 ? "waiting for you" : each.status,
+  statusWord(each),
   ago(each.updated_at),
   String(each.last_sequence),
   each.title ?? "",

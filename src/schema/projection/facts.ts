@@ -21,6 +21,7 @@ export const NO_FACTS: SessionFacts = {
   usage: null,
   usage_told: false,
   config: {},
+  last_error: null,
   ended: null,
 };
 
@@ -43,11 +44,19 @@ export function factsAfter(facts: SessionFacts, event: ProjectedEvent): SessionF
       return configured(before, event);
     case "usage.updated": {
       const { scope, ...usage } = event.data;
-      return scope === "session" ? { ...before, usage: { ...before.usage, ...usage }, usage_told: true } : before;
+      return scope === "session" ? withUsage(before, usage) : before;
     }
+    case "error": {
+      const { code, message } = event.data;
+      return { ...before, last_error: { code, message: message.slice(0, LONGEST_ERROR), time: event.time } };
+    }
+    case "turn.started":
+      return withoutError(before);
     case "turn.ended": {
-      const { usage } = event.data;
-      return usage && !before.usage_told ? { ...before, usage: addUsage(before.usage, usage) } : before;
+      const { usage, stop_reason } = event.data;
+      // An attempt may fail, and the turn succeed.
+      const after = stop_reason === "end_turn" || stop_reason === "interrupted" ? withoutError(before) : before;
+      return usage && !after.usage_told ? { ...after, usage: addUsage(after.usage, usage) } : after;
     }
     default:
       return before;
@@ -55,6 +64,9 @@ export function factsAfter(facts: SessionFacts, event: ProjectedEvent): SessionF
 }
 
 const LONGEST_TITLE = 80;
+const LONGEST_ERROR = 500;
+
+const withoutError = (facts: SessionFacts): SessionFacts => (facts.last_error ? { ...facts, last_error: null } : facts);
 
 /** The first line that says something, cut at a word. */
 function entitled(facts: SessionFacts, text: string): SessionFacts {
@@ -108,8 +120,15 @@ const ADDED = [
   "cost_usd",
 ] as const;
 
+/** A report of the session without a token is about its context and cost alone: the tokens of its turns still add up. */
+function withUsage(facts: SessionFacts, said: Usage): SessionFacts {
+  if (said.input_tokens + said.output_tokens > 0) return { ...facts, usage: { ...facts.usage, ...said }, usage_told: true };
+  const { input_tokens, output_tokens, ...beside } = said;
+  return { ...facts, usage: { input_tokens, output_tokens, ...facts.usage, ...beside } };
+}
+
 function addUsage(sum: Usage | null, turn: Usage): Usage {
-  const total: Usage = { ...turn };
+  const total: Usage = { ...sum, ...turn };
   for (const name of ADDED) {
     const value = (turn[name] ?? 0) + (sum?.[name] ?? 0);
     if (turn[name] !== undefined || sum?.[name] !== undefined) total[name] = value;
