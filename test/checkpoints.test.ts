@@ -59,6 +59,18 @@ const tree = (directory: string): Record<string, string> =>
   );
 
 describe("checkpoints", () => {
+  it("are listed with the moment the session reached them, also when another session stored the tree long before", async () => {
+    const { session, directory } = await begin({ "a.txt": "one\n" });
+    await session.takeCheckpoint();
+    const later = await daemon.client.createSession({ agent: "shell", directory });
+    await later.takeCheckpoint();
+    const { created_at } = await later.get();
+    const [shared] = (await later.checkpoints()).checkpoints;
+    expect(shared?.checkpoint_id).toBe((await session.checkpoints()).checkpoints[0]?.checkpoint_id);
+    expect(Date.parse(shared?.created_at ?? "")).toBeLessThan(Date.parse(created_at));
+    expect(Date.parse(shared?.reached_at ?? "")).toBeGreaterThanOrEqual(Date.parse(created_at));
+  });
+
   it("stores the directory before each turn, shows what a turn changed, goes back, and takes that back", async () => {
     const before = { "a.txt": "one\n", "b.txt": "two\n" };
     const { session, directory } = await begin(before);

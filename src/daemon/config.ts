@@ -18,6 +18,11 @@ const AgentSettings = Type.Object({
   env: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 
+/** A timer that is set for longer is over at once. */
+const LONGEST_WAIT_MS = 2 ** 31 - 1;
+/** A page's token ends after this time, whatever it does. */
+const LONGEST_PAGE_MS = 30 * 24 * 60 * 60_000;
+
 /** At least a day or an hour: a slip must not remove what was just made. */
 const Retained = Type.String({ pattern: "^[1-9][0-9]{0,4}[hdw]$" });
 
@@ -49,8 +54,8 @@ export const Config = Type.Object(
         {
           idle_ms: Type.Optional(Type.Integer({ minimum: 1000 })),
           stall_ms: Type.Optional(Type.Integer({ minimum: 1000 })),
-          interrupt_ms: Type.Optional(Type.Integer({ minimum: 100 })),
-          page_token_ms: Type.Optional(Type.Integer({ minimum: 2000 })),
+          interrupt_ms: Type.Optional(Type.Integer({ minimum: 100, maximum: LONGEST_WAIT_MS })),
+          page_token_ms: Type.Optional(Type.Integer({ minimum: 2000, maximum: LONGEST_PAGE_MS })),
         },
         { additionalProperties: false },
       ),
@@ -108,7 +113,11 @@ export const Config = Type.Object(
           ),
           max_age: Type.Optional(Retained),
           wait_ms: Type.Optional(
-            Type.Integer({ minimum: 0, description: "How long a prompt waits for its checkpoint. Default 10000." }),
+            Type.Integer({
+              minimum: 0,
+              maximum: LONGEST_WAIT_MS,
+              description: "How long a prompt waits for its checkpoint. Default 10000.",
+            }),
           ),
         },
         {
@@ -167,7 +176,7 @@ export function readConfig(file: string): Config {
       `${file} is not JSON: ${error instanceof Error ? error.message : String(error)}. Correct it or move it away.`,
     );
   }
-  if (validator().Check(value)) return withPatterns(value, file);
+  if (validator().Check(value)) return withAddresses(withPatterns(value, file), file);
   const [fault] = faultsOf(validator().Errors(value));
   throw new ConfigError(`${file}: ${fault?.path || "/"} ${fault?.message ?? "is invalid"}.`);
 }
@@ -180,6 +189,13 @@ function withPatterns(config: Config, file: string): Config {
     } catch (error) {
       throw new ConfigError(`${file}: /redact_patterns: ${error instanceof Error ? error.message : String(error)}.`);
     }
+  return config;
+}
+
+/** A port that no machine has passes every simple check. */
+function withAddresses(config: Config, file: string): Config {
+  for (const address of config.daemons ?? [])
+    if (!URL.canParse(address)) throw new ConfigError(`${file}: /daemons: ${JSON.stringify(address)} is no address.`);
   return config;
 }
 

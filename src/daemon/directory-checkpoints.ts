@@ -46,6 +46,8 @@ type Place = {
   used: number;
   /** Calls under way. */
   calls: number;
+  /** Calls that were ever made. */
+  made: number;
   /** Sessions with a running turn. */
   running: Set<string>;
   rewinding: Promise<unknown> | null;
@@ -160,8 +162,9 @@ export class DirectoryCheckpoints implements WorkspaceCheckpoints {
     this.#swept.clear();
     if (directories.length === 0 || this.#closed) return;
     try {
+      const made = new Map(directories.map((directory) => [directory, this.#place(directory).made]));
       const named = await this.#named();
-      for (const directory of directories) await this.#sweepOne(directory, named);
+      for (const directory of directories) await this.#sweepOne(directory, named, made.get(directory) ?? 0);
     } catch (error) {
       this.#options.warn("checkpoints of removed sessions could not be removed yet", { error: String(error) });
     }
@@ -183,7 +186,8 @@ export class DirectoryCheckpoints implements WorkspaceCheckpoints {
     return named;
   }
 
-  async #sweepOne(directory: string, named: ReadonlySet<string>): Promise<void> {
+  /** `made`: the calls before the names were read. */
+  async #sweepOne(directory: string, named: ReadonlySet<string>, made: number): Promise<void> {
     const place = this.#place(directory);
     let isEmpty = false;
     try {
@@ -200,6 +204,8 @@ export class DirectoryCheckpoints implements WorkspaceCheckpoints {
       isEmpty = true;
     }
     if (!isEmpty || place.running.size > 0 || place.calls > 0) return;
+    // Somebody took a checkpoint meanwhile, perhaps: nobody would find its name among those. The call of this sweep is one of them.
+    if (place.made > made + 1) return this.removed(directory);
     this.#places.delete(directory);
     await place.opened?.then(closeCheckpoints, () => {});
     removeStore(directory, this.#options.stores);
@@ -225,7 +231,7 @@ export class DirectoryCheckpoints implements WorkspaceCheckpoints {
   #place(directory: string): Place {
     const known = this.#places.get(directory);
     if (known) return known;
-    const place: Place = { opened: null, used: Date.now(), calls: 0, running: new Set(), rewinding: null };
+    const place: Place = { opened: null, used: Date.now(), calls: 0, made: 0, running: new Set(), rewinding: null };
     this.#places.set(directory, place);
     return place;
   }
@@ -235,6 +241,7 @@ export class DirectoryCheckpoints implements WorkspaceCheckpoints {
     const { stores, dataDir, quota_bytes, home } = this.#options;
     const place = this.#place(directory);
     place.calls += 1;
+    place.made += 1;
     place.used = Date.now();
     try {
       place.opened ??= openCheckpoints(directory, stores, {

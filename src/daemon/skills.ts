@@ -3,8 +3,22 @@
  * it would not find by itself. Skills of a directory count only while it is trusted.
  */
 import { createHash, randomUUID } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Agent, AgentSkills, McpServer, ReadSkill } from "../agents/contract.ts";
 import { builtFile } from "../package-root.ts";
@@ -185,7 +199,11 @@ function readSkill(skill: Skill, args: string, allowed: string[]): ReadSkill {
 /** Copied: not every agent follows links. */
 function copySkills(given: readonly Skill[], folder: string): void {
   for (const { directory } of given)
-    cpSync(directory, join(folder, "skills", basename(directory)), { recursive: true, dereference: true });
+    for (const { path } of filesOf(directory) ?? []) {
+      const copy = join(folder, "skills", basename(directory), path);
+      mkdirSync(dirname(copy), { recursive: true });
+      copyFileSync(join(directory, path), copy);
+    }
 }
 
 /** Of all files, by their times: nothing but the SKILL.md is read for it. */
@@ -194,19 +212,44 @@ function digestOf(given: readonly Skill[]): string {
   return createHash("sha256").update(JSON.stringify(files)).digest("hex").slice(0, 32);
 }
 
-const filesOf = (directory: string): [string, number, number][] =>
-  readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .sort()
-    .map((name) => {
-      const info = statSync(join(directory, name), { throwIfNoEntry: false });
-      return [name, info?.size ?? 0, info?.mtimeMs ?? 0];
-    });
+const isSmall = ({ directory }: Skill): boolean => filesOf(directory) !== null;
 
-function isSmall({ directory }: Skill): boolean {
+type SkillFile = { path: string; size: number; mtime: number };
+
+/**
+ * All files of a skill that can be read, also behind links. Left out: pipes and devices, links to nothing, and links to a directory that holds them. Null: it is
+ * larger than what is handed over; no more than that is looked at, wherever its links lead.
+ */
+function filesOf(directory: string): SkillFile[] | null {
+  const files: SkillFile[] = [];
+  let [seen, bytes] = [0, 0];
+  const visit = (below: string, above: readonly string[]): boolean => {
+    const real = realpathSync(join(directory, below));
+    if (above.includes(real)) return true;
+    for (const name of readdirSync(join(directory, below)).sort()) {
+      const path = join(below, name);
+      const info = readableAt(join(directory, path));
+      if (++seen > MAX_FILES) return false;
+      if (info?.isDirectory() && !visit(path, [...above, real])) return false;
+      if (!info?.isFile()) continue;
+      bytes += info.size;
+      if (bytes > MAX_BYTES) return false;
+      files.push({ path, size: info.size, mtime: info.mtimeMs });
+    }
+    return true;
+  };
   try {
-    const files = filesOf(directory);
-    return files.length <= MAX_FILES && files.reduce((sum, [, size]) => sum + size, 0) <= MAX_BYTES;
+    return visit("", []) ? files : null;
   } catch {
-    return false;
+    return null;
+  }
+}
+
+function readableAt(path: string): Stats | null {
+  try {
+    accessSync(path, constants.R_OK);
+    return statSync(path);
+  } catch {
+    return null;
   }
 }

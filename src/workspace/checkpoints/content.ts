@@ -19,9 +19,10 @@ export function contentIds(name: HashName): ContentId {
 
 /**
  * The content and the times that belong to it. `changing`: somebody wrote while it was read, so it has to be read again at the next look.
- * null: it is gone, is no file, or may not be read. A directory on the way that was replaced by a link is not followed.
+ * null: it is gone, is no file, may not be read, or has more than `most` bytes, also when it grows while it is read. A directory on the way that was replaced by a
+ * link is not followed.
  */
-export function readFile(root: string, path: string): { content: Buffer; stat: Stats; changing: boolean } | null {
+export function readFile(root: string, path: string, most: number): { content: Buffer; stat: Stats; changing: boolean } | null {
   const full = `${root}/${path}`;
   let fd: number;
   try {
@@ -34,7 +35,8 @@ export function readFile(root: string, path: string): { content: Buffer; stat: S
     for (let attempt = 1; ; attempt++) {
       const before = fstatSync(fd);
       if (!before.isFile()) return null;
-      const content = readAll(fd, before.size);
+      const content = readAll(fd, before.size, most);
+      if (content === null) return null;
       const stat = fstatSync(fd);
       const changing = stat.ctimeMs !== before.ctimeMs || stat.size !== content.length;
       if (!changing || attempt === ATTEMPTS) return { content, stat, changing };
@@ -49,7 +51,9 @@ export function readFile(root: string, path: string): { content: Buffer; stat: S
 /** In the root of the file system, paths begin with two slashes here. */
 export const plain = (full: string): string => (full.startsWith("//") ? full.slice(1) : full);
 
-function readAll(fd: number, size: number): Buffer {
+/** Null: there is more than `most`. Whoever writes faster than this reads would otherwise keep it reading. */
+function readAll(fd: number, size: number, most: number): Buffer | null {
+  if (size > most) return null;
   // One byte more shows whether it grew.
   let buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
@@ -57,6 +61,7 @@ function readAll(fd: number, size: number): Buffer {
     const count = readSync(fd, buffer, length, buffer.length - length, length);
     if (count === 0) return buffer.subarray(0, length);
     length += count;
+    if (length > most) return null;
     if (length === buffer.length) buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
   }
 }

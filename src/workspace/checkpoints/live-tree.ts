@@ -197,7 +197,7 @@ export class LiveTree {
     const { packs } = this.#options.store;
     for (const [path, entry] of entries(loaded.tree.root, "")) {
       if (entry.kind !== "f" || packs.has(entry.id)) continue;
-      const read = readFile(this.root, path);
+      const read = readFile(this.root, path, entry.size);
       if (read && loaded.idOf(read.content) === entry.id) packs.put(entry.id, read.content);
     }
   }

@@ -41,16 +41,17 @@ export class FileReader {
     const { packs, idOf, limits, pinned, watches } = this.#context;
     const place = this.#context.repositories.of(path);
     const tracked = place?.repository.isTracked(place.path) ?? false;
-    const skip = (reason: SkipReason) => this.#look.found(path, old, new Entry("s", stat, reason), watches);
-    if (stat.size > limits.file_bytes) return skip("too_large");
-    if (!tracked && !pinned.has(path) && stat.size > limits.untracked_bytes) return skip("too_large");
+    const skip = (reason: SkipReason, now = stat) => this.#look.found(path, old, new Entry("s", now, reason), watches);
+    const most = tracked || pinned.has(path) ? limits.file_bytes : Math.min(limits.file_bytes, limits.untracked_bytes);
+    if (stat.size > most) return skip("too_large");
     if (largeIgnored.has(path) && !pinned.has(path)) return skip("ignored_large");
     const now = Date.now();
-    const read = readFile(this.#context.root, path);
+    const read = readFile(this.#context.root, path, most);
     if (!read) {
-      const still = isStill(`${this.#context.root}/${path}`);
-      if (still === "file") skip("unreadable");
-      else if (still === "gone" && old) this.#look.gone(path, old, watches);
+      const still = statOf(`${this.#context.root}/${path}`);
+      // It was looked at a while ago, and may have grown.
+      if (still?.isFile()) skip(still.size > most ? "too_large" : "unreadable", still);
+      else if (!still && old) this.#look.gone(path, old, watches);
       return;
     }
     const entry = new Entry("f", read.stat, idOf(read.content)).readAt(now);
@@ -82,11 +83,10 @@ export class FileReader {
   }
 }
 
-function isStill(full: string): "file" | "other" | "gone" {
+function statOf(full: string): Stats | undefined {
   try {
-    const stat = lstatSync(toFs(full), { throwIfNoEntry: false });
-    return stat ? (stat.isFile() ? "file" : "other") : "gone";
+    return lstatSync(toFs(full), { throwIfNoEntry: false });
   } catch {
-    return "gone";
+    return undefined;
   }
 }

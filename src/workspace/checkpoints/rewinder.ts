@@ -92,8 +92,10 @@ export class Rewinder {
     const kept = [...plan.kept, ...hands.kept.map((each) => ({ ...each, path: textOf(each.path) }))];
     // By digest: whatever is not what it should be now was changed by somebody else, and is said.
     const known = new Set(kept.map(({ path }) => path));
-    for (const { path, to } of steps)
-      if (!known.has(textOf(path)) && hands.now(path) !== to) kept.push({ path: textOf(path), reason: "changed_meanwhile" });
+    for (const step of steps) {
+      const path = textOf(step.path);
+      if (!known.has(path) && hands.now(step) !== step.to) kept.push({ path, reason: "changed_meanwhile" });
+    }
     const not = new Set(kept.map(({ path }) => path));
     const changes = plan.changes.filter(({ path }) => !not.has(path));
     return { after_id: after.id, files: changes.map(({ path }) => path), changes, kept };

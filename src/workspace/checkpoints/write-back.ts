@@ -109,8 +109,8 @@ export class WriteBack {
     }
   }
 
-  /** What is at the path now, content included. */
-  now(path: string): State | null {
+  /** What is at the path of the step now, content included, as far as it can be what the step knows: a larger file is another one, and is not read. */
+  now({ path, from, to }: Step): State | null {
     const full = path === "" ? this.#root : `${this.#root}/${path}`;
     let stat: Stats | undefined;
     try {
@@ -122,7 +122,7 @@ export class WriteBack {
     const mode = (stat.mode & 0o7777).toString(8);
     if (stat.isDirectory()) return `d ${mode}`;
     if (stat.isSymbolicLink()) return `l ${readlinkSync(toFs(full), "latin1")}`;
-    const read = stat.isFile() ? readFile(this.#root, path) : null;
+    const read = stat.isFile() ? readFile(this.#root, path, Math.max(bytesOf(from), bytesOf(to))) : null;
     return read
       ? `f ${mode} ${read.content.length} ${this.#idOf(read.content)}`
       : `s ${mode} ${stat.size} ${stat.mtimeMs} special`;
@@ -159,7 +159,7 @@ export class WriteBack {
 
   /** False: done already, or not as expected (then it is kept). */
   #expects(step: Step): boolean {
-    const now = this.now(step.path);
+    const now = this.now(step);
     if (now === step.to) return false;
     // The mode of a directory may have been opened by us.
     const same = now === step.from || (now?.startsWith("d") && step.from?.startsWith("d"));
@@ -171,12 +171,12 @@ export class WriteBack {
   }
 
   #remove(step: Step): void {
-    if (this.now(step.path) === null || !this.#expects(step)) return;
+    if (this.now(step) === null || !this.#expects(step)) return;
     this.#in(parentOf(step.path), (at) => unlinkSync(at(nameOf(step.path))));
   }
 
   #removeDirectory(step: Step): void {
-    const now = this.now(step.path);
+    const now = this.now(step);
     if (now === null || now === step.to) return;
     if (!now.startsWith("d")) {
       this.kept.push({ path: step.path, reason: "changed_meanwhile" });
@@ -186,7 +186,7 @@ export class WriteBack {
   }
 
   #makeDirectory(step: Step): void {
-    const now = this.now(step.path);
+    const now = this.now(step);
     if (now?.startsWith("d")) return;
     if (now !== null) {
       this.kept.push({ path: step.path, reason: "changed_meanwhile" });
@@ -229,7 +229,7 @@ export class WriteBack {
 
   #setMode(step: Step): void {
     const to = parseState(step.to!);
-    if (to.kind !== "d" || this.now(step.path) === step.to) return;
+    if (to.kind !== "d" || this.now(step) === step.to) return;
     if (step.path === "") return chmodSync(toFs(this.#root), to.mode);
     this.#in(parentOf(step.path), (at) => this.#chmod(at(nameOf(step.path)), to.mode));
   }
@@ -276,6 +276,11 @@ export class WriteBack {
       closeSync(fd);
     }
   }
+}
+
+function bytesOf(state: State | null): number {
+  const parsed = state === null ? null : parseState(state);
+  return parsed?.kind === "f" ? parsed.size : 0;
 }
 
 function writeWhole(path: string | Buffer, content: Buffer, mode: number, owner: Stats): void {

@@ -10,11 +10,16 @@ export function entryOf(path: string, info: BigIntStats, target?: string): FileE
     type,
     size: type === "file" ? Number(info.size) : 0,
     mode: (Number(info.mode) & 0o7777).toString(8).padStart(4, "0"),
-    modified_at: new Date(Number(info.mtimeMs)).toISOString(),
+    modified_at: timeOf(info.mtimeMs),
     etag: etagOf(info),
     ...(target === undefined ? {} : { target }),
   };
 }
+
+/** Years that a time of the API can name. Any program may give a file another one, and one such file must not hide those beside it. */
+const [FIRST_MS, LAST_MS] = [Date.parse("0000-01-01T00:00:00.000Z"), Date.parse("9999-12-31T23:59:59.999Z")];
+
+const timeOf = (ms: bigint): string => new Date(Math.min(Math.max(Number(ms), FIRST_MS), LAST_MS)).toISOString();
 
 /** The change time is the kernel's own: no program can set it back. */
 export const etagOf = (info: BigIntStats): string =>

@@ -1,8 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
+  existsSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -67,6 +70,22 @@ describe("reading", () => {
     const first = await files.list("", { limit: 2 });
     expect(first).toMatchObject({ next: "b" });
     expect((await files.list(".", { limit: 3, after: first.next! })).entries.map(({ name }) => name)).toEqual(["c", "d", "e"]);
+  });
+
+  it.runIf(existsSync("/dev/shm"))("lists a file whose time no calendar has, and those beside it", async () => {
+    const memory = mkdtempSync("/dev/shm/dragoman-files-");
+    try {
+      for (const [name, seconds] of Object.entries({ far: "9000000000000", past: "-9000000000000", some: "0" }))
+        execFileSync("touch", ["-d", `@${seconds}`, join(memory, name)]);
+      const { entries } = await (await Files.open(memory)).list();
+      expect(entries.map(({ name, modified_at }) => `${name} ${modified_at}`)).toEqual([
+        "far 9999-12-31T23:59:59.999Z",
+        "past 0000-01-01T00:00:00.000Z",
+        "some 1970-01-01T00:00:00.000Z",
+      ]);
+    } finally {
+      rmSync(memory, { recursive: true });
+    }
   });
 
   it("reads whole files and parts of them, and knows binary ones", async () => {
@@ -266,6 +285,14 @@ describe("writing", () => {
     expect(racing.filter(({ status }) => status === "fulfilled").length).toBe(1);
   });
 
+  it("moves a file over another name of the same file", async () => {
+    writeFileSync(at("a"), "content");
+    linkSync(at("a"), at("b"));
+    await files.move("a", "b", { overwrite: true });
+    expect(readdirSync(place.path)).toEqual(["b"]);
+    expect(readFileSync(at("b"), "utf8")).toBe("content");
+  });
+
   it("moves, and deletes only what it was asked to", async () => {
     bash(place.path, "mkdir -p d/e; echo 1 > d/e/f; echo 2 > g");
     expect(await code(files.move("g", "d/e/f"))).toBe("already_exists");
@@ -309,6 +336,11 @@ describe("finding", () => {
     // So large that git has no memory for it at once: one that it works on for long would be stopped on a busy machine.
     const huge = "((((a{1,100}){1,100}){1,100}){1,100}){1,100}";
     await expect(files.search(huge, { regex: true })).rejects.toMatchObject({ code: "invalid_pattern" });
+  });
+
+  it("does not search for a caller who went before it began", async () => {
+    writeFileSync(at("a.txt"), "needle\n");
+    expect(await files.search("needle", { signal: AbortSignal.abort() })).toEqual({ matches: [], truncated: true });
   });
 
   it("searches text with ignore rules, in a repository and without one", async () => {

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { type BigIntStats, constants } from "node:fs";
+import { type BigIntStats, constants, type Stats } from "node:fs";
 import { type FileHandle, link, lstat, mkdir, open, readdir, readlink, rename, rmdir, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
@@ -183,6 +183,8 @@ export class Files {
         if (taken && !overwrite) throw new FilesError("already_exists", to, `${to} exists already.`);
         if (!taken && info.isFile()) return linkThenUnlink(old.at(oldName), fresh.at(freshName));
         await rename(old.at(oldName), fresh.at(freshName));
+        // Two names of one file: the system then leaves both, and says that all went well.
+        if (taken && isSameFile(info, taken) && !isOneName(source.path, target.path)) await unlink(old.at(oldName));
       }),
     );
     return this.stat(target.path, { follow: false });
@@ -273,6 +275,13 @@ async function writeWhole(path: string, content: Buffer | string, known: BigIntS
     await handle.close();
   }
 }
+
+const isSameFile = (one: Stats, other: Stats): boolean =>
+  !one.isDirectory() && one.ino === other.ino && one.dev === other.dev && one.nlink > 1;
+
+/** To a file system that ignores case, or how an accent is written. */
+const isOneName = (one: string, other: string): boolean =>
+  one.normalize("NFC").toLowerCase() === other.normalize("NFC").toLowerCase();
 
 /** Never over a file that came in between. Where there are no hard links it is a rename. */
 async function linkThenUnlink(from: string, to: string): Promise<void> {

@@ -101,12 +101,12 @@ export async function gitDiff(
   ];
   if (staged) args.push("--cached");
   if (base !== undefined) args.push("--end-of-options", base);
-  const { status, stdout, stderr } = await git(directory, [...args, "--", ...(paths.length > 0 ? paths : ["."])], {
+  const { status, stdout, stderr, late } = await git(directory, [...args, "--", ...(paths.length > 0 ? paths : ["."])], {
     config: (await workingIn(directory)).config,
     limit: DIFF_BYTES,
   });
   // Git was stopped because it said too much.
-  if (status === null) return { diff: stdout.toString("utf8"), truncated: true };
+  if (status === null && !late) return { diff: stdout.toString("utf8"), truncated: true };
   if (base !== undefined && /bad revision|unknown revision|ambiguous argument|bad object/.test(stderr))
     throw new FilesError("invalid_pattern", base, `There is no commit ${JSON.stringify(base)} in this repository.`);
   if (status !== 0) throw failed(directory, stderr);
@@ -116,7 +116,9 @@ export async function gitDiff(
 async function workingIn(directory: string): Promise<{ prefix: string; config: [string, string][] }> {
   const tree = await workTreeOf(directory);
   if ("reason" in tree) throw failed(directory, tree.reason);
-  return { prefix: tree.prefix, config: await withoutFilters(directory) };
+  const config = await withoutFilters(directory);
+  if (config === null) throw failed(directory, "its configuration could not be read");
+  return { prefix: tree.prefix, config };
 }
 
 function failed(directory: string, stderr: string): FilesError {

@@ -108,6 +108,8 @@ function searchWith(
     };
     const timer = setTimeout(stop, TIME_MS);
     options.signal?.addEventListener("abort", stop, { once: true });
+    // Its caller went while this was prepared: that is not said again.
+    if (options.signal?.aborted) stop();
     child.stdout.setEncoding("latin1");
     child.stdout.on("data", (chunk: string) => {
       let from = 0;

@@ -6,6 +6,8 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 
 const OUTPUT_LIMIT = 256 * 1024 * 1024;
+/** Git waits for ever for the other end of a pipe, and reads one that is called `.gitignore`. */
+const TIME_MS = 30_000;
 const HARMLESS: readonly (readonly [string, string])[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", "/dev/null"],
@@ -21,12 +23,15 @@ const HARMLESS: readonly (readonly [string, string])[] = [
   ["submodule.recurse", "false"],
 ];
 
-export type GitResult = { status: number | null; stdout: Buffer; stderr: string };
+/** `late`: it was stopped because it took too long. */
+export type GitResult = { status: number | null; stdout: Buffer; stderr: string; late: boolean };
 type GitProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 export type GitOptions = {
   input?: string | Buffer;
   config?: readonly (readonly [string, string])[];
   limit?: number;
+  /** Default 30 s. */
+  time_ms?: number;
   signal?: AbortSignal;
 };
 
@@ -80,14 +85,20 @@ const started = (
   config?: readonly (readonly [string, string])[],
 ): GitProcess => spawn(program, args, { cwd, env: gitEnvironment(config), stdio: ["pipe", "pipe", "pipe"] });
 
-/** Never throws for what git says: look at `status`. null: git could not be started, was stopped, or said too much. */
+/** Never throws for what git says: look at `status`. null: git could not be started, was stopped, said too much or took too long. */
 export function git(directory: string, args: readonly string[], options: GitOptions = {}): Promise<GitResult> {
   return new Promise((resolve) => {
     const child = startGit(directory, args, options.config);
     const chunks: Buffer[] = [];
     let size = 0;
     let stderr = "";
+    let late = false;
     const stop = () => child.kill("SIGKILL");
+    const timer = setTimeout(() => {
+      late = true;
+      stderr = "it took too long";
+      stop();
+    }, options.time_ms ?? TIME_MS);
     options.signal?.addEventListener("abort", stop, { once: true });
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
@@ -98,8 +109,9 @@ export function git(directory: string, args: readonly string[], options: GitOpti
       if (stderr.length < 4096) stderr += chunk.toString("utf8");
     });
     const done = (status: number | null) => {
+      clearTimeout(timer);
       options.signal?.removeEventListener("abort", stop);
-      resolve({ status, stdout: Buffer.concat(chunks), stderr });
+      resolve({ status, stdout: Buffer.concat(chunks), stderr, late });
     };
     child.on("error", () => done(null));
     child.on("close", done);
@@ -117,10 +129,12 @@ export function zeroSeparated(output: Buffer): string[] {
 
 /**
  * Filters of the repository's configuration are programs. Commands that compare the content of files (status, diff) would run them: these settings make each of
- * them empty, which means "no filter".
+ * them empty, which means "no filter". Null: git did not say which there are, so none of these commands may be run.
  */
-export async function withoutFilters(directory: string): Promise<[string, string][]> {
-  const { stdout } = await git(directory, ["config", "--null", "--name-only", "--get-regexp", "^filter\\."]);
+export async function withoutFilters(directory: string): Promise<[string, string][] | null> {
+  const { status, stdout } = await git(directory, ["config", "--null", "--name-only", "--get-regexp", "^filter\\."]);
+  // 1: there are none.
+  if (status !== 0 && status !== 1) return null;
   const names = new Set(
     stdout
       .toString("utf8")

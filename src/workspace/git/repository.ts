@@ -13,6 +13,9 @@ import { workTreeOf } from "./work-tree.ts";
 /** A change of these in a file's attributes makes git store other bytes than the file has. */
 const CONVERTING = ["text", "eol", "crlf", "ident", "filter", "working-tree-encoding"];
 
+/** A scan asks once for each level of directories: without a pause it would wait as often. */
+const PAUSE_MS = 5 * 60_000;
+
 export class Repository {
   /** The directory in which git runs: the workspace, or a repository nested in it. */
   readonly directory: string;
@@ -27,6 +30,8 @@ export class Repository {
   #asked: Index | null = null;
   #converted: Set<string> | "all" = new Set();
   readonly #distrusted: string[] = [];
+  /** Git could not say in time what it ignores: it is not asked again before this moment. */
+  #askAgainAt = 0;
 
   private constructor(directory: string, facts: { gitDir: string; prefix: string; format: string; ignoresAll: boolean }) {
     this.directory = directory;
@@ -107,12 +112,13 @@ export class Repository {
 
   /** Which of these existing paths are ignored. When the workspace itself lies in an ignored directory, nothing in it is. */
   async ignored(paths: readonly string[]): Promise<Set<string>> {
-    if (paths.length === 0 || this.#ignoresAll) return new Set();
+    if (paths.length === 0 || this.#ignoresAll || performance.now() < this.#askAgainAt) return new Set();
     const input = Buffer.from(paths.map((path) => `./${path}\0`).join(""), "latin1");
     this.#readIndex();
     // Git compares every path with the whole index, which takes seconds for thousands: we know the index and do it ourselves.
     const known = this.#index ? ["--no-index"] : [];
-    const { stdout } = await git(this.directory, ["check-ignore", ...known, "-z", "--stdin"], { input });
+    const { stdout, late } = await git(this.directory, ["check-ignore", ...known, "-z", "--stdin"], { input });
+    if (late) this.#askAgainAt = performance.now() + PAUSE_MS;
     const answer = zeroSeparated(stdout).map((path) => path.slice(2));
     return new Set(answer.filter((path) => !this.isTracked(path) && !this.holdsTracked(path)));
   }
