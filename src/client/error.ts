@@ -3,7 +3,14 @@ import type { ProblemCode } from "../schema/problem-codes.ts";
 import type { Problem } from "../schema/session.ts";
 
 /** What the client finds out by itself. */
-export type ClientErrorCode = "unreachable" | "aborted" | "bad_answer" | "no_daemon" | "no_token" | "stream_ended";
+export type ClientErrorCode =
+  | "unreachable"
+  | "aborted"
+  | "bad_answer"
+  | "no_daemon"
+  | "no_token"
+  | "stream_ended"
+  | "message_removed";
 
 /** Everything `code` can be. A daemon that is newer than the client may know more: keep a default branch. */
 export type DragomanErrorCode = ClientErrorCode | ProblemCode;

@@ -30,7 +30,7 @@ import { SessionFiles } from "./session-files.ts";
 import type { SessionSocket, SocketOptions } from "./session-socket.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
 import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
-import { type TurnOutcome, turnOutcome } from "./turn-outcome.ts";
+import type { TurnOutcome } from "./turn-outcome.ts";
 
 export type { EventsPage, PageOptions } from "./event-pages.ts";
 export type { TurnOutcome } from "./turn-outcome.ts";
@@ -144,18 +144,38 @@ export class SessionHandle {
   /** Sends and waits for the end of the turn. Permissions must be answered elsewhere meanwhile, for example with `on("permission", …)`. */
   async prompt(message: string, options: SendOptions & { onEvent?: (event: UniversalEvent) => void } = {}): Promise<TurnOutcome> {
     const { last_sequence } = await this.get(options.signal);
-    const { turn_id } = await this.send(message, options);
-    return this.outcome(turn_id, { after: last_sequence, ...options });
+    const { turn_id, message_id } = await this.send(message, options);
+    const after = options.idempotencyKey === undefined ? last_sequence : await this.#queuedAt(message_id, last_sequence, options);
+    return this.outcome(turn_id, { after, message_id, ...options });
   }
 
-  /** Waits for the end of a turn that was started after the given sequence. */
+  /** A message that was sent before, under the same key, may be long done: the event before the one that reported it. */
+  async #queuedAt(messageId: string, last: number, { signal }: { signal?: AbortSignal | undefined }): Promise<number> {
+    for (let before = last + 1, more = true; more; ) {
+      const page = await this.page({ before, types: ["message.queued"], order: "desc", limit: 1000, signal });
+      const found = page.events.find(({ type, data }) => type === "message.queued" && data.message_id === messageId);
+      if (found) return found.sequence - 1;
+      [before, more] = [page.next, page.has_more];
+    }
+    return last;
+  }
+
+  /** Waits for the end of a turn that was started after the given sequence. `message_removed`: its message was taken out of the queue, so there will be none. */
   async outcome(
     turnId: string,
-    options: { after?: number; signal?: AbortSignal | undefined; onEvent?: (event: UniversalEvent) => void } = {},
+    options: {
+      after?: number;
+      /** The message of the turn, where it was queued before `after`. */
+      message_id?: string;
+      signal?: AbortSignal | undefined;
+      onEvent?: (event: UniversalEvent) => void;
+    } = {},
   ): Promise<TurnOutcome> {
     try {
+      // Loaded on use, with the fold of items it needs.
+      const { turnOutcome } = await import("./turn-outcome.ts");
       const events = this.events({ after: options.after ?? 0, signal: options.signal });
-      return await turnOutcome(turnId, events, options.onEvent);
+      return await turnOutcome({ turn_id: turnId, message_id: options.message_id }, events, options.onEvent);
     } catch (error) {
       if (options.signal?.aborted)
         throw new DragomanError("aborted", "Waiting for the turn was aborted; the turn itself goes on.", { cause: error });

@@ -21,6 +21,8 @@ export type Watched = Answering & {
 
 type Asked = { kind: "permission"; data: PermissionData } | { kind: "question"; data: QuestionData };
 
+const idOf = (asked: Asked): string => (asked.kind === "permission" ? asked.data.permission_id : asked.data.question_id);
+
 export class SessionWatch {
   readonly #session: Watched;
   readonly #listeners: { [K in keyof SessionListeners]: Set<SessionListeners[K]> } = {
@@ -30,6 +32,8 @@ export class SessionWatch {
     error: new Set(),
   };
   #watching: AbortController | null = null;
+  /** What waits for an answer, for listeners that come later. */
+  readonly #open = new Map<string, Asked>();
 
   constructor(session: Watched) {
     this.#session = session;
@@ -40,6 +44,14 @@ export class SessionWatch {
     if (!this.#watching) {
       this.#watching = new AbortController();
       void this.#watch(this.#watching);
+    } else if (name === "permission" || name === "question") {
+      // As every call: after this method has returned.
+      const waiting = [...this.#open.values()].filter(({ kind }) => kind === name);
+      for (const asked of waiting)
+        queueMicrotask(() => {
+          if (this.#listeners[name].has(listener) && this.#open.get(idOf(asked)) === asked)
+            this.#callOne(listener as (value: unknown) => unknown, this.#request(asked));
+        });
     }
     return () => void this.#listeners[name].delete(listener);
   }
@@ -47,6 +59,7 @@ export class SessionWatch {
   close(): void {
     this.#watching?.abort();
     this.#watching = null;
+    this.#open.clear();
   }
 
   async #watch(control: AbortController): Promise<void> {
@@ -59,25 +72,37 @@ export class SessionWatch {
         this.#call("event", event);
         if (event.type === "permission.requested") this.#tell({ kind: "permission", data: event.data });
         else if (event.type === "question.requested") this.#tell({ kind: "question", data: event.data });
+        else if (event.type === "permission.resolved") this.#open.delete(event.data.permission_id);
+        else if (event.type === "question.resolved") this.#open.delete(event.data.question_id);
       }
     } catch (error) {
       if (!signal.aborted) this.#fault(error);
     }
-    if (this.#watching === control) this.#watching = null;
+    if (this.#watching === control) this.close();
   }
 
   #tell(asked: Asked): void {
-    if (asked.kind === "permission") this.#call("permission", permissionRequest(this.#session, asked.data));
-    else this.#call("question", questionRequest(this.#session, asked.data));
+    this.#open.set(idOf(asked), asked);
+    // A copy: a listener that is added by one of them gets the request as one of those that wait.
+    for (const listener of [...this.#listeners[asked.kind]] as ((value: unknown) => unknown)[])
+      this.#callOne(listener, this.#request(asked));
+  }
+
+  #request(asked: Asked): PermissionRequest | QuestionRequest {
+    return asked.kind === "permission"
+      ? permissionRequest(this.#session, asked.data)
+      : questionRequest(this.#session, asked.data);
   }
 
   #call<K extends keyof SessionListeners>(name: K, value: Parameters<SessionListeners[K]>[0]): void {
-    for (const listener of this.#listeners[name] as Set<(value: unknown) => unknown>) {
-      try {
-        Promise.resolve(listener(value)).catch((error: unknown) => this.#fault(error));
-      } catch (error) {
-        this.#fault(error);
-      }
+    for (const listener of this.#listeners[name] as Set<(value: unknown) => unknown>) this.#callOne(listener, value);
+  }
+
+  #callOne(listener: (value: unknown) => unknown, value: unknown): void {
+    try {
+      Promise.resolve(listener(value)).catch((error: unknown) => this.#fault(error));
+    } catch (error) {
+      this.#fault(error);
     }
   }
 

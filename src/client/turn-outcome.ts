@@ -16,19 +16,41 @@ export type TurnOutcome = {
   error: string | null;
 };
 
-/** Reads to the end of the turn. Throws `stream_ended` when the events end before it does. */
+export type TurnWanted = {
+  turn_id: string;
+  /** The message it begins with; without it, known when the events report that it was queued. */
+  message_id?: string | undefined;
+};
+
+/**
+ * Reads to the end of the turn, or of the one its message was steered into. Throws `stream_ended` when the events end before it does, and `message_removed` when somebody
+ * took the message out of the queue.
+ */
 export async function turnOutcome(
-  turnId: string,
+  wanted: TurnWanted,
   events: AsyncIterable<UniversalEvent>,
   onEvent: (event: UniversalEvent) => void = () => {},
 ): Promise<TurnOutcome> {
   const fold = new ItemProjection();
+  let { turn_id: turnId, message_id: messageId } = wanted;
   let error: string | null = null;
   for await (const event of events) {
     onEvent(event);
     fold.apply(event);
     if (event.type === "error") error = event.data.message;
-    if (event.type !== "turn.ended" || event.data.turn_id !== turnId) continue;
+    if (event.type === "message.queued" && event.data.turn_id === turnId) messageId ??= event.data.message_id;
+    if (event.type === "message.removed" && event.data.message_id === messageId) {
+      const { reason, turn_id } = event.data;
+      if (reason === "steered") turnId = turn_id ?? turnId;
+      else if (reason !== "session_ended")
+        throw new DragomanError("message_removed", "The message was removed from the queue before its turn began.");
+    }
+    if (event.type !== "turn.ended") continue;
+    if (event.data.turn_id !== turnId) {
+      // What went wrong in the turn before is not the fault of this one.
+      error = null;
+      continue;
+    }
     const items = fold.items().filter((item) => item.turn_id === turnId);
     const { stop_reason, error_code, usage } = event.data;
     return {

@@ -97,9 +97,13 @@ class Session:
         on_event: Callable[[types.UniversalEvent], None] = lambda _: None,
         on_permission: Optional[Callable[[types.UniversalEvent], Literal["once", "always", "reject"]]] = None,
     ) -> TurnOutcome:
-        """Sends, and waits for the end of the turn. Permissions are answered by ``on_permission``, or elsewhere meanwhile."""
+        """
+        Sends, and waits for the end of the turn, or of the one the message was steered into. Permissions are answered by ``on_permission``, or elsewhere
+        meanwhile. Raises ``message_removed`` when somebody took the message out of the queue.
+        """
         after = self.get()["last_sequence"]
-        turn_id = self.send(message)["turn_id"]
+        sent = self.send(message)
+        turn_id = sent["turn_id"]
         outcome: Optional[TurnOutcome] = None
         items: list[types.Item] = []
         error: Optional[str] = None
@@ -110,11 +114,20 @@ class Session:
                 self.reply_permission(data["permission_id"], on_permission(event), data["metadata"].get("input_hash"))
             elif event["type"] == "error":
                 error = data["message"]
-            elif event["type"] == "item.completed" and data["item"]["turn_id"] == turn_id:
+            elif event["type"] == "message.removed" and data["message_id"] == sent["message_id"]:
+                if data["reason"] == "steered":
+                    turn_id = data.get("turn_id", turn_id)
+                elif data["reason"] != "session_ended":
+                    raise DragomanError("message_removed", "The message was removed from the queue before its turn began.")
+            elif event["type"] == "item.completed":
                 items.append(data["item"])
             elif event["type"] == "turn.ended" and data["turn_id"] == turn_id:
-                outcome = TurnOutcome(turn_id, data["stop_reason"], _final_text(items), error, items)
+                own = [item for item in items if item["turn_id"] == turn_id]
+                outcome = TurnOutcome(turn_id, data["stop_reason"], _final_text(own), error, own)
                 break
+            elif event["type"] == "turn.ended":
+                # What went wrong in the turn before is not the fault of this one.
+                error = None
         if outcome is None:
             raise DragomanError("stream_ended", error or "The session ended before the turn did.")
         return outcome

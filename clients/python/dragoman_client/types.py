@@ -458,6 +458,8 @@ class Session(TypedDict):
     pending: "SessionPending"
     #: Tokens and cost.
     usage: Optional["SessionUsage"]
+    #: The error that ended its last turn, or came after it.
+    last_error: Optional["SessionLastError"]
     #: Id of the session it branched off from; null: none.
     forked_from: Optional[str]
     #: the session whose agent started this one, for a part of its work
@@ -507,6 +509,17 @@ class SessionUsage(TypedDict):
     context_used: NotRequired[float]
     #: Tokens that fit into the model's context.
     context_window: NotRequired[float]
+
+
+class SessionLastError(TypedDict):
+    """The error that ended its last turn, or came after it."""
+
+    #: The same fault has the same code, whatever the agent.
+    code: Literal["provider_auth", "api_error", "context_overflow", "output_length", "aborted", "rate_limit", "max_turns", "max_budget", "execution_error", "unknown"]
+    #: A sentence for people; of a long one the beginning.
+    message: str
+    #: When it was reported: RFC 3339, UTC.
+    time: str
 
 
 class SessionEnded(TypedDict):
@@ -2749,6 +2762,8 @@ class SessionSnapshotFacts(TypedDict):
     usage_told: bool
     #: What the agent last said about itself.
     config: "SessionSnapshotFactsConfig"
+    #: The error that ended its last turn, or came after it.
+    last_error: NotRequired[Optional["SessionLastError"]]
     #: How the session ended.
     ended: Optional["SessionEnded"]
 

@@ -81,6 +81,22 @@ class ClientTest(unittest.TestCase):
 
         self.assertEqual(session.prompt("question", on_event=answer).text, "You chose Blue; Cheese.")
 
+    def test_a_message_that_is_removed_or_comes_after_a_failed_turn(self) -> None:
+        session = self.client.create_session("mock")
+
+        def take_back(event: Any) -> None:
+            if event["type"] == "message.queued" and event["data"]["text"] == "say never":
+                session._http.request("DELETE", f"/v1/sessions/{session.id}/queue/{event['data']['message_id']}")
+
+        session.send("hang")
+        with self.assertRaises(DragomanError) as caught:
+            session.prompt("say never", on_event=take_back)
+        self.assertEqual(caught.exception.code, "message_removed")
+        session.interrupt()
+        session.send("error api_error")
+        outcome = session.prompt("say well again")
+        self.assertEqual((outcome.stop_reason, outcome.text, outcome.error), ("end_turn", "well again", None))
+
     def test_says_what_went_wrong(self) -> None:
         with self.assertRaises(DragomanError) as caught:
             self.client.session("sess_nobody").get()
