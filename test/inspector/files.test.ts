@@ -43,6 +43,35 @@ describe.skipIf(!hasBrowser)("files and artifacts of a session", () => {
     expect(world.faults).toEqual([]);
   });
 
+  it("walks through the tree by keyboard: one stop for Tab, arrows for the rest", async () => {
+    const session = await world.api.createSession({ agent: "mock", directory, title: "Keys" });
+    const page = await world.window(at(session));
+    await openDrawer(page);
+    await page.getByRole("tab", { name: "Files" }).click();
+    const tree = page.getByRole("tree", { name: "Files" });
+    const focused = (name: string): Promise<void> => tree.locator(`[role="treeitem"]:focus`, { hasText: name }).waitFor();
+    await tree.getByRole("treeitem", { name: "src" }).waitFor();
+    expect(await tree.locator('[role="treeitem"][tabindex="0"]').count()).toBe(1);
+    await tree.getByRole("treeitem", { name: "src" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await tree.getByRole("treeitem", { name: "main.ts" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await focused("deep");
+    await page.keyboard.press("ArrowDown");
+    await focused("main.ts");
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "File src/main.ts" }).waitFor();
+    await page.keyboard.press("ArrowLeft");
+    await focused("src");
+    await page.keyboard.press("ArrowLeft");
+    await tree.getByRole("treeitem", { name: "main.ts" }).waitFor({ state: "detached" });
+    await page.keyboard.press("End");
+    await focused("README.md");
+    await page.keyboard.press("Home");
+    await focused("src");
+    expect(world.faults).toEqual([]);
+  });
+
   it("completes @path in the composer", async () => {
     const session = await world.api.createSession({ agent: "mock", directory, title: "Paths" });
     const page = await world.window(at(session));

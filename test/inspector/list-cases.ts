@@ -34,6 +34,22 @@ export function listCases(world: World): void {
     await list.getByText("Filed session").waitFor();
   });
 
+  it("shows in the list that a turn failed and why, until the next one", async () => {
+    const session = await world.session("Failing session");
+    const page = await world.window("/");
+    await showOnly(page, "All");
+    await session.prompt("error rate_limit");
+    const row = page.locator(".session-item", { hasText: "Failing session" });
+    await row.locator(".dot.failed").waitFor();
+    const why = (await session.get()).last_error?.message ?? "no error";
+    await row.getByText(why).waitFor();
+    await page.reload();
+    await row.getByText(why).waitFor();
+    await session.prompt("say well again");
+    await row.getByText("well again").waitFor();
+    await row.locator(".dot.failed").waitFor({ state: "detached" });
+  });
+
   it("shows the newest sessions while older ones are still read", async () => {
     await world.session("Newest session");
     const page = await world.otherWindow("/");

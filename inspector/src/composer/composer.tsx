@@ -6,17 +6,14 @@ import type { Session } from "../../../src/schema/session.ts";
 import type { QueuedMessage } from "../../../src/schema/snapshot.ts";
 import { usePathMenu } from "../files/path-menu.tsx";
 import { forkAndOpen } from "../sessions/session-actions.tsx";
-import { failedStart } from "../start/failed-start.ts";
 import { agentOf, agents, can } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
-import { putOut, takeBack, taken } from "../state/outbox.ts";
+import { returnedTo, sendMessage, takeReturned } from "../state/send-message.ts";
 import { link, sessions } from "../state/sessions.ts";
 import { useSignal, useStore } from "../state/store.ts";
-import { uniqueId } from "../ui/browser.ts";
 import { Button, Notice } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
-import { toInput } from "./attachments.ts";
 import { draftOf, keepDraft } from "./drafts.ts";
 import { focusUnlessTyping } from "./focus.ts";
 import { Queue, waitingOf } from "./queue.tsx";
@@ -49,43 +46,30 @@ export function Composer({ row, config, queue }: { row: Session; config: ConfigC
   useEffect(() => keepDraft(row.session_id, text), [text, row.session_id]);
 
   useEffect(() => focusUnlessTyping(area.current), []);
-  const failed = useSignal(sessions.changed, () => failedStart.get(row.session_id));
-  // The first message was not taken: its words come back.
-  useEffect(() => {
-    if (!failed) return;
-    failedStart.delete(row.session_id);
-    setFault(failed.detail);
-    setText((now) => now || failed.text);
-  }, [failed, row.session_id]);
   const reached = useStore(link).state === "live";
   // What could not be reached a moment ago is no news any more.
   useEffect(() => {
     if (reached) setFault(null);
   }, [reached]);
+  const failed = useSignal(sessions.changed, () => returnedTo(row.session_id));
+  // A message was not taken: its words come back, before what was written since.
+  useEffect(() => {
+    if (!failed) return;
+    takeReturned(row.session_id);
+    setFault(failed.detail);
+    setText((now) => (now === "" ? failed.text : `${failed.text}\n\n${now}`));
+    setFiles((now) => [...failed.files, ...now]);
+  }, [failed, row.session_id, setFiles]);
 
   const handle = daemon.session(row.session_id);
   const send = async (when: "queue" | "steer"): Promise<void> => {
     if (text.trim() === "" && files.length === 0) return;
-    const [message, attachments, key] = [text, files, uniqueId()];
     setFault(null);
     setText("");
     setFiles([]);
+    const command = choosesCommand(text, config.commands ?? []);
     // What waits behind a running turn is shown in the queue; what can begin is shown at once.
-    if (!busy) putOut({ key, session_id: row.session_id, text: message, files: attachments.map(({ name }) => name) });
-    try {
-      const accepted = await handle.send(message, {
-        command: choosesCommand(message, config.commands ?? []),
-        when_busy: when,
-        idempotencyKey: key,
-        ...(attachments.length > 0 ? { attachments: attachments.map(toInput) } : {}),
-      });
-      taken(key, accepted);
-    } catch (error) {
-      takeBack(key);
-      setFault(problemText(error));
-      setText((now) => now || message);
-      setFiles((now) => (now.length > 0 ? now : attachments));
-    }
+    await sendMessage(row.session_id, { text, files, when, command }, !busy);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (event.nativeEvent.isComposing || menu.onKeyDown(event) || paths.onKeyDown(event)) return;

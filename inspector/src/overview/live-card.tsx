@@ -5,7 +5,7 @@ import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { RequestCards } from "../requests/request-cards.tsx";
 import { titleOf } from "../sessions/session-row.tsx";
 import { StatusTag } from "../sessions/status.tsx";
-import { useLastLine } from "../sessions/use-last-line.ts";
+import { useShownLine } from "../sessions/use-last-line.ts";
 import { agentName, agents } from "../state/agents.ts";
 import { hrefOf } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -14,7 +14,7 @@ import { ago, baseName } from "../ui/format.ts";
 
 export const LiveCard = memo(function LiveCard({ row, now }: { row: Session; now: number }) {
   const name = agentName(useStore(agents), row.agent);
-  const line = useLastLine(row.session_id);
+  const line = useShownLine(row);
   return (
     <article className="live-card" aria-label={titleOf(row)}>
       <a className="live-head" href={hrefOf({ page: "session", id: row.session_id })}>
@@ -26,8 +26,8 @@ export const LiveCard = memo(function LiveCard({ row, now }: { row: Session; now
       </a>
       {row.status !== "waiting" && (
         <p className="live-line">
-          {line?.by === "user" && <span className="dim">You: </span>}
-          <bdi>{line ? visibleLine(line.text) : "\u00a0"}</bdi>
+          {line?.byUser && <span className="dim">You: </span>}
+          <bdi>{visibleLine(line?.text ?? "\u00a0")}</bdi>
         </p>
       )}
       <p className="live-facts dim">

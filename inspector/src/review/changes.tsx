@@ -133,7 +133,7 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
       <ol className="checkpoints" aria-label="Checkpoints">
         {list.checkpoints.toReversed().map((each) => (
           <li key={`${each.checkpoint_id} ${each.sequence}`}>
-            <span className="dim">{clock(each.created_at)}</span>
+            <span className="dim">{clock(each.reached_at ?? each.created_at)}</span>
             <span>
               {visibleLine(each.label)} {each.tool_name !== null && <code>{visibleLine(each.tool_name)}</code>}
             </span>

@@ -8,7 +8,7 @@ import { ago, baseName } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
 import { leaveSidebar } from "./sidebar-toggle.tsx";
 import { StatusDot, statusWord } from "./status.tsx";
-import { useLastLine } from "./use-last-line.ts";
+import { useShownLine } from "./use-last-line.ts";
 
 type Props = {
   row: Session;
@@ -77,8 +77,7 @@ export const SessionRow = memo(function SessionRow(props: Props) {
 });
 
 function Second({ row }: { row: Session }) {
-  const line = useLastLine(row.session_id);
-  const said = row.pending.permissions > 0 ? (line?.asked ?? line?.text) : line?.text;
+  const line = useShownLine(row);
   return (
     <span className="session-meta">
       {row.tags.map((tag) => (
@@ -96,8 +95,8 @@ function Second({ row }: { row: Session }) {
       )}
       <span className="session-line" title={visibleLine(row.directory)}>
         {row.queued > 0 && `${row.queued} queued · `}
-        {line?.by === "user" && "You: "}
-        <bdi>{visibleLine(said ?? baseName(row.directory))}</bdi>
+        {line?.byUser && "You: "}
+        <bdi>{visibleLine(line?.text ?? baseName(row.directory))}</bdi>
       </span>
     </span>
   );

@@ -1,5 +1,6 @@
 // A session's status as a dot and as a word.
 import type { Session } from "../../../src/schema/session.ts";
+import { failureOf } from "../../../src/schema/session-failure.ts";
 
 const WORDS = {
   starting: "starting",
@@ -10,9 +11,12 @@ const WORDS = {
   ended: "ended",
 } as const;
 
-export const statusWord = (row: Session): string => (row.ended?.reason === "error" ? "ended with an error" : WORDS[row.status]);
+export const statusWord = (row: Session): string => {
+  if (row.ended?.reason === "error") return "ended with an error";
+  return failureOf(row) ? "failed" : WORDS[row.status];
+};
 
-const toneOf = (row: Session): string => (row.ended?.reason === "error" ? "failed" : row.status);
+const toneOf = (row: Session): string => (row.ended?.reason === "error" || failureOf(row) ? "failed" : row.status);
 
 export const StatusDot = ({ row }: { row: Session }) => (
   <span className={`dot ${toneOf(row)}`} title={statusWord(row)} aria-hidden="true" />

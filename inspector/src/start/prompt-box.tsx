@@ -4,24 +4,21 @@ import type { PermissionMode } from "../../../src/schema/event-data.ts";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { hasSignIn } from "../agents/agent-actions.tsx";
 import { AttachmentList } from "../composer/attachment-list.tsx";
-import { type Attached, toInput } from "../composer/attachments.ts";
 import { AttachButton, useAttached } from "../composer/use-attached.tsx";
 import { useGrowing } from "../composer/use-growing.ts";
 import { agentOf, agents, readAgents } from "../state/agents.ts";
 import { daemon, problemText } from "../state/daemon.ts";
 import { useOffer } from "../state/offer.ts";
-import { putOut, takeBack, taken } from "../state/outbox.ts";
 import { prefer, preferences } from "../state/preferences.ts";
 import { go } from "../state/route.ts";
+import { sendMessage } from "../state/send-message.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal, useStore } from "../state/store.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
-import { uniqueId } from "../ui/browser.ts";
 import { Choice } from "../ui/choice.tsx";
 import { Button, Notice, Spinner } from "../ui/controls.tsx";
 import { baseName } from "../ui/format.ts";
 import { Icon } from "../ui/icons.tsx";
-import { failedStart } from "./failed-start.ts";
 import { MoreOptions } from "./more-options.tsx";
 import { emptyForm, type Form, firstAgent, isReady, offeredModes, recentDirectories, requestOf } from "./new-session-form.ts";
 import { useDirectories } from "./use-directories.ts";
@@ -61,7 +58,8 @@ export function PromptBox() {
       const handle = await daemon.createSession(requestOf(form));
       sessions.accept(await handle.get());
       prefer({ agent: form.agent });
-      begin(handle.id, text, files);
+      // Not waited for: the session is open by then, and shows the message.
+      void sendMessage(handle.id, { text, files }, true);
       setText("");
       change({ title: "" });
       go({ page: "session", id: handle.id });
@@ -179,21 +177,4 @@ export function PromptBox() {
       </div>
     </section>
   );
-}
-
-/** Not waited for: the session is open by then, and shows the message. */
-function begin(id: string, text: string, files: readonly Attached[]): void {
-  const key = uniqueId();
-  putOut({ key, session_id: id, text, files: files.map(({ name }) => name) });
-  daemon
-    .session(id)
-    .send(text, { idempotencyKey: key, ...(files.length > 0 ? { attachments: files.map(toInput) } : {}) })
-    .then(
-      (accepted) => taken(key, accepted),
-      (error: unknown) => {
-        takeBack(key);
-        failedStart.set(id, { text, detail: problemText(error) });
-        sessions.changed.flush();
-      },
-    );
 }

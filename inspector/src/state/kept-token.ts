@@ -6,6 +6,10 @@ import { Dragoman, type MintedToken } from "../../../src/client/dragoman.ts";
 import { DragomanError } from "../../../src/client/error.ts";
 
 const SHORTEST_WAIT_MS = 500;
+/** A browser's timer counts at most 24 days, and fires at once when it should count more. */
+const LONGEST_WAIT_MS = 6 * 3_600_000;
+/** A token that was just renewed is not over, whatever this machine's clock says. */
+const WRONG_CLOCK_WAIT_MS = 60_000;
 
 type Held = { token: string; expires_at: string };
 
@@ -15,6 +19,8 @@ export class KeptToken {
   readonly #plain: Dragoman;
   #held: Held | null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The last renewal worked. */
+  #renewed = false;
 
   constructor(url: string, key: string) {
     this.#key = key;
@@ -48,7 +54,8 @@ export class KeptToken {
     clearTimeout(this.#timer);
     if (!this.#held) return;
     const left = Date.parse(this.#held.expires_at) - Date.now();
-    this.#timer = setTimeout(() => void this.#renew(), Math.max(SHORTEST_WAIT_MS, left / 2));
+    const shortest = left <= 0 && this.#renewed ? WRONG_CLOCK_WAIT_MS : SHORTEST_WAIT_MS;
+    this.#timer = setTimeout(() => void this.#renew(), Math.min(LONGEST_WAIT_MS, Math.max(shortest, left / 2)));
   }
 
   #read(): Held | null {
@@ -75,8 +82,10 @@ export class KeptToken {
     if (!this.#held) return;
     try {
       const { expires_at } = await this.#plain.renew();
+      this.#renewed = true;
       if (this.#held) this.#keep({ ...this.#held, expires_at });
     } catch (error) {
+      this.#renewed = false;
       if (error instanceof DragomanError && error.status === 401) return this.forget();
       this.schedule();
     }

@@ -35,7 +35,15 @@ export class OtherDaemon {
     this.url = url;
     this.name = new URL(url).host;
     this.#token = new KeptToken(url, `dragoman.token ${url}`);
-    this.#client = new Dragoman({ url, token: this.#token.get });
+    this.#client = new Dragoman({ url, token: this.#token.get, fetch: (input, init) => this.#fetch(input, init) });
+  }
+
+  /** The list is read when the stream is open, not before: nothing happens between them, and a machine that sleeps now is found when it wakes. */
+  async #fetch(input: Parameters<typeof fetch>[0], init: Parameters<typeof fetch>[1]): Promise<Response> {
+    const response = await fetch(input, init);
+    const signal = this.#following?.signal;
+    if (signal && response.ok && String(input).startsWith(`${this.url}/v1/events/sse`)) void this.#read(signal);
+    return response;
   }
 
   /** A link as `dragoman open` prints it there, or a token of that daemon. Throws. */
@@ -69,14 +77,12 @@ export class OtherDaemon {
     const { signal } = following;
     this.state.set({ state: "connecting" });
     try {
-      await this.#read(signal);
       const stream = this.#client.events({
         signal,
         kinds: ["session"],
-        onState: (state) =>
-          state.state === "live"
-            ? void this.#read(signal).catch(() => {})
-            : this.state.set({ state: "failed", detail: state.reason }),
+        onState: (state) => {
+          if (state.state === "reconnecting") this.state.set({ state: "failed", detail: state.reason });
+        },
       });
       for await (const { event } of stream) if (CHANGES_LIST.test(event.type)) this.#readSoon(signal);
     } catch (error) {
@@ -87,15 +93,20 @@ export class OtherDaemon {
   }
 
   async #read(signal: AbortSignal): Promise<void> {
-    const { sessions } = await this.#client.sessions({ limit: PAGE, order: "updated" }, signal);
-    this.sessions.set(sessions);
-    this.state.set({ state: "live" });
+    try {
+      const { sessions } = await this.#client.sessions({ limit: PAGE, order: "updated" }, signal);
+      if (signal.aborted) return;
+      this.sessions.set(sessions);
+      this.state.set({ state: "live" });
+    } catch (error) {
+      if (!signal.aborted) this.state.set({ state: "failed", detail: problemText(error) });
+    }
   }
 
   #readSoon(signal: AbortSignal): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      void this.#read(signal).catch(() => {});
+      void this.#read(signal);
     }, REFRESH_MS);
   }
 }

@@ -23,8 +23,10 @@ export type Waiting = { session_id: string; at: string } & (
 
 const LIST_PAGE = 500;
 const REFRESH_MS = 120;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
 /** Events after which the session's row is read again: they change what the list shows in ways only the daemon knows. */
-const CHANGES_ROW = /^(session|turn|message|permission|question|config|usage)\./;
+const CHANGES_ROW = /^(error$|(session|turn|message|permission|question|config|usage)\.)/;
 const CHANGES_REQUESTS = /^(permission|question)\./;
 
 export const link = new Store<Link>({ state: "connecting" });
@@ -44,6 +46,8 @@ class Sessions {
   #list: Session[] = [];
   #requests: Waiting[] = [];
   #loaded = false;
+  /** Counts openings and losses of the stream: what was begun for one of them does not speak for the next. */
+  #connections = 0;
   /** Called after every (re)connection, when the list is fresh. */
   readonly caughtUp = new Signal();
 
@@ -70,7 +74,11 @@ class Sessions {
           signal,
           kinds: ["session"],
           ...(this.#cursor === undefined ? {} : { after: this.#cursor }),
-          onState: (state) => state.state === "reconnecting" && link.set(state),
+          onState: (state) => {
+            if (state.state !== "reconnecting") return;
+            this.#connections++;
+            link.set(state);
+          },
         });
         for await (const { cursor, event } of stream) {
           this.#cursor = cursor;
@@ -92,17 +100,29 @@ class Sessions {
 
   async #opened(signal: AbortSignal): Promise<void> {
     const again = link.get().state === "reconnecting";
-    try {
-      await this.reload(signal);
-      if (access.get().state !== "known") await readAccess();
-      link.set({ state: "live", again });
-      this.caughtUp.flush();
-    } catch (error) {
-      if (!signal.aborted) listFault.set(problemText(error));
+    const connection = ++this.#connections;
+    const isOver = (): boolean => signal.aborted || connection !== this.#connections;
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      try {
+        await this.reload(signal);
+        if (access.get().state !== "known") await readAccess();
+        if (isOver()) return;
+        link.set({ state: "live", again });
+        return this.caughtUp.flush();
+      } catch (error) {
+        if (isOver()) return;
+        listFault.set(problemText(error));
+        if (error instanceof DragomanError && (error.status === 401 || error.status === 403)) return;
+      }
+      // The stream is open, so nothing else would ask for the list again.
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      if (isOver()) return;
     }
   }
 
   async reload(signal?: AbortSignal): Promise<void> {
+    // What begins from here on may be missing in the list, and is no less there.
+    const known = [...this.#rows.keys()];
     const rows: Session[] = [];
     let before: string | undefined;
     do {
@@ -119,8 +139,8 @@ class Sessions {
       if (before !== undefined && !this.#loaded) this.#show();
     } while (before !== undefined);
     const there = new Set(rows.map((row) => row.session_id));
-    for (const id of [...this.#rows.keys()]) if (!there.has(id)) this.#forget(id);
-    await Promise.all(rows.filter(waits).map((row) => this.#readState(row.session_id, signal)));
+    for (const id of known) if (!there.has(id)) this.#forget(id);
+    await Promise.all(rows.filter(waits).map((row) => this.#readWaiting(row.session_id, signal)));
     // What was asked since the list was made stays.
     for (const row of rows)
       if (!waits(row) && (this.#states.get(row.session_id)?.sequence ?? 0) <= row.last_sequence)
@@ -161,6 +181,16 @@ class Sessions {
     if (!CHANGES_REQUESTS.test(event.type)) return;
     this.#late.get(event.session_id)?.push(event);
     this.#keep(event.session_id, this.#states.get(event.session_id) ?? new SessionProjection(), [event]);
+  }
+
+  /** One that was removed since the list was made, or cannot be read, is not in the way of the others. */
+  async #readWaiting(id: string, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#readState(id, signal);
+    } catch (error) {
+      if (!(error instanceof DragomanError) || error.status === 0) throw error;
+      if (error.code === "session_not_found") this.#forget(id);
+    }
   }
 
   async #readState(id: string, signal?: AbortSignal): Promise<void> {

@@ -44,6 +44,8 @@ export type Turn = {
 };
 export type Task = {
   task_id: string;
+  /** A command or a terminal of a person, or a command of the agent. */
+  by: "person" | "agent";
   title: string;
   status: string;
   output: string;
@@ -65,6 +67,14 @@ export type Entry = { key: string; sequence: number } & EntryState;
 
 /** A stretch of the past: items in their present state, with the sequences of their starts, and all other events of the stretch. */
 export type PastPage = { items: readonly Item[]; sequences: readonly number[]; events: readonly UniversalEvent[] };
+
+/** Of a task only its start says what it is. */
+function joined(before: Entry, known: Entry): Entry {
+  const { sequence } = before;
+  if (before.kind !== "task" || known.kind !== "task") return { ...known, sequence };
+  const { title, by, output } = before.task;
+  return { ...known, sequence, task: { ...known.task, title, by, output: output + known.task.output } };
+}
 
 export class TranscriptFold {
   readonly #items = new ItemProjection();
@@ -126,7 +136,7 @@ export class TranscriptFold {
     });
     for (const [key, entry] of older.#entries) {
       const known = this.#entries.get(key);
-      this.#entries.set(key, known ? { ...known, sequence: entry.sequence } : entry);
+      this.#entries.set(key, known ? joined(entry, known) : entry);
     }
     for (const item of older.items())
       if (!this.#items.has(item.item_id) && this.#entries.get(item.item_id)?.kind === "item") this.#items.add(item);
@@ -292,9 +302,15 @@ export class TranscriptFold {
       known?.kind === "task"
         ? { ...known.task }
         : // The session's own stream does not show when it begins: until its end it counts as running.
-          { task_id: event.data.task_id, title: event.data.task_id, status: "running", output: "", exit_code: null, error: null };
-    if (event.type === "task.spawned")
-      task.title = event.data.title ?? `${event.data.tool_name} ${JSON.stringify(event.data.args)}`;
+          {
+            ...{ task_id: event.data.task_id, title: event.data.task_id, by: "agent" },
+            ...{ status: "running", output: "", exit_code: null, error: null },
+          };
+    if (event.type === "task.spawned") {
+      const { tool_name, title, args, owner } = event.data;
+      task.title = title ?? `${tool_name} ${JSON.stringify(args)}`;
+      task.by = tool_name === "shell" && owner !== "agent" ? "person" : "agent";
+    }
     if (event.type === "task.output") task.output += event.data.chunk;
     if (event.type === "task.cancelled") task.status = "cancelled";
     if (event.type === "task.status") {

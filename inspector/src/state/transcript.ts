@@ -90,9 +90,7 @@ export class Transcript {
     } catch (error) {
       if (signal.aborted) return;
       this.#busy = false;
-      const code = error instanceof DragomanError ? error.code : "";
-      this.loading = { state: "failed", detail: problemText(error), code };
-      this.#tell();
+      this.#fail(error);
     }
   }
 
@@ -188,11 +186,16 @@ export class Transcript {
       if (signal.aborted) return;
       this.#busy = false;
       if (error instanceof DragomanError && isOtherHistory(error)) await this.load(null);
-      if (error instanceof DragomanError && error.code === "session_not_found") {
-        this.loading = { state: "failed", detail: problemText(error), code: error.code };
-        this.#tell();
-      }
+      if (error instanceof DragomanError && error.code === "session_not_found") this.#fail(error);
     }
+  }
+
+  #fail(error: unknown): void {
+    const code = error instanceof DragomanError ? error.code : "";
+    this.loading = { state: "failed", detail: problemText(error), code };
+    this.#tell();
+    // Removed elsewhere: no event says so, and the list would show it until the next connection.
+    if (code === "session_not_found") sessions.removed(this.id);
   }
 
   #tell(): void {

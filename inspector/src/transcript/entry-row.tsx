@@ -149,7 +149,7 @@ const asked = (data: QuestionData, prompt: string): string =>
 const TaskRow = ({ task }: { task: Task }) => (
   <div className="task">
     <Line icon="terminal" kind={task.status === "failed" ? "warning" : ""}>
-      Background task: {task.title} <span className="tag">{task.status}</span>
+      {task.by === "person" ? "Beside the agent" : "In the background"}: {task.title} <span className="tag">{task.status}</span>
       {task.error && <span className="dim"> {task.error}</span>}
     </Line>
     <Output text={task.output} live={task.status === "running"} />
