@@ -7,6 +7,8 @@ export type Held = { path: string; release(): void; answer(response: Response): 
 export type PageState = {
   /** Holds back the next answer to a request whose method and path match. */
   hold(request: RegExp): Promise<Held>;
+  /** Method and path of every request so far. */
+  asked: string[];
 };
 
 class Storage {
@@ -20,10 +22,13 @@ export function openPage({ url, token }: Pick<TestServer, "url" | "token">): Pag
   const localStorage = new Storage();
   localStorage.setItem("dragoman.token", JSON.stringify({ token, expires_at: "2100-01-01T00:00:00.000Z" }));
   const holds: { request: RegExp; took(held: Held): void }[] = [];
+  const asked: string[] = [];
   const real = globalThis.fetch;
   const fetch: typeof real = async (input, init) => {
     const path = String(input).slice(url.length);
-    const at = holds.findIndex(({ request }) => request.test(`${init?.method ?? "GET"} ${path}`));
+    const name = `${init?.method ?? "GET"} ${path}`;
+    asked.push(name);
+    const at = holds.findIndex(({ request }) => request.test(name));
     const response = await real(input, init);
     const [hold] = at < 0 ? [] : holds.splice(at, 1);
     if (!hold) return response;
@@ -39,5 +44,5 @@ export function openPage({ url, token }: Pick<TestServer, "url" | "token">): Pag
     matchMedia: () => ({ matches: false, ...listening }),
     requestAnimationFrame: (callback: () => void) => setTimeout(callback, 1),
   });
-  return { hold: (request) => new Promise((took) => holds.push({ request, took })) };
+  return { asked, hold: (request) => new Promise((took) => holds.push({ request, took })) };
 }

@@ -1,5 +1,6 @@
 // What the inspector knows, when answers and events come in an unlucky order. Without a browser: its state is modules of its own.
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Session } from "../../src/schema/session.ts";
 import { startTestServer, type TestServer } from "../../src/server/test-server.ts";
 import { openPage, type PageState } from "./page.ts";
 
@@ -184,5 +185,31 @@ describe("a kept token", () => {
     for (const wait of await waits(far, far)) expect(wait).toBeLessThan(2 ** 31);
     const past = "2020-01-01T00:00:00.000Z";
     expect(await waits(past, past)).toEqual([500, 60_000]);
+  });
+});
+
+describe("the list of events", () => {
+  it("does not ask again by itself for what could not be read: a list that was closed would ask for ever", async () => {
+    const { EventLog } = await import("../../inspector/src/debug/event-log.ts");
+    const { session_id } = await server.createSession();
+    await send(session_id, "flood 3000");
+    await expect
+      .poll(async () => (await server.json<Session>("GET", `/v1/sessions/${session_id}`)).last_sequence)
+      .toBeGreaterThan(3000);
+    const EVENTS = new RegExp(`^GET /v1/sessions/${session_id}/events\\?`);
+    const asked = (): number => page.asked.filter((request) => EVENTS.test(request)).length;
+    // The newest 500 events hold hardly one of the daemon's own, so that the list goes on by itself.
+    const log = new EventLog(session_id, { types: [], source: "daemon" }, 3000);
+    const first = page.hold(EVENTS);
+    log.open();
+    const second = first.then(({ release }) => {
+      const next = page.hold(EVENTS);
+      release();
+      return next;
+    });
+    (await second).lose();
+    await state.sessions.reload();
+    expect(asked()).toBe(2);
+    log.close();
   });
 });

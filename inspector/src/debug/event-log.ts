@@ -110,7 +110,8 @@ export class EventLog {
       this.#before = page.has_more ? page.next : 0;
       this.#tell();
     } catch {
-      // The next scroll asks again.
+      // The next scroll asks again. Asked for at once, a list that was closed would ask for ever, and hold the page.
+      return;
     } finally {
       this.#loading = false;
     }
