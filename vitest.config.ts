@@ -23,8 +23,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    // Most tests wait for processes of their own, so that two files fit on two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Most tests wait for processes of their own, so that three files fit on two cores.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     setupFiles: ["src/test-seed.ts"],
     testTimeout: 240_000,
