@@ -1,5 +1,8 @@
 // What the command line prints of a session, where it goes, and how it ends: into a pipe, a slow reader, one that leaves, and at a prompt.
 import { spawn } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CLI, cleanEnv, cli, type DaemonProcess, removeDir, startDaemonProcess, temporaryDir } from "../daemon-process.ts";
 import { closeTerminals, INTERRUPT, TestTerminal } from "./terminal.ts";
@@ -91,5 +94,44 @@ describe("what the command line prints", () => {
     }
     const open = (await daemon.client.sessions()).sessions.filter((each) => each.status === "waiting");
     expect(open).toEqual([]);
+  });
+
+  it("sends no prompt when Ctrl-C comes while the session is made", async () => {
+    const asked: string[] = [];
+    let making = (): void => {};
+    const isMaking = new Promise<void>((resolve) => {
+      making = resolve;
+    });
+    let made = (): void => {};
+    const mayBeMade = new Promise<void>((resolve) => {
+      made = resolve;
+    });
+    // The daemon, with an answer that waits.
+    const slow = createServer(async (request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      const body = request.method === "GET" ? {} : { body: await buffer(request) };
+      const answer = await fetch(`${daemon.url}${request.url}`, {
+        method: request.method ?? "GET",
+        headers: { authorization: request.headers.authorization ?? "", "content-type": "application/json" },
+        ...body,
+      });
+      if (request.method === "POST" && request.url === "/v1/sessions") {
+        making();
+        await mayBeMade;
+      }
+      response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
+    });
+    await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+    const { port } = slow.address() as AddressInfo;
+    const env = { DRAGOMAN_URL: `http://127.0.0.1:${port}`, DRAGOMAN_TOKEN: daemon.token };
+    const terminal = new TestTerminal(dataDir, ["run", "mock", "say nobody wants this"], { env });
+    await isMaking;
+    terminal.type(INTERRUPT);
+    await terminal.sees("Stopping when the session is there");
+    made();
+    expect(await terminal.exit).toBe(130);
+    expect(asked.filter((request) => request.includes("/messages"))).toEqual([]);
+    slow.closeAllConnections();
+    slow.close();
   });
 });

@@ -214,7 +214,7 @@ function Mark({ event }: { event: MarkEvent }) {
     case "checkpoint.failed":
       return (
         <Line icon="flag" kind="warning">
-          Checkpoint could not {event.data.action}: {event.data.error}
+          {event.data.action === "create" ? "No checkpoint" : "Not rewound"}: {event.data.error}
         </Line>
       );
     case "team.message":

@@ -35,14 +35,20 @@ export const run: Command = {
     const prompt = await promptOf(call.words.slice(1), call.terminal);
     const daemon = await call.daemon();
     const given = text(call.values, "session");
+    const { signal } = call.terminal;
+    const early = (): void => call.say("Stopping when the session is there. Ctrl-C again leaves at once.");
+    signal.addEventListener("abort", early);
     const session = given ? daemon.session(given) : await daemon.createSession({ agent, ...unasked(call), ...sessionOf(call) });
+    signal.removeEventListener("abort", early);
     if (!given && flag(call.values, "keep")) call.say(`Session ${session.id}`);
     const stop = (): void => void session.interrupt().catch(() => {});
-    call.terminal.signal.addEventListener("abort", stop);
+    signal.addEventListener("abort", stop);
     try {
+      // Ctrl-C while the session was made: no prompt is sent.
+      if (signal.aborted) return EXIT.interrupted;
       return exitOf(await oneTurn(call, session, prompt), call.terminal);
     } finally {
-      call.terminal.signal.removeEventListener("abort", stop);
+      signal.removeEventListener("abort", stop);
       if (!given && !flag(call.values, "keep")) await session.terminate().catch(() => {});
     }
   },

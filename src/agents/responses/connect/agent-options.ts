@@ -10,6 +10,9 @@ import type { SessionData } from "./session-data.ts";
 
 const SANDBOXES = { off: "off", "read-only": "read-only", "workspace-write": "workspace-write" } as const;
 
+/** A longer timer of Node is over at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 type Given = Pick<
   AgentOptions,
   | "sessionId"
@@ -29,13 +32,13 @@ type Given = Pick<
 
 export function agentOptions({ config, host }: Launch, { baseUrl, apiKey, facts }: Endpoint, data: SessionData): Given {
   const { stall_ms, retries, sandbox, network } = host.settings;
-  const idleMs = num(stall_ms);
+  const stall = num(stall_ms);
   return {
     sessionId: data.id,
     endpoint: {
       baseUrl,
       ...(apiKey === null ? {} : { apiKey }),
-      ...(idleMs === undefined ? {} : { timeouts: { idleMs } }),
+      ...(stall === undefined ? {} : { timeouts: { idleMs: Math.min(stall, LONGEST_TIMER_MS) } }),
     },
     facts,
     websocket: host.settings.websocket === true,
