@@ -34,6 +34,31 @@ export function listCases(world: World): void {
     await list.getByText("Filed session").waitFor();
   });
 
+  it("keeps a menu open when the session behind it is there", async () => {
+    const session = await world.session("Slow to open");
+    const page = await world.window("/");
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route(`**/${session.id}/snapshot*`, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.evaluate(
+      (hash) => {
+        location.hash = hash;
+      },
+      `#${at(session)}`,
+    );
+    await page.getByRole("button", { name: "Filter and group" }).click();
+    await page.getByRole("menuitemradio", { name: "All", exact: true }).waitFor();
+    release();
+    await page.getByLabel("Message", { exact: true }).waitFor();
+    await page.getByRole("menuitemradio", { name: "All", exact: true }).click();
+    await page.unrouteAll();
+  });
+
   it("shows in the list that a turn failed and why, until the next one", async () => {
     const session = await world.session("Failing session");
     const page = await world.window("/");

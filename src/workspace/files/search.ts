@@ -27,6 +27,8 @@ export type SearchOptions = {
   glob?: string;
   /** Default 200. */
   limit?: number;
+  /** Then it is stopped. Default 20 s. */
+  time_ms?: number;
   signal?: AbortSignal;
 };
 export type SearchMatch = { path: string; line: number; column: number; text: string };
@@ -106,7 +108,7 @@ function searchWith(
       truncated = true;
       child.kill("SIGKILL");
     };
-    const timer = setTimeout(stop, TIME_MS);
+    const timer = setTimeout(stop, options.time_ms ?? TIME_MS);
     options.signal?.addEventListener("abort", stop, { once: true });
     // Its caller went while this was prepared: that is not said again.
     if (options.signal?.aborted) stop();
