@@ -34,16 +34,22 @@ export function listCases(world: World): void {
     await list.getByText("Filed session").waitFor();
   });
 
-  it("keeps a menu open when the session behind it is there", async () => {
-    const session = await world.session("Slow to open");
+  it("leaves the focus in an open menu when the session behind it is there", async () => {
     const page = await world.window("/");
     let release = (): void => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
-    await page.route(`**/${session.id}/snapshot*`, async (route) => {
+    await page.route(/\/v1\/sessions\/slow-to-open(\?|\/snapshot|$)/, async (route) => {
       await released;
       await route.continue();
+    });
+    const { directory } = world;
+    const session = await world.api.createSession({
+      agent: "mock",
+      session_id: "slow-to-open",
+      title: "Slow to open",
+      directory,
     });
     await page.evaluate(
       (hash) => {
@@ -55,6 +61,7 @@ export function listCases(world: World): void {
     await page.getByRole("menuitemradio", { name: "All", exact: true }).waitFor();
     release();
     await page.getByLabel("Message", { exact: true }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.closest("[role=menu]") !== null)).toBe(true);
     await page.getByRole("menuitemradio", { name: "All", exact: true }).click();
     await page.unrouteAll();
   });

@@ -75,8 +75,13 @@ export class World {
       await visit(this.#shared, `${await this.link()}&at=${hash}`);
     } else {
       await this.#shared.keyboard.press("Escape");
-      await this.#shared.evaluate((next) => {
+      // Followed when this resolves: a click that comes earlier may meet the page that goes.
+      await this.#shared.evaluate(async (next) => {
+        if (location.hash === next) return;
+        const followed = new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
         location.hash = next;
+        await followed;
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       }, `#${hash}`);
     }
     await this.#shared.locator(".sidebar").waitFor();
