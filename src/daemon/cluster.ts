@@ -3,6 +3,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { Drain } from "../cluster/drain.ts";
 import { Fleet } from "../cluster/fleet.ts";
 import { fleetLog } from "../cluster/fleet-log.ts";
 import { FLEET_TIMES, type FleetClock, FleetNode, type FleetTimes } from "../cluster/fleet-node.ts";
@@ -82,7 +83,7 @@ export class ClusterMember {
   #working = 0;
   #moving: NodeJS.Timeout | undefined;
   #endPacking = (): void => undefined;
-  #draining = false;
+  readonly #drain: Drain;
 
   static async open(options: ClusterOptions, hooks: ClusterHooks): Promise<ClusterMember> {
     const bucket = await openBucket(options, hooks);
@@ -146,7 +147,7 @@ export class ClusterMember {
         taken: (claims) => this.#taken(claims),
         lost: (ids) => this.#lost(ids),
         load: () => this.#manager?.counts().live ?? 0,
-        state: (state) => this.#stateChanged(state === "draining"),
+        state: (state) => (state === "draining" ? this.#drain.begin() : this.#drain.end()),
       },
       warn: (message, fields) => hooks.log("warn", message, fields),
     });
@@ -166,6 +167,10 @@ export class ClusterMember {
         },
       }),
       ...(options.ca === undefined ? {} : { ca: options.ca }),
+    });
+    this.#drain = new Drain({
+      ...{ owned: () => this.#node.owned(), move: (id) => this.fleet.move(id, {}, "turn_end"), clock },
+      warn: (message, fields) => hooks.log("warn", message, fields),
     });
     this.log = fleetLog(opened.log, { node: this.#node, placeOf: (directory) => places.of(directory) });
   }
@@ -242,6 +247,7 @@ export class ClusterMember {
   async leave(): Promise<void> {
     clearInterval(this.#moving);
     this.#endPacking();
+    this.#drain.end();
     await this.#node
       .leave()
       .catch((error: unknown) => this.#hooks.log("warn", "the fleet could not be left", { error: String(error) }));
@@ -300,19 +306,6 @@ export class ClusterMember {
     }
     this.fleet.lost(ids);
     this.#hooks.log("warn", "other nodes own these sessions now", { sessions: ids.length });
-  }
-
-  #stateChanged(draining: boolean): void {
-    this.#draining = draining;
-    if (draining) void this.#drain();
-  }
-
-  /** [O10] Every session that another node can take, each when its turn has ended. The others stay until this node stops. */
-  async #drain(): Promise<void> {
-    for (const id of this.#node.owned()) {
-      if (!this.#draining) return;
-      void this.fleet.move(id, {}, "turn_end").catch(() => undefined);
-    }
   }
 }
 

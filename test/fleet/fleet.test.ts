@@ -309,6 +309,21 @@ describe.skipIf(withoutPostgres())("a fleet", () => {
     expect(await get(path, { ...signed(path), ...raised })).toBe(401);
   });
 
+  it("[O10] a session is drained also when the registry did not answer on the way", async () => {
+    const proxy = await startProxy(postgres.url);
+    const cut = await start("cut", "node", proxy.url);
+    const id = await create("cut");
+    const asked = proxy.next("lose_request", "SELECT jsonb_array_elements_text");
+    await call(a, "POST", "/v1/nodes/cut/drain");
+    await asked;
+    await proxy.next("lose_request", "released_by = $1");
+    await expect.poll(async () => json(a, "GET", `/v1/sessions/${id}`)).toMatchObject({ node: expect.stringMatching(/^[ab]$/) });
+    expect((await call(a, "POST", `/v1/sessions/${id}/messages`, { message: "say on" })).status).toBe(202);
+    await ended(a, id, 1);
+    await cut.close();
+    await proxy.close();
+  });
+
   it("nodes are listed; a node that is drained gives its sessions away, and takes new ones after that is taken back", async () => {
     const id = await create("b");
     expect(
