@@ -34,6 +34,8 @@ export class LoadedSessions {
   readonly #sessions = new Map<string, Session>();
   /** Those that are being read from the log. */
   readonly #loading = new Map<string, Loading>();
+  /** Those that are being removed from the log. */
+  readonly #removals = new Map<string, Promise<void>>();
   /** Why each of them cannot be read. */
   readonly #unreadable = new Map<string, string>();
   /** Objects that were given up, until no process of them is left. */
@@ -77,11 +79,30 @@ export class LoadedSessions {
     const loading = this.#loading.get(id);
     if (loading) loading.abandoned = true;
     this.#refused.delete(id);
-    this.forget(id);
+    this.#forget(id);
   }
 
-  /** Nothing of it is kept: it was removed. */
-  forget(id: string): void {
+  /** `work` removes it from the log, which may take its time. Who asks for it meanwhile waits: an object made then would outlive the session. */
+  async remove<T>(id: string, work: () => Promise<T>): Promise<T> {
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#removals.set(id, ended);
+    try {
+      const loading = this.#loading.get(id);
+      if (loading) await loading.session.catch(() => undefined);
+      this.#forget(id);
+      return await work();
+    } finally {
+      // A list may have met it meanwhile.
+      this.#unreadable.delete(id);
+      if (this.#removals.get(id) === ended) this.#removals.delete(id);
+      end();
+    }
+  }
+
+  #forget(id: string): void {
     this.#sessions.delete(id);
     this.#unreadable.delete(id);
     this.#projections.delete(id);
@@ -114,6 +135,7 @@ export class LoadedSessions {
   }
 
   async load(id: string, { recover = false } = {}): Promise<Session | undefined> {
+    for (let removal = this.#removals.get(id); removal; removal = this.#removals.get(id)) await removal;
     const loaded = this.#sessions.get(id);
     if (loaded) return this.#used(id, loaded);
     this.#mustBeReadable(id);

@@ -27,6 +27,8 @@ class FlakyLog {
   onTake: () => Promise<void> = async () => {};
   /** Called when a writer was taken; it is handed out after that. */
   onTaken: () => Promise<void> = async () => {};
+  /** Called before a stream is deleted. */
+  onDelete: () => Promise<void> = async () => {};
   readonly log: Log;
   #healed: (() => void)[] = [];
   readonly #pressure = new Set<(paused: boolean) => void>();
@@ -46,6 +48,10 @@ class FlakyLog {
         const writer = await real.writer(...args);
         await this.onTaken();
         return writer && this.#writer(writer);
+      },
+      delete: async (...args) => {
+        await this.onDelete();
+        return real.delete(...args);
       },
     };
     this.log = overlay(real, over);
@@ -357,5 +363,37 @@ describe("when the log takes nothing at all", () => {
     const { turn_id } = await again.send("hello", [], "queue");
     await turnEnd(again, turn_id);
     expect(checkGrammar(await eventsOf(again))).toEqual([]);
+  });
+});
+
+describe("a log that takes its time to remove a session", () => {
+  const removals: [string, (id: string) => Promise<unknown>][] = [
+    ["removed", (id) => manager.remove(id)],
+    ["removed because nobody uses it", (id) => manager.removeUnused(id)],
+  ];
+  it.each(removals)("leaves no object of one that somebody asks for while it is %s", async (_, remove) => {
+    const { session_id: id } = await manager.create({ agent: "test", directory: dataDir });
+    let asked: Promise<unknown> = Promise.resolve();
+    flaky.onDelete = async () => {
+      asked = manager.get(id).catch((error: unknown) => error);
+      // This log reads a session in less.
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    };
+    await remove(id);
+    expect(await asked).toMatchObject({ code: "session_not_found" });
+    expect(manager.held(id)).toBeUndefined();
+    await expect(manager.view(id)).rejects.toMatchObject({ code: "session_not_found" });
+    expect(await manager.list({ limit: 10 })).toMatchObject({ sessions: [], unreadable: [] });
+  });
+
+  it("gives it to those who waited when it was not removed", async () => {
+    const { session_id: id } = await manager.create({ agent: "test", directory: dataDir });
+    let asked: Promise<unknown> = Promise.resolve();
+    flaky.onDelete = async () => {
+      asked = manager.get(id);
+      throw fullDisk();
+    };
+    await expect(manager.remove(id)).rejects.toMatchObject({ code: "disk_full" });
+    expect(await asked).toBe(manager.held(id));
   });
 });

@@ -34,9 +34,7 @@ export class SessionRemoval {
     log.assertWritable();
     for (const kind of [QUEUED, UNREADABLE])
       for (const document of await log.documents.list(kind, { prefix: `${id}/` })) log.documents.delete(kind, document.id);
-    this.#loaded.forget(id);
-    // A kept reply can hold what the session was created with.
-    await log.delete("session", id, { documents: ["idempotency"] });
+    await this.#delete(id);
     if (directory !== undefined) checkpoints?.removed(directory);
     if (row) await this.#forget(row);
     await this.#options.onRemoved?.(id);
@@ -59,13 +57,17 @@ export class SessionRemoval {
     if (!(await this.isUnused(id))) return false;
     // Nothing is waited for from here on: nobody can take it up in between.
     if (!this.#isLeft(id)) return false;
-    this.#loaded.letGoOf(id);
     for (const message of messages) log.documents.delete(UNREADABLE, message.id);
-    const removed = await log.delete("session", id, { documents: ["idempotency"] });
+    const removed = await this.#delete(id);
     if (row) checkpoints?.removed(row.directory);
     if (row) await this.#forget(row);
     await this.#options.onRemoved?.(id);
     return removed;
+  }
+
+  #delete(id: string): Promise<boolean> {
+    // A kept reply can hold what the session was created with.
+    return this.#loaded.remove(id, () => this.#options.log.delete("session", id, { documents: ["idempotency"] }));
   }
 
   /** What its agent keeps of it goes, too, unless another session has the same conversation or branches off from it. */
