@@ -114,7 +114,13 @@ export type Draft = (
       item: ItemDraft;
       status?: "completed" | "failed";
     }
-  | { do: "item.remove"; key: ItemKey; reason: string }
+  | {
+      /** The item never was. `below`: nor was anything that has it as a parent, or a parent of a parent. */
+      do: "item.remove";
+      key: ItemKey;
+      reason: string;
+      below?: true;
+    }
   | {
       /**
        * A turn begins. `client`: because of a message that was sent; `agent`: by itself. While a turn is open, a start with the same or no native id

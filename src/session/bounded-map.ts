@@ -23,6 +23,10 @@ export class BoundedMap<K, V> {
     if (!oldest.done) this.#entries.delete(oldest.value);
   }
 
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries();
+  }
+
   delete(key: K): void {
     this.#entries.delete(key);
   }

@@ -292,15 +292,15 @@ export class ItemLedger {
     this.complete({ do: "item.complete", key: draft.item.key, ...(draft.status ? { status: draft.status } : {}) }, origin);
   }
 
-  remove(name: ItemKey, reason: string, origin: Origin): void {
-    const key = this.#items.key(name);
-    const open = this.#items.get(key);
-    const finished = this.#items.finished(key);
-    if ((!open && !finished) || finished?.removed) return;
-    const item = open?.growing.item;
-    const { item_id, native_item_id } = item ?? finished ?? { item_id: "", native_item_id: null };
-    this.#items.remove(key, { item_id, native_item_id });
-    this.#writer.emit("item.removed", { item_id, native_item_id, reason }, origin);
+  remove({ key, reason, below }: DraftOf<"item.remove">, origin: Origin): void {
+    this.#remove(this.#items.key(key), reason, below ?? false, origin);
+  }
+
+  #remove(key: ItemKey, reason: string, below: boolean, origin: Origin): void {
+    for (const { item_id, native_item_id } of this.#items.remove(key)) {
+      if (below) for (const child of this.#items.below(item_id)) this.#remove(child, reason, true, origin);
+      this.#writer.emit("item.removed", { item_id, native_item_id, reason }, origin);
+    }
   }
 
   /** Closes what the turn left open; what outlives it stays. `cut`: the turn did not come to its own end. */

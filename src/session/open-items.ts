@@ -33,7 +33,15 @@ export type OpenItem = {
 /** How an item can end. */
 export type EndStatus = Exclude<ItemStatus, "in_progress">;
 /** What stays known of an item that is not open any more. */
-export type Finished = { item_id: string; native_item_id: string | null; removed: boolean; sealed?: ContinuedMessage };
+export type Finished = {
+  item_id: string;
+  native_item_id: string | null;
+  parent_id: string | null;
+  removed: boolean;
+  sealed?: ContinuedMessage;
+  /** The item that this one continues: both are one message of the agent. */
+  earlier?: Finished | undefined;
+};
 
 export class OpenItems {
   readonly #open = new Map<ItemKey, OpenItem>();
@@ -87,13 +95,33 @@ export class OpenItems {
     this.#open.set(entry.key, entry);
   }
 
-  finish({ key, growing: { item } }: OpenItem): void {
-    this.#open.delete(key);
-    this.#finished.set(key, { item_id: item.item_id, native_item_id: item.native_item_id, removed: false });
+  finish(entry: OpenItem): void {
+    this.#open.delete(entry.key);
+    this.#finished.set(entry.key, this.#known(entry));
   }
 
-  remove(key: ItemKey, ids: Pick<Finished, "item_id" | "native_item_id">): void {
+  #known({ key, growing: { item } }: OpenItem): Finished {
+    const { item_id, native_item_id, parent_id } = item;
+    return { item_id, native_item_id, parent_id, removed: false, earlier: this.#finished.get(key) };
+  }
+
+  /** The items of this key, the newest first: several when a message was continued. None when there is nothing to remove. */
+  remove(key: ItemKey): Finished[] {
+    const open = this.#open.get(key);
+    const last = open ? this.#known(open) : this.#finished.get(key);
+    if (!last || last.removed) return [];
     this.#open.delete(key);
-    this.#finished.set(key, { ...ids, removed: true });
+    this.#finished.set(key, { ...last, removed: true, earlier: undefined });
+    const all: Finished[] = [];
+    for (let one: Finished | undefined = last; one && !one.removed; one = one.earlier) all.push(one);
+    return all;
+  }
+
+  /** Keys of what hangs directly under this item, the newest first. */
+  below(itemId: string): ItemKey[] {
+    const keys: ItemKey[] = [];
+    for (const [key, { parent_id, removed }] of this.#finished.entries()) if (parent_id === itemId && !removed) keys.push(key);
+    for (const { key, growing } of this.#open.values()) if (growing.item.parent_id === itemId) keys.push(key);
+    return keys.reverse();
   }
 }

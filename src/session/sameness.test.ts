@@ -295,6 +295,19 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 
+  it("[U17] a message that is removed goes with the item that continues it, and with all below when that is said", () => {
+    const told = new Told().agent(START, message("m"), { do: "item.delta", key: "m", part_type: "text", delta: "One" });
+    told.agent(call("a", { parent: "m" }));
+    told.agent(ask("a"));
+    told.agent({ do: "item.delta", key: "m", part_type: "text", delta: "Two" });
+    told.agent({ do: "item.start", item: { key: "s", parent: "a", kind: "message", role: "assistant" } });
+    told.agent({ do: "permission.resolve", key: "ask:a", status: "denied", resolved_by: "agent" });
+    told.agent({ do: "item.remove", key: "m", reason: "x", below: true });
+    expect(told.of("item.removed")).toHaveLength(told.of("item.started").length);
+    expect(told.of("item.started").length).toBeGreaterThan(3);
+    expect(told.broken).toEqual([]);
+  });
+
   it("[U8] text that came whole is told when its message is completed, and at a call that follows it", () => {
     const told = new Told().agent(START, message("m", { type: "text", text: "Whole" }));
     told.agent({ do: "event", type: "agent.notice", data: { name: "between" } }, call("a", { parent: "m" }));

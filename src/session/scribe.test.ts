@@ -248,6 +248,7 @@ const anyDraft: fc.Arbitrary<Draft> = fc.oneof(
     .tuple(key, fc.option(content))
     .map(([k, parts]): Draft => ({ do: "item.complete", key: k, ...(parts ? { content: parts } : {}) })),
   key.map((k): Draft => ({ do: "item.remove", key: k, reason: "r" })),
+  key.map((k): Draft => ({ do: "item.remove", key: k, reason: "r", below: true })),
   fc
     .constantFrom("1", "2", undefined)
     .map((id): Draft => ({ do: "turn.start", initiator: "agent", ...(id ? { native_turn_id: id } : {}) })),

@@ -152,7 +152,7 @@ export class Scribe {
         this.turns.beforeItem(draft.item, origin);
         return this.items.add(draft, origin);
       case "item.remove":
-        return this.items.remove(draft.key, draft.reason, origin);
+        return this.items.remove(draft, origin);
       case "turn.start":
         return this.turns.start(draft.initiator, draft.native_turn_id ?? null, origin);
       case "turn.end":

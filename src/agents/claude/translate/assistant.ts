@@ -1,10 +1,11 @@
 // `assistant` frames: blocks of the model, and what the CLI says in the model's place (errors, output of local commands).
 import type { Draft, DraftPart, ItemKey } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
-import { arr, asText, type JsonRecord, rec, str } from "../../json.ts";
+import { arr, type JsonRecord, rec, str } from "../../json.ts";
 import { mapped } from "../../translation.ts";
 import { apiError } from "./errors.ts";
 import { assistantBlocks, closeMessage, closeMessages, scopeOf } from "./messages.ts";
+import { retract } from "./retraction.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
 import { outputText } from "./tool-result.ts";
 import { takeMessages } from "./turns.ts";
@@ -105,25 +106,4 @@ export function refusalItem(state: ClaudeState, text: string, id: string | undef
       content: [{ type: "refusal", text }],
     },
   });
-}
-
-/** Messages taken back: a refused answer that another model replaces. */
-export function retract(state: ClaudeState, uuids: unknown, drafts: Draft[]): void {
-  const gone = new Set(arr(uuids));
-  if (gone.size === 0) return;
-  for (const message of [...state.messages.values()]) {
-    const frames = [...message.frames];
-    if (!frames.some(([uuid]) => gone.has(uuid))) continue;
-    const kept = frames.filter(([uuid]) => !gone.has(uuid));
-    if (kept.length === 0) message.retracted = true;
-    else {
-      const lost = new Set(frames.filter(([uuid]) => gone.has(uuid)).map(([, part]) => part));
-      message.parts = message.parts.filter((_, index) => !lost.has(index));
-    }
-    closeMessage(state, message, drafts);
-  }
-  for (const uuid of gone) {
-    const key = state.recent.get(asText(uuid));
-    if (key) drafts.push({ do: "item.remove", key, reason: "retracted by the agent" });
-  }
 }

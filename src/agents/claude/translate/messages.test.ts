@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { foldItems } from "../../../schema/projection/item-projection.ts";
 import {
   answers,
+  ask,
   assistant,
   blockStart,
   call,
@@ -8,6 +10,7 @@ import {
   init,
   of,
   out,
+  type Played,
   play,
   result,
   started,
@@ -19,6 +22,11 @@ import {
   toolResult,
   user,
 } from "./test-frames.ts";
+
+/** What stands in the transcript, as kind and role. */
+function shown({ events }: Played): string[] {
+  return foldItems(events).map(({ kind, role }) => `${kind} ${role}`);
+}
 
 describe("API messages", () => {
   it("[G4] makes one item of one API message, its parts in block order, when whole blocks come one by one", () => {
@@ -184,6 +192,60 @@ describe("API messages", () => {
     expect(answers(played).map((item) => item.native_item_id)).toEqual(["m2"]);
     expect(of(played, "config.changed").at(-1)).toMatchObject({ model: "n" });
   });
+
+  it("[U17] the calls of a retracted message go with it, with what was asked about them and came of them", () => {
+    const sub = { parent_tool_use_id: "t2", agent_id: "a1" };
+    const task = { task_id: "a1", run_id: "r", tool_use_id: "t2", task_type: "local_agent" };
+    const played = play(
+      user("hi"),
+      init(),
+      assistant("m1", text("I"), { uuid: "g1" }),
+      assistant("m1", call("t1", "Bash", { command: "ls" }), { uuid: "g2" }),
+      toolResult("t1", "a.txt"),
+      assistant("m1", call("t2", "Agent", { description: "work", prompt: "Do it." }), { uuid: "g3" }),
+      system("task_started", { ...task, description: "work" }),
+      out({ type: "user", message: { role: "user", content: [text("Do it.")] }, ...sub }),
+      system("task_progress", { ...task, description: "Looking" }),
+      assistant("s1", text("Found it."), sub),
+      assistant("s1", call("t3", "Bash", { command: "touch x" }), sub),
+      ask("r3", { subtype: "can_use_tool", tool_name: "Bash", input: { command: "touch x" }, tool_use_id: "t3" }),
+      assistant("m1", call("t4", "Bash", { command: "touch y" }), { uuid: "g4" }),
+      ask("r4", { subtype: "can_use_tool", tool_name: "Bash", input: { command: "touch y" }, tool_use_id: "t4" }),
+      system("model_refusal_fallback", {
+        direction: "retry",
+        original_model: "m",
+        fallback_model: "n",
+        retracted_message_uuids: ["g1", "g2", "g3", "g4"],
+        content: "flagged",
+      }),
+      toolResult("t4", "aborted", {}, true),
+      assistant("m2", text("The fallback answered."), { supersedes: ["g1", "g2", "g3", "g4"] }),
+      result(),
+    );
+    expect(played.rules).toEqual([]);
+    expect(of(played, "permission.resolved")).toMatchObject([{ status: "denied" }, { status: "denied" }]);
+    expect(shown(played)).toEqual(["message user", "system system", "message assistant"]);
+    expect(of(played, "turn.ended")).toMatchObject([{ stop_reason: "end_turn" }]);
+  });
+
+  it.each([["while it is open", []] as const, ["when it is over", [stopped()]] as const])(
+    "[U17] one block of a message that is retracted %s leaves the others",
+    (_, over) => {
+      const played = play(
+        user("hi"),
+        init(),
+        started("m1"),
+        assistant("m1", text("I look."), { uuid: "kept" }),
+        assistant("m1", call("t1", "Bash", { command: "ls" }), { uuid: "gone" }),
+        ...over,
+        out({ type: "tombstone", message: { uuid: "gone" } }),
+        result(),
+      );
+      expect(played.rules).toEqual([]);
+      expect(of(played, "item.removed").map((one) => one.native_item_id)).toEqual(["t1"]);
+      expect(shown(played)).toEqual(["message user", "message assistant"]);
+    },
+  );
 
   it.each([false, true])("a sub-agent's prompt, work and end stand in this order (in the background: %s)", (is_backgrounded) => {
     const sub = { parent_tool_use_id: "t1", agent_id: "a1" };

@@ -59,7 +59,8 @@ export function closeMessage(state: ClaudeState, message: MessageState, drafts: 
       status: message.aborted ? "failed" : "completed",
     });
   if (message.parts.length > 0 && !message.retracted) state.shown = true;
-  if (!message.retracted) for (const uuid of message.frames.keys()) state.recent.set(uuid, message.key);
+  const { key, frames, tools } = message;
+  if (!message.retracted) for (const uuid of frames.keys()) state.recent.set(uuid, { key, frames, tools });
   if (message.scope !== "") return;
   const usage = apiUsage(message.usage);
   if (usage) state.contextUsed = contextOf(usage);
@@ -241,20 +242,20 @@ export function assistantBlocks(state: ClaudeState, frame: JsonRecord, drafts: D
   const content = typeof api.content === "string" ? [{ type: "text", text: api.content }] : arr(api.content);
   for (const block of content) {
     if (!isRecord(block)) continue;
-    const part = wholeBlock(state, message, block, drafts);
-    if (uuid) message.frames.set(uuid, part);
+    const made = wholeBlock(state, message, block, drafts);
+    if (uuid) message.frames.set(uuid, [...(message.frames.get(uuid) ?? []), ...(made === null ? [] : [made])]);
   }
 }
 
-/** A block that came whole. Returns its part, null when it became an item of its own. */
-function wholeBlock(state: ClaudeState, message: MessageState, block: JsonRecord, drafts: Draft[]): number | null {
+/** A block that came whole. Returns its part, or the id of the call that it is. */
+function wholeBlock(state: ClaudeState, message: MessageState, block: JsonRecord, drafts: Draft[]): number | string | null {
   const type = str(block.type) ?? "unknown";
   if (isCall(type)) {
     const id = str(block.id) ?? `${message.id}:${message.tools.size}`;
     for (const entry of message.blocks.values()) if (entry.tool === id) entry.confirmed = true;
     if (state.tools.has(id)) confirmTool(state, message, { ...block, id }, drafts);
     else startTool(state, message, { ...block, id }, false, drafts);
-    return null;
+    return id;
   }
   const entry = streamedBlock(message, type);
   if (entry) entry.confirmed = true;

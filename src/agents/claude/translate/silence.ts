@@ -43,6 +43,7 @@ export const SILENCE: SilenceTable = [
   ["system/task_notification", KNOWN_TASK],
   ["result/success", STEERED],
   ["result/error_during_execution", STEERED],
+  ["user:tool_result", "of a call that was taken back"],
   ["user:interrupted", "the end of the turn tells it"],
   ["user:local_command", "answers a change of settings that is told as such"],
   ["user:synthetic", "empty"],

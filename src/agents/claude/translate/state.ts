@@ -29,8 +29,8 @@ export type MessageState = {
   streamed: boolean;
   parts: DraftPart[];
   blocks: Map<number, BlockState>;
-  /** uuid of an `assistant` frame → the part it made, null for a tool call. */
-  frames: Map<string, number | null>;
+  /** uuid of an `assistant` frame → what it made: the index of a part, the id of a call. */
+  frames: Map<string, (number | string)[]>;
   tools: Set<string>;
   aborted: boolean;
   retracted: boolean;
@@ -38,6 +38,9 @@ export type MessageState = {
   /** As the API counts. */
   usage: JsonRecord | null;
 };
+
+/** What stays known of a message that is over. */
+export type ToldMessage = Pick<MessageState, "key" | "frames" | "tools">;
 
 export type ToolState = {
   id: string;
@@ -131,7 +134,9 @@ export class ClaudeState {
   readonly todo = new Map<string, PlanEntry>();
   readonly members = new Map<string, { status: string; role: string | null }>();
   /** uuid of an `assistant` frame of this turn → its finished message, for late retractions. */
-  readonly recent = new Map<string, ItemKey>();
+  readonly recent = new Map<string, ToldMessage>();
+  /** Calls of this turn that were taken back: a late result of one is not told. */
+  readonly retractedCalls = new Set<string>();
   totalCost = 0;
   /** Of the native turns that the open turn took so far. */
   turnUsage: Usage | null = null;
@@ -177,6 +182,7 @@ export class ClaudeState {
     this.apiError = null;
     this.sentTexts = this.waiting.map((message) => message.text);
     this.recent.clear();
+    this.retractedCalls.clear();
     const over = [...this.tools.keys()].filter((id) => !outlives(this, id));
     for (const id of over) this.tools.delete(id);
     // Ids of finished messages are kept for late frames of background agents, not for ever.

@@ -17,7 +17,8 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
   const results = records(content).filter((block) => block.type === "tool_result");
   if (results.length > 0) {
     const detail = results.length === 1 ? frame.tool_use_result : undefined;
-    for (const block of results) toolResult(state, block, detail, scopeOf(frame), drafts);
+    const told = results.filter((block) => !state.retractedCalls.has(str(block.tool_use_id) ?? ""));
+    for (const block of told) toolResult(state, block, detail, scopeOf(frame), drafts);
     besideResults(state, frame, records(content), drafts);
     return mapped(ADDRESS, "user:tool_result", drafts);
   }
