@@ -17,10 +17,11 @@ export const MCP_STATUS = "mcpServer/startupStatus/updated";
 /** `skillRoots`: folders of skills beside those that Codex finds by itself. */
 export type ServerLaunch = { command: string; args: string[]; env: Record<string, string>; skillRoots: string[] };
 
-/** What a connection wants to hear of its thread. */
+/** What a connection wants to hear of its thread, and of the threads of its sub-agents. */
 export interface ThreadWatch {
   notified(method: string, params: JsonRecord): void;
-  /** The answer to a request that the session's permission mode decides; undefined when a person has to. */
+  notifiedOfChild(method: string, params: JsonRecord): void;
+  /** Of any of these threads: the answer to a request that the session's permission mode decides; undefined when a person has to. */
   decides(method: string, params: JsonRecord, id: RpcId): JsonRecord | undefined;
 }
 
@@ -39,6 +40,7 @@ const ASKED = new Set([
 
 export class AppServer {
   readonly channel: Channel;
+  readonly #translator = new CodexTranslator();
   readonly #rpc: RpcProcess;
   readonly #attached = new Map<string, Attached>();
   readonly #open = new Map<string, Respond>();
@@ -50,7 +52,7 @@ export class AppServer {
   private constructor(host: AgentHost, launch: ServerLaunch, onGone: () => void) {
     this.#onGone = onGone;
     // Keys are made of turn ids, which are unique for ever: a thread that is resumed in another process goes on with them.
-    this.channel = host.openChannel(new CodexTranslator());
+    this.channel = host.openChannel(this.#translator);
     this.#rpc = new RpcProcess(
       // It serves many directories, and none of them is its own.
       { name: "The Codex app-server", ...launch, cwd: host.stateDir, host },
@@ -153,7 +155,7 @@ export class AppServer {
     // A passkey ceremony only the vendor's clients can do: refused, so that the tool call goes on without it.
     if (params.mode === "openai/userVerification") return { action: "cancel", content: null, _meta: null };
     if (ASKED.has(method) && (typeof id === "string" || typeof id === "number")) {
-      const decided = this.#attached.get(str(params.threadId) ?? "")?.watch.decides(method, params, id);
+      const decided = this.#watchOf(str(params.threadId) ?? "")?.decides(method, params, id);
       if (decided) return decided;
       this.#open.set(idKey(id), respond);
       return LATER;
@@ -169,8 +171,15 @@ export class AppServer {
     }
     const threadId = str(params.threadId);
     if (threadId !== undefined && method === MCP_STATUS && !this.#attached.has(threadId)) this.#keepEarly(threadId, params);
-    if (threadId !== undefined) this.#attached.get(threadId)?.watch.notified(method, params);
+    const own = threadId === undefined ? undefined : this.#attached.get(threadId);
+    if (own) own.watch.notified(method, params);
+    else if (threadId !== undefined) this.#watchOf(threadId)?.notifiedOfChild(method, params);
     else for (const { watch } of this.#attached.values()) watch.notified(method, params);
+  }
+
+  /** The connection of a thread, also of a sub-agent's. A message is translated before it is handled: then it is known whose child a thread is. */
+  #watchOf(threadId: string): ThreadWatch | undefined {
+    return this.#attached.get(this.#translator.sessionOf(threadId) ?? threadId)?.watch;
   }
 
   #keepEarly(threadId: string, params: JsonRecord): void {

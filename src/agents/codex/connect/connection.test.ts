@@ -243,12 +243,13 @@ describe("commands", () => {
     await turnEnd(session, turn_id);
   });
 
-  it("[M1] accept_edits accepts edits inside the directory, and asks for others and for commands", async () => {
+  it("[M1] accept_edits accepts edits inside the directory, of sub-agents too, and asks for others and for commands", async () => {
     const session = await start({ permission_mode: "accept_edits" });
     expect(await play(session, `edit ${join(dir, "new", "file.txt")}`)).toBe('decision "accept"');
     const resolved = (await eventsOf(session)).find(({ type }) => type === "permission.resolved");
     expect(resolved).toMatchObject({ data: { metadata: { resolved_by: "policy" } } });
-    for (const text of ["edit /etc/passwd", "ask"]) {
+    expect(await play(session, `kid ${join(dir, "file.txt")}`)).toBe('decision "accept"');
+    for (const text of ["edit /etc/passwd", "kid /etc/passwd", "ask"]) {
       const seen = session.stream.last;
       const { turn_id } = await session.send(text, [], "queue");
       const asked = await until(session, ({ type }) => type === "permission.requested", seen);

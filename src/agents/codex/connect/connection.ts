@@ -10,13 +10,13 @@ import {
 } from "../../contract.ts";
 import { isInside } from "../../inside-directory.ts";
 import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
-import { changePaths } from "../translate/parts.ts";
 import { ACCEPT, type NativePermission, permissionResult } from "../translate/permissions.ts";
 import { type NativeQuestion, questionResult } from "../translate/questions.ts";
 import { requestKey } from "../translate/server-requests.ts";
 import type { RpcId } from "../translate/wire.ts";
 import { type AppServer, MCP_STATUS, type ThreadWatch } from "./app-server.ts";
 import { type Actual, needsMode, settingsParams, threadParams, turnParams } from "./launch-params.ts";
+import { OpenEdits } from "./open-edits.ts";
 import { promptInput, type Skill } from "./prompt-input.ts";
 import type { ServerLease, ServerPool } from "./server-pool.ts";
 
@@ -47,8 +47,7 @@ class CodexConnection implements Connection, ThreadWatch {
   #actual: Actual = { model: null, effort: null };
   #turnId: string | null = null;
   #endedTurn: string | null = null;
-  /** Paths of the edits of the running turn, by item. */
-  readonly #edits = new Map<string, string[]>();
+  readonly #edits = new OpenEdits();
   /** Commands of the running turn: an interrupt ends them too. */
   #commands = new Set<string>();
   #interrupted = false;
@@ -135,7 +134,12 @@ class CodexConnection implements Connection, ThreadWatch {
     this.#server.attach(id, this.#launch.port, this);
   }
 
+  notifiedOfChild(method: string, params: JsonRecord): void {
+    this.#edits.notified(method, params);
+  }
+
   notified(method: string, params: JsonRecord): void {
+    this.#edits.notified(method, params);
     const turnId = str(rec(params.turn).id) ?? null;
     if (method === MCP_STATUS) this.#mcpStatus(params);
     if (method === "turn/started") this.#turnId ??= turnId;
@@ -147,15 +151,14 @@ class CodexConnection implements Connection, ThreadWatch {
     if (method === "turn/completed" && (this.#turnId === null || this.#turnId === turnId)) this.#turnEnded();
   }
 
-  #itemStarted({ id, type, changes }: JsonRecord): void {
+  #itemStarted({ id, type }: JsonRecord): void {
     if (type === "commandExecution") this.#commands.add(str(id) ?? "");
-    if (type === "fileChange") this.#edits.set(str(id) ?? "", changePaths(records(changes)));
   }
 
   /** Codex has no policy that asks for commands and not for edits: in accept_edits, edits inside the directory are accepted here. */
   decides(method: string, params: JsonRecord, id: RpcId): JsonRecord | undefined {
     if (this.#config.permission_mode !== "accept_edits" || method !== "item/fileChange/requestApproval") return undefined;
-    const paths = this.#edits.get(str(params.itemId) ?? "") ?? [];
+    const paths = this.#edits.paths(params);
     const inside = paths.length > 0 && paths.every((path) => isInside(this.#config.directory, path));
     if (!inside || str(params.grantRoot) !== undefined) return undefined;
     const { id: option_id, answer } = ACCEPT;
@@ -176,7 +179,6 @@ class CodexConnection implements Connection, ThreadWatch {
     this.#turnId = null;
     this.#interrupted = false;
     this.#commands = new Set();
-    this.#edits.clear();
     if (stop) void this.#endCommands(commands);
   }
 

@@ -84,9 +84,29 @@ function edit(threadId, turnId, text) {
   });
 }
 
+/** `kid <path>`: a sub-agent asks for a change of that file. */
+function kid(threadId, turnId, text) {
+  const child = `th-${unique()}`;
+  const inner = `t-${unique()}`;
+  const path = text.trim().split(/\s+/)[1];
+  const spawn = { type: "subAgentActivity", id: `s-${unique()}`, kind: "started", agentThreadId: child, agentPath: "/root/kid" };
+  for (const phase of ["started", "completed"]) notify(`item/${phase}`, { threadId, turnId, item: spawn });
+  notify("turn/started", { threadId: child, turn: { id: inner, rootTurnId: turnId } });
+  const item = { type: "fileChange", id: `f-${unique()}`, changes: [{ path, kind: { type: "add" }, diff: "+x" }] };
+  notify("item/started", { threadId: child, turnId: inner, item: { ...item, status: "inProgress" } });
+  const params = { threadId: child, turnId: inner, itemId: item.id, reason: null };
+  request("item/fileChange/requestApproval", params, ({ result }) => {
+    const status = result?.decision === "accept" ? "completed" : "declined";
+    notify("item/completed", { threadId: child, turnId: inner, item: { ...item, status } });
+    end(child, inner);
+    answerAndEnd(threadId, turnId, `decision ${JSON.stringify(result?.decision)}`);
+  });
+}
+
 const ACTS = {
   ask,
   edit,
+  kid,
   odd: (threadId, turnId) =>
     request("item/odd/request", { threadId, turnId }, (answer) => answerAndEnd(threadId, turnId, `error ${answer.error?.code}`)),
   time: (threadId, turnId) =>

@@ -40,9 +40,14 @@ export class Threads {
 
   /** The session a thread's messages are addressed to: its root's. */
   address(thread: Thread): string {
+    const root = this.rootId(thread);
+    if (root === thread.id && !this.#own.has(root)) this.#orphans.add(root);
+    return root;
+  }
+
+  rootId(thread: Thread): string {
     let at = thread;
     for (let depth = 0; at.child !== null && depth < 32; depth++) at = this.get(at.child.parentThread);
-    if (at === thread && !this.#own.has(thread.id)) this.#orphans.add(thread.id);
     return at.id;
   }
 

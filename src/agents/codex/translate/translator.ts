@@ -31,6 +31,12 @@ export class CodexTranslator implements Translator {
     this.#threads.forget(session);
   }
 
+  /** The session that a thread belongs to; undefined when it is not known. */
+  sessionOf(threadId: string): string | undefined {
+    const thread = this.#threads.find(threadId);
+    return thread && this.#threads.rootId(thread);
+  }
+
   /** Turn ids of the app-server are unique for ever; `codex exec` counts its items anew in each process. */
   get keys(): "session" | "process" {
     return this.#exec === null ? "session" : "process";
