@@ -158,9 +158,9 @@ export function alarmDrafts({ phase, after_ms }: WatchdogAlarm): Draft[] {
         "silence",
       );
     case "incomplete":
-      // Amp says neither which of the two it was nor goes on after it.
+      // Amp says neither which of these it was nor goes on after it.
       return failed(
-        "The model's answer did not come to its end: it reached its output limit, or the model refused. Ask for less at once, or differently.",
+        "The model's answer did not come to its end: it reached its output limit, the provider paused it, or the model refused. Ask for less at once, or differently.",
         "output_length",
         "stop_reason_null",
       );

@@ -13,8 +13,12 @@ export const ampAdjustments: readonly ScenarioAdjustment[] = [
     { stop_reason: "error", final_text: [] },
     "http-429-then-ok",
     "http-500-then-ok",
-    "pause-turn",
     "connection-reset",
+  ),
+  expects(
+    "it reports no reason for it and goes silent: on its wire it is the same as an answer that reached the output limit",
+    { stop_reason: "output_length" },
+    "pause-turn",
   ),
   skips("not tried with the stand-in of its server", "skill-by-tool"),
   expects("it does not report its usage", { events: [] }, "usage"),
