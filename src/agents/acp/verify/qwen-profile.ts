@@ -1,5 +1,6 @@
 // Qwen Code against the scripted model server, as an OpenAI-compatible provider.
 import { join } from "node:path";
+import { expects } from "../../kit/verify/adjustments.ts";
 import { writeJson } from "../../kit/verify/config-file.ts";
 import { planScenarios } from "../../kit/verify/plan-scenarios.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
@@ -19,7 +20,7 @@ const SETTINGS = {
 export const qwenProfile: VerifyProfile = {
   agent: "qwen",
   scenarios: [...acpScenarios, ...planScenarios],
-  adjustments: [...ownRules, qwenLoads],
+  adjustments: [...ownRules, qwenLoads, expects("0.24 ends its turn with a rejection", { final_text: [] }, "permission-mixed")],
   marks: true,
   models: {},
   compact: "/compress",
