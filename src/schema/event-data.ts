@@ -266,6 +266,12 @@ export const MessageQueued = Type.Object({
   command: optional(Type.Boolean({ description: "The text is a command of the agent that the person chose." })),
   attachments: optional(Type.Array(StoredAttachment, { description: "Files that came with it." })),
   attempts: optional(Type.Integer({ description: "How many deliveries to the agent were begun. Absent: none.", minimum: 0 })),
+  steering: optional(
+    Type.String({
+      description: "The running turn that it is being given to. The agent may have it: it is given to no other.",
+      minLength: 1,
+    }),
+  ),
   /** Who sent it. */
   actor: optional(Actor),
 });
@@ -277,6 +283,11 @@ export const MessageUpdated = Type.Object({
   text: optional(Type.String({ description: "What it says instead." })),
   position: optional(Type.Integer({ description: "Its new place in the queue; 0 is delivered next.", minimum: 0 })),
   attempts: optional(Type.Integer({ description: "How many deliveries to the agent were begun.", minimum: 0 })),
+  steering: optional(
+    nullable(
+      Type.String({ description: "The running turn that it is being given to; null: that turn did not take it.", minLength: 1 }),
+    ),
+  ),
   /** Who changed it; absent when the daemon counts a delivery. */
   actor: optional(Actor),
 });

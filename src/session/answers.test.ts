@@ -155,10 +155,8 @@ describe("[A1] every effect names its actor", () => {
     await session.replyQuestion(question.data.question_id, [["Red"], ["Basil"]], actor("websocket"));
     expect((await find(session, "question.resolved"))?.data).toMatchObject({ resolved_by: "client", actor: actor("websocket") });
     await session.send("left", [], "steer", actor("mcp"));
-    expect((await find(session, "session.updated"))?.data).toMatchObject({
-      metadata: { steered_turn_id: turn_id },
-      actor: actor("mcp"),
-    });
+    const left = { reason: "steered", turn_id, actor: actor("mcp") };
+    expect((await find(session, "message.removed"))?.data).toMatchObject(left);
     await until(session, ({ type, data }) => type === "item.completed" && JSON.stringify(data).includes("Steered: left"));
     await session.interrupt(actor("cli"));
     expect((await turnEnd(session, turn_id)).data).toMatchObject({ stop_reason: "interrupted", actor: actor("cli") });

@@ -10,7 +10,12 @@ import type { MessageAccepted } from "../schema/session.ts";
 /** `again`: an attempt was begun before, and what became of it is not known. */
 export type MessageKey = { id: string; again: boolean };
 
-type Told = { type: string; data: EventDataOf["message.queued"] | EventDataOf["message.removed"] };
+type Queued = { type: "message.queued"; data: EventDataOf["message.queued"] };
+type Removed = { type: "message.removed"; data: EventDataOf["message.removed"] };
+type Told = Queued | Removed;
+
+const isQueued = (told: Told): told is Queued => told.type === "message.queued";
+const isRemoval = (told: Told): told is Removed => told.type === "message.removed";
 
 /** In the shape of a UUID. */
 function idOf(key: string, attempt: number): string {
@@ -28,11 +33,14 @@ export async function keyedMessage(
   for (let attempt = 0; ; attempt++) {
     const messageId = idOf(id, attempt);
     const mine = told.filter(({ data }) => data.message_id === messageId);
-    const queued = mine.find(({ type }) => type === "message.queued");
-    if (queued === undefined || !("turn_id" in queued.data)) return { messageId };
-    const refused = mine.some(({ type, data }) => type === "message.removed" && "reason" in data && data.reason === "refused");
-    const { turn_id = "", attempts = 0 } = queued.data as EventDataOf["message.queued"];
-    if (!refused) return { accepted: { turn_id, message_id: messageId, queued: attempts === 0 } };
+    const queued = mine.find(isQueued);
+    if (queued === undefined) return { messageId };
+    const removed = mine.find(isRemoval)?.data;
+    if (removed?.reason === "refused") continue;
+    if (removed?.reason === "steered" && removed.turn_id !== undefined)
+      return { accepted: { turn_id: removed.turn_id, message_id: messageId, queued: false } };
+    const { turn_id, attempts = 0 } = queued.data;
+    return { accepted: { turn_id, message_id: messageId, queued: attempts === 0 } };
   }
 }
 

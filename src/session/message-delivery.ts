@@ -1,7 +1,8 @@
 /**
  * Messages on their way to the agent: accepted into the queue, changed and removed while they wait, delivered one after the other. The queue is what the
  * session's projection says. The turn that takes a message names it, in one event, and that event is committed before the agent gets the message: after a
- * crash a message is queued or its turn has begun, never both, never neither, and no agent gets it twice. A delivery that was begun and never came to an end is
+ * crash a message is queued or its turn has begun, never both, never neither, and no agent gets it twice. One that goes into a running turn names that turn before
+ * the agent gets it. A delivery that was begun and never came to an end is
  * counted; after MAX_ATTEMPTS it is not tried again.
  */
 import { randomUUID } from "node:crypto";
@@ -55,6 +56,8 @@ export type DeliveryOptions = {
   mustLive(): void;
 };
 
+type Marking = { mark(): void; undo(): void };
+
 export class MessageDelivery {
   readonly #options: DeliveryOptions;
   /** A delivery is running. */
@@ -98,15 +101,30 @@ export class MessageDelivery {
       actor,
     };
     if (this.#busy && when_busy === "reject") throw new ProblemError("session_busy");
-    if (turn && when_busy === "steer" && !command && (await this.#steer(message, turn.turn_id)))
-      return { turn_id: turn.turn_id, message_id: message.message_id, queued: false };
+    if (turn && when_busy === "steer" && !command) return this.#sendInto(turn.turn_id, message);
     return this.#enqueue(message);
   }
 
+  /** It waits for a turn of its own when the running one ends before the agent has it. */
+  #sendInto(turnId: string, message: MessageQueued): Promise<MessageAccepted> {
+    const { record } = this.#options;
+    return this.#steer(turnId, message, {
+      mark: () => {
+        this.#mustHaveRoom();
+        record.append("message.queued", { ...message, steering: turnId });
+      },
+      undo: () => void record.dequeue(message.message_id, "refused"),
+    });
+  }
+
+  #mustHaveRoom(): void {
+    if (this.#options.record.projection.queue.length >= this.#options.limit) throw new ProblemError("queue_full");
+  }
+
   async #enqueue(message: MessageQueued): Promise<MessageAccepted> {
-    const { record, mustLive, limit } = this.#options;
+    const { record, mustLive } = this.#options;
     const busy = this.#busy;
-    if (record.projection.queue.length >= limit) throw new ProblemError("queue_full");
+    this.#mustHaveRoom();
     // Its first delivery begins right away, and is counted with it.
     record.append("message.queued", busy ? message : { ...message, attempts: 1 });
     if (!busy) this.#begun = message.message_id;
@@ -133,26 +151,47 @@ export class MessageDelivery {
     }
   }
 
-  /** False: the turn ended before the message was given to the agent. It steers nothing any more. */
-  async #steer(message: MessageQueued, turnId: string): Promise<boolean> {
+  /**
+   * Gives a message to the agent for its running turn. `mark` lets the story say so, and that is committed before the agent gets anything: whoever takes the session over cannot know
+   * whether the agent has it, and must not give it again. `undo`: the agent does not have it, and the sender is informed.
+   */
+  async #steer(turnId: string, message: MessageQueued, { mark, undo }: Marking): Promise<MessageAccepted> {
     const { record } = this.#options;
-    const { actor } = message;
-    if (!(await this.#giveTo(turnId, message))) return false;
-    if (!record.dequeue(message.message_id, "steered", { turn_id: turnId, ...(actor ? { actor } : {}) }) && actor)
-      record.emit([{ do: "event", type: "session.updated", data: { metadata: { steered_turn_id: turnId }, actor } }]);
-    await record.committed();
-    return true;
+    const { message_id, actor } = message;
+    if (!this.#options.connection()?.steer || message.command) throw new ProblemError("steer_unsupported");
+    mark();
+    this.#sending.add(message_id);
+    try {
+      const steered = await this.#giveTo(turnId, message).catch((error: unknown) => {
+        record.guard(undo);
+        throw error;
+      });
+      if (steered) record.dequeue(message_id, "steered", { turn_id: turnId, ...(actor ? { actor } : {}) });
+      else this.#unmark(message_id);
+      await record.committed();
+      return { turn_id: steered ? turnId : message.turn_id, message_id, queued: !steered };
+    } finally {
+      this.#sending.delete(message_id);
+      this.pump();
+    }
   }
 
+  #unmark(messageId: string): void {
+    if (this.#find(messageId)) this.#options.record.append("message.updated", { message_id: messageId, steering: null });
+  }
+
+  /** False: the turn ended before. The message steers nothing any more. */
   async #giveTo(turnId: string, message: MessageQueued): Promise<boolean> {
     const { log, connection, mustLive, record } = this.#options;
     const current = connection();
-    if (!current?.steer || message.command) throw new ProblemError("steer_unsupported");
+    await record.committed().catch((error: unknown) => {
+      throw withdrawn(error);
+    });
     // Before that it would be the message that the agent's turn begins with.
     await this.#starting;
     const prompt = await promptOf(message, log.artifacts);
     mustLive();
-    if (connection() !== current) throw new ProblemError("agent_gone");
+    if (!current?.steer || connection() !== current) throw new ProblemError("agent_gone");
     if (record.projection.turn?.turn_id !== turnId) return false;
     return (await agentCall<unknown>(current.steer(prompt))) !== "idle";
   }
@@ -183,14 +222,15 @@ export class MessageDelivery {
     const { record } = this.#options;
     const { turn, queue } = record.projection;
     if (turn) {
-      this.#sending.add(messageId);
-      try {
-        const steered = await this.#steer({ ...message, actor }, turn.turn_id);
-        return { turn_id: steered ? turn.turn_id : message.turn_id, message_id: messageId, queued: !steered };
-      } finally {
-        this.#sending.delete(messageId);
-        this.pump();
-      }
+      const steering = turn.turn_id;
+      return this.#steer(
+        steering,
+        { ...message, actor },
+        {
+          mark: () => record.append("message.updated", { message_id: messageId, steering }),
+          undo: () => this.#unmark(messageId),
+        },
+      );
     }
     if (queue[0] !== message) record.append("message.updated", { message_id: messageId, position: 0, actor });
     await record.committed();

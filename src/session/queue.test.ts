@@ -96,6 +96,7 @@ describe("[G9] the queue of a session", () => {
     const second = session.sendQueued(two);
     await expect(session.sendQueued(one)).rejects.toMatchObject({ code: "message_sending" });
     await expect(session.removeQueued(two)).rejects.toMatchObject({ code: "message_sending" });
+    await expect.poll(() => test.prompts).toContain("steer two");
     await session.interrupt();
     await turnEnd(session, turn_id);
     test.steering.open();

@@ -29,6 +29,9 @@ export function recoverSession(record: SessionRecord, { documents, agent, wasOpe
     for (const { message_id } of projection.queue) record.dequeue(message_id, "imported");
     record.save({ imported_queue: false });
   }
+  // Its agent may have it: it is not given to another one.
+  for (const { message_id, steering, actor } of projection.queue)
+    if (steering !== undefined) record.dequeue(message_id, "steered", { turn_id: steering, ...(actor ? { actor } : {}) });
   if (unreadable > 0) scribe.say(unreadableMessages(unreadable));
   if (agent.capabilities.resume) scribe.dormant();
   else {

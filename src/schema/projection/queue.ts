@@ -20,13 +20,15 @@ export function queueAfter(queue: Queue, event: ProjectedEvent): Queue {
   }
 }
 
-type Change = { message_id: string; text?: string; position?: number; attempts?: number };
+type Change = { message_id: string; text?: string; position?: number; attempts?: number; steering?: string | null };
 
-function updated(queue: Queue, { message_id, text, position, attempts }: Change): Queue {
+function updated(queue: Queue, { message_id, text, position, attempts, steering }: Change): Queue {
   const at = queue.findIndex((message) => message.message_id === message_id);
   const before = queue[at];
   if (!before) return queue;
   const message = { ...before, ...(text === undefined ? {} : { text }), ...(attempts === undefined ? {} : { attempts }) };
+  if (typeof steering === "string") message.steering = steering;
+  else if (steering === null) delete message.steering;
   const others = queue.toSpliced(at, 1);
   return others.toSpliced(Math.min(position ?? at, others.length), 0, message);
 }
