@@ -136,7 +136,7 @@ describe("ends of turns", () => {
     const played = play(
       user("a"),
       init(),
-      result({ total_cost_usd: 1, modelUsage: models(2) }),
+      result({ total_cost_usd: 1, modelUsage: models(2), usage: { input_tokens: 5, output_tokens: 2 } }),
       user("b"),
       init(),
       result({ total_cost_usd: 1.5, modelUsage: models(4) }),

@@ -8,7 +8,7 @@ import { apiError, resultError } from "./errors.ts";
 import { closeMessages } from "./messages.ts";
 import { ADDRESS, type ClaudeState } from "./state.ts";
 import { openTurn, steeredWaits } from "./turns.ts";
-import { apiUsage, modelUsage, usageSum } from "./usage.ts";
+import { apiUsage, contextOf, modelUsage, usageSum } from "./usage.ts";
 
 const SUBTYPES = new Set([
   "success",
@@ -97,7 +97,8 @@ function accounting(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): Usa
   const spent = isRecord(since)
     ? Object.values(since).reduce((sum: number, model) => sum + (isRecord(model) ? (num(model.costUSD) ?? 0) : 0), 0)
     : undefined;
-  const cost = spent ?? (total === undefined ? undefined : Math.max(0, total - state.totalCost));
+  const before = state.totalCost ?? (holdsEarlierTurns(state, frame) ? undefined : 0);
+  const cost = spent ?? (total === undefined || before === undefined ? undefined : Math.max(0, total - before));
   if (total !== undefined) state.totalCost = total;
   const session = modelUsage(frame.modelUsage);
   if (session)
@@ -114,6 +115,17 @@ function accounting(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): Usa
   const usage = apiUsage(frame.usage);
   if (!usage) return null;
   return { ...usage, ...(cost === undefined ? {} : { cost_usd: cost }) };
+}
+
+/**
+ * 2.1.277 and later begin a resumed process with the totals of the session, earlier versions with 0, and none says which. One model cannot have taken more
+ * tokens than the turn unless sub-agents did: then the first total is not the turn's cost. A turn that failed does not count its last answer.
+ */
+function holdsEarlierTurns(state: ClaudeState, frame: JsonRecord): boolean {
+  if (frame.subtype !== "success" || state.roots.size > 0 || !isRecord(frame.modelUsage)) return false;
+  const turn = apiUsage(frame.usage);
+  const models = Object.values(frame.modelUsage).map((model) => modelUsage({ model }));
+  return turn !== null && models.some((model) => model !== null && contextOf(model) > contextOf(turn));
 }
 
 /** The process, or the SDK's query, is over. A turn still open was cut short. */

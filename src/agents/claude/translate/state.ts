@@ -137,7 +137,8 @@ export class ClaudeState {
   readonly recent = new Map<string, ToldMessage>();
   /** Calls of this turn that were taken back: a late result of one is not told. */
   readonly retractedCalls = new Set<string>();
-  totalCost = 0;
+  /** Of the last result; null: there was none. */
+  totalCost: number | null = null;
   /** Of the native turns that the open turn took so far. */
   turnUsage: Usage | null = null;
   contextUsed: number | null = null;

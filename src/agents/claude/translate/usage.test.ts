@@ -35,4 +35,19 @@ describe("token counts of Claude Code", () => {
     const played = play(user("x"), init(), started("m"), stopped(), assistant("m2", text("b"), { message }), result());
     expect(of(played, "step.ended").at(-1)).toMatchObject({ finish_reason: "end_turn", usage: whole });
   });
+
+  it("have no cost when the first total of a resumed process holds the cost of earlier turns", () => {
+    const turn = { input_tokens: 20, output_tokens: 5 };
+    const total = (times: number) => ({
+      usage: turn,
+      modelUsage: { m: { inputTokens: 20 * times, outputTokens: 5 * times } },
+      total_cost_usd: 0.25 * times,
+    });
+    const costs = (first: number) =>
+      of(play(user("x"), init(), result(total(first)), user("y"), init(), result(total(first + 1))), "turn.ended").map(
+        ({ usage }) => usage?.cost_usd,
+      );
+    expect(costs(1)).toEqual([0.25, 0.25]);
+    expect(costs(8)).toEqual([undefined, 0.25]);
+  });
 });
