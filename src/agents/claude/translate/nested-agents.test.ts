@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Item } from "../../../schema/item.ts";
 import { foldItems } from "../../../schema/projection/item-projection.ts";
-import { assistant, call, init, type Played, play, result, system, text, toolResult, user } from "./test-frames.ts";
+import { ask, assistant, call, init, of, type Played, play, result, system, text, toolResult, user } from "./test-frames.ts";
 
 const task = (id: string, tool: string, background: boolean) =>
   system("task_started", {
@@ -56,5 +56,31 @@ describe("an agent that a background agent of Claude Code started", () => {
     const [agent] = callOf(played, "B");
     const message = foldItems(played.events).find(({ item_id }) => item_id === bash?.parent_id);
     expect(message?.parent_id).toBe(agent?.item_id);
+  });
+});
+
+describe("a background agent of Claude Code that waits for a permission", () => {
+  const cut = [
+    ...[user("x"), init(), outer, task("ta", "A", true)],
+    toolResult("A", "started", { tool_use_result: { isAsync: true, agentId: "ta" } }),
+    assistant("a1", call("C", "Bash", { command: "make" }), under("A")),
+    ask("r1", { subtype: "can_use_tool", tool_name: "Bash", tool_use_id: "C", input: { command: "make" } }),
+    result({ subtype: "error_during_execution", is_error: true, terminal_reason: "aborted_streaming" }),
+  ];
+
+  it("still waits when the turn is interrupted", () => {
+    const played = play(...cut);
+    expect(of(played, "turn.ended")).toMatchObject([{ stop_reason: "interrupted" }]);
+    expect(of(played, "permission.resolved")).toEqual([]);
+    expect(callOf(played, "C")).toMatchObject([{ status: "in_progress" }]);
+  });
+
+  it("[U3] has its request and its open call ended when it is stopped", () => {
+    const stopped = system("task_notification", { task_id: "ta", tool_use_id: "A", status: "stopped", summary: "stopped" });
+    const played = play(...cut, stopped);
+    expect(played.rules).toEqual([]);
+    expect(of(played, "permission.resolved")).toMatchObject([{ status: "denied" }]);
+    for (const id of ["A", "C"]) expect(callOf(played, id)).toMatchObject([{ status: "failed" }]);
+    expect(resultsOf(played, "C")).toHaveLength(1);
   });
 });

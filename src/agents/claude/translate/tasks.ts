@@ -5,6 +5,7 @@ import type { Translation } from "../../contract.ts";
 import { bool, type JsonRecord, num, rec, str } from "../../json.ts";
 import { mapped, noted } from "../../translation.ts";
 import { closeMessage } from "./messages.ts";
+import { settleCall } from "./permissions.ts";
 import { outlives } from "./scope.ts";
 import { ADDRESS, type ClaudeState, type TaskState, toolKey } from "./state.ts";
 import { setMember } from "./team.ts";
@@ -129,6 +130,7 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   const scope = state.roots.get(id)?.scope ?? null;
   const last = scope === null ? undefined : state.messages.get(scope);
   if (last && !last.streamed) closeMessage(state, last, drafts);
+  if (task.background && scope !== null && status === "failed") cutCalls(state, scope, drafts);
   // Where its output lies is a temporary path, for Claude alone: it stands in the native message.
   const content = [statusPart(label, outcome)];
   if (!task.agent) drafts.push({ do: "item.complete", key: task.key, status, content });
@@ -146,6 +148,18 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
   }
   if (task.member) setMember(state, task.member, status === "completed" ? "idle" : outcome, null, drafts);
   return mapped(ADDRESS, type, drafts);
+}
+
+/** A background agent that was stopped answers none of its open calls, and waits for no person. Agents that it left in the background go on. */
+function cutCalls(state: ClaudeState, scope: string, drafts: Draft[]): void {
+  const open = [...state.tools].reverse().filter(([, call]) => call.scope === scope);
+  for (const [id] of open) {
+    if (state.background.has(id)) continue;
+    cutCalls(state, id, drafts);
+    settleCall(state, id, true, drafts);
+    state.tools.delete(id);
+    drafts.push({ do: "item.complete", key: toolKey(id), status: "failed" });
+  }
 }
 
 /** 2.1.325 reports the exit code in the summary alone. */
