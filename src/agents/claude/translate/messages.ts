@@ -5,7 +5,6 @@ import type { Repeat, Translation } from "../../contract.ts";
 import { arr, isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
 import { heartbeat, mapped, noted, unparsed } from "../../translation.ts";
 import { mediaOf } from "./media.ts";
-import { outlives } from "./scope.ts";
 import { serverResult } from "./server-tools.ts";
 import { ADDRESS, type BlockState, type ClaudeState, type MessageState, toolKey } from "./state.ts";
 import { confirmTool, dropTool, startTool, streamArguments } from "./tools.ts";
@@ -28,7 +27,7 @@ export function openMessage(state: ClaudeState, scope: string, id: string, draft
     // A background agent's message may go on after the turn that showed its beginning: what comes later is an item of its own.
     key: times === 1 ? `msg:${id}` : `msg:${id}:${times}`,
     scope,
-    parent: scope === "" ? null : toolKey(scope),
+    parent: scope === "" ? null : toolKey(state, scope),
     streamed: false,
     parts: [],
     blocks: new Map(),
@@ -260,7 +259,7 @@ function wholeBlock(state: ClaudeState, message: MessageState, block: JsonRecord
   const entry = streamedBlock(message, type);
   if (entry) entry.confirmed = true;
   if (type.endsWith("_tool_result")) {
-    serverResult(message, block, outlives(state, message.scope), drafts);
+    serverResult(state, message, block, drafts);
     return null;
   }
   const part = partOf(block, type);

@@ -38,7 +38,7 @@ export function askTool(state: ClaudeState, requestId: string, request: JsonReco
   const table = kind === "permission" ? choicesOf(request) : NO_CHOICES;
   state.requests.set(requestId, { kind, key, call, input, options: table.offered });
   const native: NativeRequest = { kind, request_id: requestId, tool_use_id: call, input, choices: table };
-  const about = { key, call_id: call, item: call === null ? null : toolKey(call), native };
+  const about = { key, call_id: call, item: call === null ? null : toolKey(state, call), native };
   if (kind === "question") drafts.push({ do: "question.request", ...about, questions: userQuestions(input) });
   else if (kind === "plan") drafts.push(planApproval(state, call, input, about));
   else drafts.push(permission(request, name, input, native, about));

@@ -19,7 +19,7 @@ export function planDrafts(state: ClaudeState, outcome: Outcome, drafts: Draft[]
   state.plans.set(scope, `plan:${id}`);
   drafts.push({
     do: "item.start",
-    item: { key: `plan:${id}`, parent: scope === "" ? null : toolKey(scope), kind: "status", role: null, content },
+    item: { key: `plan:${id}`, parent: scope === "" ? null : toolKey(state, scope), kind: "status", role: null, content },
   });
 }
 

@@ -48,8 +48,8 @@ const callsOf = ({ frames, tools }: ToldMessage, made: readonly (number | string
 /** With its result, and with what its sub-agent said, did and asked. */
 function retractCall(state: ClaudeState, id: string, drafts: Draft[]): void {
   forget(state, id, drafts);
-  drafts.push({ do: "item.remove", key: resultKey(id), reason: REASON, below: true });
-  drafts.push({ do: "item.remove", key: toolKey(id), reason: REASON, below: true });
+  drafts.push({ do: "item.remove", key: resultKey(state, id), reason: REASON, below: true });
+  drafts.push({ do: "item.remove", key: toolKey(state, id), reason: REASON, below: true });
 }
 
 function forget(state: ClaudeState, id: string, drafts: Draft[]): void {

@@ -2,9 +2,10 @@
 import type { ContentPart } from "../../../schema/content.ts";
 import type { Draft } from "../../../schema/draft.ts";
 import { arr, asText, int, isRecord, type JsonRecord, rec, records, str, toJson } from "../../json.ts";
-import { type MessageState, resultKey, toolKey } from "./state.ts";
+import { outlives } from "./scope.ts";
+import { type ClaudeState, type MessageState, resultKey, toolKey } from "./state.ts";
 
-export function serverResult(message: MessageState, block: JsonRecord, background: boolean, drafts: Draft[]): void {
+export function serverResult(state: ClaudeState, message: MessageState, block: JsonRecord, drafts: Draft[]): void {
   const id = str(block.tool_use_id) ?? `${message.id}:result`;
   const content = block.content;
   const error = isRecord(content) && (str(content.type) ?? "").endsWith("_error");
@@ -17,17 +18,17 @@ export function serverResult(message: MessageState, block: JsonRecord, backgroun
     if (uri) parts.push({ type: "resource", uri, ...(str(hit.title) ? { text: str(hit.title) ?? "" } : {}) });
   }
   const status = isError ? "failed" : "completed";
-  drafts.push({ do: "item.complete", key: toolKey(id), status });
+  drafts.push({ do: "item.complete", key: toolKey(state, id), status });
   drafts.push({
     do: "item.add",
     item: {
-      key: resultKey(id),
+      key: resultKey(state, id),
       native_item_id: id,
       parent: message.key,
       kind: "tool_result",
       role: "tool",
       content: parts,
-      ...(background ? { outlives_turn: true } : {}),
+      ...(outlives(state, message.scope) ? { outlives_turn: true } : {}),
     },
     status,
   });

@@ -55,6 +55,8 @@ export type ToolState = {
 export type TaskState = {
   key: ItemKey;
   tool: string | null;
+  /** The item of that call. */
+  parent: ItemKey | null;
   label: string;
   background: boolean;
   /** It goes on after the turn: it is in the background, or its agent is. */
@@ -93,6 +95,9 @@ export type KnownConfig = {
   richCommands: boolean;
 };
 
+/** Far more than work in the background at a time. */
+const REMEMBERED_CALLS = 1000;
+
 export class ClaudeState {
   nativeSession: string | null = null;
   /** Any JSON on stdout yet? Without it, plain lines are the answer of `--output-format text`. */
@@ -122,6 +127,8 @@ export class ClaudeState {
   /** How often a message id was opened: the second opening needs a key of its own. */
   readonly opened = new Map<string, number>();
   readonly tools = new Map<string, ToolState>();
+  /** How many messages made a call of this id, and the last of them: some providers count the calls of each answer from 1. */
+  readonly calls = new Map<string, { count: number; message: ItemKey }>();
   readonly tasks = new Map<string, TaskState>();
   /** Agents by task id: the call that first started them, and their name in the team. */
   readonly roots = new Map<string, { scope: string | null; member: string | null }>();
@@ -163,6 +170,18 @@ export class ClaudeState {
     return `${prefix}:${this.nativeSession ?? "new"}:${this.turns}:${this.made}`;
   }
 
+  /** A call begins: one with the id of a call that is over has keys of its own. */
+  countCall(id: string, message: ItemKey): void {
+    const before = this.calls.get(id);
+    if (before && (before.message === message || this.tools.has(id))) return;
+    this.calls.delete(id);
+    this.calls.set(id, { count: (before?.count ?? 0) + 1, message });
+    for (const oldest of this.calls.keys()) {
+      if (this.calls.size <= REMEMBERED_CALLS) break;
+      this.calls.delete(oldest);
+    }
+  }
+
   /** Forgets the turn. */
   endTurn(): void {
     this.goOn();
@@ -191,5 +210,12 @@ export class ClaudeState {
   }
 }
 
-export const toolKey = (id: string): ItemKey => `tool:${id}`;
-export const resultKey = (id: string): ItemKey => `result:${id}`;
+/** The call of this id that began last. */
+export const toolKey = (state: ClaudeState, id: string): ItemKey => callKey("tool", state, id);
+export const resultKey = (state: ClaudeState, id: string): ItemKey => callKey("result", state, id);
+export const progressKey = (state: ClaudeState, id: string): ItemKey => callKey("progress", state, id);
+
+function callKey(prefix: string, { calls }: ClaudeState, id: string): ItemKey {
+  const count = calls.get(id)?.count ?? 1;
+  return count === 1 ? `${prefix}:${id}` : `${prefix}:${id}:${count}`;
+}

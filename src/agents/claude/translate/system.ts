@@ -134,7 +134,7 @@ function denied(state: ClaudeState, frame: JsonRecord): Draft[] {
       tool_name: name,
       input,
       call_id: call,
-      item: toolKey(call),
+      item: toolKey(state, call),
       ...(reason ? { reason } : {}),
       options: permissionChoices([]).offered,
       native: null,

@@ -7,7 +7,7 @@ import { mapped, noted } from "../../translation.ts";
 import { closeMessage } from "./messages.ts";
 import { settleCall } from "./permissions.ts";
 import { outlives } from "./scope.ts";
-import { ADDRESS, type ClaudeState, type TaskState, toolKey } from "./state.ts";
+import { ADDRESS, type ClaudeState, progressKey, type TaskState, toolKey } from "./state.ts";
 import { setMember } from "./team.ts";
 
 export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string): Translation {
@@ -19,6 +19,7 @@ export function taskStarted(state: ClaudeState, frame: JsonRecord, type: string)
     // A resumed agent keeps its task id and gets a new run id.
     key: `task:${id}:${str(frame.run_id) ?? str(frame.uuid) ?? ""}`,
     tool,
+    parent: tool === null ? null : toolKey(state, tool),
     label: str(frame.description) ?? id,
     background,
     outlives: tool !== null && outlives(state, tool),
@@ -53,7 +54,7 @@ function show(id: string, task: TaskState, detail: string, drafts: Draft[]): voi
 const statusItem = (id: string, task: TaskState, key: string, content: ReturnType<typeof statusPart>[]) => ({
   key,
   native_item_id: id,
-  parent: task.tool === null ? null : toolKey(task.tool),
+  parent: task.parent,
   kind: "status" as const,
   role: null,
   content,
@@ -78,7 +79,7 @@ function toBackground(state: ClaudeState, id: string, task: TaskState, drafts: D
   for (const call of [task.tool, root]) if (call !== null) state.background.add(call);
   // With it goes what it has begun, and what was begun by agents that it started.
   for (const call of state.tools.keys())
-    if (outlives(state, call)) drafts.push({ do: "item.update", key: toolKey(call), outlives_turn: true });
+    if (outlives(state, call)) drafts.push({ do: "item.update", key: toolKey(state, call), outlives_turn: true });
   for (const other of state.tasks.values()) {
     if (other.outlives || other.tool === null || !outlives(state, other.tool)) continue;
     other.outlives = true;
@@ -144,7 +145,7 @@ export function taskNotification(state: ClaudeState, frame: JsonRecord, type: st
     state.background.delete(task.tool);
     if (scope !== null) state.background.delete(scope);
     state.tools.delete(task.tool);
-    drafts.push({ do: "item.complete", key: toolKey(task.tool), status });
+    drafts.push({ do: "item.complete", key: toolKey(state, task.tool), status });
   }
   if (task.member) setMember(state, task.member, status === "completed" ? "idle" : outcome, null, drafts);
   return mapped(ADDRESS, type, drafts);
@@ -158,7 +159,7 @@ function cutCalls(state: ClaudeState, scope: string, drafts: Draft[]): void {
     cutCalls(state, id, drafts);
     settleCall(state, id, true, drafts);
     state.tools.delete(id);
-    drafts.push({ do: "item.complete", key: toolKey(id), status: "failed" });
+    drafts.push({ do: "item.complete", key: toolKey(state, id), status: "failed" });
   }
 }
 
@@ -194,7 +195,13 @@ export function toolProgress(state: ClaudeState, frame: JsonRecord): Translation
   return mapped(ADDRESS, "tool_progress", [
     {
       do: "item.start",
-      item: { key: `progress:${tool}`, parent: toolKey(tool), kind: "status", role: null, content: [statusPart(name, detail)] },
+      item: {
+        key: progressKey(state, tool),
+        parent: toolKey(state, tool),
+        kind: "status",
+        role: null,
+        content: [statusPart(name, detail)],
+      },
     },
   ]);
 }

@@ -25,6 +25,23 @@ const file = {
 };
 
 describe("tools", () => {
+  it("[G6] calls that use an id again, in a sub-agent, an answer or a turn, each have their own result", () => {
+    const again = (message: string, command: string, more = {}) => [
+      assistant(message, call("call_1", "Bash", { command }), more),
+      toolResult("call_1", `of ${command}`, more),
+    ];
+    const inner = again("a1", "one", { parent_tool_use_id: "A" });
+    const agent = [assistant("m1", call("A", "Agent", { prompt: "a" })), ...inner, toolResult("A", "ok")];
+    const first = [user("x"), init(), ...agent, ...again("m2", "two"), result()];
+    const played = play(...first, user("y"), init(), ...again("m3", "three"), result());
+    expect(played.rules).toEqual([]);
+    const parts = played.items.flatMap(({ content }) => content);
+    const outputs = parts.flatMap((part) => (part.type === "tool_result" && part.call_id === "call_1" ? [part.output] : []));
+    expect(outputs).toEqual(["of one", "of two", "of three"]);
+    const calls = played.items.filter(({ content }) => content.some((part) => part.type === "tool_call" && part.name === "Bash"));
+    expect(calls.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
+  });
+
   it("[G6] a call is in progress until its result; both belong to the message", () => {
     const played = play(
       user("x"),

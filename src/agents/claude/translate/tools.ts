@@ -4,7 +4,7 @@ import { isRecord, type JsonRecord, rec, str, toJson } from "../../json.ts";
 import { settleCall } from "./permissions.ts";
 import { planDrafts } from "./plan.ts";
 import { outlives } from "./scope.ts";
-import { type ClaudeState, type MessageState, resultKey, type ToolState, toolKey } from "./state.ts";
+import { type ClaudeState, type MessageState, progressKey, resultKey, type ToolState, toolKey } from "./state.ts";
 import { teamDrafts } from "./team.ts";
 import { toolCallPart } from "./tool-kinds.ts";
 import { type Outcome, resultParts } from "./tool-result.ts";
@@ -20,13 +20,14 @@ export function startTool(
   const id = str(block.id) ?? "";
   const name = str(block.name) ?? "unknown";
   const input = streaming ? {} : rec(block.input);
+  state.countCall(id, message.key);
   state.tools.set(id, { id, name, input, raw: "", message: message.key, scope: message.scope });
   message.tools.add(id);
   const args = streaming ? "" : argumentsOf(block.input, "");
   drafts.push({
     do: "item.start",
     item: {
-      key: toolKey(id),
+      key: toolKey(state, id),
       native_item_id: id,
       parent: message.key,
       kind: "tool_call",
@@ -41,7 +42,7 @@ export function streamArguments(state: ClaudeState, id: string, delta: string, d
   const tool = state.tools.get(id);
   if (!tool || delta === "") return;
   tool.raw += delta;
-  drafts.push({ do: "item.delta", key: toolKey(id), part_type: "tool_arguments", delta, part_index: 0 });
+  drafts.push({ do: "item.delta", key: toolKey(state, id), part_type: "tool_arguments", delta, part_index: 0 });
 }
 
 /** The whole call. Its input is the CLI's own reading and may differ from what was streamed. */
@@ -53,13 +54,13 @@ export function confirmTool(state: ClaudeState, message: MessageState, block: Js
   tool.name = str(block.name) ?? tool.name;
   message.tools.add(id);
   const part = toolCallPart(id, tool.name, argumentsOf(block.input, tool.raw), tool.input, str(block.type));
-  drafts.push({ do: "item.update", key: toolKey(id), content: [part] });
+  drafts.push({ do: "item.update", key: toolKey(state, id), content: [part] });
 }
 
 /** A call whose block was abandoned in mid-stream: natively it never happened. */
 export function dropTool(state: ClaudeState, id: string, drafts: Draft[]): void {
   state.tools.delete(id);
-  drafts.push({ do: "item.remove", key: toolKey(id), reason: "abandoned by the agent" });
+  drafts.push({ do: "item.remove", key: toolKey(state, id), reason: "abandoned by the agent" });
 }
 
 /** The streamed text stays as it is when it says the same, so that the deltas are the arguments. */
@@ -89,21 +90,21 @@ export function toolResult(state: ClaudeState, block: JsonRecord, detail: unknow
   teamDrafts(state, outcome, drafts);
   const status = isError ? "failed" : "completed";
   const goesOn = !isError && isBackground(state, id, detail);
-  if (goesOn) drafts.push({ do: "item.update", key: toolKey(id), outlives_turn: true });
-  else drafts.push({ do: "item.complete", key: toolKey(id), status });
+  if (goesOn) drafts.push({ do: "item.update", key: toolKey(state, id), outlives_turn: true });
+  else drafts.push({ do: "item.complete", key: toolKey(state, id), status });
   drafts.push({
     do: "item.add",
     item: {
-      key: resultKey(id),
+      key: resultKey(state, id),
       native_item_id: id,
-      parent: tool.message ?? (scope === "" ? null : toolKey(scope)),
+      parent: tool.message ?? (scope === "" ? null : toolKey(state, scope)),
       kind: "tool_result",
       role: "tool",
       content: resultParts(outcome),
     },
     status,
   });
-  drafts.push({ do: "item.complete", key: `progress:${id}`, status });
+  drafts.push({ do: "item.complete", key: progressKey(state, id), status });
   if (!goesOn) state.tools.delete(id);
 }
 

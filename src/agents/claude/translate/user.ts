@@ -47,7 +47,7 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
     item: {
       key: state.newKey("user", uuid),
       native_item_id: uuid ?? null,
-      parent: scope === "" ? null : toolKey(scope),
+      parent: scope === "" ? null : toolKey(state, scope),
       kind: "message",
       role: "user",
       content: userParts(content),
