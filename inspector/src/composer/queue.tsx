@@ -5,9 +5,9 @@ import { daemon, problemText } from "../state/daemon.ts";
 import { IconButton } from "../ui/controls.tsx";
 import { Icon } from "../ui/icons.tsx";
 
-/** The message that is being delivered is as good as sent: it does not wait. */
+/** A message that is being delivered, or given to the running turn, is as good as sent: it does not wait. */
 export const waitingOf = (queue: readonly QueuedMessage[]): readonly QueuedMessage[] =>
-  (queue[0]?.attempts ?? 0) > 0 ? queue.slice(1) : queue;
+  queue.filter(({ attempts = 0, steering }, index) => steering === undefined && (index > 0 || attempts === 0));
 
 type QueueProps = {
   session: string;
