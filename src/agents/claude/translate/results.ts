@@ -118,7 +118,7 @@ function accounting(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): Usa
 }
 
 /**
- * 2.1.277 and later begin a resumed process with the totals of the session, earlier versions with 0, and none says which. One model cannot have taken more
+ * Some versions begin a resumed process with the totals of the session, others with 0, and none of them says which. One model cannot have taken more
  * tokens than the turn unless sub-agents did: then the first total is not the turn's cost. A turn that failed does not count its last answer.
  */
 function holdsEarlierTurns(state: ClaudeState, frame: JsonRecord): boolean {
