@@ -1349,6 +1349,8 @@ class MessageQueuedEventData(TypedDict):
     attachments: NotRequired[list["MessageQueuedEventDataAttachmentsEntry"]]
     #: How many deliveries to the agent were begun. Absent: none.
     attempts: NotRequired[int]
+    #: The running turn that it is being given to. The agent may have it: it is given to no other.
+    steering: NotRequired[str]
     actor: NotRequired["Actor"]
 
 
@@ -1395,6 +1397,8 @@ class MessageUpdatedEventData(TypedDict):
     position: NotRequired[int]
     #: How many deliveries to the agent were begun.
     attempts: NotRequired[int]
+    #: The running turn that it is being given to; null: that turn did not take it.
+    steering: NotRequired[Optional[str]]
     actor: NotRequired["Actor"]
 
 
@@ -2673,6 +2677,8 @@ class MessageQueueListMessagesEntry(TypedDict):
     attachments: NotRequired[list["MessageQueuedEventDataAttachmentsEntry"]]
     #: How many deliveries to the agent were begun. Absent: none.
     attempts: NotRequired[int]
+    #: The running turn that it is being given to. The agent may have it: it is given to no other.
+    steering: NotRequired[str]
     actor: NotRequired["Actor"]
     #: When it was accepted: RFC 3339.
     queued_at: str
