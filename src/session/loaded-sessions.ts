@@ -14,7 +14,7 @@ import { readProjection } from "./projection-reader.ts";
 import { Session } from "./session.ts";
 import { parseRow, RowError, type SessionRow, sessionOf } from "./session-row.ts";
 import type { Snapshots } from "./snapshots.ts";
-import { isTrusted } from "./trust-gate.ts";
+import { isTrusted, type TrustedDirectories } from "./trust-gate.ts";
 
 /** Sessions without a process that stay in memory, because somebody may ask for them again. The least recently used go first. */
 const MAX_RESTING = 200;
@@ -288,14 +288,33 @@ export class LoadedSessions {
   }
 
   /** Undefined: it cannot be read, and is among the unreadable ones. */
-  viewOf(row: StreamRow): SessionView | undefined {
+  viewOf(
+    row: StreamRow,
+    directories: Pick<TrustedDirectories, "isTrusted"> = this.#options.directories,
+  ): SessionView | undefined {
     const session = this.#sessions.get(row.id);
     if (session) return session.view();
+    const state = this.stateOf(row);
+    const shown = { queued: 0, pending: { permissions: 0, questions: 0 } };
+    return state && sessionOf(state, row, { ...shown, trusted: isTrusted(state, directories) });
+  }
+
+  /** Views of many sessions: of each directory it is looked once whether it is trusted. */
+  viewsOf(rows: readonly StreamRow[]): SessionView[] {
+    const known = new Map<string, boolean>();
+    const lookOnce = (directory: string): boolean => {
+      const trusted = known.get(directory) ?? this.#options.directories.isTrusted(directory);
+      known.set(directory, trusted);
+      return trusted;
+    };
+    return rows.flatMap((row) => this.viewOf(row, { isTrusted: lookOnce }) ?? []);
+  }
+
+  /** What is stored of it. Undefined as above. */
+  stateOf(row: StreamRow): SessionRow | undefined {
     if (this.#unreadable.has(row.id) || isImporting(row.state)) return undefined;
     try {
-      const state = rowOf(row);
-      const trusted = isTrusted(state, this.#options.directories);
-      return sessionOf(state, row, { queued: 0, pending: { permissions: 0, questions: 0 }, trusted });
+      return rowOf(row);
     } catch (error) {
       this.setAside(row.id, error);
       return undefined;
@@ -303,6 +322,10 @@ export class LoadedSessions {
   }
 
   async *rows(options: { onlyOpen?: boolean; where?: { agent: string } }): AsyncGenerator<StreamRow> {
+    for await (const page of this.pages(options)) yield* page;
+  }
+
+  async *pages(options: { limit?: number; onlyOpen?: boolean; where?: { agent: string } }): AsyncGenerator<StreamRow[]> {
     let before: string | undefined;
     for (;;) {
       const page: StreamPage = await this.#options.log.list("session", {
@@ -311,7 +334,7 @@ export class LoadedSessions {
         ...(before === undefined ? {} : { before }),
       });
       for (const id of page.damaged) this.setAside(id, new RowError("the stored row is damaged"));
-      yield* page.streams;
+      yield page.streams;
       if (page.next === null) return;
       before = page.next;
     }

@@ -40,10 +40,8 @@ export class SessionList {
     let next = filter.before ?? null;
     do {
       const page = await this.#page(filter, next);
-      for (const row of page.rows) {
-        const view = this.#loaded.viewOf(row);
-        if (view && matches(view, filter) && (await filter.only?.(view)) !== false) sessions.push(view);
-      }
+      for (const view of this.#loaded.viewsOf(page.rows))
+        if (matches(view, filter) && (await filter.only?.(view)) !== false) sessions.push(view);
       next = page.next;
     } while (next !== null && sessions.length < filter.limit);
     return { sessions, unreadable: this.#loaded.unreadable(), next };

@@ -28,7 +28,9 @@ const TURN_LOOK_MS = 100;
 const TICK_MS = 1_000;
 
 /** Rows that are looked at in one turn of the event loop while unreadable ones are searched for. */
-const SWEEP_ROWS = 200;
+const SWEEP_ROWS = 100;
+/** So many times as long as a turn took, nothing is searched: people who come right after the start go first. */
+const SWEEP_PAUSE = 9;
 
 /** More queued messages than the limits allow. */
 const MAX_DOCUMENTS = 1_000_000;
@@ -166,11 +168,13 @@ export class SessionManager {
 
   /** Finds the sessions that cannot be read, little by little: a start does not wait for it. */
   async #sweep(): Promise<void> {
-    let count = 0;
-    for await (const row of this.#loaded.rows({})) {
+    let began = performance.now();
+    for await (const page of this.#loaded.pages({ limit: SWEEP_ROWS })) {
+      for (const row of page) if (!this.#loaded.get(row.id)) this.#loaded.stateOf(row);
+      const pause = (performance.now() - began) * SWEEP_PAUSE;
+      await new Promise((resolve) => setTimeout(resolve, pause).unref());
       if (this.#closed) return;
-      if (!this.#loaded.get(row.id)) this.#loaded.viewOf(row);
-      if (++count % SWEEP_ROWS === 0) await new Promise((resolve) => setImmediate(resolve));
+      began = performance.now();
     }
   }
 

@@ -42,7 +42,7 @@ export type GateOptions = {
 const KEY = "dragoman:trust";
 const WITHDRAWN = "The message was withdrawn before anybody decided whether the directory is trusted.";
 
-export const isTrusted = (row: Readonly<SessionRow>, directories: TrustedDirectories): boolean =>
+export const isTrusted = (row: Readonly<SessionRow>, directories: Pick<TrustedDirectories, "isTrusted">): boolean =>
   row.trust === "trusted" || (row.trust !== "restricted" && directories.isTrusted(row.directory));
 
 export class TrustGate {

@@ -16,6 +16,8 @@ type SmallTable = {
   key(row: SqlRow): number;
   /** The row as errors name it, when its content does not match. */
   content?: { intact(row: SqlRow): boolean; place(row: SqlRow): string };
+  /** Checks the keys of a table that may have very many rows. */
+  keys?(db: Database, count: number): void;
 };
 
 const SMALL_TABLES: readonly SmallTable[] = [
@@ -23,11 +25,13 @@ const SMALL_TABLES: readonly SmallTable[] = [
     name: "streams",
     key: (row) => streamKey(int(row, "no"), text(row, "kind"), row.id === null ? null : text(row, "id"), int(row, "deleted")),
     content: { intact: isStreamIntact, place: (row) => `The row of ${String(row.kind)} ${String(row.id)}` },
+    keys: verifyStreamKeys,
   },
   {
     name: "documents",
     key: (row) => checksumOf(text(row, "kind"), text(row, "id")),
     content: { intact: isDocumentIntact, place: (row) => `The document ${String(row.kind)}/${String(row.id)}` },
+    keys: verifyDocumentKeys,
   },
   { name: "coverage", key: (row) => checksumOf(int(row, "stream"), text(row, "type"), text(row, "disposition")) },
   { name: "artifacts", key: (row) => checksumOf(text(row, "artifact_id")) },
@@ -39,8 +43,8 @@ const SMALL_TABLES: readonly SmallTable[] = [
 /** Throws `database_corrupt` when it is not certain which rows there are. Content that does not match is reported, and refused when it is read. */
 export async function verifyTables(db: Database, damage: Damage, steps: readonly Step[]): Promise<void> {
   await verifySchema(db, steps);
-  for (const { name, key, content } of SMALL_TABLES) {
-    if (name === "streams" && verifyManyStreams(db)) continue;
+  for (const { name, key, content, keys } of SMALL_TABLES) {
+    if (keys !== undefined && verifyMany(db, name, keys)) continue;
     // Compares indexes with their table, which quick_check does not.
     const found = db.prepare(`PRAGMA integrity_check('${name}')`).get()?.integrity_check;
     if (found !== "ok") throw corrupt(`${name}: ${String(found)}`);
@@ -53,34 +57,46 @@ export async function verifyTables(db: Database, damage: Damage, steps: readonly
 
 /** More rows than this are not read one by one while a start waits: their contents are checked when they are read, and all of them soon after the start. */
 const MANY = 5_000;
+
+/** Very many rows: the order of the table, and its keys. False: they are few. */
+function verifyMany(db: Database, name: string, verifyKeys: (db: Database, count: number) => void): boolean {
+  const count = Number(db.prepare(`SELECT count(*) AS count FROM ${name}`).get()?.count);
+  if (count <= MANY) return false;
+  const found = db.prepare(`PRAGMA quick_check('${name}')`).get()?.quick_check;
+  if (found !== "ok") throw corrupt(`${name}: ${String(found)}`);
+  verifyKeys(db, count);
+  return true;
+}
+
+/**
+ * Every part of a key is there twice, the names in an index: where both say the same, no accident has changed one of them. A checksum for each row would take
+ * several times as long.
+ */
+function verifyStreamKeys(db: Database, count: number): void {
+  const counted = (from: string): number => Number(db.prepare(`SELECT count(*) AS count FROM streams ${from}`).get()?.count);
+  // Without NOT INDEXED the index would be compared with itself.
+  const odd = counted(`a NOT INDEXED WHERE deleted <> (id IS NULL) OR (id IS NOT NULL AND NOT EXISTS
+    (SELECT 1 FROM streams b INDEXED BY streams_id WHERE b.kind = a.kind AND b.id = a.id AND b.no = a.no))`);
+  if (odd !== 0 || counted("INDEXED BY streams_id WHERE kind >= ''") !== count)
+    throw corrupt("streams cannot be found by their ids");
+}
+
 const PAGE = 2_000;
 const [FIELD, ROW] = ["\u001f", "\u001e"];
 
-/**
- * Very many streams: the table, the index that finds them by their ids, and their keys, in one text a page. A row object for each, or a check of every index,
- * would take several times as long. False: they are few.
- */
-function verifyManyStreams(db: Database): boolean {
-  const count = db.prepare("SELECT count(*) AS count FROM streams").get();
-  if (count === undefined || int(count, "count") <= MANY) return false;
-  const found = db.prepare("PRAGMA quick_check('streams')").get()?.quick_check;
-  if (found !== "ok") throw corrupt(`streams: ${String(found)}`);
-  const unfound = db.prepare(`
-    SELECT count(*) AS count FROM streams a WHERE a.id IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM streams b INDEXED BY streams_id WHERE b.kind = a.kind AND b.id = a.id AND b.no = a.no)`);
-  if (unfound.get()?.count !== 0) throw corrupt("streams cannot be found by their ids");
+/** One text a page: a row object for each would take several times as long. */
+function verifyDocumentKeys(db: Database): void {
+  const rows = `(SELECT kind, id, key_checksum FROM documents WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ${PAGE})`;
   const page = db.prepare(`
-    SELECT max(no) AS last, group_concat(no || char(31) || kind || char(31) || ifnull(id, '') || char(31) || deleted || char(31) || ifnull(key_checksum, ''), char(30)) AS keys
-    FROM (SELECT no, kind, id, deleted, key_checksum FROM streams WHERE no > ? ORDER BY no LIMIT ${PAGE})`);
-  for (let after = 0; ; ) {
-    const row = page.get(after);
-    if (row === undefined || row.last === null) return true;
-    for (const line of text(row, "keys").split(ROW)) {
-      const [no = "", kind = "", id = "", deleted = "", checksum = ""] = line.split(FIELD);
-      if (checksum !== "" && Number(checksum) !== streamKey(Number(no), kind, deleted === "1" ? null : id, Number(deleted)))
-        throw corrupt("a key of streams does not match");
+    SELECT group_concat(kind || char(31) || id || char(31) || ifnull(key_checksum, ''), char(30)) AS keys FROM ${rows}`);
+  for (let [kind, id] = ["", ""]; ; ) {
+    const keys = page.get(kind, id)?.keys;
+    if (typeof keys !== "string") return;
+    for (const line of keys.split(ROW)) {
+      let checksum = "";
+      [kind = "", id = "", checksum = ""] = line.split(FIELD);
+      if (checksum !== "" && Number(checksum) !== checksumOf(kind, id)) throw corrupt("a key of documents does not match");
     }
-    after = int(row, "last");
   }
 }
 
