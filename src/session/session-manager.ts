@@ -29,8 +29,8 @@ const TICK_MS = 1_000;
 
 /** Rows that are looked at in one turn of the event loop while unreadable ones are searched for. */
 const SWEEP_ROWS = 100;
-/** So many times as long as a turn took, nothing is searched: people who come right after the start go first. */
-const SWEEP_PAUSE = 9;
+/** Between two turns: people who come right after the start go first, in time and in memory. */
+const SWEEP_PAUSE_MS = 100;
 
 /** More queued messages than the limits allow. */
 const MAX_DOCUMENTS = 1_000_000;
@@ -168,13 +168,10 @@ export class SessionManager {
 
   /** Finds the sessions that cannot be read, little by little: a start does not wait for it. */
   async #sweep(): Promise<void> {
-    let began = performance.now();
     for await (const page of this.#loaded.pages({ limit: SWEEP_ROWS })) {
       for (const row of page) if (!this.#loaded.get(row.id)) this.#loaded.stateOf(row);
-      const pause = (performance.now() - began) * SWEEP_PAUSE;
-      await new Promise((resolve) => setTimeout(resolve, pause).unref());
+      await new Promise((resolve) => setTimeout(resolve, SWEEP_PAUSE_MS).unref());
       if (this.#closed) return;
-      began = performance.now();
     }
   }
 

@@ -10,7 +10,13 @@ import type { Committer, Writer } from "./committer.ts";
 import type { Database, SqlRow, Statement } from "./driver.ts";
 import { documentChecksum, isDocumentIntact } from "./verify-tables.ts";
 
-type Pending = { kind: string; id: string; body: string | null; expiresAt: number | null };
+type Key = { kind: string; id: string };
+type Pending = Key & { body: string | null; expiresAt: number | null };
+
+/** Of one check: about a millisecond. */
+const CHECK_ROWS = 200;
+
+const placeOf = (kind: string, id: string): string => `The document ${kind}/${id}`;
 
 export class SqliteDocuments implements Documents, Writer {
   readonly #committer: Committer;
@@ -42,13 +48,13 @@ export class SqliteDocuments implements Documents, Writer {
   async get(kind: string, id: string): Promise<string | undefined> {
     const pending = this.#pending.get(key(kind, id));
     if (pending !== undefined) return pending.body !== null && alive(pending) ? pending.body : undefined;
-    const row = this.#damage.guard(`The document ${kind}/${id}`, undefined, () => this.#get.get(kind, id));
+    const row = this.#damage.guard(placeOf(kind, id), undefined, () => this.#get.get(kind, id));
     return row === undefined ? undefined : (this.#checked(row) ?? undefined);
   }
 
   /** Null when it has expired. */
   #checked(row: SqlRow): string | null {
-    if (!isDocumentIntact(row)) throw this.#damage.found(`The document ${text(row, "kind")}/${text(row, "id")}`);
+    if (!isDocumentIntact(row)) throw this.#damage.found(placeOf(text(row, "kind"), text(row, "id")));
     return alive({ expiresAt: intOrNull(row, "expires_at") }) ? text(row, "body") : null;
   }
 
@@ -74,6 +80,14 @@ export class SqliteDocuments implements Documents, Writer {
       const [kind, id, expires_at] = [text(row, "kind"), text(row, "id"), intOrNull(row, "expires_at")];
       return body === null ? [] : [{ kind, id, body, expires_at }];
     });
+  }
+
+  /** Looks at some more; returns the last of them, null at the end. */
+  check(after: Key): Key | null {
+    const rows = this.#dump.all(after.kind, after.id, CHECK_ROWS);
+    for (const row of rows) if (!isDocumentIntact(row)) this.#damage.found(placeOf(text(row, "kind"), text(row, "id")));
+    const last = rows.at(-1);
+    return last === undefined ? null : { kind: text(last, "kind"), id: text(last, "id") };
   }
 
   committed(): Promise<void> {

@@ -174,7 +174,7 @@ export class SqliteLog implements Log {
   /** After a stop that was not clean: everything that is stored is read once, little by little. What is damaged is reported. */
   checkInBackground(): void {
     const { streams, events, natives } = this.#context;
-    this.#scrub = new Scrub({ streams, events, natives });
+    this.#scrub = new Scrub({ streams, events, natives, documents: this.documents });
     this.#scrub.start();
     this.#unindexRemoved().catch((error: unknown) => this.#onError(toLogError(error, "Looking through the search index")));
   }

@@ -4,11 +4,12 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { LogError } from "../log-error.ts";
+import type { SqliteDocuments } from "./documents.ts";
 import type { EventStore } from "./event-store.ts";
 import type { NativeStore } from "./native-store.ts";
 import type { StreamStore } from "./stream-store.ts";
 
-type Stores = { streams: StreamStore; events: EventStore; natives: NativeStore };
+type Stores = { streams: StreamStore; events: EventStore; natives: NativeStore; documents: SqliteDocuments };
 
 const PAUSE_MS = 20;
 /** Of one turn: some milliseconds. */
@@ -32,14 +33,15 @@ export class Scrub {
 
   async #run(): Promise<void> {
     for (const row of this.#stores.streams.all()) {
-      await this.#walk((after) => this.#stores.events.check(row, row.last_sequence, after, TURN_BYTES));
-      await this.#walk((after) => this.#stores.natives.check(row, row.last_native, after, TURN_BYTES));
+      await this.#walk(0, (after) => this.#stores.events.check(row, row.last_sequence, after, TURN_BYTES));
+      await this.#walk(0, (after) => this.#stores.natives.check(row, row.last_native, after, TURN_BYTES));
     }
+    await this.#walk({ kind: "", id: "" }, (after) => this.#stores.documents.check(after));
   }
 
   /** `step` returns how far it has come, null at the end. The rest of what is damaged once is not looked at. */
-  async #walk(step: (after: number) => number | null): Promise<void> {
-    for (let at: number | null = 0; at !== null; ) {
+  async #walk<Place>(first: Place, step: (after: Place) => Place | null): Promise<void> {
+    for (let at: Place | null = first; at !== null; ) {
       await setTimeout(PAUSE_MS, undefined, { ref: false, signal: this.#stopped.signal });
       try {
         at = step(at);

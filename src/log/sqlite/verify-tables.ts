@@ -55,7 +55,7 @@ export async function verifyTables(db: Database, damage: Damage, steps: readonly
   }
 }
 
-/** More rows than this are not read one by one while a start waits: their contents are checked when they are read, and all of them soon after the start. */
+/** More rows than this are not read one by one while a start waits: their contents are checked when they are read, and all of them after a stop that was not clean. */
 const MANY = 5_000;
 
 /** Very many rows: the order of the table, and its keys. False: they are few. */
