@@ -14,7 +14,7 @@ const PASSING = new Set(["write_failed", "disk_full"]);
 /** Texts wait this long for others to go with. */
 const GATHER_MS = 100;
 /** Of one transaction: some milliseconds. */
-const MAX_ENTRIES = 200;
+const MAX_GATHERED = 200;
 /** Without texts the place is stored now and then, so that a start does not look at everything again. */
 const STORE_PLACE_MS = 30_000;
 
@@ -98,12 +98,16 @@ export class Indexer {
     const found = batch.indexesOf(SEARCHED_TYPES);
     for (const index of found) this.#read(JSON.parse(batch.event(index)) as UniversalEvent);
     if (found.length === 0) return true;
-    if (this.#entries.length >= MAX_ENTRIES) {
+    if (this.#gathered >= MAX_GATHERED) {
       this.#flush(() => this.#subscription?.resume());
       return false;
     }
     this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
     return true;
+  }
+
+  get #gathered(): number {
+    return this.#entries.length + this.#removed.length + this.#changed.size;
   }
 
   #read(event: UniversalEvent): void {
@@ -131,8 +135,7 @@ export class Indexer {
   async #write(): Promise<void> {
     const [cursor, entries, removed, changed] = [this.#cursor, this.#entries, this.#removed, this.#changed];
     if (cursor === null) return;
-    if (entries.length + removed.length + changed.size === 0 && Date.now() - this.#stored < STORE_PLACE_MS && !this.#closed)
-      return;
+    if (this.#gathered === 0 && Date.now() - this.#stored < STORE_PLACE_MS && !this.#closed) return;
     this.#entries = [];
     this.#removed = [];
     this.#changed = new Set();
