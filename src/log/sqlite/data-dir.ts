@@ -1,7 +1,8 @@
 /**
  * The data directory itself: made private, proven writable, refused on file systems where SQLite's WAL loses data, and missed when it is gone.
  */
-import { accessSync, chmodSync, constants, mkdirSync, statfsSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, mkdirSync, statfsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { LogError, toLogError } from "../log-error.ts";
 
 /**
@@ -36,7 +37,7 @@ export function prepareDataDir(
   options: { allowNetworkFileSystem: boolean; typeOf?: (path: string) => number },
 ): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(resolve(dataDir));
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     chmodSync(dataDir, 0o700);
   } catch (error) {
@@ -50,6 +51,19 @@ export function prepareDataDir(
   if (name === undefined || options.allowNetworkFileSystem) return;
   const message = `The data directory ${dataDir} is on a network file system (${name}), where the database can be damaged. Pass a --data-dir on a local disk.`;
   throw new LogError("network_file_system", message, { path: dataDir, file_system: name });
+}
+
+/** With those above it. Node's own `recursive` never ends below /proc, where a directory cannot be made and says that its parent is not there. */
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "EEXIST" && statSync(path).isDirectory()) return;
+    if (code !== "ENOENT" || existsSync(dirname(path))) throw error;
+    makeDirectory(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
+  }
 }
 
 function typeOf(path: string): number {

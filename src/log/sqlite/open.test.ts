@@ -97,6 +97,18 @@ describe("a data directory that cannot be used", () => {
     expect(error.message).toContain("--data-dir");
   });
 
+  it("is made with those above it", () => {
+    const dataDir = join(tempDir(), "a", "b");
+    prepareDataDir(dataDir, { allowNetworkFileSystem: true });
+    expect(statSync(dataDir).mode & 0o777).toBe(0o700);
+    prepareDataDir(dataDir, { allowNetworkFileSystem: true });
+  });
+
+  it.runIf(process.platform === "linux")("refuses a place where none can be made, instead of trying for ever", async () => {
+    const error = await refusal(openSqliteLog({ dataDir: "/proc/dragoman/data" }));
+    expect(error).toMatchObject({ code: "data_dir_unreadable", message: expect.stringContaining("--data-dir") });
+  });
+
   it("refuses a directory without permission", async () => {
     const dataDir = tempDir();
     chmodSync(dataDir, isRoot ? 0o700 : 0o000);
