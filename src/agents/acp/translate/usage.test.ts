@@ -9,6 +9,17 @@ it("an ACP agent's cached tokens are in the input, whether it counts them there 
   expect(readUsage(counts)).toMatchObject({ input_tokens: 100 });
 });
 
+it("an ACP agent's thinking is in the output, whether it counts it there or beside it", () => {
+  const counts = { inputTokens: 90, outputTokens: 15, thoughtTokens: 5, cachedReadTokens: 10 };
+  expect(readUsage({ ...counts, totalTokens: 120 })).toMatchObject({ input_tokens: 100, output_tokens: 20, reasoning_tokens: 5 });
+  expect(readUsage({ ...counts, totalTokens: 115 })).toMatchObject({ input_tokens: 100, output_tokens: 15 });
+  expect(readUsage({ ...counts, totalTokens: 110 })).toMatchObject({ input_tokens: 90, output_tokens: 20 });
+  expect(readUsage({ ...counts, totalTokens: 105 })).toMatchObject({ input_tokens: 90, output_tokens: 15 });
+  // The thinking alone is more than what was cached.
+  const cached = { ...counts, thoughtTokens: 30, totalTokens: 135 };
+  expect(readUsage(cached)).toMatchObject({ input_tokens: 90, output_tokens: 45 });
+});
+
 it("a report of the context says no tokens of the session: only turns do, of which some may be from another process", () => {
   const talk = Talk.with("claude-agent-acp");
   for (const used of [119, 138]) {

@@ -2,7 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import type { Usage } from "../../../schema/event-data.ts";
 import { isRecord, type JsonRecord, num, rec, str } from "../../json.ts";
-import { tokenCount } from "../../kit/token-count.ts";
+import { type CountedApart, tokenCount } from "../../kit/token-count.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** Reads {inputTokens,…} (prompt result, v2 idle, qwen's chunks) and gemini's {input_tokens,…}. */
@@ -14,12 +14,17 @@ export function readUsage(value: unknown): Usage | null {
   const reasoning = num(value.thoughtTokens) ?? num(value.reasoningOutputTokens);
   const cacheRead = num(value.cachedReadTokens) ?? num(value.cachedInputTokens);
   const cacheWrite = num(value.cachedWriteTokens) ?? num(value.cacheWriteInputTokens);
-  return tokenCount({ input, output, reasoning, cacheRead, cacheWrite }, { cache: cacheIsApart(value, cacheRead, cacheWrite) });
+  const counted = { input, output, reasoning, cacheRead, cacheWrite };
+  const rest = (num(value.totalTokens) ?? 0) - (input ?? 0) - (output ?? 0);
+  return tokenCount(counted, apart(rest, (cacheRead ?? 0) + (cacheWrite ?? 0), reasoning ?? 0));
 }
 
-/** Agents pass on what their provider counts; only the sum of all shows whether cached tokens stand beside the input. */
-const cacheIsApart = ({ inputTokens, outputTokens, totalTokens }: JsonRecord, read = 0, write = 0): boolean =>
-  read + write > 0 && (num(totalTokens) ?? 0) >= (num(inputTokens) ?? 0) + (num(outputTokens) ?? 0) + read + write;
+/** Agents pass on what their provider counts; only the sum of all shows what stands beside the input and the output. `rest`: what both leave of it. */
+function apart(rest: number, cached: number, thought: number): CountedApart {
+  if (rest <= 0) return {};
+  if (rest === thought && rest !== cached) return { reasoning: true };
+  return { cache: cached > 0 && rest >= cached, reasoning: rest >= cached + thought };
+}
 
 /** Usage of a turn, from its answer: `usage`, else `_meta.quota.token_count`, else what the steps said. */
 export function turnUsage(state: SessionState, result: JsonRecord): Usage | null {
