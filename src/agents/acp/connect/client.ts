@@ -19,7 +19,8 @@ const INVALID_PARAMS = -32602;
 /** What may be allowed without asking, for agents that have no such mode of their own. */
 export type Policy = "ask" | "edits" | "all";
 
-type Waiting = { kind: "permission" | "elicitation"; respond: Respond };
+/** `elicitation`: the name by which the agent says that nothing more is needed. */
+type Waiting = { kind: "permission" | "elicitation"; respond: Respond; elicitation?: string | undefined };
 
 export type ClientParts = {
   files: ClientFiles;
@@ -53,7 +54,7 @@ export class AcpClient {
       case "elicitation/create":
         if (params.sessionId !== undefined && params.sessionId !== null) this.#mustReach(str(params.sessionId) ?? "");
         if (this.#stopping) return STOPPED.elicitation;
-        this.#waiting.set(idKey(id), { kind: "elicitation", respond });
+        this.#waiting.set(idKey(id), { kind: "elicitation", respond, elicitation: str(params.elicitationId) });
         return LATER;
       case "fs/read_text_file":
         return files.read(params);
@@ -133,6 +134,15 @@ export class AcpClient {
     this.#waiting.delete(idKey(id));
     if (waiting.kind === "permission") waiting.respond.result(CANCELLED);
     else waiting.respond.error(new JsonRpcError(JSON_RPC_REQUEST_CANCELLED, "Request cancelled"));
+  }
+
+  /** What a link was for is done: whoever followed it need not say so here. */
+  completed(elicitation: string): void {
+    for (const [key, waiting] of this.#waiting) {
+      if (waiting.elicitation !== elicitation) continue;
+      this.#waiting.delete(key);
+      waiting.respond.result({ action: "accept" });
+    }
   }
 
   /** The turn is stopped: what still waits for a person is cancelled, and so is what the agent asks before it knows. */

@@ -312,6 +312,16 @@ describe("what the agent asks", () => {
     expect(witness.text()).toContain('{"action":"accept","content":{"color":"blue"}}');
   });
 
+  it("a link that the agent knows to be done with is answered, and the turn goes on", async () => {
+    const line = await start();
+    await line.prompt(prompt("link"));
+    await witness.turnEnded();
+    expect(witness.drafts).toContainEqual(
+      expect.objectContaining({ do: "question.resolve", status: "answered", resolved_by: "agent" }),
+    );
+    expect(witness.text()).toBe('{"action":"accept"}');
+  });
+
   it.each(["", "elsewhere"])("what is asked for session %j, which nobody here watches, is refused at once", async (session) => {
     const line = await start();
     await line.prompt(prompt(`stray ${session}`));

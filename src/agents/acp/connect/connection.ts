@@ -110,6 +110,7 @@ class AcpConnection implements Connection {
       onRequest: (method, params, id, respond) => this.#client.handle(method, params, id, respond),
       onUpdate: (params) => this.#onUpdate(params),
       onCancel: (id) => this.#client.withdraw(id),
+      onElicited: (elicitation) => this.#client.completed(elicitation),
       onExit: (exit) => {
         void this.#terminals?.closeAll();
         if (this.#ready && !this.#closing) this.#launch.port.closed({ exit });

@@ -22,6 +22,8 @@ export type LineHandlers = {
   onRequest(method: string, params: JsonRecord, id: RpcId, respond: Respond): unknown;
   onUpdate(params: JsonRecord): void;
   onCancel(id: RpcId): void;
+  /** A link that it asked to follow has served its purpose. */
+  onElicited?(elicitation: string): void;
   /** Once, when the process is gone for whatever reason. */
   onExit(exit: ExitInfo): void;
 };
@@ -43,6 +45,8 @@ export class AcpLine {
         onRequest: (method, params, id, respond) => handlers.onRequest(method, rec(params), readId(id), respond),
         onNotification: (method, params) => {
           if (method === "session/update") handlers.onUpdate(rec(params));
+          const elicitation = method === "elicitation/complete" ? str(rec(params).elicitationId) : undefined;
+          if (elicitation !== undefined) handlers.onElicited?.(elicitation);
         },
         onCancel: (id) => handlers.onCancel(readId(id)),
       },

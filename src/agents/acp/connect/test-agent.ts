@@ -67,6 +67,11 @@ const acts = {
     const requestedSchema = { type: "object", properties: { color: { type: "string", enum: ["red", "blue"] } } };
     say(JSON.stringify((await ask("elicitation/create", { mode: "form", message: "Which?", requestedSchema })).result));
   },
+  async link() {
+    const answer = ask("elicitation/create", { mode: "url", elicitationId: "e1", url: "https://example.com", message: "Sign in" });
+    send({ method: "elicitation/complete", params: { elicitationId: "e1" } });
+    say(JSON.stringify((await answer).result));
+  },
   flood(count) { for (let index = 0; index < Number(count); index++) say(index + " "); },
   garbage() { process.stdout.write("this is no JSON\\n"); say("after garbage"); },
   work() { say("working"); return new Promise(() => {}); },
