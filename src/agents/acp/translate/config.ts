@@ -20,6 +20,12 @@ export const optionsChanged = (state: SessionState, around: Surroundings, option
 
 export const commandsChanged = (state: SessionState, commands: unknown): Draft[] => said(commandsChange(state, commands));
 
+/** qwen 0.24 names its skills beside its commands. */
+export function skillsChanged(state: SessionState, names: unknown): Draft[] {
+  if (!Array.isArray(names) || (names.length === 0 && !state.said.has("skills")) || !state.isNews("skills", names)) return [];
+  return [{ do: "event", type: "skill.catalog_updated", data: { count: names.length, roots: [] } }];
+}
+
 export const modeChanged = (state: SessionState, around: Surroundings, mode: string): Draft[] =>
   said(modeChange(state, around, mode));
 

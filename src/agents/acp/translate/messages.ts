@@ -4,6 +4,7 @@
 import type { Draft, DraftPart } from "../../../schema/draft.ts";
 import type { SpeakerRole } from "../../../schema/item.ts";
 import { arr, isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts";
+import { ASKED_AGAIN } from "../../translation.ts";
 import { blockPart, blockParts, textOfParts } from "./blocks.ts";
 import { modeChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
@@ -223,6 +224,15 @@ export function closeMessage(state: SessionState, cut = false): Draft[] {
   state.message = null;
   if (message.role === "assistant") state.lastText = textOfParts(message.parts);
   return [{ do: "item.complete", key: message.key, ...(cut ? { status: "failed" as const } : {}) }];
+}
+
+/** U17: what was said of an answer that is asked for again. */
+export function dropMessage(state: SessionState): Draft[] {
+  const { message } = state;
+  if (message?.role !== "assistant" || message.child !== null) return [];
+  state.message = null;
+  if (state.origin === message.key) state.origin = null;
+  return [{ do: "item.remove", key: message.key, reason: ASKED_AGAIN }];
 }
 
 /** An agent that announced no echo, or sends none: the user's message is what we sent. */

@@ -199,14 +199,18 @@ export function endTurn(state: SessionState, around: Surroundings, fault: Fault,
 }
 
 /** qwen 0.24: a background task's end wakes the model; the turn is announced before the prompt's own is answered. */
-export function onAgentTurn(state: SessionState, around: Surroundings, step: "start" | "end", id: string): Draft[] {
-  if (step === "start" && state.turn === "client") {
+export function onAgentTurn(state: SessionState, id: string): Draft[] {
+  if (state.turn === "client") {
     state.agentTurnAhead = id;
     return [];
   }
-  if (step === "start") return startTurn(state, "agent", id);
+  return startTurn(state, "agent", id);
+}
+
+export function onAgentTurnEnd(state: SessionState, around: Surroundings, reason: unknown): Draft[] {
   state.agentTurnAhead = null;
-  return state.turn === "agent" ? endTurn(state, around, { stop: "end_turn", error: null }, {}) : [];
+  const stop = own(STOPS, str(reason) ?? "") ?? "end_turn";
+  return state.turn === "agent" ? endTurn(state, around, { stop, error: null }, {}) : [];
 }
 
 /** The process is gone: what ran is over, and nobody will say so. */

@@ -311,6 +311,49 @@ it("[U13] words of an error that name an abort are an interrupt, unless time ran
     expect(said(message)).toMatchObject({ error: { code: "api_error", message, details: { retryable: true } }, stop: "error" });
 });
 
+it("[U17] codex-acp: what was said of an answer that is asked for again is removed, the last try stays and has failed", () => {
+  const talk = Talk.with("@agentclientprotocol/codex-acp");
+  talk.prompt("go");
+  talk.text("Half", "m1");
+  talk.update("session_info_update", {
+    _meta: { codex: { error: { message: "Reconnecting... 1/1", additionalDetails: "stream disconnected", willRetry: true } } },
+  });
+  talk.text("Half again", "m2");
+  talk.text("stream disconnected before completion\n\n");
+  talk.answer({ stopReason: "end_turn", usage: null });
+  const [first, second] = talk.of("item.start");
+  expect(talk.of("item.remove")).toMatchObject([{ key: first?.item.key }]);
+  expect(talk.of("item.complete")).toMatchObject([{ key: second?.item.key, status: "failed" }]);
+});
+
+it("qwen: the skills beside the commands are the catalog, reported when it changes", () => {
+  const talk = Talk.with("qwen-code");
+  const list = (...availableSkills: string[]) =>
+    talk.update("available_commands_update", { availableCommands: [], _meta: { availableSkills } });
+  list();
+  list("batch", "review");
+  list("batch", "review");
+  list();
+  const told = talk.of("event").filter(({ type }) => type === "skill.catalog_updated");
+  expect(told.map(({ data }) => data)).toEqual([
+    { count: 2, roots: [] },
+    { count: 0, roots: [] },
+  ]);
+});
+
+it.each([
+  ["end_turn", "end_turn"],
+  ["cancelled", "interrupted"],
+  ["max_turn_requests", "max_turns"],
+])("qwen: a turn of its own that ends with %s is %s", (reason, stop_reason) => {
+  const talk = Talk.with("qwen-code");
+  talk.request(3, "_qwencode/start_turn", { turnId: "t" });
+  talk.text("Working");
+  const params = { sessionId: SESSION, turnId: "t", reason };
+  talk.row("out", { jsonrpc: "2.0", method: "_qwencode/end_turn", params });
+  expect(talk.of("turn.end")).toMatchObject([{ stop_reason }]);
+});
+
 it("a report of usage that reports nothing is no event", () => {
   const talk = prompted();
   const usages = () => talk.of("event").filter(({ type }) => type === "usage.updated");

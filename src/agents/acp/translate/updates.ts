@@ -3,9 +3,9 @@ import type { Draft } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, own, rec, str } from "../../json.ts";
 import { retrying } from "../../translation.ts";
 import { blockParts, textOfParts } from "./blocks.ts";
-import { commandsChanged, modeChanged, optionsChanged } from "./config.ts";
+import { commandsChanged, modeChanged, optionsChanged, skillsChanged } from "./config.ts";
 import { type Meaning, means, notes, unknown } from "./meaning.ts";
-import { type ChunkKind, closeMessage, onChunk, onSessionMessage, onWholeMessage } from "./messages.ts";
+import { type ChunkKind, closeMessage, dropMessage, onChunk, onSessionMessage, onWholeMessage } from "./messages.ts";
 import { onPlan, onPlanRemoved, onPlanUpdate } from "./plans.ts";
 import type { SessionState, Surroundings } from "./session-state.ts";
 import { onTerminalUpdate } from "./terminals.ts";
@@ -32,7 +32,8 @@ export const VARIANTS: Record<string, Handler> = {
   plan: (state, _around, update, child) => onPlan(state, update, child),
   plan_update: (state, _around, update, child) => onPlanUpdate(state, update, child),
   plan_removed: (state, _around, update) => onPlanRemoved(state, update),
-  available_commands_update: (state, _around, update) => means(commandsChanged(state, update.availableCommands)),
+  available_commands_update: (state, _around, update) =>
+    means([...commandsChanged(state, update.availableCommands), ...skillsChanged(state, rec(update._meta).availableSkills)]),
   current_mode_update: (state, around, update) => onModeUpdate(state, around, update),
   config_option_update: (state, around, update) => means(optionsChanged(state, around, update.configOptions)),
   session_info_update: (state, _around, update) => means(onSessionInfo(state, update)),
@@ -174,7 +175,7 @@ function onCodexInfo(state: SessionState, codex: JsonRecord): Draft[] {
       return [];
     }
     state.retrying = true;
-    return [retrying(detail, Number(/(\d+)\/\d+/.exec(str(fault.message) ?? "")?.[1] ?? Number.NaN))];
+    return [...dropMessage(state), retrying(detail, Number(/(\d+)\/\d+/.exec(str(fault.message) ?? "")?.[1] ?? Number.NaN))];
   }
   const status = str(rec(codex.threadStatus).type);
   if (state.retrying && status === "active") {

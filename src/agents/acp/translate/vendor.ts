@@ -4,7 +4,7 @@ import { type JsonRecord, str } from "../../json.ts";
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { modeChanged, modelChanged } from "./config.ts";
 import type { SessionState, Surroundings } from "./session-state.ts";
-import { onAgentTurn } from "./turns.ts";
+import { onAgentTurn, onAgentTurnEnd } from "./turns.ts";
 
 export function onVendor(
   around: Surroundings,
@@ -17,8 +17,8 @@ export function onVendor(
   const turn = str(params.turnId) ?? "";
   const mode = str(params.currentModeId);
   const model = str(params.currentModelId);
-  if (state !== null && method === agentTurn?.start) return mapped(address, method, onAgentTurn(state, around, "start", turn));
-  if (state !== null && method === agentTurn?.end) return mapped(address, method, onAgentTurn(state, around, "end", turn));
+  if (state !== null && method === agentTurn?.start) return mapped(address, method, onAgentTurn(state, turn));
+  if (state !== null && method === agentTurn?.end) return mapped(address, method, onAgentTurnEnd(state, around, params.reason));
   if (state !== null && method === modeMethod && mode !== undefined)
     return mapped(address, method, modeChanged(state, around, mode));
   if (state !== null && method === modelMethod && model !== undefined) return mapped(address, method, modelChanged(state, model));
