@@ -13,6 +13,7 @@ describe("the error of an Amp result", () => {
     ['429 {"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}', "rate_limit 429 true"],
     ['400 {"type":"error","error":{"message":"bad request"}}', "api_error 400 false"],
     ['400 {"type":"error","error":{"message":"prompt is too long: 9 > 8"}}', "context_overflow 400 false"],
+    ['429 {"error":{"code":"insufficient_quota","message":"You exceeded your current quota"}}', "api_error 429 false"],
     ['403 {"error":"no"}', "provider_auth 403 false"],
     ["500", "api_error 500 true"],
     ["Unauthorized Check your access token.", "provider_auth unauthorized false"],

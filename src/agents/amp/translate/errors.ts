@@ -1,6 +1,6 @@
 // What the `error` of an Amp result means: a sentence, never a code, so it is distinguished by its words (as the builds of January, May and September say them).
 import type { ErrorData } from "../../../schema/event-data.ts";
-import { errorData, type Fault, faultOf, ON_THE_WAY, ofAgent, ofProvider, providerMessage } from "../../kit/error-table.ts";
+import { errorData, type Fault, faultOf, ON_THE_WAY, ofAgent, ofProvider, providerBody } from "../../kit/error-table.ts";
 
 export type ResultError =
   /** Somebody sent a signal: not a fault. */
@@ -40,8 +40,9 @@ export function readResultError(text: string): ResultError {
 function faultError(text: string): ErrorData {
   const [, status, rest = ""] = STATUS.exec(text) ?? [];
   if (status !== undefined) {
-    const fault = faultOf({ status: Number(status), text: rest }) ?? ofProvider("api_error");
-    return errorData(providerMessage(rest) ?? text, fault, Number(status));
+    const { message, names } = providerBody(rest) ?? { message: text, names: [] };
+    const fault = faultOf({ names, status: Number(status), text: rest }) ?? ofProvider("api_error");
+    return errorData(message, fault, Number(status));
   }
   const [, name, titled] = TITLES.find(([says]) => says.test(text)) ?? [];
   const fault = titled ?? faultOf({ text });
