@@ -42,7 +42,12 @@ export async function bundlePrograms() {
   const { output } = await bundle.write({
     dir: join(root, "dist"),
     format: "esm",
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    // Names of functions and classes stay: they are in stack traces and errors.
+    minify: {
+      compress: true,
+      mangle: { toplevel: true, keepNames: { function: true, class: true } },
+      codegen: { removeWhitespace: true },
+    },
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
   });

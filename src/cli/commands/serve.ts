@@ -1,10 +1,11 @@
 // `dragoman serve`: runs the daemon until it is asked to stop.
 import { existsSync } from "node:fs";
 import type { Config } from "../../daemon/config.ts";
-import { DEFAULT_PORT } from "../../discovery/discovery-file.ts";
+import { DEFAULT_PORT, defaultDataDir } from "../../discovery/discovery-file.ts";
 import { escapedJson } from "../../schema/visible-text.ts";
 import { clusterFrom, clusterOptions } from "../cluster-options.ts";
 import { type Command, EXIT, flag, type Invocation, list, type OptionSpec, text, UsageError, type Values } from "../command.ts";
+import { storeCompiledCode, takeCompiledCode } from "../compiled-code.ts";
 import { givenToken, typedToken } from "../given-token.ts";
 import { openBrowser } from "../open-browser.ts";
 import { paintFor } from "../style.ts";
@@ -82,6 +83,7 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   const tokenFile = !flag(values, "no-token-file");
   const cluster = clusterFrom(values, terminal, kind);
   const token = givenToken(values, terminal) ?? (tokenFile ? undefined : await typedToken(terminal));
+  takeCompiledCode(dataDir ?? defaultDataDir(env));
   // Loaded here: no other command needs the daemon's code, and each should start at once.
   const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }, { watchProcessFaults }] = await Promise.all([
     import("pino"),
@@ -119,6 +121,7 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
     print(paint.dim(`  Try it in another terminal: dragoman run mock "help". Ctrl-C stops the daemon.`));
     if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link.file);
   }
+  storeCompiledCode();
   const end = AbortSignal.any([terminal.signal, fault.signal]);
   await new Promise<void>((resolve) => {
     if (end.aborted) resolve();
