@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser)("several daemons in one inspector", () => {
     const other = await (await browser.newContext()).newPage();
     await other.goto(await linkOf(there));
     await other.getByRole("link", { name: "Settings" }).waitFor();
-    expect(await other.getByRole("link", { name: "Daemons" }).count()).toBe(0);
+    expect(await other.getByRole("link", { name: "Daemons", exact: true }).count()).toBe(0);
     expect(await other.getByRole("link", { name: "Fleet", exact: true }).count()).toBe(0);
     await other.context().close();
   });
