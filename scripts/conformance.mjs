@@ -6,6 +6,7 @@
 //   npm run conformance -- --scenario=crash       only the runs in which the daemon is killed with -9
 //   npm run conformance -- --scenario=first-use   only the runs of the packed package, installed by a new user
 //   npm run conformance -- --short           the short set: a few minutes, for every change
+//   npm run conformance -- --random=20 --seed=7   so many scenarios that nobody wrote beside the known ones, from this seed (whole: 10, short: 2)
 //   npm run conformance -- --compare         prints what the agents tell in the scenarios they all play; it is compared in any case
 //   npm run conformance -- --versions        older versions of the agents, the short set: a table of what passed
 //   npm run conformance -- --install-only    downloads and stops
@@ -16,6 +17,7 @@ import { commandVariable } from "../build/daemon/agent-host.js";
 import { comparisonText, unexplained } from "../build/verify/compare/compare.js";
 import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../build/verify/pinned.js";
 import { agentSummary, summarize } from "../build/verify/report/table.js";
+import { randomNames } from "../build/verify/scenario/random.js";
 import { compareAgents, comparisonSummary, verifyAgents } from "../build/verify/verify-command.js";
 import { crash } from "./conformance-crash.mjs";
 import { firstUse } from "./conformance-first-use.mjs";
@@ -36,6 +38,10 @@ const olderOf = (pinned) => (pinned.older ?? []).map((version) => ({ ...pinned, 
 const offered = flags.has("--versions") ? pinnedAgents.flatMap(olderOf) : pinnedAgents;
 const chosen = offered.filter(({ agent }) => wanted.length === 0 || wanted.includes(agent));
 const isShort = flags.has("--short") || flags.has("--versions");
+const numberOf = (option, otherwise) => Number(argv.find((arg) => arg.startsWith(`--${option}=`))?.split("=")[1] ?? otherwise);
+// The short set stays as it is from run to run, so that a failure is one of the change.
+const seed = numberOf("seed", isShort ? 1 : 1 + Math.floor(Math.random() * 1_000_000));
+const random = randomNames(numberOf("random", named.length > 0 || flags.has("--versions") ? 0 : isShort ? 2 : 10), seed);
 
 /** The program itself, or a small script that starts it with the newer Node. */
 function startable(folder, { program, run: how }, node) {
@@ -84,9 +90,16 @@ for (const { agent, scenarios, command } of ready) {
   // Set one at a time: an agent may be pinned in two versions.
   if (command) env[commandVariable(agent)] = command;
   const scenario = named.length > 0 ? asked : isShort ? SHORT_SET : (scenarios ?? []);
-  if (asked.length > 0 || named.length === 0) {
-    const [report] = await verifyAgents({ agents: [agent], scenario }, io);
-    if (report) reports.push(await playedAgain(report));
+  const sets = [...(asked.length > 0 || named.length === 0 ? [scenario] : []), ...(random.length > 0 ? [random] : [])];
+  const parts = [];
+  for (const names of sets) {
+    const [report] = await verifyAgents({ agents: [agent], scenario: names }, io);
+    if (report) parts.push(await playedAgain(report));
+  }
+  const [first] = parts;
+  if (first) {
+    const all = (key) => parts.flatMap((part) => part[key]);
+    reports.push({ ...first, results: all("results"), problems: all("problems") });
   }
   if (withBrowser && BROWSED.includes(agent))
     browsed.push({ agent, where: "in the inspector", failures: await apart(agent, "in the inspector", browse) });

@@ -10,13 +10,14 @@ import { recordTraces } from "./record.ts";
 import { keepReport } from "./report/kept-report.ts";
 import { Progress } from "./report/progress.ts";
 import { agentSummary, failureLines, summarize, tableHead, tableLine } from "./report/table.ts";
+import { randomScenario } from "./scenario/random.ts";
 import type { ScenarioResult } from "./scenario-result.ts";
 import { type AgentReport, verifyAgent } from "./verify-agent.ts";
 
 export type VerifyCommandOptions = {
   /** Ids; empty: every installed agent that need not be named. */
   agents: readonly string[];
-  /** Names, or beginnings that end with `*`; empty: all. */
+  /** Names, or beginnings that end with `*`; `random-7` is made up from its number; empty: all that are known. */
   scenario?: readonly string[];
   json?: boolean;
   /** Folder for traces. */
@@ -78,12 +79,15 @@ async function verifyOne(id: string, options: VerifyCommandOptions, io: CommandI
   if (!agent || !profile) throw new Error(`There is no agent ${id}.`);
   const out = options.json ? io.stderr : io.stdout;
   const progress = new Progress(io.stderr);
+  const only = options.scenario ?? [];
+  const random = only.flatMap((name) => randomScenario(name) ?? []);
   let version: string | null = null;
   const recorded: Promise<unknown>[] = [];
   const report = await verifyAgent({
     agent,
-    profile,
-    only: options.scenario ?? [],
+    // The others stay: a sub-agent's side is played from them.
+    profile: { ...profile, scenarios: [...profile.scenarios, ...random] },
+    only,
     within: options.compare ? comparedScenarios : null,
     parallel: options.parallel,
     timeLimitMs: options.timeLimitMs,

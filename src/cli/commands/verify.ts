@@ -15,14 +15,29 @@ export const verify: Command = {
       type: "boolean",
       about: "only the scenarios that all agents play, side by side; a difference that is not accepted fails",
     },
+    random: {
+      type: "string",
+      value: "<n>",
+      about:
+        "so many scenarios that nobody wrote, instead of those that are known; `--scenario random-7` plays one of them again",
+    },
+    seed: {
+      type: "string",
+      value: "<n>",
+      about: "of the first random scenario; each next one has the next (default: another one each time)",
+    },
     parallel: { type: "string", value: "<n>", about: "scenarios at once" },
     "time-limit": { type: "string", value: "<seconds>", about: "for one scenario" },
   },
   completes: ["agents"],
   async run({ words, values, terminal }) {
     const { verifyCommand } = await import("../../verify/verify-command.ts");
+    const { randomNames } = await import("../../verify/scenario/random.ts");
     const { defaultDataDir } = await import("../../daemon/config.ts");
     const record = text(values, "record");
+    const random = positive(text(values, "random"), "random");
+    const seed = positive(text(values, "seed"), "seed") ?? 1 + Math.floor(Math.random() * 1_000_000);
+    const drawn = random === undefined ? [] : randomNames(random, seed);
     const [parallel, limit] = [
       positive(text(values, "parallel"), "parallel"),
       positive(text(values, "time-limit"), "time-limit"),
@@ -30,7 +45,7 @@ export const verify: Command = {
     return verifyCommand(
       {
         agents: words,
-        scenario: list(values, "scenario"),
+        scenario: [...list(values, "scenario"), ...drawn],
         json: flag(values, "json"),
         compare: flag(values, "compare"),
         dataDir: text(values, "data-dir") ?? defaultDataDir(terminal.env),

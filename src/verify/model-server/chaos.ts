@@ -2,15 +2,14 @@
  * A model that plays at random within the rules: text, thinking, calls of the tools on offer with arguments that fit their schemas, and now and then a failure that a
  * client must get over. The same seed and the same conversation give the same answer, so a run can be repeated.
  */
-import { createHash } from "node:crypto";
 import type { Block, Fault, ModelStep } from "../../agents/scenario.ts";
+import { Dice } from "../dice.ts";
 import type { ModelRequest } from "./model-request.ts";
 import { callable, callsSincePrompt } from "./offered-tools.ts";
 import { schemaInstance } from "./schema-instance.ts";
 
 /** Answers with calls before a turn comes to its end. */
 const MOST_CALLS = 5;
-const WORDS = "alpha beta gamma delta Grüße 🐉 done next because therefore looks right\n".split(" ");
 
 export function chaosStep(seed: string, request: ModelRequest): ModelStep {
   // Ids are counted by the server: they are no part of what was said.
@@ -43,37 +42,4 @@ function faultOf(dice: Dice): Fault {
     { kind: "failed", code: "server_error", times },
     { kind: "refuse_connection", times },
   ]);
-}
-
-/** Numbers from a hash: as many as one answer needs, and the same on every machine. */
-class Dice {
-  readonly #seed: string;
-  #count = 0;
-
-  constructor(seed: string) {
-    this.#seed = seed;
-  }
-
-  /** From 0 to below 1. */
-  #next(): number {
-    this.#count += 1;
-    return createHash("sha256").update(`${this.#seed} ${this.#count}`).digest().readUInt32BE(0) / 2 ** 32;
-  }
-
-  chance(part: number): boolean {
-    return this.#next() < part;
-  }
-
-  /** From 1 to `most`. */
-  upTo(most: number): number {
-    return 1 + Math.floor(this.#next() * most);
-  }
-
-  of<T>(list: readonly T[]): T {
-    return list[Math.floor(this.#next() * list.length)] as T;
-  }
-
-  words(most: number): string {
-    return Array.from({ length: this.upTo(most) }, () => this.of(WORDS)).join(" ");
-  }
 }
