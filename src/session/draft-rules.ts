@@ -13,14 +13,19 @@ export function asTold(drafts: readonly Draft[], growing: (key: ItemKey) => bool
   if (drafts.length < 2) return drafts;
   const ordered = authFirst(drafts);
   const ended = new Set(drafts.flatMap((draft) => (draft.do === "item.complete" ? [draft.key] : [])));
-  const cut = drafts.some(
-    (draft) => draft.do === "turn.end" && (draft.stop_reason === "interrupted" || draft.stop_reason === "error"),
-  );
   if (ended.size === 0) return ordered;
-  return ordered.map((draft): Draft => {
+  return ordered.map((draft, at): Draft => {
     if (draft.do === "item.start" && ended.has(draft.item.key)) return { ...draft, synthetic: true };
-    return cut && draft.do === "item.complete" && growing(draft.key) ? { ...draft, status: "failed" } : draft;
+    return draft.do === "item.complete" && growing(draft.key) && isCut(ordered.slice(at))
+      ? { ...draft, status: "failed" }
+      : draft;
   });
+}
+
+/** One message may end several turns: the next end counts. */
+function isCut(rest: readonly Draft[]): boolean {
+  const end = rest.find((draft) => draft.do === "turn.end");
+  return end?.stop_reason === "interrupted" || end?.stop_reason === "error";
 }
 
 /** U14: what is reported about the sign-in stands before the error that it explains. */

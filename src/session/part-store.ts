@@ -3,11 +3,13 @@ import type { ArtifactRef, ContentPart } from "../schema/content.ts";
 import type { DraftPart, MediaPart } from "../schema/draft.ts";
 import type { EventDataOf } from "../schema/event-data.ts";
 import type { ItemRole } from "../schema/item.ts";
+import { BoundedMap } from "./bounded-map.ts";
 
 /** Over this many characters a part's payload leaves the event. */
 export const INLINE_LIMIT = 262_144;
 const PREVIEW_HEAD = 6_000;
 const PREVIEW_TAIL = 2_000;
+const REMEMBERED = 1_000;
 
 export type ArtifactKind = EventDataOf["artifact.written"]["kind"];
 
@@ -26,6 +28,8 @@ export const preview = (text: string): string =>
 export class PartStore {
   readonly #artifacts: ArtifactWriter;
   readonly #written: (data: EventDataOf["artifact.written"]) => void;
+  /** What was reported: a message that grows names its pictures again and again. */
+  readonly #told = new BoundedMap<string, true>(REMEMBERED);
 
   constructor(artifacts: ArtifactWriter, written: (data: EventDataOf["artifact.written"]) => void) {
     this.#artifacts = artifacts;
@@ -94,7 +98,10 @@ export class PartStore {
 
   #put(bytes: Buffer, kind: ArtifactKind, mime: string, shown?: string, name?: string): ArtifactRef {
     const { artifact_id, path, digest } = this.#artifacts.put(bytes, { kind, mime, ...(name ? { name } : {}) });
-    this.#written({ artifact_id, kind, bytes: bytes.length, digest, mime, ...(shown ? { preview: shown } : {}) });
+    const told = `${artifact_id} ${kind} ${mime}`;
+    if (!this.#told.has(told))
+      this.#written({ artifact_id, kind, bytes: bytes.length, digest, mime, ...(shown ? { preview: shown } : {}) });
+    this.#told.set(told, true);
     return { artifact_id, path, bytes: bytes.length, mime };
   }
 }

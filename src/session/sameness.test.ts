@@ -459,3 +459,40 @@ describe("a session keeps the sameness rules for every agent", () => {
     expect(told.broken).toEqual([]);
   });
 });
+
+it("[D5] an artifact that a growing message names again and again is reported once", () => {
+  const told = new Told();
+  const picture = { type: "media", media: "image", mime: "image/png", base64: "aGk=" } as const;
+  const text = (value: string) => ({ type: "text", text: value }) as const;
+  told.agent(
+    { do: "turn.start", initiator: "client" },
+    { do: "item.start", item: { key: "m", kind: "message", role: "assistant" } },
+  );
+  told.agent({ do: "item.update", key: "m", content: [picture] });
+  told.agent({ do: "item.update", key: "m", content: [picture, text("that was it")] });
+  told.agent({ do: "item.complete", key: "m" });
+  expect(told.of("artifact.written")).toHaveLength(1);
+  expect(told.broken).toEqual([]);
+});
+
+it("[U3] of several turns that one message ends, only the cut one has a failed answer", () => {
+  const told = new Told();
+  told.agent({ do: "turn.start", initiator: "client" });
+  for (const delta of ["All ", "said."]) told.agent({ do: "item.delta", key: "m", part_type: "text", delta });
+  told.agent(
+    { do: "item.complete", key: "m" },
+    { do: "turn.end", stop_reason: "end_turn" },
+    { do: "turn.start", initiator: "client" },
+    { do: "turn.end", stop_reason: "interrupted" },
+  );
+  expect(told.of("item.completed").map(({ item }) => item.status)).toEqual(["completed"]);
+});
+
+it("the same status with other words is news, with the same words it is not", () => {
+  const told = new Told();
+  told.agent({ do: "turn.start", initiator: "client" });
+  for (const detail of ["half of it", "half of it", "nearly all"])
+    told.agent({ do: "status", status: { status: "compacting", detail } });
+  const details = told.of("session.status").flatMap(({ detail }) => detail ?? []);
+  expect(details).toEqual(["half of it", "nearly all"]);
+});

@@ -41,6 +41,8 @@ export class Scribe {
   readonly #listener: ScribeListener;
   /** A status the agent said that does not follow from turns and requests. */
   #aside: SessionStatusData | null = null;
+  /** What was said with the last status. */
+  #detail: string | undefined;
   /** Calls whose skill was reported. */
   readonly #skills = new Set<ItemKey>();
   /** Calls of the tool for skills that did not say which. */
@@ -269,7 +271,10 @@ export class Scribe {
   }
 
   #emitStatus(status: SessionStatusData, origin = BY_DAEMON): void {
-    const repeated = status.status === this.status && status.attempt === undefined;
+    const { detail } = status;
+    const repeated =
+      status.status === this.status && status.attempt === undefined && (detail === undefined || detail === this.#detail);
+    this.#detail = detail;
     if (!repeated) this.writer.emit("session.status", status, origin);
   }
 
