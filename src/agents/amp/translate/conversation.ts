@@ -42,9 +42,9 @@ export class Conversation {
     this.answered = false;
   }
 
-  /** Open calls are the session's to close. */
-  endTurn(): Usage | null {
-    const usage = this.#turnUsage;
+  /** Open calls are the session's to close. `told`: what the end of the run says of it; the messages say it more exactly. */
+  endTurn(told: unknown): Usage | null {
+    const usage = this.#turnUsage ?? readUsage(told);
     this.#open.clear();
     this.beginTurn();
     return usage;
@@ -82,10 +82,8 @@ export class Conversation {
 
   /** A `user` message: the echo of a prompt, or the results of a batch of tools. */
   user(message: JsonRecord, parent: ItemKey | null): Reading {
-    const content = message.content;
-    const blocks = typeof content === "string" ? [{ type: "text", text: content }] : arr(content);
     const drafts: Draft[] = [];
-    const unknown: string[] = [];
+    const { blocks, unknown } = blocksOf(message.content);
     const said: DraftPart[] = [];
     for (const block of blocks) {
       if (!isRecord(block)) unknown.push("a content block that is no object");
@@ -116,8 +114,8 @@ export class Conversation {
     const key = this.key("message");
     const parts: DraftPart[] = [];
     const calls: Draft[] = [];
-    const unknown: string[] = [];
-    for (const block of arr(message.content)) {
+    const { blocks, unknown } = blocksOf(message.content);
+    for (const block of blocks) {
       const part = assistantPart(rec(block));
       if (part === "tool_use") calls.push(this.#toolUse(rec(block), key));
       else if (part) parts.push(part);
@@ -127,7 +125,15 @@ export class Conversation {
     const cut = message.stop_reason === null;
     const item: Draft = {
       do: "item.add",
-      item: { key, ...(parent === null ? {} : { parent }), kind: "message", role: "assistant", content: parts },
+      item: {
+        key,
+        // Builds of today give none.
+        native_item_id: str(message.id) ?? null,
+        ...(parent === null ? {} : { parent }),
+        kind: "message",
+        role: "assistant",
+        content: parts,
+      },
       ...(cut ? { status: "failed" as const } : {}),
     };
     if (parent === null) this.answered = true;
@@ -223,6 +229,13 @@ export function deniedBy(by: "policy" | "agent", call: OpenCall, message: string
   ];
 }
 
+/** A list of blocks, or a text alone. */
+function blocksOf(content: unknown): { blocks: unknown[]; unknown: string[] } {
+  if (typeof content === "string") return { blocks: [{ type: "text", text: content }], unknown: [] };
+  const isNone = (content ?? null) === null;
+  return { blocks: arr(content), unknown: isNone || Array.isArray(content) ? [] : ["content that is no list"] };
+}
+
 const userItem = (key: ItemKey, content: DraftPart[], parent: ItemKey | null = null): Draft => ({
   do: "item.add",
   item: { key, ...(parent === null ? {} : { parent }), kind: "message", role: "user", content },
@@ -231,9 +244,11 @@ const userItem = (key: ItemKey, content: DraftPart[], parent: ItemKey | null = n
 function assistantPart(block: JsonRecord): DraftPart | "tool_use" | undefined {
   switch (block.type) {
     case "text":
-      return { type: "text", text: str(block.text) ?? "" };
-    case "thinking":
-      return { type: "reasoning", text: str(block.thinking) ?? "", visibility: "public" };
+    case "thinking": {
+      const text = str(block[block.type === "text" ? "text" : "thinking"]);
+      if (text === undefined) return undefined;
+      return block.type === "text" ? { type: "text", text } : { type: "reasoning", text, visibility: "public" };
+    }
     case "redacted_thinking":
       return { type: "reasoning", text: "", visibility: "private" };
     case "tool_use":

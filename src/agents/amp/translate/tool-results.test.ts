@@ -10,6 +10,19 @@ describe("results of Amp's tools", () => {
     ]);
   });
 
+  it("Bash: what failed is read in the same way when Amp says that it failed", () => {
+    expect(resultParts(call("Bash"), '{"output":"before\\n","exitCode":3}', true)).toEqual([
+      { type: "tool_result", call_id: "c", output: "before\n", is_error: true, exit_code: 3 },
+    ]);
+  });
+
+  it("a result that is an object and no text is read like its JSON", () => {
+    expect(resultParts(call("Bash"), { output: "done", exitCode: 0 }, false)).toEqual([
+      { type: "tool_result", call_id: "c", output: "done", exit_code: 0 },
+    ]);
+    expect(resultParts(call("x"), 7, false)).toMatchObject([{ output: "7" }]);
+  });
+
   it("edit_file: the diff without its fence, as a change of the file", () => {
     const diff = "--- /w/a\toriginal\n+++ /w/a\tmodified\n@@ -1,1 +1,1 @@\n-x\n+y";
     const parts = resultParts(

@@ -8,23 +8,25 @@ export type ToolCall = { name: string; input: JsonRecord; call_id: string };
 
 /** The parts of a `tool_result` item: the result itself first, then files and media beside it. */
 export function resultParts(call: ToolCall, content: unknown, failed: boolean): DraftPart[] {
-  if (typeof content !== "string") return blocksResult(call, arr(content), failed);
-  if (failed) return [result(call, content, true)];
+  if (Array.isArray(content) || (content ?? null) === null) return blocksResult(call, arr(content), failed);
+  if (typeof content !== "string") return resultParts(call, toJson(content), failed);
   const inside = parse(content);
+  if (failed)
+    return isRecord(inside) && "exitCode" in inside ? shellResult(call, inside, content, true) : [result(call, content, true)];
   const kind = toolKind(call.name);
   if (Array.isArray(inside))
     return kind === "mcp" || isContent(inside) ? blocksResult(call, inside, false) : listResult(call, inside, content);
   if (!isRecord(inside)) return [result(call, content, false), ...written(call)];
-  if (kind === "shell" || "exitCode" in inside) return shellResult(call, inside, content);
+  if (kind === "shell" || "exitCode" in inside) return shellResult(call, inside, content, false);
   if (str(inside.absolutePath) !== undefined) return readResult(call, inside, content);
   if (str(inside.diff) !== undefined) return editResult(call, inside);
   return [result(call, content, str(inside.error) !== undefined && Object.keys(inside).length === 1), ...written(call)];
 }
 
-function shellResult(call: ToolCall, inside: JsonRecord, content: string): DraftPart[] {
+function shellResult(call: ToolCall, inside: JsonRecord, content: string, told: boolean): DraftPart[] {
   const exit = int(inside.exitCode);
   // Amp says is_error: false for a command that failed; the exit code is only in here.
-  const failed = exit !== undefined && exit !== 0;
+  const failed = told || (exit !== undefined && exit !== 0);
   const output = str(inside.output) ?? content;
   return [{ ...result(call, output, failed), ...(exit !== undefined && Number.isInteger(exit) ? { exit_code: exit } : {}) }];
 }

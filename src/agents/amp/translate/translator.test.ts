@@ -54,6 +54,35 @@ describe("a turn of Amp", () => {
     expect(said.every(({ disposition }) => disposition === "mapped")).toBe(true);
   });
 
+  it("says what the types of the SDK have and the builds of today do not: ids, models, usage of the run", () => {
+    const out = (data: object): NativeMessage => ({ dir: "out", data });
+    const message = { role: "assistant", content: "Hello.", stop_reason: "tool_use", id: "msg_1", model: "m-1" };
+    const said = run(
+      init(),
+      echo("hi"),
+      out({ type: "assistant", message, parent_tool_use_id: null }),
+      out({ type: "assistant", message, parent_tool_use_id: null }),
+      out({ type: "result", subtype: "success", result: "Hello.", usage: { input_tokens: 3, output_tokens: 4 } }),
+    );
+    expect(items(said).at(-1)).toMatchObject({ native_item_id: "msg_1", content: [{ type: "text", text: "Hello." }] });
+    expect(
+      of(said, "event").flatMap(({ type, data }) => (type === "config.changed" && "model" in data ? [data.model] : [])),
+    ).toEqual(["m-1"]);
+    expect(of(said, "turn.end")).toMatchObject([{ usage: { input_tokens: 3, output_tokens: 4 } }]);
+  });
+
+  it.each([
+    [{ text: 5, type: "text" }, "content block text"],
+    [{ thinking: null, type: "thinking" }, "content block thinking"],
+  ])("does not drop a block without its text: %j", (block, error) => {
+    expect(run(init(), echo("hi"), assistant([block], "end_turn")).at(-1)).toMatchObject({ disposition: "unparsed", error });
+  });
+
+  it("does not drop content of a wrong type", () => {
+    const [, told] = run(init(), user({ text: "hi" }));
+    expect(told).toMatchObject({ disposition: "unparsed", error: "content that is no list" });
+  });
+
   it("ends with end_turn while stdin stays open: no result comes between turns", () => {
     const said = run(sent("one"), init(), echo("one"), answer("1"), sent("two"), echo("two"), answer("2"), success("2"), exit(0));
     expect(ends(said)).toEqual(["end_turn", "end_turn"]);

@@ -29,6 +29,9 @@ export class AmpTranslator implements Translator {
   /** Why the model stopped, when that will be the turn's end. */
   #stopped: StopReason | null = null;
   #config = "";
+  /** Usage in the result that is being read. */
+  #told: unknown = null;
+  #model = "";
 
   translate({ dir, data }: NativeMessage): Translation[] {
     switch (dir) {
@@ -120,12 +123,19 @@ export class AmpTranslator implements Translator {
     const parent = this.#parent(data);
     const begin = parent === null ? this.#startTurn() : [];
     const reading = this.#talk.assistant(message, parent);
-    if (parent === null) reading.drafts.push(...this.#stop(message.stop_reason));
+    if (parent === null) reading.drafts.push(...this.#named(str(message.model)), ...this.#stop(message.stop_reason));
     if (!STOPS.has(message.stop_reason)) reading.unknown.push(`stop reason ${String(message.stop_reason)}`);
     const seen = understood("assistant", reading, begin);
     if (message.stop_reason !== null || seen.disposition === "unparsed") return seen;
     // jan, may: after this comes silence; the watchdog of the connection says so when it lasts.
     return noted(AMP_ADDRESS, seen.type, "answer_incomplete", { stop_reason: null }, seen.drafts);
+  }
+
+  /** The types of the SDK have a model; the builds of today say none. */
+  #named(model: string | undefined): Draft[] {
+    if (model === undefined || model === this.#model) return [];
+    this.#model = model;
+    return [{ do: "event", type: "config.changed", data: { model } }];
   }
 
   /** With `--stream-json-input` no result follows a turn: the model's `end_turn` is its only sign. */
@@ -147,12 +157,14 @@ export class AmpTranslator implements Translator {
 
   #result(data: JsonRecord): Translation {
     this.#run.result = true;
+    this.#told = data.usage;
     const subtype = str(data.subtype) ?? "";
     const type = RESULTS.has(subtype) ? `result/${subtype}` : "result/other";
     const drafts = [...this.#talk.unechoed()];
     if (data.is_error !== true && !subtype.startsWith("error")) drafts.push(...this.#success(str(data.result) ?? ""));
     else if (subtype === "error_max_turns") drafts.push(...this.#fail(limit(str(data.error)), "max_turns"));
     else drafts.push(...this.#failure(str(data.error) ?? str(data.result) ?? ""));
+    this.#told = null;
     if (!RESULTS.has(subtype)) return unparsed(AMP_ADDRESS, type, `result of subtype ${subtype || "none"}`, drafts);
     const denials = arr(data.permission_denials);
     if (denials.length > 0) return noted(AMP_ADDRESS, type, "permission_denials", denials, drafts);
@@ -254,7 +266,7 @@ export class AmpTranslator implements Translator {
   #endTurn(stop_reason: StopReason, error?: ErrorData): Draft[] {
     if (!this.#turnOpen) return [];
     this.#turnOpen = false;
-    const usage = this.#talk.endTurn();
+    const usage = this.#talk.endTurn(this.#told);
     const failed = stop_reason === "error" && error ? { error_code: error.code } : {};
     return [{ do: "turn.end", stop_reason, ...failed, ...(usage === null ? {} : { usage }) }];
   }
