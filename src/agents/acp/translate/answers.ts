@@ -8,7 +8,7 @@ import { authNotice } from "./auth.ts";
 import { modeChanged, modelChanged, optionsChanged, sessionSettings } from "./config.ts";
 import { openingFault } from "./errors.ts";
 import { detectQuirks, type Quirks } from "./quirks.ts";
-import type { RpcError } from "./rpc.ts";
+import type { Answer, RpcError } from "./rpc.ts";
 import type { SessionState } from "./session-state.ts";
 import { onPromptAnswer, onSteered, STEER, strangeStop } from "./turns.ts";
 
@@ -22,8 +22,6 @@ export interface Conversation {
   session(id: string): SessionState;
 }
 
-type Answer = { result: unknown } | { error: RpcError };
-
 export function answersOf(talk: Conversation, sent: SentRequest, id: string, answer: Answer): Translation {
   if (sent.method === "session/prompt" && sent.address !== null) return promptAnswer(talk, sent, sent.address, id, answer);
   return "error" in answer ? onError(talk, sent, answer.error) : onResult(talk, sent, rec(answer.result));
@@ -31,12 +29,11 @@ export function answersOf(talk: Conversation, sent: SentRequest, id: string, ans
 
 function promptAnswer(talk: Conversation, sent: SentRequest, address: string, id: string, answer: Answer): Translation {
   const drafts = onPromptAnswer(talk.session(address), talk, id, answer);
-  if (!("error" in answer)) {
-    const strange = strangeStop(rec(answer.result).stopReason);
-    const type = `${sent.method}:result`;
-    return strange === null ? mapped(address, type, drafts) : unparsed(address, type, strange, drafts);
-  }
-  return drafts.length > 0 ? mapped(address, `${sent.method}:error`, drafts) : refused(address, sent.method, answer.error);
+  if ("error" in answer)
+    return drafts === null ? refused(address, sent.method, answer.error) : mapped(address, `${sent.method}:error`, drafts);
+  const strange = strangeStop(rec(answer.result).stopReason);
+  const type = `${sent.method}:result`;
+  return strange === null ? mapped(address, type, drafts ?? []) : unparsed(address, type, strange, drafts ?? []);
 }
 
 function onResult(talk: Conversation, sent: SentRequest, result: JsonRecord): Translation {

@@ -1,6 +1,6 @@
 // Sign-in as the agent reports it: auth/status_update (schema) and _auth/status_update (claude-agent-acp 0.99, codex-acp 2.6).
 import type { Draft } from "../../../schema/draft.ts";
-import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
+import { isRecord, type JsonRecord, own, records, str } from "../../json.ts";
 
 export function authNotice(params: JsonRecord): Draft[] {
   if (isRecord(params.authStatus)) {
@@ -11,14 +11,21 @@ export function authNotice(params: JsonRecord): Draft[] {
       { do: "event", type: "auth.status", data: { status: missing ? "required" : "ok", ...(message === "" ? {} : { message }) } },
     ];
   }
-  const state = str(params.state);
-  if (state === undefined || state === "unknown") return [];
-  const label = str(rec(Array.isArray(params.accounts) ? params.accounts[0] : undefined).label);
-  return [
-    {
-      do: "event",
-      type: "auth.status",
-      data: { status: state === "unauthenticated" ? "required" : "ok", ...(label === undefined ? {} : { message: label }) },
-    },
-  ];
+  const status = own(STATES, str(params.state) ?? "");
+  if (status === undefined) return [];
+  const accounts = records(params.accounts);
+  const label = str((accounts.find(({ active }) => active === true) ?? accounts[0])?.label);
+  return [{ do: "event", type: "auth.status", data: { status, ...(label === undefined ? {} : { message: label }) } }];
+}
+
+const STATES: Readonly<Record<string, "ok" | "required">> = {
+  authenticated: "ok",
+  not_required: "ok",
+  unauthenticated: "required",
+};
+
+/** Null: a state that is known, or a shape of an extension. */
+export function strangeAuth({ state, authStatus }: JsonRecord): string | null {
+  const known = isRecord(authStatus) || state === "unknown" || own(STATES, str(state) ?? "") !== undefined;
+  return known ? null : `sign-in of state ${String(state)}`;
 }

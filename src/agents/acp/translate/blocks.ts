@@ -6,8 +6,10 @@ import { withoutMark } from "../../plain-text.ts";
 /** Null: a block of a type that is not known, or without what its type needs. */
 export function blockPart(block: JsonRecord): DraftPart | null {
   switch (str(block.type)) {
-    case "text":
-      return { type: "text", text: withoutMark(str(block.text) ?? "") };
+    case "text": {
+      const text = str(block.text);
+      return text === undefined ? null : { type: "text", text: withoutMark(text) };
+    }
     case "image":
     case "audio":
       return mediaPart(block);

@@ -2,7 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import { isRecord, type JsonRecord, rec, str } from "../../json.ts";
 import { type FormField, formAnswers, readForm } from "../../kit/forms.ts";
-import type { RpcError, RpcId } from "./rpc.ts";
+import type { Answer, RpcId } from "./rpc.ts";
 
 export type NativeElicitation = { kind: "elicitation"; id: RpcId; session: string | null; fields: FormField[] };
 
@@ -41,7 +41,7 @@ export function onElicitation(
 }
 
 /** Our answer, on its way to the agent. */
-export function onElicitationAnswer(open: OpenElicitation, answer: { result: unknown } | { error: RpcError }): Draft[] {
+export function onElicitationAnswer(open: OpenElicitation, answer: Answer): Draft[] {
   const answers = "result" in answer ? formAnswers(open.fields, answer.result) : null;
   const resolved = { do: "question.resolve", key: open.key, resolved_by: "client" } as const;
   return [answers === null ? { ...resolved, status: "rejected" } : { ...resolved, status: "answered", answers }];

@@ -29,14 +29,29 @@ export function onChunk(
   if (kind === "user_message_chunk") return means(onUserPart(state, messageId, part, child));
   if (part.type !== "text") return means([...flushHeld(state), ...addPart(state, "assistant", messageId, part, child)]);
   if (part.text === "") return means(onEmptyChunk(state, around, meta));
+  const meaning = onSaid(state, around, kind, part.text, messageId, meta, child);
+  if (!isRecord(meta.usage)) return meaning;
+  const drafts = [...meaning.drafts, ...answerUsage(state, meta.usage)];
+  return meaning.kind === "mapped" ? means(drafts) : { ...meaning, drafts };
+}
+
+function onSaid(
+  state: SessionState,
+  around: Surroundings,
+  kind: ChunkKind,
+  said: string,
+  messageId: string | null,
+  meta: JsonRecord,
+  child: string | null,
+): Meaning {
   if (kind === "agent_thought_chunk") {
     const prefix = around.quirks.thoughtPrefix;
-    const text = prefix !== undefined && part.text.startsWith(prefix) ? part.text.slice(prefix.length) : part.text;
+    const text = prefix !== undefined && said.startsWith(prefix) ? said.slice(prefix.length) : said;
     // A piece with a heading begins a new thought.
     const apart = /^\*\*[^*\n]+\*\*/.test(text) && state.message?.parts.at(-1)?.type === "reasoning";
     return means([...flushHeld(state), ...addThought(state, messageId, apart ? `\n\n${text}` : text, child)]);
   }
-  return onText(state, around, part.text, messageId, meta, child);
+  return onText(state, around, said, messageId, meta, child);
 }
 
 function onText(
@@ -56,7 +71,8 @@ function onText(
   if (source === "background_task_completed" || source === "background_notification")
     return notes("background_task", { text, ...rec(meta.backgroundTask) });
   if (sign?.of === "compaction") return means([...flushHeld(state), ...compacted(state)]);
-  if (sign?.of === "fault") {
+  // What nobody will decide about is the model's: outside of a turn, and in a sub-agent.
+  if (sign?.of === "fault" && state.turn !== "none" && child === null) {
     const before = state.held ? flushHeld(state) : [];
     state.held = { text, messageId, fault: sign.fault };
     return means(before);
@@ -151,10 +167,17 @@ export function flushHeld(state: SessionState): Draft[] {
 
 function onEmptyChunk(state: SessionState, around: Surroundings, meta: JsonRecord): Draft[] {
   // qwen 0.24: an empty chunk with the usage ends each message of the model.
-  if (isRecord(meta.usage)) return [...flushHeld(state), ...closeMessage(state), ...stepUsage(state, meta.usage)];
+  if (isRecord(meta.usage)) return answerUsage(state, meta.usage);
   if (around.quirks.emptyChunkOpensBlock) state.blockBoundary = true;
   return [];
 }
+
+/** It comes with the last piece of an answer of the model. */
+const answerUsage = (state: SessionState, usage: JsonRecord): Draft[] => [
+  ...flushHeld(state),
+  ...closeMessage(state),
+  ...stepUsage(state, usage),
+];
 
 const addText = (state: SessionState, id: string | null, text: string, child: string | null): Draft[] =>
   append(state, "assistant", id, { type: "text", text }, child);

@@ -14,7 +14,9 @@ describe("the coverage table", () => {
     const plan = { type: "items", planId: "p", entries: [] };
     const block = { type: "text", text: "t" };
     const piece = variant.startsWith("tool_call") ? { type: "content", content: block } : block;
-    const fields = { plan, currentModeId: "m", toolCallId: "c", sessionId: "child", state: "running", status: "in_progress" };
+    const lists = { entries: [], availableCommands: [], configOptions: [] };
+    const words = { currentModeId: "m", toolCallId: "c", sessionId: "child", state: "running", status: "in_progress" };
+    const fields = { plan, ...lists, ...words };
     const [told] = talk.update(variant, { ...fields, content: variant.endsWith("_chunk") ? piece : [] });
     expect(told?.disposition).toBe(disposition);
     expect(told?.type).toBe(`session/update:${variant}`);
@@ -24,7 +26,7 @@ describe("the coverage table", () => {
     "%s gets the disposition it is listed with",
     (method, { disposition }) => {
       const talk = Talk.with("x");
-      const message = { jsonrpc: "2.0", method, params: { sessionId: SESSION, requestId: 5 } };
+      const message = { jsonrpc: "2.0", method, params: { sessionId: SESSION, requestId: 5, state: "authenticated" } };
       const isNotification = method.startsWith("$/") || method.endsWith("status_update") || method === "elicitation/complete";
       expect(talk.row("out", isNotification ? message : { ...message, id: 5 })[0]?.disposition).toBe(disposition);
     },

@@ -6,7 +6,7 @@ import { resolutionOf } from "../../kit/choices.ts";
 import { planAnswers, planQuestion } from "../../kit/plan-approval.ts";
 import { readQuestion } from "../../kit/questions.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
-import type { RpcError, RpcId } from "./rpc.ts";
+import type { Answer, RpcId } from "./rpc.ts";
 import type { Call, SessionState, Surroundings } from "./session-state.ts";
 import { contentText, fileParts } from "./tool-output.ts";
 import { kindOf, nameOf, onToolCall } from "./tools.ts";
@@ -178,11 +178,7 @@ function readQuestions(value: unknown): QuestionPrompt[] | null {
 }
 
 /** Our answer, on its way to the agent. */
-export function onPermissionAnswer(
-  state: SessionState,
-  open: OpenPermission,
-  answer: { result: unknown } | { error: RpcError },
-): Draft[] {
+export function onPermissionAnswer(state: SessionState, open: OpenPermission, answer: Answer): Draft[] {
   const result = "result" in answer ? rec(answer.result) : {};
   const outcome = rec(result.outcome);
   const chosen = outcome.outcome === "selected" ? open.options.find((option) => option.id === outcome.optionId) : undefined;

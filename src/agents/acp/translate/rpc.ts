@@ -4,6 +4,9 @@ import { errorRecord, isRecord, type JsonRecord, rec, str } from "../../json.ts"
 export type RpcId = string | number | null;
 export type RpcError = { code: number | string | null; message: string; data: unknown };
 
+/** What a request was answered with. */
+export type Answer = { result: unknown } | { error: RpcError };
+
 export type RpcMessage =
   | { kind: "request"; id: RpcId; method: string; params: JsonRecord }
   | { kind: "notification"; method: string; params: JsonRecord }

@@ -7,6 +7,7 @@ import type { SpeakerRole } from "../../../schema/item.ts";
 import type { Repeat } from "../../contract.ts";
 import type { JsonRecord } from "../../json.ts";
 import type { DisguisedError, Quirks } from "./quirks.ts";
+import type { Answer } from "./rpc.ts";
 
 export type OpenMessage = {
   key: string;
@@ -47,10 +48,14 @@ export type Call = {
   /** True when that content was said while the tool ran or at its end: earlier text is a description, not output. */
   contentIsOutput: boolean;
   raw: unknown;
+  /** What Claude Code itself knows of the result, beside what the model is told. */
+  response: unknown;
   terminals: string[];
   exitCode: number | null | undefined;
   /** JSON of the `tool_call` that announced it; empty when something else did. */
   announced: string;
+  /** Output that came after its end. */
+  late: string;
   /** JSON of the part last reported. */
   told: string;
   resultOpen: boolean;
@@ -63,10 +68,14 @@ export type Call = {
   turn: number;
 };
 
-/** A sub-agent that has a session of its own, as a call of the session that started it. */
-export type Subagent = { key: string; parent: string | null; done: boolean; title: string };
+/** A plan that is shown: its item, the agent's id of it, and the JSON of what was reported. */
+export type Plan = { key: string; native: string; told: string };
 
-export type PendingPrompt = { id: string; parts: DraftPart[]; text: string };
+/** A sub-agent that has a session of its own, as a call of the session that started it. */
+export type Subagent = { key: string; parent: string | null; done: boolean; title: string; state: SessionState };
+
+/** `answer`: came before its turn began, while an earlier one still ran. */
+export type PendingPrompt = { id: string; parts: DraftPart[]; text: string; answer?: Answer };
 
 /** Drafts need no more than this of the process around a session. */
 export type Surroundings = {
@@ -99,7 +108,7 @@ export class SessionState {
   calls = new Map<string, Call>();
   callCount = 0;
   terminals = new Map<string, Terminal>();
-  plans = new Map<string, string>();
+  plans = new Map<string, Plan>();
   planItems = 0;
   subagents = new Map<string, Subagent>();
   /** Who wrote to whom, by the id of the message: its chunks do not say it. */

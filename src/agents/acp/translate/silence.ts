@@ -6,7 +6,7 @@ const SAME = "nothing in it is new";
 const BY_CALL = "the agent's tool call tells it";
 
 export const SILENCE: SilenceTable = [
-  ["session/prompt:result", "of a turn that is over"],
+  ["session/prompt:result", "of a turn that goes on, is over, or has not begun and will end with it"],
   ["$/cancel_request", "of a request whose tool call tells it"],
   ["mcp/message", "between the agent and an MCP server of the client"],
   ["session/load:result", "the history is in the log already"],
@@ -29,7 +29,7 @@ export const SILENCE: SilenceTable = [
   ["session/update:terminal_output_chunk", "empty, or of a terminal that no call has"],
   ["session/update:plan", "the same plan again, or of a past that is in the log already"],
   ["session/update:plan_update", "the same plan again, or of a past that is in the log already"],
-  ["session/update:plan_removed", "its plan was never told"],
+  ["session/update:plan_removed", "its plan was never told, or another one took its place"],
   ["session/update:available_commands_update", SAME],
   ["session/update:current_mode_update", SAME],
   ["session/update:config_option_update", SAME],

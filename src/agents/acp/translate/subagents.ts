@@ -21,7 +21,7 @@ export function onSubagentUpdate(
     known === undefined
       ? [...flushHeld(state), ...closeMessage(state), ...begin(state, id, update, children, make)]
       : retitle(known, id, update);
-  return [...drafts, ...settle(state, id, rec(update.state), children)];
+  return [...drafts, ...settle(state, id, rec(update.state))];
 }
 
 /** Nobody is its own sub-agent. */
@@ -40,9 +40,10 @@ function begin(
 ): Draft[] {
   const key = state.key(`sub:${state.subagents.size + 1}`);
   const title = str(update.title) ?? str(update.description) ?? "";
-  state.subagents.set(id, { key, parent: state.origin, done: false, title });
+  const child = make(id, `${key}:`);
+  state.subagents.set(id, { key, parent: state.origin, done: false, title, state: child });
   state.silent = false;
-  children.set(id, { parent: state, key, state: make(id, `${key}:`) });
+  children.set(id, { parent: state, key, state: child });
   return [
     {
       do: "item.start",
@@ -74,21 +75,35 @@ const part = (id: string, title: string, update: JsonRecord): DraftPart => ({
   ...(title === "" ? {} : { title }),
 });
 
-function settle(state: SessionState, id: string, said: JsonRecord, children: Map<string, Child>): Draft[] {
+function settle(state: SessionState, id: string, said: JsonRecord): Draft[] {
   const known = state.subagents.get(id);
   if (known === undefined || said.state !== "idle") return [];
-  const child = children.get(id)?.state;
+  const { state: child } = known;
   const failed = said.stopReason === "error" || said.stopReason === "cancelled";
-  const drafts: Draft[] = child === undefined ? [] : [...closeMessage(child, failed), ...closePlans(child)];
+  const drafts: Draft[] = [...closeMessage(child, failed), ...closePlans(child)];
   // It was given more to do after its call had ended.
   if (known.done) return drafts;
   known.done = true;
   const status = failed ? "failed" : "completed";
   drafts.push({ do: "item.complete", key: known.key, status });
   // Its last words are what its call gave, as with agents whose sub-agents have no session.
-  const output = str(rec(said.error).message) ?? child?.lastText ?? "";
+  const output = str(rec(said.error).message) ?? child.lastText;
   if (output === "") return drafts;
   const content: DraftPart[] = [{ type: "tool_result", call_id: id, output, ...(failed ? { is_error: true } : {}) }];
   const item = { key: `${known.key}:result`, native_item_id: id, parent: known.parent, content };
   return [...drafts, { do: "item.add", item: { ...item, kind: "tool_result", role: "tool" }, status }];
+}
+
+/** The end of a turn ends the calls of sub-agents too. What they say later is a message of its own. */
+export function cutSubagents(state: SessionState, cut: boolean): Draft[] {
+  return [...state.subagents.values()].flatMap((each): Draft[] => {
+    each.done = true;
+    const drafts = [...closeMessage(each.state, cut), ...closePlans(each.state), ...cutSubagents(each.state, cut)];
+    cutCalls(each.state);
+    return drafts;
+  });
+}
+
+export function cutCalls(state: SessionState): void {
+  for (const call of state.openCalls()) if (!call.lasting) Object.assign(call, { state: "ended", cut: call.state === "open" });
 }

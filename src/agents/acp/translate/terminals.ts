@@ -27,10 +27,14 @@ function link(state: SessionState, call: Call, terminal: Terminal): Draft[] {
   return tellOutput(state, terminal);
 }
 
+const META_OUTPUT = ["terminal_output_delta", "terminal_output"];
+
+export const metaOutput = (meta: JsonRecord): string => META_OUTPUT.map((field) => str(rec(meta[field]).data) ?? "").join("");
+
 /** codex-acp 2.6, claude 0.99 and zed with `_meta.terminal_output`: the data rides on tool_call_update. */
 export function metaTerminal(state: SessionState, call: Call, meta: JsonRecord): Draft[] {
   const drafts: Draft[] = [];
-  for (const field of ["terminal_output_delta", "terminal_output"]) {
+  for (const field of META_OUTPUT) {
     const said = rec(meta[field]);
     const data = str(said.data);
     if (data === undefined) continue;

@@ -44,6 +44,11 @@ const BY_NAME: Record<string, ToolKind> = {
   interruptagent: "subagent",
   listagents: "subagent",
   todowrite: "plan",
+  todoread: "plan",
+  taskcreate: "plan",
+  taskget: "plan",
+  tasklist: "plan",
+  taskupdate: "plan",
   writetodos: "plan",
   updatetodo: "plan",
   updateplan: "plan",
@@ -56,7 +61,28 @@ const BY_NAME: Record<string, ToolKind> = {
   question: "question",
   requestuserinput: "question",
   skill: "skill",
+  slashcommand: "skill",
   activateskill: "skill",
+};
+
+/** Names that decide only where the agent says no kind: it knows better what such a tool does. */
+const WITHOUT_KIND: Record<string, ToolKind> = {
+  read: "read",
+  readfile: "read",
+  readmanyfiles: "read",
+  view: "read",
+  glob: "search",
+  grep: "search",
+  grepsearch: "search",
+  searchfilecontent: "search",
+  list: "search",
+  ls: "search",
+  listdirectory: "search",
+  bashoutput: "shell",
+  killshell: "shell",
+  taskoutput: "shell",
+  taskstop: "shell",
+  notebookedit: "edit",
 };
 
 // `mcp__acp__Bash` is claude 0.16's own tool, run through the client.
@@ -69,5 +95,6 @@ export function toolKind(name: string | undefined, kind: string | undefined, tit
     .replace(/^mcp__acp__/, "")
     .replaceAll(/[^A-Za-z]/g, "")
     .toLowerCase();
-  return own(BY_NAME, plain) ?? own(BY_KIND, kind ?? "other") ?? "other";
+  const said = kind === undefined || kind === "other" ? undefined : own(BY_KIND, kind);
+  return own(BY_NAME, plain) ?? said ?? own(WITHOUT_KIND, plain) ?? "other";
 }

@@ -16,7 +16,7 @@ export function outcomeOf(
   const { text, trailerExit } = outputText(state, quirks, call);
   const exit = call.exitCode ?? terminalExit(state, call)?.code ?? rawExitCode(call.raw) ?? trailerExit;
   const failed = told.failed || (told.isCommand && ((exit ?? 0) > 0 || wasStopped(state, quirks, call, text)));
-  const duration = rawDuration(call.raw);
+  const duration = rawDuration(call.raw) ?? rawDuration(call.response);
   const result: DraftPart = {
     type: "tool_result",
     call_id: call.id,
@@ -131,7 +131,7 @@ function rawDuration(raw: unknown): number | undefined {
   const spent = rec(result.duration);
   const secs = num(spent.secs);
   if (secs !== undefined) return Math.round(secs * 1000 + (num(spent.nanos) ?? 0) / 1e6);
-  return int(result.durationMs) ?? int(result.duration_ms);
+  return int(result.durationMs) ?? int(result.duration_ms) ?? int(result.totalDurationMs);
 }
 
 function terminalExit(state: SessionState, call: Call): Terminal["exit"] | undefined {
@@ -159,6 +159,13 @@ function patchParts(diff: JsonRecord): DraftPart[] {
   const patch = str(rec(diff.patch).text) ?? null;
   const changes = records(diff.changes);
   const sections = patch === null ? [] : patch.split(/^(?=diff --git )/m).filter((section) => section.trim() !== "");
+  if (changes.length === 0)
+    return sections.map((diff) => ({
+      type: "file_ref",
+      path: /^\+\+\+ (?:b\/)?(\S+)/m.exec(diff)?.[1] ?? "",
+      action: "patch",
+      diff,
+    }));
   return changes.map((change, index): DraftPart => {
     const path = str(change.path) ?? "";
     const own = sections.find((section) => section.includes(path)) ?? sections[index];
@@ -182,9 +189,22 @@ function mediaParts(call: Call): DraftPart[] {
 const isStrange = ({ type }: JsonRecord): boolean => type !== "content" && type !== "diff" && type !== "terminal";
 
 /** What in the content of a call is not understood. */
-export const strangeContent = (content: unknown): string[] =>
-  records(content).flatMap((each) => {
-    if (isStrange(each)) return `tool content ${str(each.type) ?? "without type"}`;
-    const block = rec(each.content);
-    return each.type === "content" && blockPart(block) === null ? `content block ${str(block.type) ?? "without type"}` : [];
-  });
+export function strangeContent(content: unknown): string[] {
+  if ((content ?? null) === null) return [];
+  return Array.isArray(content) ? content.flatMap(strangeIn) : ["tool content that is no list"];
+}
+
+function strangeIn(each: unknown): string[] {
+  if (!isRecord(each)) return ["tool content that is no object"];
+  const block = rec(each.content);
+  switch (each.type) {
+    case "content":
+      return blockPart(block) === null ? [`content block ${str(block.type) ?? "without type"}`] : [];
+    case "diff":
+      return str(each.path) === undefined && !Array.isArray(each.changes) ? ["diff without a path"] : [];
+    case "terminal":
+      return str(each.terminalId) === undefined ? ["terminal without an id"] : [];
+    default:
+      return [`tool content ${str(each.type) ?? "without type"}`];
+  }
+}

@@ -5,7 +5,7 @@ import { isRecord, type JsonRecord, rec, records, str, toJson } from "../../json
 import { closeMessage, flushHeld, settleEcho } from "./messages.ts";
 import { todoPlan } from "./plans.ts";
 import type { Call, SessionState, Surroundings } from "./session-state.ts";
-import { linkTerminals, metaTerminal } from "./terminals.ts";
+import { linkTerminals, metaOutput, metaTerminal } from "./terminals.ts";
 import { toolKind } from "./tool-kinds.ts";
 import { contentText, outcomeOf, rawText } from "./tool-output.ts";
 
@@ -42,21 +42,42 @@ export function onToolCall(
 function isAnother(state: SessionState, ended: Call, update: JsonRecord, sighting: Sighting): boolean {
   if (sighting === "tool_call_update") return false;
   if (sighting === "permission" || ended.turn !== state.turns) return true;
-  return !isFinal(update) && announcement(update) !== ended.announced;
+  // What something else announced is announced late.
+  return !isFinal(update) && ended.announced !== "" && announcement(update) !== ended.announced;
 }
 
 const announcement = ({ title, kind, rawInput, content }: JsonRecord): string => toJson([title, kind, rawInput, content]);
 
 const isFinal = ({ status }: JsonRecord): boolean => status === "completed" || status === "failed" || status === "cancelled";
 
-/** How a call came out that the end of its turn had closed: its items cannot change any more. Null: nothing of the kind. */
-export function lateResult(state: SessionState, update: JsonRecord): JsonRecord | null {
+/** What is said of a call that has ended, and was not known of it: its items cannot change any more. Null: nothing of the kind. */
+export function lateNews(state: SessionState, update: JsonRecord, sighting: Sighting): JsonRecord | null {
   const call = state.calls.get(str(update.toolCallId) ?? "");
-  if (!call?.cut || !isFinal(update)) return null;
-  call.cut = false;
-  const output = contentText(records(update.content)) || rawText(update.rawOutput);
-  return { call_id: call.id, status: update.status, ...(output === "" ? {} : { output }) };
+  if (call?.state !== "ended" || isAnother(state, call, update, sighting)) return null;
+  const output = contentText(records(update.content)) || rawText(update.rawOutput) || metaOutput(rec(update._meta));
+  const isNew = output !== "" && !outputOf(state, call).includes(output);
+  const announces = sighting === "tool_call" && call.announced === "";
+  const ends = call.cut && isFinal(update);
+  if (!isNew && !announces && !ends) return null;
+  if (ends) call.cut = false;
+  if (isNew) call.late += output;
+  if (announces) call.announced = announcement(update);
+  const { title, kind, rawInput: input } = update;
+  return {
+    call_id: call.id,
+    ...(isFinal(update) ? { status: update.status } : {}),
+    ...(announces ? { title, kind, input } : {}),
+    ...(isNew ? { output } : {}),
+  };
 }
+
+const outputOf = (state: SessionState, call: Call): string =>
+  [
+    contentText(call.content),
+    rawText(call.raw),
+    ...call.terminals.map((id) => state.terminals.get(id)?.output ?? ""),
+    call.late,
+  ].join("\n");
 
 function newCall(state: SessionState, around: Surroundings, update: JsonRecord, id: string, child: string | null): Call {
   state.callCount += 1;
@@ -78,9 +99,11 @@ function newCall(state: SessionState, around: Surroundings, update: JsonRecord, 
     content: [],
     contentIsOutput: false,
     raw: undefined,
+    response: undefined,
     terminals: [],
     exitCode: undefined,
     announced: "",
+    late: "",
     told: "",
     resultOpen: false,
     streamed: "",
@@ -135,6 +158,7 @@ function merge(call: Call, around: Surroundings, update: JsonRecord, sighting: S
   if (isFilled(update.rawInput) && (sighting !== "permission" || !isFilled(call.input))) call.input = update.rawInput;
   if (sighting === "permission" && !isFilled(call.input)) call.input = shownArguments(update);
   if (update.rawOutput !== undefined && update.rawOutput !== null) call.raw = update.rawOutput;
+  call.response = rec(meta.claudeCode).toolResponse ?? call.response;
   const paths = records(update.locations).flatMap((location) => str(location.path) ?? []);
   if (paths.length > 0) call.paths = [...new Set(paths)];
   if (Array.isArray(update.content)) mergeContent(call, around, update, sighting);

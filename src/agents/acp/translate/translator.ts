@@ -5,12 +5,12 @@ import type { NativeMessage, Translation, Translator } from "../../contract.ts";
 import { isRecord, type JsonRecord, num, rec, records, str } from "../../json.ts";
 import { mapped, noted, unparsed } from "../../translation.ts";
 import { answersOf, type SentRequest } from "./answers.ts";
-import { authNotice } from "./auth.ts";
+import { authNotice, strangeAuth } from "./auth.ts";
 import { type OpenElicitation, onElicitation, onElicitationAnswer } from "./elicitation.ts";
 import type { Meaning } from "./meaning.ts";
 import { type OpenPermission, onPermissionAnswer, onPermissionRequest, withdraw } from "./permissions.ts";
 import { PLAIN, type Quirks } from "./quirks.ts";
-import { idKey, type RpcError, type RpcId, readRpc } from "./rpc.ts";
+import { type Answer, idKey, type RpcId, readRpc } from "./rpc.ts";
 import { SessionState, type Surroundings } from "./session-state.ts";
 import { SILENCE } from "./silence.ts";
 import { type Child, onSubagentUpdate } from "./subagents.ts";
@@ -20,7 +20,6 @@ import { onUpdate, VARIANTS } from "./updates.ts";
 import { onVendor } from "./vendor.ts";
 
 type AskedRequest = { method: string; params: JsonRecord; session: string | null; open: OpenPermission | OpenElicitation | null };
-type Answer = { result: unknown } | { error: RpcError };
 
 export type TranslatorOptions = {
   quirks?: Quirks;
@@ -64,7 +63,7 @@ export class AcpTranslator implements Translator, Surroundings {
           : this.#onSent(message.data);
       case "out":
         return Array.isArray(message.data) && message.data.length > 0
-          ? message.data.flatMap((each) => this.#onSaid(each))
+          ? asOneMessage(message.data.flatMap((each) => this.#onSaid(each)))
           : this.#onSaid(message.data);
       case "err":
         return [mapped(null, "stderr")];
@@ -236,7 +235,7 @@ export class AcpTranslator implements Translator, Surroundings {
         return this.#onElicitationComplete(params);
       case "auth/status_update":
       case "_auth/status_update":
-        return mapped(null, method, authNotice(params));
+        return authTold(method, params);
       default:
         return this.#vendor(method, params);
     }
@@ -319,6 +318,20 @@ export class AcpTranslator implements Translator, Surroundings {
     const child = this.#children.get(id);
     return child === undefined ? id : this.address(child.parent.id);
   }
+}
+
+function authTold(method: string, params: JsonRecord): Translation {
+  const strange = strangeAuth(params);
+  return strange === null ? mapped(null, method, authNotice(params)) : unparsed(null, method, strange);
+}
+
+/** U5: what begins and ends in one batch began and ended with one message. */
+function asOneMessage(told: Translation[]): Translation[] {
+  const drafts = told.flatMap((each) => each.drafts);
+  const ended = new Set(drafts.flatMap((draft) => (draft.do === "item.complete" ? draft.key : [])));
+  const asBegun = (draft: Draft): Draft =>
+    draft.do === "item.start" && ended.has(draft.item.key) ? { ...draft, synthetic: true } : draft;
+  return told.map((each) => ({ ...each, drafts: each.drafts.map(asBegun) }));
 }
 
 const asOurs = (drafts: Draft[]): Draft[] => drafts.map((draft) => ({ ...draft, synthetic: true }));

@@ -7,8 +7,9 @@ import { type Fault, faultOf, faultOfText } from "./errors.ts";
 import { type Meaning, means, unknown } from "./meaning.ts";
 import { closeMessage, flushHeld, refusalItem, settleEcho, userItem } from "./messages.ts";
 import { closePlans } from "./plans.ts";
-import { type RpcError, readError } from "./rpc.ts";
+import { type Answer, type RpcError, readError } from "./rpc.ts";
 import type { PendingPrompt, SessionState, Surroundings } from "./session-state.ts";
+import { cutCalls, cutSubagents } from "./subagents.ts";
 import { closeDenied } from "./tools.ts";
 import { turnUsage } from "./usage.ts";
 
@@ -60,17 +61,15 @@ export function startTurn(state: SessionState, initiator: "client" | "agent", na
   return [{ do: "turn.start", initiator, ...(nativeId === undefined ? {} : { native_turn_id: nativeId }) }];
 }
 
-/** The answer to session/prompt. */
-export function onPromptAnswer(
-  state: SessionState,
-  around: Surroundings,
-  id: string,
-  answer: { result: unknown } | { error: RpcError },
-): Draft[] {
-  if (state.current?.id !== id) {
-    state.queue = state.queue.filter((prompt) => prompt.id !== id);
-    return [];
-  }
+/** The answer to session/prompt. Null: its turn is over, or has not begun and will end with this. */
+export function onPromptAnswer(state: SessionState, around: Surroundings, id: string, answer: Answer): Draft[] | null {
+  if (state.current?.id === id) return answered(state, around, answer);
+  const waiting = state.queue.find((prompt) => prompt.id === id);
+  if (waiting !== undefined) waiting.answer = answer;
+  return null;
+}
+
+function answered(state: SessionState, around: Surroundings, answer: Answer): Draft[] {
   // Whatever it says of it: it was told to stop, and it has stopped.
   if ("error" in answer)
     return endTurn(state, around, state.cancelSent ? { stop: "interrupted", error: null } : faultWith(state, answer.error), {});
@@ -167,12 +166,14 @@ const usedNoModel = (result: JsonRecord): boolean => {
 };
 
 export function endTurn(state: SessionState, around: Surroundings, fault: Fault, result: JsonRecord): Draft[] {
+  const cut = fault.stop === "interrupted" || fault.stop === "error";
   const drafts: Draft[] = [
     ...settleEcho(state, "assistant"),
     ...flushHeld(state),
-    ...closeMessage(state, fault.stop === "interrupted" || fault.stop === "error"),
+    ...closeMessage(state, cut),
     ...closeDenied(state, around),
     ...closePlans(state),
+    ...cutSubagents(state, cut),
   ];
   const usage = turnUsage(state, result);
   if (fault.refusal !== undefined) drafts.push(refusalItem(state, fault.refusal));
@@ -185,14 +186,15 @@ export function endTurn(state: SessionState, around: Surroundings, fault: Fault,
     ...(fault.stop === "error" && fault.error !== null ? { error_code: fault.error.code } : {}),
     ...(usage === null ? {} : { usage }),
   });
-  for (const call of state.openCalls()) if (!call.lasting) Object.assign(call, { state: "ended", cut: call.state === "open" });
+  cutCalls(state);
   state.turn = "none";
   state.current = null;
   state.origin = null;
   state.retrying = false;
   state.cancelSent = false;
   const next = state.queue.shift();
-  if (next !== undefined) return [...drafts, ...begin(state, around, next)];
+  if (next !== undefined)
+    return [...drafts, ...begin(state, around, next), ...(next.answer === undefined ? [] : answered(state, around, next.answer))];
   const ahead = state.agentTurnAhead;
   state.agentTurnAhead = null;
   return ahead === null ? drafts : [...drafts, ...startTurn(state, "agent", ahead)];
@@ -215,14 +217,20 @@ export function onAgentTurnEnd(state: SessionState, around: Surroundings, reason
 
 /** The process is gone: what ran is over, and nobody will say so. */
 export function onProcessGone(state: SessionState, around: Surroundings, how: string): Draft[] {
-  state.queue = [];
   state.agentTurnAhead = null;
   if (state.turn === "none") return closeMessage(state, true);
-  if (state.cancelSent) return endTurn(state, around, { stop: "interrupted", error: null }, {});
   const error = {
     message: `The agent's process ended (${how}) before the turn did. Send the message again.`,
     code: "execution_error" as const,
     details: { error_source: "transport" as const, retryable: true },
   };
-  return endTurn(state, around, { stop: "error", error }, {});
+  const drafts: Draft[] = [];
+  // Each message that waited has a turn, which ends with the process too.
+  while (inTurn(state))
+    drafts.push(
+      ...endTurn(state, around, state.cancelSent ? { stop: "interrupted", error: null } : { stop: "error", error }, {}),
+    );
+  return drafts;
 }
+
+const inTurn = ({ turn }: SessionState): boolean => turn !== "none";

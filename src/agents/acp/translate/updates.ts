@@ -10,9 +10,9 @@ import { onPlan, onPlanRemoved, onPlanUpdate } from "./plans.ts";
 import type { SessionState, Surroundings } from "./session-state.ts";
 import { onTerminalUpdate } from "./terminals.ts";
 import { strangeContent } from "./tool-output.ts";
-import { closeDenied, lateResult, onToolCall, speakerOf } from "./tools.ts";
+import { closeDenied, lateNews, onToolCall, speakerOf } from "./tools.ts";
 import { onStateUpdate } from "./turns.ts";
-import { contextUsage } from "./usage.ts";
+import { contextUsage, inDollars } from "./usage.ts";
 
 /** `child`: the item a sub-agent's update belongs under, null for the session's own. */
 type Handler = (state: SessionState, around: Surroundings, update: JsonRecord, child: string | null) => Meaning;
@@ -33,12 +33,16 @@ export const VARIANTS: Record<string, Handler> = {
   plan_update: (state, _around, update, child) => onPlanUpdate(state, update, child),
   plan_removed: (state, _around, update) => onPlanRemoved(state, update),
   available_commands_update: (state, _around, update) =>
-    means([...commandsChanged(state, update.availableCommands), ...skillsChanged(state, rec(update._meta).availableSkills)]),
+    Array.isArray(update.availableCommands)
+      ? means([...commandsChanged(state, update.availableCommands), ...skillsChanged(state, rec(update._meta).availableSkills)])
+      : unknown("commands that are no list"),
   current_mode_update: (state, around, update) => onModeUpdate(state, around, update),
-  config_option_update: (state, around, update) => means(optionsChanged(state, around, update.configOptions)),
+  config_option_update: (state, around, update) =>
+    Array.isArray(update.configOptions)
+      ? means(optionsChanged(state, around, update.configOptions))
+      : unknown("options that are no list"),
   session_info_update: (state, _around, update) => means(onSessionInfo(state, update)),
-  usage_update: (state, _around, update) =>
-    means([...(state.message?.native === null ? closeMessage(state) : []), ...contextUsage(state, update)]),
+  usage_update: (state, _around, update) => onUsage(state, update),
   notice: (_state, _around, update) =>
     notes("notice", {
       severity: str(update.severity) ?? "info",
@@ -46,7 +50,7 @@ export const VARIANTS: Record<string, Handler> = {
       description: str(update.description) ?? null,
     }),
   compaction_update: (state, _around, update) => onCompaction(state, update),
-  compaction_summary_chunk: (state, _around, update) => means(onSummaryChunk(state, update)),
+  compaction_summary_chunk: (state, _around, update) => onSummaryChunk(state, update),
   state_update: (state, around, update) => onStateUpdate(state, around, update),
   session_message: (state, _around, update) => onSessionMessage(state, update, false),
   session_message_chunk: (state, _around, update) => onSessionMessage(state, update, true),
@@ -97,7 +101,7 @@ export function onUpdate(state: SessionState, around: Surroundings, update: Json
     if (callId !== undefined) state.replayed.add(callId);
     return means();
   }
-  if (child !== null && OWN_ONLY.has(variant)) return notes("subagent_update", { variant, session: state.id });
+  if (child !== null && OWN_ONLY.has(variant)) return notes("subagent_update", { variant, session: state.id, update });
   return handler(state, around, update, child);
 }
 
@@ -113,6 +117,10 @@ function onModeUpdate(state: SessionState, around: Surroundings, update: JsonRec
   const mode = str(update.currentModeId);
   return mode === undefined ? unknown("mode update without a mode") : means(modeChanged(state, around, mode));
 }
+
+/** Or not said at all. */
+const isA = (value: unknown, type: "string" | "list"): boolean =>
+  value === undefined || value === null || (type === "list" ? Array.isArray(value) : typeof value === type);
 
 const CALL_STATES: ReadonlySet<unknown> = new Set([
   undefined,
@@ -134,11 +142,15 @@ function onCallUpdate(
   child: string | null,
 ): Meaning {
   if (str(update.toolCallId) === undefined) return unknown("tool call without an id");
-  const late = sighting === "tool_call_update" ? lateResult(state, update) : null;
+  const late = lateNews(state, update, sighting);
   if (late !== null) return notes("late_tool_result", late);
   const drafts = onToolCall(state, around, update, sighting, child);
   const strange = [
     ...(CALL_STATES.has(update.status) ? [] : [`status ${String(update.status)} of a tool call`]),
+    ...["title", "name", "kind"].flatMap((field) =>
+      isA(update[field], "string") ? [] : `${field} of a tool call that is no text`,
+    ),
+    ...(isA(update.locations, "list") ? [] : ["locations of a tool call that are no list"]),
     ...strangeContent(update.content),
   ];
   return strange.length === 0 ? means(drafts) : unknown(strange.join(", "), drafts);
@@ -157,6 +169,14 @@ function onContentChunk(state: SessionState, around: Surroundings, update: JsonR
       : [...known, piece];
   const whole = { toolCallId: update.toolCallId, content, status: "in_progress" };
   return onCallUpdate(state, around, whole, "tool_call_update", child);
+}
+
+function onUsage(state: SessionState, update: JsonRecord): Meaning {
+  const drafts = [...(state.message?.native === null ? closeMessage(state) : []), ...contextUsage(state, update)];
+  const { currency } = rec(update.cost);
+  // The schema counts in dollars, and nobody knows the rate.
+  if (!isRecord(update.cost) || inDollars(update.cost) || !state.isNews("cost", update.cost)) return means(drafts);
+  return typeof currency === "string" ? notes("cost", update.cost, drafts) : unknown("cost without an amount", drafts);
 }
 
 function onSessionInfo(state: SessionState, update: JsonRecord): Draft[] {
@@ -193,22 +213,32 @@ function onCompaction(state: SessionState, update: JsonRecord): Meaning {
   if (status === "in_progress") return means(known.done ? [] : [{ do: "status", status: { status: "compacting" } }]);
   if (status !== "completed" && status !== "failed" && status !== "cancelled")
     return unknown(`compaction of status ${status ?? "none"}`);
+  const summary = textOfParts(blockParts(update.summary)) || known.summary;
   // claude 0.99 says completed twice.
-  if (known.done) return means();
+  if (known.done) return moreSummary(known, summary);
   known.done = true;
+  known.summary = summary;
   const running: Draft = { do: "status", status: { status: "running" } };
   if (status === "failed")
     return notes("compaction_failed", str(update.error) ?? "The agent could not compact the session.", [running]);
   if (status === "cancelled") return means([running]);
-  const summary = textOfParts(blockParts(update.summary)) || known.summary;
   const trigger = /^\/(?:compact|compress|summari[sz]e)/.test(state.current?.text ?? "") ? "manual" : "auto";
   return means([{ do: "event", type: "session.compacted", data: { trigger, ...(summary === "" ? {} : { summary }) } }, running]);
 }
 
-function onSummaryChunk(state: SessionState, update: JsonRecord): Draft[] {
+/** A compaction is told once: what comes after it has no other place. */
+function moreSummary(known: { summary: string }, summary: string): Meaning {
+  if (summary === "" || known.summary.includes(summary)) return means();
+  known.summary = summary;
+  return notes("compaction_summary", summary);
+}
+
+function onSummaryChunk(state: SessionState, update: JsonRecord): Meaning {
   const id = str(update.compactionId) ?? "";
   const known = state.compactions.get(id) ?? { done: false, summary: "" };
-  known.summary += textOfParts(blockParts([update.content]));
+  const text = textOfParts(blockParts([update.content]));
   state.compactions.set(id, known);
-  return [];
+  if (known.done) return moreSummary(known, text);
+  known.summary += text;
+  return means();
 }

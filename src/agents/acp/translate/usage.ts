@@ -47,12 +47,11 @@ export function contextUsage(state: SessionState, update: JsonRecord): Draft[] {
   const used = num(update.used);
   const size = num(update.size);
   const cost = rec(update.cost);
-  const amount = num(cost.amount);
-  const inDollars = amount !== undefined && (str(cost.currency) ?? "USD") === "USD";
-  if (used === undefined && size === undefined && !inDollars) return [];
+  const amount = inDollars(cost) ? num(cost.amount) : undefined;
+  if (used === undefined && size === undefined && amount === undefined) return [];
   const usage: Usage = {
     ...state.context,
-    ...(inDollars ? { cost_usd: amount } : {}),
+    ...(amount === undefined ? {} : { cost_usd: amount }),
     ...(used === undefined ? {} : { context_used: used }),
     ...(size === undefined ? {} : { context_window: size }),
   };
@@ -60,6 +59,9 @@ export function contextUsage(state: SessionState, update: JsonRecord): Draft[] {
   if (!state.isNews("usage", usage)) return [];
   return [{ do: "event", type: "usage.updated", data: { scope: "session", ...usage } }];
 }
+
+export const inDollars = ({ amount, currency }: JsonRecord): boolean =>
+  num(amount) !== undefined && (str(currency) ?? "USD") === "USD";
 
 function sum(a: Usage, b: Usage): Usage {
   const total: Usage = { input_tokens: a.input_tokens + b.input_tokens, output_tokens: a.output_tokens + b.output_tokens };
