@@ -232,8 +232,7 @@ export function deniedBy(by: "policy" | "agent", call: OpenCall, message: string
 /** A list of blocks, or a text alone. */
 function blocksOf(content: unknown): { blocks: unknown[]; unknown: string[] } {
   if (typeof content === "string") return { blocks: [{ type: "text", text: content }], unknown: [] };
-  const isNone = (content ?? null) === null;
-  return { blocks: arr(content), unknown: isNone || Array.isArray(content) ? [] : ["content that is no list"] };
+  return { blocks: arr(content), unknown: Array.isArray(content) ? [] : ["content that is no list"] };
 }
 
 const userItem = (key: ItemKey, content: DraftPart[], parent: ItemKey | null = null): Draft => ({

@@ -78,8 +78,8 @@ describe("a turn of Amp", () => {
     expect(run(init(), echo("hi"), assistant([block], "end_turn")).at(-1)).toMatchObject({ disposition: "unparsed", error });
   });
 
-  it("does not drop content of a wrong type", () => {
-    const [, told] = run(init(), user({ text: "hi" }));
+  it.each([[{ text: "hi" }], [null], [undefined]])("does not drop content of a wrong type: %j", (content) => {
+    const [, told] = run(init(), user(content));
     expect(told).toMatchObject({ disposition: "unparsed", error: "content that is no list" });
   });
 
