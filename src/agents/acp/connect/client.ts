@@ -5,13 +5,12 @@ import type { PermissionOption, PlainReply } from "../../../schema/event-data.ts
 import { JSON_RPC_REQUEST_CANCELLED, JsonRpcError, LATER, type Respond } from "../../../transports/index.ts";
 import type { AgentTerminals, PermissionReply } from "../../contract.ts";
 import { isInside } from "../../inside-directory.ts";
-import { isRecord, type JsonRecord, rec, records, str } from "../../json.ts";
+import { type JsonRecord, str } from "../../json.ts";
 import { optionFor } from "../../kit/choices.ts";
 import { formResult } from "../../kit/forms.ts";
 import { isElicitation } from "../translate/elicitation.ts";
 import { isPermission, isPermissionQuestions, isPlan, type NativePlan, readOptions } from "../translate/permissions.ts";
 import { idKey, type RpcId } from "../translate/rpc.ts";
-import { diffPaths } from "../translate/tools.ts";
 import type { ClientFiles } from "./client-files.ts";
 
 const INVALID_PARAMS = -32602;
@@ -29,6 +28,8 @@ export type ClientParts = {
   policy(): Policy;
   /** The session's directory: edits outside of it are asked for. */
   directory: string;
+  /** What a request for permission is about; null when a person must decide about it. */
+  change(id: RpcId): { kind?: string | undefined; paths: string[] } | null;
   /** Whether a question about this native session reaches a person: it is the session here, or one of its sub-agents. */
   reaches(session: string): boolean;
   /** Called before a policy answers, so that the answer is known as the policy's. */
@@ -75,7 +76,7 @@ export class AcpClient {
   #permission(params: JsonRecord, id: RpcId, respond: Respond): unknown {
     if (this.#stopping) return STOPPED.permission;
     const options = readOptions(params.options);
-    const allow = this.#allows(params) ? optionFor(options, plain("once")) : undefined;
+    const allow = this.#allows(id) ? optionFor(options, plain("once")) : undefined;
     if (allow !== undefined) {
       this.#parts.onPolicy(id, allow);
       return selected(allow);
@@ -84,19 +85,16 @@ export class AcpClient {
     return LATER;
   }
 
-  #allows(params: JsonRecord): boolean {
-    const call = isRecord(params.toolCall) ? params.toolCall : rec(rec(params.subject).toolCall);
-    if (Array.isArray(rec(call._meta).qwenQuestions)) return false;
-    // A way out of plan mode is a decision of its own, whatever may be edited.
-    if (str(call.kind) === "switch_mode") return false;
+  #allows(id: RpcId): boolean {
+    const change = this.#parts.change(id);
+    if (change === null) return false;
     switch (this.#parts.policy()) {
       case "all":
         return true;
       case "edits": {
-        const named = records(call.locations).flatMap(({ path }) => str(path) ?? []);
-        const paths = [...named, ...records(call.content).flatMap(diffPaths)];
+        const { kind = "", paths } = change;
         const inside = paths.length > 0 && paths.every((path) => isInside(this.#parts.directory, path));
-        return inside && ["edit", "delete", "move"].includes(str(call.kind) ?? "");
+        return inside && ["edit", "delete", "move"].includes(kind);
       }
       case "ask":
         return false;

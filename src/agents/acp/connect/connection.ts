@@ -90,6 +90,7 @@ class AcpConnection implements Connection {
       terminals: this.#terminals,
       policy: () => this.#open?.policy ?? "ask",
       directory: config.directory,
+      change: (id) => this.#translator.change(id),
       // What is asked while the session is being opened waits for it.
       reaches: (session) => session !== "" && (this.#sessionId === "" || this.#translator.address(session) === this.#sessionId),
       onPolicy: (id, option) => {

@@ -44,7 +44,10 @@ function ask(options: Option[], optionId: string | null) {
 /** What an ACP agent gets for the answer of a person. */
 function reply(options: Option[], answers: string[][] | null): unknown {
   const given: unknown[] = [];
-  const client = new AcpClient({ policy: () => "all", reaches: () => true } as unknown as ClientParts);
+  const translator = new AcpTranslator();
+  translator.translate({ dir: "out", data: request(options) });
+  const change: ClientParts["change"] = (id) => translator.change(id);
+  const client = new AcpClient({ policy: () => "all", reaches: () => true, change } as unknown as ClientParts);
   client.handle("session/request_permission", request(options).params, 0, {
     result: (value: unknown) => void given.push(value),
     error: (error: unknown) => void given.push(error),

@@ -95,6 +95,15 @@ describe("a text that may be an error", () => {
   });
 });
 
+it("a fault that codex-acp reports beside its titles fails the turn, whatever else was said", () => {
+  const talk = prompted("@agentclientprotocol/codex-acp");
+  talk.text("Half an");
+  talk.update("session_info_update", { _meta: { codex: { error: { message: "it broke", willRetry: false } } } });
+  talk.answer({ stopReason: "end_turn" });
+  expect(talk.of("error").map(({ error }) => error.message)).toEqual(["it broke"]);
+  expect(talk.of("turn.end").map(({ stop_reason }) => stop_reason)).toEqual(["error"]);
+});
+
 describe("plans", () => {
   const entries = (status: string) => [{ content: "Look", status, priority: "high" }];
 

@@ -72,7 +72,7 @@ export function onPermissionRequest(
   }
   // Another client may still choose what is not offered here.
   const offered = options.filter((option) => !around.quirks.unofferedOptions?.test(option.id));
-  if (str(told.kind) === "switch_mode") {
+  if ((str(told.kind) ?? call?.kind) === "switch_mode") {
     const found = planAnswers(offered);
     open.plan = planAnswers(options).map(({ option, answer }) => ({ label: answer.label, option }));
     const native: NativePlan = {
@@ -176,6 +176,9 @@ function readQuestions(value: unknown): QuestionPrompt[] | null {
   if (questions.length === 0) return null;
   return questions.map((question) => readQuestion(question, { multi_select: question.multiSelect === true, free_text: true }));
 }
+
+/** Whatever is allowed without asking: a way out of plan mode is a decision of its own, and a question has no other answer than a person's. */
+export const needsPerson = ({ questions, plan }: OpenPermission): boolean => questions !== null || plan !== null;
 
 /** Our answer, on its way to the agent. */
 export function onPermissionAnswer(state: SessionState, open: OpenPermission, answer: Answer): Draft[] {

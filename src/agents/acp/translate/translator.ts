@@ -8,13 +8,14 @@ import { answersOf, type SentRequest } from "./answers.ts";
 import { authNotice, strangeAuth } from "./auth.ts";
 import { type OpenElicitation, onElicitation, onElicitationAnswer } from "./elicitation.ts";
 import type { Meaning } from "./meaning.ts";
-import { type OpenPermission, onPermissionAnswer, onPermissionRequest, withdraw } from "./permissions.ts";
+import { needsPerson, type OpenPermission, onPermissionAnswer, onPermissionRequest, withdraw } from "./permissions.ts";
 import { PLAIN, type Quirks } from "./quirks.ts";
 import { type Answer, idKey, type RpcId, readRpc } from "./rpc.ts";
 import { SessionState, type Surroundings } from "./session-state.ts";
 import { SILENCE } from "./silence.ts";
 import { type Child, onSubagentUpdate } from "./subagents.ts";
 import { adoptTerminal, onClientExit, onClientOutput } from "./terminals.ts";
+import { diffPaths } from "./tools.ts";
 import { onProcessGone, onPromptSent } from "./turns.ts";
 import { onUpdate, VARIANTS } from "./updates.ts";
 import { onVendor } from "./vendor.ts";
@@ -103,6 +104,14 @@ export class AcpTranslator implements Translator, Surroundings {
   /** The key under which a request of the agent was reported, while it waits for its answer. */
   keyOf(id: RpcId): string | null {
     return this.#asked.get(idKey(id))?.open?.key ?? null;
+  }
+
+  /** What a request for permission is about, with what was said of its call before. Null: it is no such request, or a person must decide about it. */
+  change(id: RpcId): { kind: string | undefined; paths: string[] } | null {
+    const open = this.#asked.get(idKey(id))?.open;
+    if (open?.type !== "permission" || needsPerson(open)) return null;
+    const call = this.session(open.session).calls.get(open.callId ?? "");
+    return { kind: call?.kind, paths: call === undefined ? [] : [...call.paths, ...call.content.flatMap(diffPaths)] };
   }
 
   // What we wrote.

@@ -154,6 +154,7 @@ function endOf(state: SessionState, around: Surroundings, result: JsonRecord): F
     state.held = null;
     return faultOfText(state.faultSeen ?? held.text);
   }
+  if (state.faultSeen !== null) return faultOfText(state.faultSeen);
   if (around.quirks.silentTurnIsRefusal && state.silent && usedNoModel(result) && !state.current?.text.startsWith("/")) {
     return { stop: "refusal", error: null };
   }
