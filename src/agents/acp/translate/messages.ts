@@ -246,6 +246,7 @@ export function closeMessage(state: SessionState, cut = false): Draft[] {
   if (message === null) return [];
   state.message = null;
   if (message.role === "assistant") state.lastText = textOfParts(message.parts);
+  if (message.native !== null) state.ended.set(message.native, textOfParts(message.parts));
   return [{ do: "item.complete", key: message.key, ...(cut ? { status: "failed" as const } : {}) }];
 }
 
@@ -312,6 +313,7 @@ function wholeMessage(state: SessionState, kind: string, id: string | null, part
   if (parts.length === 0) return [];
   if (kind === "user_message") return onWholeUserMessage(state, id, parts, child);
   if (state.message?.native === id) return replaceOpen(state, kind, parts);
+  if (kind === "agent_message" && id !== null && state.ended.get(id) === textOfParts(parts)) return [];
   const drafts = flushHeld(state);
   for (const part of parts) {
     if (part.type !== "text") drafts.push(...addPart(state, "assistant", id, part, child));

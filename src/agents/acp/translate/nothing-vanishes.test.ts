@@ -104,6 +104,26 @@ it("a fault that codex-acp reports beside its titles fails the turn, whatever el
   expect(talk.of("turn.end").map(({ stop_reason }) => stop_reason)).toEqual(["error"]);
 });
 
+it("a whole message that was said in pieces before a call is said once", () => {
+  const talk = prompted("x", 2);
+  const whole = (value: string) => talk.update("agent_message", { messageId: "m", content: [{ type: "text", text: value }] });
+  talk.text("I look.", "m");
+  talk.update("tool_call_update", { toolCallId: "c", title: "ls", kind: "execute" });
+  expect(drafts(whole("I look."))).toEqual([]);
+  expect(drafts(whole("I look again."))).not.toEqual([]);
+});
+
+it("a call that says nothing of what it runs runs what its terminal was made for", () => {
+  const talk = prompted();
+  talk.update("tool_call", { toolCallId: "c", title: "Run", kind: "execute" });
+  talk.request(0, "terminal/create", { command: "sh", args: ["-c", "ls"], env: [{ name: "KEY", value: "secret" }] });
+  talk.reply(0, { terminalId: "t" });
+  talk.update("tool_call_update", { toolCallId: "c", content: [{ type: "terminal", terminalId: "t" }] });
+  const [told] = talk.of("item.update");
+  expect(told?.content).toMatchObject([{ arguments: JSON.stringify({ command: "sh", args: ["-c", "ls"] }) }]);
+  expect(talk.of("item.update")).toHaveLength(1);
+});
+
 describe("plans", () => {
   const entries = (status: string) => [{ content: "Look", status, priority: "high" }];
 
@@ -211,6 +231,14 @@ describe("sub-agents with a session", () => {
     return talk;
   };
   const said = (value: string) => ({ messageId: "m", content: { type: "text", text: value } });
+
+  it("stand under the call that began them, where the agent names it", () => {
+    const talk = prompted();
+    talk.update("tool_call", { toolCallId: "t", title: "Task", kind: "think" });
+    talk.update("subagent_update", { sessionId: "child", title: "Look", _meta: { claudeCode: { parentToolUseId: "t" } } });
+    const [call, child] = talk.of("item.start");
+    expect(child?.item.parent).toBe(call?.item.key);
+  });
 
   it("go on in a message of their own after the end of the turn", () => {
     const talk = begun();

@@ -22,6 +22,8 @@ export type OpenMessage = {
 
 export type Terminal = {
   id: string;
+  /** What runs in it, where the agent had it made. */
+  command: JsonRecord | null;
   output: string;
   exit: { code: number | null; signal: string | null } | null;
   /** toolCallId it belongs to, null until some content names it. */
@@ -113,8 +115,9 @@ export class SessionState {
   subagents = new Map<string, Subagent>();
   /** Who wrote to whom, by the id of the message: its chunks do not say it. */
   letters = new Map<string, { from: string; to: string }>();
-  /** The text of the last message of the model that ended. */
+  /** The text of the last message of the model that ended, and those of this turn by the agent's ids. */
   lastText = "";
+  ended = new Map<string, string>();
   replaying: "no" | "until_answer" | "until_prompt" = "no";
   replayed = new Set<string>();
   compactions = new Map<string, { done: boolean; summary: string }>();

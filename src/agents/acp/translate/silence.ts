@@ -17,7 +17,7 @@ export const SILENCE: SilenceTable = [
     "empty, held until it is clear whose text it is, or of a past that is in the log already",
   ],
   ["session/update:agent_thought_chunk", "empty, or of a past that is in the log already"],
-  ["session/update:agent_message", "announces chunks that follow"],
+  ["session/update:agent_message", "announces chunks that follow, or repeats them"],
   ["session/update:agent_thought", "announces chunks that follow"],
   ["session/update:user_message_chunk", "repeats what was sent"],
   ["session/update:user_message", "repeats what was sent"],

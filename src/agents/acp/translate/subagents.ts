@@ -4,6 +4,7 @@ import { type JsonRecord, rec, str, toJson } from "../../json.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
 import { closePlans } from "./plans.ts";
 import type { SessionState, Subagent } from "./session-state.ts";
+import { subagentParent } from "./tools.ts";
 
 /** Where the updates of a child session go. */
 export type Child = { parent: SessionState; key: string; state: SessionState };
@@ -41,7 +42,8 @@ function begin(
   const key = state.key(`sub:${state.subagents.size + 1}`);
   const title = str(update.title) ?? str(update.description) ?? "";
   const child = make(id, `${key}:`);
-  state.subagents.set(id, { key, parent: state.origin, done: false, title, state: child });
+  const parent = subagentParent(state, update) ?? state.origin;
+  state.subagents.set(id, { key, parent, done: false, title, state: child });
   state.silent = false;
   children.set(id, { parent: state, key, state: child });
   return [
@@ -50,7 +52,7 @@ function begin(
       item: {
         key,
         native_item_id: id,
-        parent: state.origin,
+        parent,
         kind: "tool_call",
         role: "assistant",
         content: [part(id, title, update)],

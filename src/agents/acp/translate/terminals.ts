@@ -2,7 +2,7 @@
 import type { Draft } from "../../../schema/draft.ts";
 import { int, type JsonRecord, rec, str } from "../../json.ts";
 import type { Call, SessionState, Terminal } from "./session-state.ts";
-import { kindOf, openResult, outputDelta } from "./tools.ts";
+import { kindOf, learnInput, openResult, outputDelta } from "./tools.ts";
 
 /** Output beyond this is reported as it comes and no longer added up; what is kept of the result ends here. */
 const KEPT_CHARACTERS = 8 * 1024 * 1024;
@@ -10,7 +10,7 @@ const KEPT_CHARACTERS = 8 * 1024 * 1024;
 export function terminalOf(state: SessionState, id: string): Terminal {
   const known = state.terminals.get(id);
   if (known) return known;
-  const terminal: Terminal = { id, output: "", exit: null, call: null, told: 0, decoder: null };
+  const terminal: Terminal = { id, command: null, output: "", exit: null, call: null, told: 0, decoder: null };
   state.terminals.set(id, terminal);
   return terminal;
 }
@@ -24,7 +24,7 @@ export function linkTerminals(state: SessionState, call: Call): Draft[] {
 function link(state: SessionState, call: Call, terminal: Terminal): Draft[] {
   terminal.call = call.id;
   if (!call.terminals.includes(terminal.id)) call.terminals.push(terminal.id);
-  return tellOutput(state, terminal);
+  return [...(terminal.command === null ? [] : learnInput(call, terminal.command)), ...tellOutput(state, terminal)];
 }
 
 const META_OUTPUT = ["terminal_output_delta", "terminal_output"];
@@ -113,10 +113,12 @@ function tellOutput(state: SessionState, terminal: Terminal): Draft[] {
 }
 
 /** The agent's terminal/create mostly belongs to the one command that waits; content names it later in any case. */
-export function adoptTerminal(state: SessionState, id: string): Draft[] {
+export function adoptTerminal(state: SessionState, id: string, { command, args, cwd }: JsonRecord): Draft[] {
   const waiting = state.openCalls().filter((call) => call.terminals.length === 0 && kindOf(call) === "shell");
   const [only] = waiting;
   const terminal = terminalOf(state, id);
+  if (typeof command === "string")
+    terminal.command = { command, ...(Array.isArray(args) ? { args } : {}), ...(typeof cwd === "string" ? { cwd } : {}) };
   if (only === undefined || waiting.length !== 1) return [];
   return link(state, only, terminal);
 }

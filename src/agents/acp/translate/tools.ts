@@ -120,7 +120,7 @@ function newCall(state: SessionState, around: Surroundings, update: JsonRecord, 
 const hasEndedSince = (state: SessionState): boolean =>
   [...state.calls.values()].some((call) => call.state === "ended" && call.parent === state.origin);
 
-function subagentParent(state: SessionState, update: JsonRecord): string | null {
+export function subagentParent(state: SessionState, update: JsonRecord): string | null {
   const meta = rec(update._meta);
   const parentId = str(rec(meta.claudeCode).parentToolUseId);
   if (parentId !== undefined) return state.calls.get(parentId)?.key ?? null;
@@ -255,6 +255,13 @@ function tell(call: Call, isNew: boolean): Draft[] {
     content: [part],
   };
   return [{ do: "item.start", item }];
+}
+
+/** A call that was announced without what it runs, and turned out to run this. */
+export function learnInput(call: Call, input: JsonRecord): Draft[] {
+  if (isFilled(call.input) || call.state === "ended") return [];
+  call.input = input;
+  return tell(call, false);
 }
 
 /**

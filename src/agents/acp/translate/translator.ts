@@ -170,7 +170,7 @@ export class AcpTranslator implements Translator, Surroundings {
     const terminal = str(asked.params.terminalId) ?? "";
     switch (asked.method) {
       case "terminal/create":
-        return adoptTerminal(state, str(result.terminalId) ?? "");
+        return adoptTerminal(state, str(result.terminalId) ?? "", asked.params);
       case "terminal/output":
         if (isRecord(result.exitStatus)) onClientExit(state, terminal, result.exitStatus);
         return onClientOutput(state, terminal, str(result.output) ?? "", "all");

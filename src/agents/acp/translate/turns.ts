@@ -58,6 +58,7 @@ export function startTurn(state: SessionState, initiator: "client" | "agent", na
   state.origin = null;
   state.turnUsage = null;
   state.faultSeen = null;
+  state.ended.clear();
   return [{ do: "turn.start", initiator, ...(nativeId === undefined ? {} : { native_turn_id: nativeId }) }];
 }
 
