@@ -63,8 +63,10 @@ export const withoutReason = (status = "no status"): ErrorData =>
 /** A JSON-RPC error answer to a request that should have started a turn. */
 export function rpcErrorData(error: JsonRecord): ErrorData {
   const message = str(error.message) ?? "Codex refused the request";
-  const native = nameOf(rec(error.data).codexErrorInfo) ?? num(error.code) ?? null;
-  return data(message, ofAgent("execution_error"), native);
+  const info = rec(error.data).codexErrorInfo;
+  const told = info === undefined || info === null ? undefined : meaningOf(info, message, []);
+  const meaning = told === undefined || told === NOT_KNOWN ? ofAgent("execution_error") : told;
+  return data(message, meaning, nameOf(info) ?? num(error.code) ?? null);
 }
 
 /** "Reconnecting... 1/2" → 1. */

@@ -10,6 +10,7 @@ import { isTool, toolCall, toolOutcome } from "./tool-items.ts";
 import { innerCommand } from "./tool-kinds.ts";
 
 export const resultKey = (key: ItemKey): ItemKey => `${key}:result`;
+const progressKey = (key: ItemKey): ItemKey => `${key}:progress`;
 
 /** Where an item hangs: a sub-agent's under the call that spawned it, a tool under the message of its model response. */
 const parentOf = (thread: Thread, turnId: string, type: string): ItemKey | null =>
@@ -115,7 +116,11 @@ export function announce(thread: Thread, native: NativeItem, item: JsonRecord): 
       ...(first ? endAnswer(thread) : []),
       { do: "item.start", item: { ...base, kind: "tool_call", role: "assistant", content: [toolCall(item, native)] } },
     ];
-  if (native.type === "contextCompaction") return first ? [{ do: "status", status: { status: "compacting" } }] : [];
+  if (native.type === "contextCompaction") {
+    if (!first) return [];
+    thread.compactionTold = false;
+    return [{ do: "status", status: { status: "compacting" } }];
+  }
   const message = messageItem(native.type);
   if (!message || !first) return [];
   if (isAnswer(native.type) && thread.answer)
@@ -157,7 +162,7 @@ export function itemCompleted(thread: Thread, params: JsonRecord): Draft[] {
   const drafts = native.announced ? [] : announce(thread, native, item);
   thread.close(native);
   if (isTool(native.type)) return [...drafts, ...toolEnd(native, item)];
-  if (native.type === "contextCompaction") return [...drafts, compacted(thread)];
+  if (native.type === "contextCompaction") return [...drafts, ...compacted(thread)];
   const message = messageItem(native.type);
   if (!message) return drafts;
   const { content, more } = message.complete(item, native, thread);
@@ -175,11 +180,19 @@ export function itemsOfAnswer(thread: Thread, turnId: string, turn: JsonRecord):
 }
 
 /** U18: it is no item, though Codex calls it one. */
-function compacted(thread: Thread): Draft {
+function compacted(thread: Thread): Draft[] {
+  if (thread.compactionTold) return [];
+  thread.compactionTold = true;
   const trigger = thread.compactRequested ? "manual" : "auto";
   thread.compactRequested = false;
   const before = thread.contextUsed;
-  return { do: "event", type: "session.compacted", data: { trigger, ...(before === null ? {} : { pre_tokens: before }) } };
+  return [{ do: "event", type: "session.compacted", data: { trigger, ...(before === null ? {} : { pre_tokens: before }) } }];
+}
+
+/** `thread/compacted`, by which older versions report what the item reports too. */
+export function compactedBefore(thread: Thread): Draft[] {
+  const told = thread.compactionTold || [...thread.open.values()].some(({ type }) => type === "contextCompaction");
+  return told ? [] : compacted(thread);
 }
 
 /** Reasoning leaves its message open for the text that follows; the text ends it. */
@@ -202,6 +215,7 @@ function toolEnd(native: NativeItem, item: JsonRecord): Draft[] {
     native.resultStarted
       ? { do: "item.complete", key, content: parts, status }
       : { do: "item.add", item: { ...resultItem(native), content: parts }, status },
+    { do: "item.complete", key: progressKey(native.key), status },
     ...taskEnd(native, item),
   ];
 }
@@ -310,6 +324,28 @@ export function outputDelta(thread: Thread, params: JsonRecord, type: "commandEx
   drafts.push({ do: "item.delta", key: resultKey(native.key), part_type: "tool_output", delta, part_index: 0 });
   if (native.isTask) drafts.push({ do: "task.output", key: native.key, text: delta });
   return drafts;
+}
+
+/** What an MCP server says of a call that runs: a status under the call. */
+export function mcpProgress(thread: Thread, params: JsonRecord): Draft[] {
+  const message = str(params.message) ?? "";
+  if (isOver(thread, params)) return [];
+  const item = { id: params.itemId, type: "mcpToolCall" };
+  const native = openItem(thread, str(params.turnId) ?? "", item, "mcpToolCall");
+  const label = toolCall(native.shown, native).title ?? "";
+  return [
+    ...(native.announced ? [] : announce(thread, native, native.shown)),
+    {
+      do: "item.start",
+      item: {
+        key: progressKey(native.key),
+        parent: native.key,
+        kind: "status",
+        role: null,
+        content: [{ type: "status", label, detail: message }],
+      },
+    },
+  ];
 }
 
 /** codex 0.166 (apply_patch_streaming_events): comes before the item's start, with relative paths. */

@@ -13,7 +13,7 @@ import {
   typed,
 } from "../../kit/native-types.ts";
 import { configChanged, limits, mcpStatus, settingsChanged } from "./config.ts";
-import { outputDelta, patchUpdated, textDelta } from "./items.ts";
+import { compactedBefore, mcpProgress, outputDelta, patchUpdated, textDelta } from "./items.ts";
 import {
   authUrl,
   completedTurn,
@@ -23,6 +23,7 @@ import {
   goalCleared,
   goalUpdated,
   type Handler,
+  inStep,
   inTurn,
   item,
   loginDone,
@@ -77,7 +78,10 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
     (params, thread) => ({ drafts: settingsChanged(thread, rec(params.threadSettings)) }),
     live(["config.changed"]),
   ),
-  "thread/tokenUsage/updated": handled((params, thread) => ({ drafts: tokenUsage(thread, params) }), live(["usage.updated"])),
+  "thread/tokenUsage/updated": handled(
+    (params, thread) => ({ drafts: tokenUsage(thread, params) }),
+    live(["usage.updated", "step.ended"]),
+  ),
   "turn/started": handled((params, thread) => ({ drafts: turnStarted(thread, rec(params.turn)) }), live(["turn.started"])),
   "hook/started": handled(
     note("hook_started", (params) => params.run),
@@ -90,7 +94,10 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   ),
   "turn/diff/updated": handled(turnDiff, notedLive("the same diff again is not repeated")),
   "turn/plan/updated": handled(inTurn(planUpdated), live(["item.started", "item.updated"])),
-  "item/started": handled(item("started"), live(["item.started"])),
+  "item/started": handled(
+    item("started"),
+    live(["step.started", "item.started"], "a step begins with what the model does first"),
+  ),
   "item/autoApprovalReview/started": handled(note("approval_review_started"), notedLive()),
   "item/autoApprovalReview/completed": handled(
     reviewed,
@@ -102,7 +109,7 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   "rawResponse/completed": handled(nothing, live([], "repeats thread/tokenUsage/updated")),
   "item/agentMessage/delta": handled(messageDelta, live(["item.delta"])),
   "item/plan/delta": handled(
-    inTurn((thread, params) => textDelta(thread, params, "plan")),
+    inStep((thread, params) => textDelta(thread, params, "plan")),
     live(["item.delta"]),
   ),
   "command/exec/outputDelta": handled(
@@ -126,10 +133,13 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
     inTurn((thread, params) => outputDelta(thread, params, "fileChange")),
     typed(["item.started", "item.delta"]),
   ),
-  "item/fileChange/patchUpdated": handled(inTurn(patchUpdated), live(["item.started", "item.updated"])),
+  "item/fileChange/patchUpdated": handled(inStep(patchUpdated), live(["item.started", "item.updated"])),
   // The translator itself: requests are known per process, not per thread.
   "serverRequest/resolved": handled(nothing, live(["permission.resolved", "question.resolved"])),
-  "item/mcpToolCall/progress": handled(note("mcp_progress"), notedTyped("declared, never sent by 0.166")),
+  "item/mcpToolCall/progress": handled(
+    inTurn(mcpProgress),
+    typed(["item.started", "item.updated"], "a status under the call; declared, never sent by 0.166"),
+  ),
   "mcpServer/oauthLogin/completed": handled(note("mcp_login"), notedTyped()),
   "mcpServer/startupStatus/updated": handled(
     (params, thread) => ({ drafts: mcpStatus(thread, params) }),
@@ -154,18 +164,15 @@ export const NOTIFICATION_TYPES: NativeTypeTable<HandledRow<Handler>> = {
   "externalAgentConfig/import/completed": handled(note("import_completed"), notedTyped()),
   "fs/changed": handled(note("files_changed"), notedLive()),
   "item/reasoning/summaryTextDelta": handled(
-    inTurn((thread, params) => textDelta(thread, params, "reasoning")),
+    inStep((thread, params) => textDelta(thread, params, "reasoning")),
     live(["item.delta"]),
   ),
   "item/reasoning/summaryPartAdded": handled(nothing, live([], "its first delta says the same")),
   "item/reasoning/textDelta": handled(
-    inTurn((thread, params) => textDelta(thread, params, "reasoning")),
+    inStep((thread, params) => textDelta(thread, params, "reasoning")),
     live(["item.delta"]),
   ),
-  "thread/compacted": handled(
-    () => event({ do: "event", type: "session.compacted", data: { trigger: "unknown" } }),
-    typed(["session.compacted"], "legacy name"),
-  ),
+  "thread/compacted": handled((_, thread) => ({ drafts: compactedBefore(thread) }), typed(["session.compacted"], "legacy name")),
   "model/rerouted": handled(
     (params, thread) => ({
       drafts: configChanged(thread, { model: str(params.toModel) ?? null }),

@@ -12,7 +12,7 @@ import type { NativeItem, Thread } from "./thread.ts";
 import type { Threads } from "./threads.ts";
 import { isTool, toolCall } from "./tool-items.ts";
 import { innerCommand } from "./tool-kinds.ts";
-import { errorNotified, implicitTurn, leaveChild, turnCompleted } from "./turns.ts";
+import { beginStep, errorNotified, implicitTurn, leaveChild, turnCompleted } from "./turns.ts";
 
 /** `note`: understood, without universal meaning; shown as agent.notice. `unknown`: the method is known but not what is in it. */
 type Meaning = { drafts?: Draft[]; note?: { name: string; detail?: unknown }; unknown?: string; repeat?: Repeat };
@@ -43,6 +43,7 @@ export const item =
     if (!knownItem(type))
       return { drafts: [...opened, ...unknownItem(thread, params, phase)], unknown: `item type ${type ?? "missing"}` };
     if (type === "userMessage" && toJson(rec(params.item).content) === thread.saidByAnswer) return { drafts: opened };
+    const step = isAnswered(thread, params) ? [] : beginStep(thread, str(params.turnId));
     const children = childrenOf(thread, params);
     const child = children.ids[0] === undefined ? undefined : threads.get(children.ids[0]);
     const drafts =
@@ -52,8 +53,18 @@ export const item =
           ? itemStarted(thread, params)
           : itemCompleted(thread, params);
     for (const id of children.ids) threads.link(id, thread, children.spawnKey);
-    return { drafts: [...opened, ...drafts] };
+    return { drafts: [...opened, ...step, ...drafts] };
   };
+
+/** It is known already, or nothing that the model says or does by itself. */
+function isAnswered(thread: Thread, { turnId, item }: JsonRecord): boolean {
+  const { id, type, kind, source } = rec(item);
+  const key = thread.keyOf(str(turnId) ?? "", str(id) ?? "");
+  if (thread.open.has(key) || thread.isClosed(key)) return true;
+  if (type === "subAgentActivity") return kind === "completed";
+  const ours = type === "functionCallOutput" || source === "userShell";
+  return ours || !(type === "agentMessage" || type === "reasoning" || isTool(str(type) ?? ""));
+}
 
 /** A variant of a newer version: shown whole, as JSON. */
 function unknownItem(thread: Thread, params: JsonRecord, phase: "started" | "completed"): Draft[] {
@@ -70,8 +81,15 @@ export const inTurn =
   (handler: (thread: Thread, params: JsonRecord) => Draft[]): Handler =>
   (params, thread) => ({ drafts: [...implicitTurn(thread, str(params.turnId)), ...handler(thread, params)] });
 
-export const messageDelta: Handler = (params, thread) => {
-  const drafts = [...implicitTurn(thread, str(params.turnId)), ...textDelta(thread, params, "agentMessage")];
+/** As `inTurn`, for what the model is saying. */
+export const inStep = (handler: (thread: Thread, params: JsonRecord) => Draft[]): Handler =>
+  inTurn((thread, params) => {
+    const drafts = handler(thread, params);
+    return drafts.length === 0 ? [] : [...beginStep(thread, str(params.turnId)), ...drafts];
+  });
+
+export const messageDelta: Handler = (params, thread, threads) => {
+  const { drafts = [] } = inStep((of, what) => textDelta(of, what, "agentMessage"))(params, thread, threads);
   return drafts.length === 1 ? { drafts, repeat: repeatedDelta(thread, params) } : { drafts };
 };
 
@@ -154,6 +172,8 @@ function reviewedAction(type: string, input: JsonRecord, item: NativeItem | unde
 export const reverted: Handler = (_, thread) => {
   const keys = thread.revertBefore === null ? [] : thread.dropFrom(thread.revertBefore);
   thread.revertBefore = null;
+  // The next turn may come to the same totals again.
+  thread.lastTotals = "";
   const drafts = keys.flatMap((key): Draft[] => [
     { do: "item.remove", key: resultKey(key), reason: "reverted" },
     { do: "item.remove", key, reason: "reverted" },
@@ -193,7 +213,11 @@ export const goalUpdated: Handler = (params, thread) => {
   return { note: { name: "goal_updated", detail: params.goal } };
 };
 
+/** Raw items that the model made, and which may have no item of their own. */
+const CALLS = new Set(["function_call", "custom_tool_call", "local_shell_call", "tool_search_call"]);
+
 export const rawItem: Handler = (params, thread) => {
   const drafts = rawItemDrafts(thread, params);
-  return drafts ? { drafts } : { unknown: `raw item type ${str(rec(params.item).type) ?? "missing"}` };
+  const step = CALLS.has(str(rec(params.item).type) ?? "") ? beginStep(thread, str(params.turnId)) : [];
+  return drafts ? { drafts: [...step, ...drafts] } : { unknown: `raw item type ${str(rec(params.item).type) ?? "missing"}` };
 };

@@ -74,11 +74,16 @@ export class Thread {
   answer: { key: ItemKey; parts: DraftPart[] } | null = null;
   /** Model responses so far. */
   responses = 0;
+  /** The answer that the model is giving now, and how many there were. */
+  step: string | null = null;
+  steps = 0;
   /** Turn ids our own requests asked for. */
   readonly clientTurns = new Set<string>();
   /** A turn-opening request of ours that is not answered yet. */
   awaited = 0;
   compactRequested = false;
+  /** A compaction of this turn was reported. */
+  compactionTold = false;
   retrying = false;
   goal = false;
   lastDiff = "";
@@ -151,11 +156,11 @@ export class Thread {
     if (this.#generations.size > REMEMBERED_KEYS) this.#generations.clear();
     this.turn = null;
     this.answer = null;
+    this.step = null;
     this.responseEnded();
     this.lastDiff = "";
-    // A revert may bring the same totals again in a later turn.
-    this.lastTotals = "";
     this.refused = false;
+    this.compactionTold = false;
     this.saidByAnswer = null;
   }
 

@@ -215,7 +215,7 @@ export function errorNotified(thread: Thread, params: JsonRecord): Draft[] {
     thread.retrying = true;
     const why = str(rec(params.error).additionalDetails);
     const detail = why ? `${error.message} (${why})` : error.message;
-    return [...askedAgain(thread), retrying(detail, retryAttempt(error.message))];
+    return [...askedAgain(thread), ...endStep(thread, null), retrying(detail, retryAttempt(error.message))];
   }
   if (thread.turn) thread.turn.error = error.code;
   return [{ do: "error", error }];
@@ -237,11 +237,26 @@ export const addUsage = (a: Usage | null, b: Usage): Usage => ({
   cache_write_tokens: (a?.cache_write_tokens ?? 0) + (b.cache_write_tokens ?? 0),
 });
 
+/** The model begins an answer, with whatever comes of it first. Codex says only when it is over, see `tokenUsage`. */
+export function beginStep(thread: Thread, turnId = thread.turn?.id ?? null): Draft[] {
+  if (thread.turn === null || thread.turn.id !== turnId || thread.step !== null) return [];
+  thread.step = `${thread.turn.id ?? thread.id}/step:${++thread.steps}`;
+  return [{ do: "step.start", key: thread.step }];
+}
+
+/** `usage` null: the answer was cut. */
+function endStep(thread: Thread, usage: Usage | null): Draft[] {
+  const key = thread.step;
+  thread.step = null;
+  return key === null ? [] : [{ do: "step.end", key, ...(usage === null ? {} : { usage }) }];
+}
+
 /** One per model response. The same totals again (a resume, the second line of a compaction) are no new use. */
 export function tokenUsage(thread: Thread, params: JsonRecord): Draft[] {
   const { total, last, modelContextWindow } = rec(params.tokenUsage);
   const totals = JSON.stringify(total ?? null);
-  const repeated = totals === thread.lastTotals;
+  // A provider that counts nothing has the same totals after each answer.
+  const repeated = totals === thread.lastTotals && num(rec(last).totalTokens) !== 0;
   thread.lastTotals = totals;
   const answered = endAnswer(thread);
   thread.responseEnded();
@@ -256,6 +271,8 @@ export function tokenUsage(thread: Thread, params: JsonRecord): Draft[] {
   const drafts: Draft[] = answered;
   if (!repeated && thread.turn) {
     thread.turn.usage = addUsage(thread.turn.usage, step);
+    // An answer that made no item, such as a compaction, is a step too.
+    drafts.push(...beginStep(thread), ...endStep(thread, step));
     drafts.push({ do: "event", type: "usage.updated", data: { scope: "step", ...step, ...context } });
   }
   if (thread.child === null)
