@@ -168,8 +168,9 @@ export interface StreamWriter extends Stream {
   /** Sequence of the last appended event, committed or not. */
   readonly last: number;
   readonly lastNative: number;
-  /** Commits of this stream so far. What was enqueued before this number grew is committed. */
-  readonly commits: number;
+  /** What is enqueued by now is committed when `committedMark` has come to this. */
+  readonly enqueuedMark: number;
+  readonly committedMark: number;
 
   /** Throws `sequence_gap` and `invalid_entry` too. */
   append(entry: EventEntry): void;

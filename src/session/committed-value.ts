@@ -1,31 +1,32 @@
 /**
  * A value of which only the committed state is shown [D1]: a new one is written to the log and set here in the same tick, and is shown when the log has
- * committed since. Readers never wait, also while the log cannot write.
+ * committed what it stands for. Readers never wait, also while the log cannot write.
  */
 import type { StreamWriter } from "../log/contract.ts";
 
-export class CommittedValue<T> {
-  readonly #writer: Pick<StreamWriter, "commits">;
-  #shown: T;
-  /** `commits`: the number of commits when it was set. */
-  #next: { value: T; commits: number } | null = null;
+type Marks = Pick<StreamWriter, "enqueuedMark" | "committedMark">;
 
-  constructor(writer: Pick<StreamWriter, "commits">, value: T) {
+export class CommittedValue<T> {
+  readonly #writer: Marks;
+  #shown: T;
+  /** Oldest first, one for each commit. While one is on its way newer values wait for the next. */
+  readonly #next: { value: T; mark: number }[] = [];
+
+  constructor(writer: Marks, value: T) {
     this.#writer = writer;
     this.#shown = value;
   }
 
   /** Call it after what the value stands for was given to the log. */
   set(value: T): void {
-    this.get();
-    this.#next = { value, commits: this.#writer.commits };
+    const mark = this.#writer.enqueuedMark;
+    if (this.#next.at(-1)?.mark === mark) this.#next.pop();
+    this.#next.push({ value, mark });
   }
 
   get(): T {
-    if (this.#next !== null && this.#writer.commits > this.#next.commits) {
-      this.#shown = this.#next.value;
-      this.#next = null;
-    }
+    while (this.#next[0] !== undefined && this.#next[0].mark <= this.#writer.committedMark)
+      this.#shown = this.#next.shift()?.value as T;
     return this.#shown;
   }
 }

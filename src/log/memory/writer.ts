@@ -42,7 +42,10 @@ export class MemoryWriter extends StreamFront<MemoryStream> implements StreamWri
     };
   }
 
-  get commits(): number {
+  get enqueuedMark(): number {
+    return this.#log.commits + 1;
+  }
+  get committedMark(): number {
     return this.#log.commits;
   }
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { CommittedValue } from "../../session/committed-value.ts";
 import { seedOf } from "../../test-seed.ts";
 import type { Log, StreamWriter } from "../contract.ts";
 import { appendMany, codeOf, codeOfLater, numbers, readAll, sequencesOf } from "../log.suite.ts";
@@ -105,40 +106,50 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
     await database.close();
   };
 
+  /** Commits wait from here on. `sent`: one does. */
+  type Hold = { sent: Promise<void>; release(): void };
+
   /** A node whose commits wait while the test wants it. */
   const heldNode = async (
     tenant: string,
     more: Partial<OpenPostgresOptions> = {},
-  ): Promise<{ node: PostgresLog; hold(): void; release(): void }> => {
-    let held: Promise<void> = Promise.resolve();
-    let release = (): void => undefined;
+  ): Promise<{ node: PostgresLog; hold(): Hold }> => {
+    let [held, onSent] = [Promise.resolve(), (): void => undefined];
     const connect: Connect = async (asked) => {
       const database = await Postgres.open({ url: server.url, ...asked });
       const query: Database["query"] = async (sql, values) => {
-        if (sql === COMMIT) await held;
+        if (sql === COMMIT) {
+          onSent();
+          await held;
+        }
         return database.query(sql, values);
       };
       return { place: database.place, query, transaction: (work) => database.transaction(work), close: () => database.close() };
     };
     const node = await open(tenant, { as: { node: "a" }, connect, ...more });
-    const hold = (): void => {
+    const hold = (): Hold => {
+      let release = (): void => undefined;
       held = new Promise((resolve) => {
         release = resolve;
       });
+      const sent = new Promise<void>((resolve) => {
+        onSent = resolve;
+      });
+      return { sent, release };
     };
-    return { node, hold, release: () => release() };
+    return { node, hold };
   };
 
   it("[O6] a late refusal of the writer before is not the new writer's: given up and taken back with a commit on its way", async () => {
     const tenant = randomUUID();
     const lost: string[] = [];
-    const { node, hold, release } = await heldNode(tenant, { onLost: (_, id) => lost.push(id) });
+    const { node, hold } = await heldNode(tenant, { onLost: (_, id) => lost.push(id) });
     const writer = await node.create("session", "s", "{}");
     appendMany(writer, 1);
     await writer.committed();
-    hold();
+    const { sent, release } = hold();
     appendMany(writer, 1);
-    await delay(20);
+    await sent;
     node.giveUp("session", "s");
     await takenElsewhere(tenant);
     const taking = node.writer("session", "s");
@@ -153,12 +164,12 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
   });
 
   it("[O3] who waits for what was dropped when its stream was given up is refused, also when the next writer is there by then", async () => {
-    const { node, hold, release } = await heldNode(randomUUID());
+    const { node, hold } = await heldNode(randomUUID());
     const [writer, other] = [await node.create("session", "s", "{}"), await node.create("session", "other", "{}")];
     await other.committed();
-    hold();
+    const { sent, release } = hold();
     appendMany(other, 1);
-    await delay(20);
+    await sent;
     appendMany(writer, 1);
     const committed = codeOfLater(writer.committed());
     node.giveUp("session", "s");
@@ -170,12 +181,33 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
     expect(sequencesOf(await allOf(again))).toEqual([1]);
   });
 
+  it("[D1] what was enqueued while a commit is on its way is not taken for committed when that one is done", async () => {
+    const { node, hold } = await heldNode(randomUUID());
+    const writer = await node.create("session", "s", "{}");
+    await writer.committed();
+    const shown = new CommittedValue(writer, "begun");
+    const first = hold();
+    writer.setState('{"title":"one"}');
+    shown.set("one");
+    await first.sent;
+    const second = hold();
+    writer.setState('{"title":"two"}');
+    shown.set("two");
+    expect(shown.get()).toBe("begun");
+    first.release();
+    await second.sent;
+    expect(shown.get()).toBe("one");
+    second.release();
+    await writer.committed();
+    expect(shown.get()).toBe("two");
+  });
+
   it("[O6] a new stream that is given up and taken back while its first commit is on its way is not created twice", async () => {
-    const { node, hold, release } = await heldNode(randomUUID());
-    hold();
+    const { node, hold } = await heldNode(randomUUID());
+    const { sent, release } = hold();
     const writer = await node.create("session", "s", "{}");
     appendMany(writer, 1);
-    await delay(20);
+    await sent;
     node.giveUp("session", "s");
     const taking = node.writer("session", "s");
     release();

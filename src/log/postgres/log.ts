@@ -212,7 +212,7 @@ export class PostgresLog implements Log {
     const stream = new PostgresStream(this.#context, row, epoch);
     this.#hold(stream);
     this.documents.loadNothing(no);
-    this.#committer.enlist(stream, state.length, false);
+    stream.touch({ sync: true });
     return new PostgresWriter(stream, epoch, this.#writerContext);
   }
 

@@ -95,6 +95,11 @@ export class PostgresStream implements Stream, Enlisted {
   #suspended = false;
   /** A commit with something of it is on its way, also when it was given up since. */
   #underWay = false;
+  /** Something waits to be taken. */
+  #enlisted = false;
+  /** How often something was taken, and how often that was committed by now. */
+  #taken = 0;
+  #settled = 0;
   /** Why nothing of it will ever be committed any more. */
   #refusal: LogError | undefined;
   /** The same of every writer that was refused here: what it still waits for was dropped, also when the next one is there. */
@@ -145,6 +150,13 @@ export class PostgresStream implements Stream, Enlisted {
   /** Here and, all together one, in other processes. */
   get followers(): number {
     return this.tail.size + (this.#context.live.wanted.has(this.no) ? 1 : 0);
+  }
+  /** One commit of it is on its way at most: what waits is in the next. */
+  get enqueuedMark(): number {
+    return this.#taken + (this.#enlisted ? 1 : 0);
+  }
+  get committedMark(): number {
+    return this.#settled;
   }
   /** Names the writer that was taken last, for `admit`. */
   get writer(): number {
@@ -236,7 +248,7 @@ export class PostgresStream implements Stream, Enlisted {
     chunk.natives.add(entry.native);
     this.#last = sequence;
     this.#copiedAt = entry.written_at;
-    this.#context.committer.enlist(this, size + ENTRY_OVERHEAD, entry.sync);
+    this.#enlist(size + ENTRY_OVERHEAD, entry.sync);
   }
 
   appendNative(entry: NativeEntry): number {
@@ -248,7 +260,7 @@ export class PostgresStream implements Stream, Enlisted {
       this.#natives.push(chunk);
     }
     chunk.add(entry);
-    this.#context.committer.enlist(this, entry.raw.length + ENTRY_OVERHEAD, false);
+    this.#enlist(entry.raw.length + ENTRY_OVERHEAD, false);
     return this.#lastNative;
   }
 
@@ -260,7 +272,7 @@ export class PostgresStream implements Stream, Enlisted {
     mustBeText(json, "The state");
     this.#state = json;
     this.#pendingState = json;
-    this.#context.committer.enlist(this, json.length, options?.sync);
+    this.#enlist(json.length, options?.sync);
   }
 
   openSince(): number | null {
@@ -270,12 +282,17 @@ export class PostgresStream implements Stream, Enlisted {
   setOpenSince(sequence: number | null): void {
     if (sequence === this.#openSince) return;
     this.#openSince = sequence;
-    this.#context.committer.enlist(this, 0, false);
+    this.#enlist(0, false);
   }
 
   /** Its row is in the next commit, changed or not. */
-  touch(): void {
-    this.#context.committer.enlist(this, 0, false);
+  touch({ sync }: { sync: boolean } = { sync: false }): void {
+    this.#enlist(0, sync);
+  }
+
+  #enlist(bytes: number, sync: boolean | undefined): void {
+    this.#enlisted = true;
+    this.#context.committer.enlist(this, bytes, sync);
   }
 
   /** What is committed. */
@@ -322,6 +339,7 @@ export class PostgresStream implements Stream, Enlisted {
   }
 
   take(set: WriteSet): void {
+    this.#enlisted = false;
     if (!this.isWritten) return;
     const { no, kind, id, created_at } = this;
     const chunks = this.#chunks;
@@ -333,6 +351,7 @@ export class PostgresStream implements Stream, Enlisted {
       refuse: (error) => this.#refusedBy(error),
     });
     this.#underWay = true;
+    this.#taken++;
     this.#inFlight = { chunks, at, last: this.#last, lastNative: this.#lastNative, natives: this.#natives.length };
     this.#chunks = [];
     this.#natives = [];
@@ -344,6 +363,7 @@ export class PostgresStream implements Stream, Enlisted {
     this.#inFlight = undefined;
     this.#underWay = false;
     if (done === undefined) return;
+    this.#settled = this.#taken;
     this.#isNew = false;
     this.#lastCommitted = done.last;
     this.#lastNativeCommitted = done.lastNative;

@@ -45,8 +45,11 @@ export class PostgresWriter extends StreamFront<PostgresStream> implements Strea
     };
   }
 
-  get commits(): number {
-    return this.#committer.commits;
+  get enqueuedMark(): number {
+    return this.stream.enqueuedMark;
+  }
+  get committedMark(): number {
+    return this.stream.committedMark;
   }
 
   append(entry: EventEntry): void {

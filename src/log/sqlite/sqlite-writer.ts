@@ -45,7 +45,10 @@ export class SqliteWriter extends StreamFront<SqliteStream> implements StreamWri
     };
   }
 
-  get commits(): number {
+  get enqueuedMark(): number {
+    return this.#committer.commits + 1;
+  }
+  get committedMark(): number {
     return this.#committer.commits;
   }
 
