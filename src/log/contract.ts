@@ -196,7 +196,8 @@ export interface StreamWriter extends Stream {
 export interface StreamDocuments {
   /** In order of id. */
   list(kind: string): { id: string; body: string }[];
-  put(kind: string, id: string, body: string, options?: { sync?: boolean }): void;
+  /** `apart`: large, and never asked for here: it may be missing in `list`, and is read with `Documents.get`. */
+  put(kind: string, id: string, body: string, options?: { sync?: boolean; apart?: boolean }): void;
   delete(kind: string, id: string): void;
 }
 

@@ -235,8 +235,7 @@ export class LoadedSessions {
     const { agent, host } = this.#options.agent(id) ?? { agent: missingAgent(id), host: missingHost };
     const lost = (closed: Promise<void>): void => this.#lost(session, closed);
     const predecessor = this.#leaving.get(stream.id);
-    const snapshots = this.#snapshots;
-    const state = { log, ids, clock, now, snapshots, projection };
+    const state = { log, ids, clock, now, projection };
     const { checkpoints, skills, adoptTask, whereabouts } = this.#options;
     const shared = { agentEnvironment, checkpoints, skills, adoptTask, whereabouts };
     const context = { ...state, times, limits, directories, agent, host, lost, predecessor, ...shared };

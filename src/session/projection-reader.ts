@@ -7,6 +7,7 @@ import type { Stream } from "../log/contract.ts";
 import type { UniversalEvent } from "../schema/event.ts";
 import type { EventType } from "../schema/event-data.ts";
 import { SessionProjection } from "../schema/projection/session-projection.ts";
+import type { SessionSnapshot } from "../schema/snapshot.ts";
 import { SNAPSHOT_EVERY, type Snapshots, SnapshotTaker } from "./snapshots.ts";
 
 const PAGE_BYTES = 1_048_576;
@@ -44,7 +45,8 @@ export async function readProjection(stream: Stream, snapshots: Snapshots, optio
     await apply(stream, projection, quiet, { types: FACT_TYPES });
     projection.forgetOpen(quiet);
   }
-  const taker = new SnapshotTaker(snapshots, stream.id, options.from?.sequence ?? snapshot?.sequence);
+  const store = (taken: SessionSnapshot): void => snapshots.put(stream.id, taken);
+  const taker = new SnapshotTaker(store, options.from?.sequence ?? snapshot?.sequence);
   await apply(stream, projection, at, { taker });
   return projection;
 }

@@ -6,7 +6,6 @@ import type { SessionWhereabouts } from "../schema/session.ts";
 import type { AdoptTask } from "./agent-tasks.ts";
 import type { IdSource } from "./ids.ts";
 import type { SkillSource } from "./skill-source.ts";
-import type { Snapshots } from "./snapshots.ts";
 import type { TrustedDirectories } from "./trust-gate.ts";
 import type { WorkspaceCheckpoints } from "./workspace-checkpoints.ts";
 
@@ -27,7 +26,6 @@ export type SessionContext = {
   agent: Agent;
   host: AgentHost;
   directories: TrustedDirectories;
-  snapshots: Snapshots;
   /** Absent: no checkpoints are taken. */
   checkpoints?: WorkspaceCheckpoints | undefined;
   /** Absent: commands of the agent that go on beside its turns are no tasks. */

@@ -18,7 +18,7 @@ import type { IdSource } from "./ids.ts";
 import { Scribe, type ScribeListener } from "./scribe.ts";
 import { rowChange } from "./session-facts.ts";
 import { parseRow, type SessionRow, sessionOf } from "./session-row.ts";
-import { SNAPSHOT_EVERY, type Snapshots, SnapshotTaker } from "./snapshots.ts";
+import { SNAPSHOT_EVERY, SnapshotTaker, snapshotsOf } from "./snapshots.ts";
 
 export type RecordOptions = {
   stream: StreamWriter;
@@ -26,7 +26,6 @@ export type RecordOptions = {
   ids: IdSource;
   clock: () => string;
   host: AgentHost;
-  snapshots: Snapshots;
   /** The state after all that is in the stream. */
   projection: SessionProjection;
   listener: ScribeListener;
@@ -52,10 +51,10 @@ export class SessionRecord {
   #lost: { error: unknown } | null = null;
 
   constructor(options: RecordOptions) {
-    const { stream, ids, clock, projection, listener, snapshots } = options;
+    const { stream, ids, clock, projection, listener } = options;
     this.#options = options;
     this.row = parseRow(stream.state());
-    const taker = new SnapshotTaker(snapshots, stream.id, projection.sequence - (projection.sequence % SNAPSHOT_EVERY));
+    const taker = new SnapshotTaker(snapshotsOf(stream), projection.sequence - (projection.sequence % SNAPSHOT_EVERY));
     const writer = new EventWriter({
       sessionId: this.row.session_id,
       sink: stream,

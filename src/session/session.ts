@@ -67,13 +67,13 @@ export class Session implements SessionPort, Intake {
   #forcing: NodeJS.Timeout | null = null;
 
   constructor(stream: StreamWriter, context: SessionContext) {
-    const { log, ids, clock, agent, host, directories, snapshots, projection } = context;
+    const { log, ids, clock, agent, host, directories, projection } = context;
     this.stream = stream;
     this.#context = context;
     this.#lastSign = context.now();
     this.#connection = new AgentConnection(agent, host, this, context.predecessor);
     const record = new SessionRecord({
-      ...{ stream, log, ids, clock, host, snapshots, projection },
+      ...{ stream, log, ids, clock, host, projection },
       listener: {
         turnStarted: () => this.#checkpoints?.turnStarted(),
         turnEnded: (data) => this.#turnEnded(data),

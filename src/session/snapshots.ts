@@ -3,7 +3,7 @@
  * text is open that copying it would cost more than the events themselves, after a multiple of that, or when that text has doubled. The bound: a tail has at most
  * SNAPSHOT_EVERY × (1 + open characters / OPEN_CHARS) events.
  */
-import type { Documents } from "../log/contract.ts";
+import type { Documents, StreamWriter } from "../log/contract.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { SessionSnapshot } from "../schema/snapshot.ts";
 import { SNAPSHOT_VERSION } from "../schema/snapshot-version.ts";
@@ -13,11 +13,14 @@ export const SNAPSHOT_EVERY = 4_096;
 const OPEN_CHARS = 262_144;
 export const SNAPSHOT = "snapshot";
 
+/** Takes snapshots of one session. */
+type SnapshotStore = (snapshot: SessionSnapshot) => void;
+
 /** Where snapshots are kept. They go with their session's stream. */
 export interface Snapshots {
   /** The newest one of the session at or before this event. */
   floor(sessionId: string, sequence: number): Promise<SessionSnapshot | undefined>;
-  /** Commits with the events of the same tick. */
+  /** Of events that are committed. */
   put(sessionId: string, snapshot: SessionSnapshot): void;
 }
 
@@ -36,6 +39,12 @@ export function documentSnapshots(documents: Documents): Snapshots {
   };
 }
 
+/** Of events that are being written: it is committed with them, and refused with them when another has the session. */
+export const snapshotsOf =
+  ({ documents }: Pick<StreamWriter, "documents">): SnapshotStore =>
+  (snapshot) =>
+    documents.put(SNAPSHOT, String(snapshot.sequence), JSON.stringify(snapshot), { apart: true });
+
 /** One of another version, or one that cannot be read, is as good as none: the events before it say the same. */
 function read(body: string | undefined): SessionSnapshot | undefined {
   if (body === undefined) return undefined;
@@ -49,16 +58,14 @@ function read(body: string | undefined): SessionSnapshot | undefined {
 
 /** Stores the snapshots of one session while its projection passes the points at which they are due. */
 export class SnapshotTaker {
-  readonly #snapshots: Snapshots;
-  readonly #sessionId: string;
+  readonly #store: SnapshotStore;
   #last: number;
   /** Open text that the last one holds. */
   #lastChars = 0;
 
   /** `last`: the sequence of the newest one that is stored. */
-  constructor(snapshots: Snapshots, sessionId: string, last = 0) {
-    this.#snapshots = snapshots;
-    this.#sessionId = sessionId;
+  constructor(store: SnapshotStore, last = 0) {
+    this.#store = store;
     this.#last = last;
   }
 
@@ -68,7 +75,7 @@ export class SnapshotTaker {
     const due = chars <= (events / SNAPSHOT_EVERY) * OPEN_CHARS || chars >= 2 * this.#lastChars;
     if (projection.ended || !due) return;
     try {
-      this.#snapshots.put(this.#sessionId, projection.toJSON());
+      this.#store(projection.toJSON());
       this.#last = projection.sequence;
       this.#lastChars = chars;
     } catch {

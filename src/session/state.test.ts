@@ -15,7 +15,7 @@ import { countingIds } from "./ids.ts";
 import { type ItemPageQuery, readItemPage } from "./item-pages.ts";
 import { FACT_TYPES, readProjection } from "./projection-reader.ts";
 import { Scribe } from "./scribe.ts";
-import { documentSnapshots, SNAPSHOT_EVERY, SnapshotTaker } from "./snapshots.ts";
+import { documentSnapshots, SNAPSHOT_EVERY, SnapshotTaker, snapshotsOf } from "./snapshots.ts";
 import { StateReader } from "./state-reader.ts";
 
 let dataDir: string;
@@ -34,7 +34,7 @@ afterEach(async () => {
 /** Writes as a session does, with or without snapshots. */
 function author({ snapshots = true } = {}) {
   const projection = new SessionProjection();
-  const taker = new SnapshotTaker(documentSnapshots(log.documents), "s");
+  const taker = new SnapshotTaker(snapshotsOf(stream));
   const writer = new EventWriter({
     ...{ sessionId: "s", sink: stream, ids: countingIds(), clock: () => "2026-01-01T00:00:00.000Z", projection },
     ...(snapshots ? { onMilestone: () => taker.take(projection) } : {}),

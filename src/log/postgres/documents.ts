@@ -12,6 +12,7 @@ import { type DocumentChange, plain, type WriteSet } from "./write-set.ts";
 
 type Changes = Map<string, DocumentChange>;
 type Entry = { kind: string; id: string; body: string };
+type PutOptions = { sync?: boolean; apart?: boolean };
 
 export class PostgresDocuments implements Documents, Enlisted {
   readonly followers = 1;
@@ -114,8 +115,8 @@ export class PostgresDocuments implements Documents, Enlisted {
     return entries.map(({ id, body }) => ({ id, body })).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  putOf(stream: number, kind: string, id: string, body: string | null, sync: boolean | undefined): void {
-    this.#set({ kind, id: plain(id), stream, body, expiresAt: null }, sync);
+  putOf(stream: number, kind: string, id: string, body: string | null, { sync, apart = false }: PutOptions = {}): void {
+    this.#set({ kind, id: plain(id), stream, apart, body, expiresAt: null }, sync);
   }
 
   /** Nothing of this stream is to be committed any more. */
@@ -145,7 +146,7 @@ export class PostgresDocuments implements Documents, Enlisted {
     const name = key(change.kind, change.id);
     const owner = change.stream ?? this.#owners.get(name) ?? null;
     this.#pending.set(name, { ...change, stream: owner });
-    if (owner !== null) this.#note(owner, name, change);
+    if (owner !== null && !change.apart) this.#note(owner, name, change);
     this.#committer.enlist(this, change.body?.length ?? 0, sync);
   }
 

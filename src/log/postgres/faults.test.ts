@@ -2,7 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { AgentHost } from "../../agents/contract.ts";
+import { SessionProjection } from "../../schema/projection/session-projection.ts";
 import { CommittedValue } from "../../session/committed-value.ts";
+import { countingIds } from "../../session/ids.ts";
+import { SessionRecord } from "../../session/session-record.ts";
+import { documentSnapshots, SNAPSHOT, SNAPSHOT_EVERY } from "../../session/snapshots.ts";
 import { seedOf } from "../../test-seed.ts";
 import type { Log, StreamWriter } from "../contract.ts";
 import { appendMany, codeOf, codeOfLater, numbers, readAll, sequencesOf } from "../log.suite.ts";
@@ -242,6 +247,31 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
     await second.committed();
     expect(sequencesOf(await allOf(second))).toEqual([1]);
     expect(await end).toBe("deleted");
+  });
+
+  it("[O3] of a refused writer nothing is kept: no snapshot of a story that others do not have", async () => {
+    const tenant = randomUUID();
+    const [a, b] = [await open(tenant, { as: { node: "a" } }), await open(tenant, { as: { node: "b" } })];
+    const row = { session_id: "s", agent: "mock", directory: "/" };
+    const stream = await a.create("session", "s", JSON.stringify(row));
+    const record = new SessionRecord({
+      ...{ stream, log: a, ids: countingIds("a."), clock: () => "2026-01-01T00:00:00.000Z", listener: {} },
+      ...{ host: { log: () => undefined } as unknown as AgentHost, projection: new SessionProjection() },
+      ...{ alive: () => false, onLost: () => undefined },
+    });
+    const say = (): void => record.append("config.changed", { model: "some" });
+    for (const _ of numbers(1, SNAPSHOT_EVERY)) say();
+    await record.committed();
+    const kept = documentSnapshots(b.documents);
+    expect((await kept.floor("s", SNAPSHOT_EVERY))?.sequence).toBe(SNAPSHOT_EVERY);
+    for (const _ of numbers(1, SNAPSHOT_EVERY - 1)) say();
+    await record.committed();
+    await takenElsewhere(tenant);
+    say();
+    expect(await codeOfLater(record.committed())).toBe("fenced");
+    expect((await kept.floor("s", 2 * SNAPSHOT_EVERY))?.sequence).toBe(SNAPSHOT_EVERY);
+    // The next writer has them not at hand: they may be large.
+    expect((await a.writer("session", "s"))?.documents.list(SNAPSHOT)).toEqual([]);
   });
 
   it("[D10] who follows a stream hears that another process has removed it", async () => {

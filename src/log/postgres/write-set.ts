@@ -30,7 +30,15 @@ export type StreamPart = {
   refuse(error: LogError): void;
 };
 
-export type DocumentChange = { kind: string; id: string; stream: number | null; body: string | null; expiresAt: number | null };
+/** `stream`: whose writer put it, and with which it is refused. `apart`: it is not loaded with that writer. */
+export type DocumentChange = {
+  kind: string;
+  id: string;
+  stream: number | null;
+  apart?: boolean;
+  body: string | null;
+  expiresAt: number | null;
+};
 export type ArtifactPart = { info: ArtifactInfo; bytes: Buffer };
 export type ArtifactLink = { artifactId: string; stream: number };
 
@@ -122,8 +130,8 @@ function moreOf(set: WriteSet, node: string | null, bytes: Bytes): string | null
       state === null ? [] : [{ no, kind, at: bytes.length, size: bytes.text(state), ...fieldsOf(state) }],
     ),
     removed: set.documents.flatMap(({ kind, id, body }) => (body === null ? [{ kind, id }] : [])),
-    documents: set.documents.flatMap(({ kind, id, stream, body, expiresAt }) =>
-      body === null ? [] : [{ kind, id, stream, at: bytes.length, size: bytes.text(body), expires: expiresAt }],
+    documents: set.documents.flatMap(({ kind, id, stream, apart, body, expiresAt: expires }) =>
+      body === null ? [] : [{ kind, id, stream: apart ? null : stream, at: bytes.length, size: bytes.text(body), expires }],
     ),
     artifacts: set.artifacts.map(({ info: { artifact_id: id, kind, mime, name, bytes: size, created_at } }) => ({
       ...{ id, kind: plain(kind), mime: plain(mime), name: name === null ? null : plain(name), bytes: size, at: created_at },

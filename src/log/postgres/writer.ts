@@ -26,15 +26,15 @@ export class PostgresWriter extends StreamFront<PostgresStream> implements Strea
     const name = stream.writer;
     this.#name = name;
     const own = documentPrefix(stream);
-    const change = (kind: string, id: string, body: string | null, sync?: boolean): void => {
+    const change = (kind: string, id: string, body: string | null, options?: { sync?: boolean; apart?: boolean }): void => {
       stream.admit(name);
-      documents.putOf(stream.no, kind, own + id, body, sync);
+      documents.putOf(stream.no, kind, own + id, body, options);
       // With the stream's own row in the commit, they are fenced with it.
       stream.touch();
     };
     this.documents = {
       list: (kind) => documents.of(stream.no, kind).map(({ id, body }) => ({ id: id.slice(own.length), body })),
-      put: (kind, id, body, options) => change(kind, id, body, options?.sync),
+      put: (kind, id, body, options) => change(kind, id, body, options),
       delete: (kind, id) => change(kind, id, null),
     };
     this.artifacts = {
