@@ -55,17 +55,17 @@ function appendTick(writers, events, sync) {
 async function measure(log, [sessions, events], sync) {
   const writers = [];
   for (let n = 0; n < sessions; n++) writers.push(await log.create("session", randomUUID(), "{}"));
-  await log.documents.committed();
+  await log.committed();
   for (let warm = 0; warm < 5; warm++) {
     appendTick(writers, events, sync);
-    await log.documents.committed();
+    await log.committed();
   }
   const times = [];
   const [began, cpu] = [performance.now(), process.cpuUsage()];
   while (performance.now() - began < SECONDS * 1000) {
     const from = performance.now();
     appendTick(writers, events, sync);
-    await log.documents.committed();
+    await log.committed();
     times.push(performance.now() - from);
   }
   const used = process.cpuUsage(cpu);

@@ -70,6 +70,7 @@ export function fleetLog(log: Log, { node, placeOf }: FleetLogOptions): Log {
     end: () => log.end(),
     assertCursor: (cursor) => log.assertCursor(cursor),
     subscribeAll: (options) => log.subscribeAll(options),
+    committed: () => log.committed(),
     assertWritable: () => log.assertWritable(),
     onPressure: (listener) => log.onPressure(listener),
     health: () => log.health(),

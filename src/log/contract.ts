@@ -185,7 +185,7 @@ export interface StreamWriter extends Stream {
   readonly documents: StreamDocuments;
   readonly artifacts: ArtifactWriter;
   /**
-   * Resolves when everything enqueued so far is committed. Rejects with `disk_full` or `write_failed` when the log could not write for about a second: what
+   * Resolves when everything that this writer has enqueued so far is committed. Rejects with `disk_full` or `write_failed` when the log could not write for about a second: what
    * was enqueued is kept and tried again, but it is not durable yet. With `bounded: false` it waits for as long as that takes. Rejects with `fenced` or
    * `log_closed` when it will never be committed.
    */
@@ -237,7 +237,7 @@ export interface Documents {
   list(kind: string, options?: { prefix?: string; after?: string; limit?: number }): Promise<{ id: string; body: string }[]>;
   /** Everything that is committed, in order of kind and id, behind `after`: for copies of a log. */
   dump(options: { after?: { kind: string; id: string }; limit: number }): Promise<StoredDocument[]>;
-  /** Like the writer's. */
+  /** Like the writer's, for documents. */
   committed(): Promise<void>;
 }
 
@@ -415,6 +415,8 @@ export interface Log {
   /** Events of all streams, in the order of their commit. `after` must be a cursor that `assertCursor` takes; absent means from the beginning. */
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription;
 
+  /** Like a writer's, for everything that anybody has enqueued so far. */
+  committed(): Promise<void>;
   /** Throws while commits fail. For commands that promise to be durable: refuse them before they have any effect. */
   assertWritable(): void;
   /**

@@ -41,7 +41,7 @@ export async function copyLog({ from, to, notOfWriters, onStream }: CopyOptions)
   }
   copied.documents = await copyDocuments(from, to, { writers, notOfWriters });
   copied.artifacts = await copyArtifacts(from, writers);
-  await to.documents.committed();
+  await to.committed();
   for (const { kind, id } of streams) {
     const row = await compare(from, to, kind, id);
     copied.streams++;
@@ -49,7 +49,7 @@ export async function copyLog({ from, to, notOfWriters, onStream }: CopyOptions)
     copied.native_messages += row.last_native;
   }
   to.documents.delete(MARK.kind, MARK.id);
-  await to.documents.committed();
+  await to.committed();
   return copied;
 }
 
@@ -64,7 +64,7 @@ async function begin(from: Log, to: Log): Promise<void> {
     throw new LogError("migration_failed", `The target ${what}: copy into an empty one.`);
   }
   to.documents.put(MARK.kind, MARK.id, from.id, { sync: true });
-  await to.documents.committed();
+  await to.committed();
 }
 
 /** The oldest first, so that lists by time of creation stay as they are. */
@@ -120,7 +120,7 @@ async function copyDocuments(from: Log, to: Log, { writers, notOfWriters }: Writ
       after = { kind, id };
       count++;
     }
-    await to.documents.committed();
+    await to.committed();
     if (page.length < PAGE) return count;
   }
 }

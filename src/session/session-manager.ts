@@ -80,7 +80,7 @@ export class SessionManager {
       }
     }
     try {
-      await this.#options.log.documents.committed();
+      await this.#options.log.committed();
       // Not before it is written: what is read again must be what was recovered.
       for (const id of idle) this.#loaded.letGoOf(id);
     } catch (error) {
@@ -273,7 +273,7 @@ export class SessionManager {
     this.#loaded.close();
     await Promise.allSettled(this.#loaded.all().map((session) => session.suspend()));
     await this.#loaded.left();
-    await this.#options.log.documents.committed();
+    await this.#options.log.committed();
   }
 
   counts(): { live: number; loaded: number } {

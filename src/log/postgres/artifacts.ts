@@ -36,6 +36,7 @@ type ArtifactsContext = { committer: Committer; damage: Damage; bucket?: S3 | un
 
 export class PostgresArtifacts implements Artifacts, Enlisted {
   readonly followers = 1;
+  readonly isShared = true;
   readonly #database: Database;
   readonly #tenant: string;
   readonly #committer: Committer;

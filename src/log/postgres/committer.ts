@@ -1,6 +1,6 @@
 /**
- * Group commit with one commit in flight: what is enqueued meanwhile is the next one. A commit is one statement; when its answer is lost, the log is asked
- * whether it was done before it is sent again. Nothing is shown before its commit was answered. It knows writers and sets, not what is in them.
+ * Group commit with one commit in flight: what is enqueued meanwhile is the next one. With many that write, those that nobody waits for stay for a later one. A commit is one statement; when its
+ * answer is lost, the log is asked whether it was done before it is sent again. Nothing is shown before its commit was answered. It knows writers and sets, not what is in them.
  */
 import type { LogHealth, LogStats } from "../contract.ts";
 import { Distributed } from "../distribution.ts";
@@ -17,6 +17,8 @@ export interface Enlisted {
   settle(xid: bigint): void;
   /** How many follow what it writes. */
   readonly followers: number;
+  /** It goes with every commit: what others write may name what it holds. */
+  readonly isShared: boolean;
 }
 
 type CommitterOptions = {
@@ -36,11 +38,14 @@ const PRESSURE_PART = 1 / 4;
 /** More than the usual limit may wait for a database that is slow but works: its answer is on the way. */
 const SLOW_FACTOR = 4;
 
-/** With more streams than this, a commit waits for more, unless somebody waits for it; longer when nobody follows. */
-const MANY_STREAMS = 50;
+/** When more than so many wait, those that nobody waits for stay for so long, and longer when nobody follows them: one commit of much costs less than many of little. */
+const MANY = 50;
 const LINGER_MS = 50;
 const UNWATCHED_LINGER_MS = 250;
 const ENOUGH_BYTES = 1024 * 1024;
+
+/** What one of them has that is not on its way yet. `since`: by the clock of `performance`. */
+type Waiting = { bytes: number; since: number };
 
 type Failure = {
   error: LogError;
@@ -55,15 +60,18 @@ type Waiters = { bounded: Waiter | undefined; long: Waiter | undefined };
 
 export class Committer {
   readonly #options: CommitterOptions;
-  #dirty = new Set<Enlisted>();
-  #sync = false;
+  /** Who wrote, in the order of `since`. */
+  #dirty = new Map<Enlisted, Waiting>();
+  /** Those of them that go with the next commit, and whether all do. */
+  #hurried = new Set<Enlisted>();
+  #allHurried = false;
   #pendingBytes = 0;
   #inFlightBytes = 0;
   #waiting: Waiters = { bounded: undefined, long: undefined };
   #inFlight: Waiters | undefined;
   #running: Promise<void> | undefined;
   #scheduled: NodeJS.Immediate | undefined;
-  #lingering: NodeJS.Timeout | undefined;
+  #lingering: { until: number; timer: NodeJS.Timeout } | undefined;
   /** Ends the pause before the next attempt. */
   #wake: (() => void) | undefined;
   #failure: Failure | undefined;
@@ -106,10 +114,12 @@ export class Committer {
 
   enlist(writer: Enlisted, bytes: number, sync: boolean | undefined): void {
     this.#pendingBytes += bytes;
-    if (sync === true) this.#sync = true;
-    this.#dirty.add(writer);
+    if (sync === true) this.#hurried.add(writer);
+    const waiting = this.#dirty.get(writer);
+    if (waiting === undefined) this.#dirty.set(writer, { bytes, since: performance.now() });
+    else waiting.bytes += bytes;
     if (!this.#pressed) this.#reportPressure();
-    this.#schedule();
+    this.#schedule(waiting === undefined ? writer : undefined);
   }
 
   onPressure(listener: (paused: boolean) => void): () => void {
@@ -123,16 +133,21 @@ export class Committer {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Everything enqueued so far. */
-  committed(bounded: boolean): Promise<void> {
+  /** Everything enqueued so far; of these alone, if they are named. */
+  committed(bounded: boolean, of?: readonly Enlisted[]): Promise<void> {
     if (this.#failure?.final) return rejected(this.#failure.error);
-    const waiters = this.#dirty.size > 0 ? this.#waiting : this.#inFlight;
+    const pending = of === undefined ? this.#dirty.size > 0 : of.some((writer) => this.#dirty.has(writer));
+    const waiters = pending ? this.#waiting : this.#inFlight;
     if (waiters === undefined) return Promise.resolve();
     if (this.#closed) return rejected(closedError());
     if (bounded && this.#failure?.outOfPatience) return rejected(notDurableYet(this.#failure.error));
     const name = bounded ? "bounded" : "long";
     waiters[name] ??= waiter();
-    if (this.#dirty.size > 0) this.#schedule();
+    if (pending) {
+      if (of === undefined) this.#allHurried = true;
+      else for (const writer of of) if (this.#dirty.has(writer)) this.#hurried.add(writer);
+      this.#schedule();
+    }
     return waiters[name]?.promise ?? Promise.resolve();
   }
 
@@ -154,7 +169,7 @@ export class Committer {
   async close(): Promise<LogError | undefined> {
     this.#closed = true;
     if (this.#scheduled !== undefined) clearImmediate(this.#scheduled);
-    clearTimeout(this.#lingering);
+    clearTimeout(this.#lingering?.timer);
     clearTimeout(this.#failure?.patience);
     this.#wake?.();
     await this.#running;
@@ -163,57 +178,88 @@ export class Committer {
     return this.#failure?.error;
   }
 
-  #schedule(): void {
+  /** `fresh`: had nothing until now. */
+  #schedule(fresh?: Enlisted): void {
     if (this.#running !== undefined || this.#closed || this.#failure?.final) return;
     if (this.#lingering !== undefined) {
-      if (!this.#urgent) return;
-      clearTimeout(this.#lingering);
+      const sooner = fresh !== undefined && performance.now() + lingerOf(fresh) < this.#lingering.until;
+      if (!this.#urgent && !sooner) return;
+      clearTimeout(this.#lingering.timer);
       this.#lingering = undefined;
     }
     this.#scheduled ??= setImmediate(() => {
       this.#scheduled = undefined;
-      if (!this.#mayLinger()) this.#start();
+      this.#tick();
     });
   }
 
-  #start(): void {
+  /** Begins a commit, or waits until it is time for one. */
+  #tick(): void {
     if (this.#running !== undefined || this.#dirty.size === 0 || this.#closed) return;
-    this.#running = this.#run().finally(() => {
+    const now = performance.now();
+    const until = this.#urgent ? now : this.#next();
+    if (until > now) {
+      const timer = setTimeout(
+        () => {
+          this.#lingering = undefined;
+          this.#tick();
+        },
+        Math.ceil(until - now),
+      );
+      this.#lingering = { until, timer };
+      return;
+    }
+    this.#running = this.#run(this.#due(now)).finally(() => {
       this.#running = undefined;
       if (this.#dirty.size > 0) this.#schedule();
     });
   }
 
-  /** Somebody waits for what is pending, or it is a command. */
+  /** Somebody waits for some of what is pending, or it is a command, or much. */
   get #urgent(): boolean {
-    return (
-      this.#sync || this.#waiting.bounded !== undefined || this.#waiting.long !== undefined || this.#pendingBytes > ENOUGH_BYTES
-    );
+    return this.#hurried.size > 0 || this.#allHurried || this.#pendingBytes > ENOUGH_BYTES;
   }
 
-  /** A commit costs the same for one stream and for many: with many that write, fewer commits carry more. */
-  #mayLinger(): boolean {
-    if (this.#urgent || this.#dirty.size <= MANY_STREAMS) return false;
-    const watched = [...this.#dirty].some(({ followers }) => followers > 0);
-    this.#lingering = setTimeout(
-      () => {
-        this.#lingering = undefined;
-        this.#start();
-      },
-      watched ? LINGER_MS : UNWATCHED_LINGER_MS,
-    );
-    return true;
+  /** When the first of those that wait have waited long enough. */
+  #next(): number {
+    if (this.#dirty.size <= MANY) return 0;
+    const [watched, unwatched] = this.#oldest();
+    return Math.min(watched + LINGER_MS, unwatched + UNWATCHED_LINGER_MS);
   }
 
-  async #run(): Promise<void> {
-    const [writers, waiters, set] = [this.#dirty, this.#waiting, new WriteSet()];
-    this.#dirty = new Set();
+  /** Since when the oldest of those that somebody follows waits, and the oldest of the others. */
+  #oldest(): [number, number] {
+    let [watched, unwatched] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (const [writer, { since }] of this.#dirty) {
+      if (writer.followers > 0) watched = Math.min(watched, since);
+      else unwatched = Math.min(unwatched, since);
+      if (watched < Number.POSITIVE_INFINITY && unwatched < Number.POSITIVE_INFINITY) break;
+    }
+    return [watched, unwatched];
+  }
+
+  /** Who goes with the commit that begins now: when it is time for one, it is for all that are followed as it is, or for all. */
+  #due(now: number): Enlisted[] {
+    const all = [...this.#dirty.keys()];
+    if (all.length <= MANY || this.#allHurried || this.#pendingBytes > ENOUGH_BYTES) return all;
+    const [watched, unwatched] = this.#oldest();
+    if (unwatched + UNWATCHED_LINGER_MS <= now) return all;
+    const withWatched = watched + LINGER_MS <= now;
+    return all.filter((writer) => writer.isShared || this.#hurried.has(writer) || (withWatched && writer.followers > 0));
+  }
+
+  async #run(writers: readonly Enlisted[]): Promise<void> {
+    const [waiters, set] = [this.#waiting, new WriteSet()];
+    for (const writer of writers) {
+      this.#inFlightBytes += this.#dirty.get(writer)?.bytes ?? 0;
+      this.#dirty.delete(writer);
+      writer.take(set);
+    }
+    this.#pendingBytes -= this.#inFlightBytes;
     this.#waiting = { bounded: undefined, long: undefined };
     this.#inFlight = waiters;
-    this.#inFlightBytes = this.#pendingBytes;
-    this.#pendingBytes = 0;
-    this.#sync = false;
-    for (const writer of writers) writer.take(set);
+    this.#hurried = new Set();
+    this.#allHurried = false;
     const [began, rows] = [performance.now(), set.rows];
     const xid = await this.#commit(set);
     this.#inFlight = undefined;
@@ -277,7 +323,7 @@ export class Committer {
   /** What was not committed is dropped: it belongs to a history that ended before it. */
   #giveUp(error: LogError): void {
     clearTimeout(this.#failure?.patience);
-    this.#dirty = new Set();
+    this.#dirty = new Map();
     this.#pendingBytes = 0;
     this.#reject(this.#waiting, error, true);
   }
@@ -318,3 +364,5 @@ export class Committer {
     }
   }
 }
+
+const lingerOf = ({ followers }: Enlisted): number => (followers > 0 ? LINGER_MS : UNWATCHED_LINGER_MS);

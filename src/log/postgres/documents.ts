@@ -16,6 +16,7 @@ type PutOptions = { sync?: boolean; apart?: boolean };
 
 export class PostgresDocuments implements Documents, Enlisted {
   readonly followers = 1;
+  readonly isShared = true;
   readonly #database: Database;
   readonly #tenant: string;
   readonly #committer: Committer;
@@ -85,7 +86,7 @@ export class PostgresDocuments implements Documents, Enlisted {
   }
 
   committed(): Promise<void> {
-    return this.#committer.committed(true);
+    return this.#committer.committed(true, [this]);
   }
 
   // ── for the writer of a stream ──

@@ -21,11 +21,22 @@ describe.skipIf(withoutPostgres())("a commit of many streams", () => {
   const writersOf = async (count: number): Promise<StreamWriter[]> => {
     log = await openPostgresLog({ url: server.url, tenant: randomUUID(), as: { node: "test" } });
     const writers = await Promise.all(numbers(1, count).map((n) => log.create("session", `s${n}`, "{}")));
-    await writers[0]?.committed();
+    await log.committed();
     return writers;
+  };
+  /** The clock stands still, and goes when it is told to. */
+  const stopClock = (): { add(ms: number): void } => {
+    let now = performance.now();
+    vi.spyOn(performance, "now").mockImplementation(() => now);
+    return {
+      add: (ms) => {
+        now += ms;
+      },
+    };
   };
   /** What it waits for more, in milliseconds; undefined: it begins at once. */
   const lingers = async (writers: readonly StreamWriter[], then: () => void = () => undefined): Promise<number | undefined> => {
+    stopClock();
     const timers = vi.spyOn(globalThis, "setTimeout");
     for (const writer of writers) appendMany(writer, 1);
     then();
@@ -33,8 +44,10 @@ describe.skipIf(withoutPostgres())("a commit of many streams", () => {
     await new Promise(setImmediate);
     const delays = timers.mock.calls.map(([, ms]) => ms).filter((ms) => ms === 50 || ms === 250);
     timers.mockRestore();
-    return delays[0];
+    return delays.at(-1);
   };
+  const committedOf = (writers: readonly StreamWriter[]): number[] =>
+    writers.flatMap(({ lastCommitted }, index) => (lastCommitted > 0 ? [index] : []));
 
   it("does not wait when they are few", async () => {
     expect(await lingers(await writersOf(50))).toBeUndefined();
@@ -60,5 +73,52 @@ describe.skipIf(withoutPostgres())("a commit of many streams", () => {
   it("does not wait when somebody waits for the commit", async () => {
     const writers = await writersOf(51);
     expect(await lingers(writers, () => void writers[0]?.committed())).toBeUndefined();
+  });
+
+  it("takes those that somebody waits for, and leaves the others for later", async () => {
+    const writers = await writersOf(60);
+    stopClock();
+    for (const writer of writers) appendMany(writer, 1);
+    await Promise.all([writers[3]?.committed(), writers[5]?.committed()]);
+    expect(committedOf(writers)).toEqual([3, 5]);
+    await log.committed();
+    expect(committedOf(writers)).toEqual(numbers(0, 59));
+  });
+
+  it("takes those that are followed when it is time for them, and all when it is time for the others", async () => {
+    const writers = await writersOf(60);
+    for (const index of [7, 8]) writers[index]?.subscribe({ onBatch: () => true });
+    const clock = stopClock();
+    for (const writer of writers) appendMany(writer, 1);
+    await writers[0]?.committed();
+    expect(committedOf(writers)).toEqual([0]);
+    clock.add(50);
+    await writers[1]?.committed();
+    expect(committedOf(writers)).toEqual([0, 1, 7, 8]);
+    clock.add(200);
+    await writers[2]?.committed();
+    expect(committedOf(writers)).toEqual(numbers(0, 59));
+  });
+
+  it("commits a document with the events of its stream, and artifacts before what names them", async () => {
+    const writers = await writersOf(60);
+    stopClock();
+    for (const writer of writers) appendMany(writer, 1);
+    writers[9]?.documents.put("note", "x", "1");
+    const artifact = writers[11]?.artifacts.put(Buffer.from("bytes"), { kind: "file", mime: "text/plain" });
+    await log.documents.committed();
+    expect(committedOf(writers)).toEqual([9]);
+    expect(await log.artifacts.stat(artifact?.artifact_id ?? "")).toMatchObject({ bytes: 5 });
+  });
+
+  it("a new stream does not wait, and neither does a command of one that waits already", async () => {
+    const writers = await writersOf(60);
+    stopClock();
+    for (const writer of writers) appendMany(writer, 1);
+    const made = await log.create("session", "new", "{}");
+    const text = JSON.stringify({ sequence: 2 });
+    writers[4]?.append({ text, sequence: 2, type: "x", native: null, sync: true });
+    await made.committed();
+    expect(committedOf(writers)).toEqual([4]);
   });
 });

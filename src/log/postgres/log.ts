@@ -220,7 +220,7 @@ export class PostgresLog implements Log {
     const held = this.#held(kind, id);
     // What the writer before has enqueued here is its last.
     held?.suspend();
-    if (held?.isWritten || held?.isUnderWay) await this.#committer.committed(false);
+    if (held?.isWritten || held?.isUnderWay) await this.#committer.committed(false, [held, this.documents, this.artifacts]);
     const taken = await this.#context.streams.takeWriter(kind, id, owner?.epoch ?? null);
     if (taken === undefined) return undefined;
     await this.documents.load(taken.row.no);
@@ -300,6 +300,10 @@ export class PostgresLog implements Log {
 
   subscribeAll(options: SubscribeOptions<GlobalBatch> & { after?: string }): Subscription {
     return this.#all.subscribe(options);
+  }
+
+  committed(): Promise<void> {
+    return this.#committer.committed(true);
   }
 
   assertWritable(): void {

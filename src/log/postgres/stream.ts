@@ -67,6 +67,7 @@ const MAX_ENTRY = 128 * 1024 * 1024;
 type InFlight = { chunks: PendingChunk[]; last: number; lastNative: number; at: number; natives: number };
 
 export class PostgresStream implements Stream, Enlisted {
+  readonly isShared = false;
   readonly kind: StreamKind;
   readonly id: string;
   readonly no: number;

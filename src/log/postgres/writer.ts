@@ -5,7 +5,7 @@ import type { ArtifactWriter, EventEntry, NativeEntry, StreamDocuments, StreamWr
 import { documentPrefix } from "../document-prefix.ts";
 import { StreamFront } from "../stream-front.ts";
 import type { PostgresArtifacts } from "./artifacts.ts";
-import type { Committer } from "./committer.ts";
+import type { Committer, Enlisted } from "./committer.ts";
 import type { PostgresDocuments } from "./documents.ts";
 import type { PostgresStream } from "./stream.ts";
 
@@ -17,6 +17,7 @@ export class PostgresWriter extends StreamFront<PostgresStream> implements Strea
   readonly artifacts: ArtifactWriter;
   readonly #committer: Committer;
   readonly #name: number;
+  readonly #mine: readonly Enlisted[];
 
   /** For the writer of the stream that was taken last. */
   constructor(stream: PostgresStream, epoch: number, { committer, documents, artifacts }: WriterContext) {
@@ -25,12 +26,13 @@ export class PostgresWriter extends StreamFront<PostgresStream> implements Strea
     this.#committer = committer;
     const name = stream.writer;
     this.#name = name;
+    this.#mine = [stream, documents, artifacts];
     const own = documentPrefix(stream);
     const change = (kind: string, id: string, body: string | null, options?: { sync?: boolean; apart?: boolean }): void => {
       stream.admit(name);
       documents.putOf(stream.no, kind, own + id, body, options);
-      // With the stream's own row in the commit, they are fenced with it.
-      stream.touch();
+      // With the stream's own row in the commit, they are fenced with it: documents do not wait, so it does not.
+      stream.touch({ sync: true });
     };
     this.documents = {
       list: (kind) => documents.of(stream.no, kind).map(({ id, body }) => ({ id: id.slice(own.length), body })),
@@ -81,7 +83,7 @@ export class PostgresWriter extends StreamFront<PostgresStream> implements Strea
   }
 
   async committed(options: { bounded?: boolean } = {}): Promise<void> {
-    await this.#committer.committed(options.bounded ?? true);
+    await this.#committer.committed(options.bounded ?? true, this.#mine);
     const refusal = this.stream.refusalOf(this.#name);
     if (refusal !== undefined && refusal.code !== "stream_deleted") throw refusal;
   }

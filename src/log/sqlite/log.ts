@@ -307,6 +307,10 @@ export class SqliteLog implements Log {
     return this.#all.subscribe(options);
   }
 
+  committed(): Promise<void> {
+    return this.#committer.committed(true);
+  }
+
   assertWritable(): void {
     this.#committer.assertWritable();
   }
