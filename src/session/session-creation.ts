@@ -95,23 +95,14 @@ export class SessionCreation {
         "not_resumable",
         "The session has no conversation yet: send it a message first, or create a new session.",
       );
-    const { fork_at: _, ...row } = structuredClone(origin.row);
     const place = request.at === undefined ? {} : { fork_at: await forkPlace(agent, origin.stream, request.at) };
     return this.#add({
-      ...row,
+      ...branchOf(origin.row, actor),
       ...place,
       session_id: request.session_id ?? this.#options.ids.next("sess"),
       title: request.title ?? origin.row.title,
       named: request.title !== undefined || origin.row.named === true,
-      status: "idle",
-      status_detail: null,
-      archived: false,
-      pinned: false,
       fork: true,
-      forked_from: id,
-      created_by: actor,
-      usage: null,
-      ended: null,
     });
   }
 
@@ -137,20 +128,12 @@ export class SessionCreation {
       );
     const { system_prompt } = origin.row;
     return this.#add({
-      ...structuredClone(origin.row),
+      ...branchOf(origin.row, actor),
       session_id: this.#options.ids.next("sess"),
       native_session_id: null,
       answered: false,
-      status: "idle",
-      status_detail: null,
-      archived: false,
-      pinned: false,
       fork: false,
-      forked_from: id,
       system_prompt: earlier === null ? system_prompt : [system_prompt, earlier].filter((text) => text !== null).join("\n\n"),
-      created_by: actor,
-      usage: null,
-      ended: null,
     });
   }
 
@@ -192,6 +175,22 @@ function mustNotSetOwn({ env = {}, mcp_servers = [] }: CreateSession): void {
       errors: [{ path: `/env/${name}`, message: `must not begin with ${OWN_PREFIX}` }],
     },
   );
+}
+
+/** What a session that goes on from another one takes over of it: not what happened there. */
+function branchOf(origin: SessionRow, created_by: Actor): SessionRow {
+  const { fork_at, imported_queue, usage_told, last_error, ...row } = structuredClone(origin);
+  return {
+    ...row,
+    status: "idle",
+    status_detail: null,
+    archived: false,
+    pinned: false,
+    forked_from: origin.session_id,
+    created_by,
+    usage: null,
+    ended: null,
+  };
 }
 
 async function existingDirectory(path: string): Promise<string> {

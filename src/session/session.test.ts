@@ -274,4 +274,15 @@ describe("a session with the mock agent", () => {
     expect(fork.nativeSessionId).not.toBe(session.nativeSessionId);
     expect(fork.view().forked_from).toBe(session.session_id);
   });
+
+  it("forks a session that failed into one that did not", async () => {
+    const session = await start();
+    await play(session, "say hello");
+    await play(session, "error rate_limit");
+    expect(session.view().last_error?.code).toBe("rate_limit");
+    const forks = [await core.manager.fork(session.session_id, {}), await core.manager.branchAt(session.session_id, 5)];
+    expect(forks.map(({ last_error, usage, forked_from }) => ({ last_error, usage, forked_from }))).toEqual(
+      forks.map(() => ({ last_error: null, usage: null, forked_from: session.session_id })),
+    );
+  });
 });
