@@ -178,7 +178,8 @@ class Draw {
   }
 
   #shell(tool: (name: LogicalTool, input: Record<string, unknown>) => Block, command: string, mark: string): { call: Block } {
-    this.#outputs.push(`out-${mark}`);
+    // Codex answers before a command has ended that takes long on a busy machine.
+    if (!command.startsWith("sleep")) this.#outputs.push(`out-${mark}`);
     return { call: tool("shell", { command }) };
   }
 
