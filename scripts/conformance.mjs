@@ -15,6 +15,7 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { commandVariable } from "../build/daemon/agent-host.js";
 import { comparisonText, unexplained } from "../build/verify/compare/compare.js";
+import { closeOpenLabs } from "../build/verify/lab.js";
 import { builtIn, PINNED_NODE, pinnedAgents, SHORT_SET } from "../build/verify/pinned.js";
 import { agentSummary, summarize } from "../build/verify/report/table.js";
 import { randomNames } from "../build/verify/scenario/random.js";
@@ -74,6 +75,10 @@ for (const agent of flags.has("--versions") ? [] : builtIn)
   if (wanted.length === 0 || wanted.includes(agent)) ready.push({ agent });
 for (const problem of problems) console.log(problem);
 if (flags.has("--install-only")) process.exit(problems.length > 0 ? 1 : 0);
+
+// Whoever breaks it off leaves no agent behind.
+const breakOff = () => void closeOpenLabs().finally(() => process.exit(130));
+process.once("SIGINT", breakOff).once("SIGTERM", breakOff);
 
 const io = { stdout: process.stdout, stderr: process.stderr, env };
 const reports = [];
