@@ -57,6 +57,13 @@ it("[M1] a request that names a call alone is about what was said of that call b
   expect(client.ask({ toolCallId: "nobody" })).toBe(LATER);
 });
 
+it.each([
+  ["exit_plan_mode", "other", LATER],
+  ["enter_plan_mode", "switch_mode", allowed],
+])("[U19] %s of kind %s is known by its name", (name, kind, expected) => {
+  expect(accepting("all").ask({ toolCallId: "c", title: "Plan", name, kind })).toEqual(expected);
+});
+
 it("[U19] a way out of plan mode is nobody's but a person's, also when the request does not repeat what it is", () => {
   const client = accepting("all");
   client.update({ sessionUpdate: "tool_call", toolCallId: "plan", title: "Ready?", kind: "switch_mode" });

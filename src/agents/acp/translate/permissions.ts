@@ -8,6 +8,7 @@ import { readQuestion } from "../../kit/questions.ts";
 import { closeMessage, flushHeld } from "./messages.ts";
 import type { Answer, RpcId } from "./rpc.ts";
 import type { Call, SessionState, Surroundings } from "./session-state.ts";
+import { leavesPlan } from "./tool-kinds.ts";
 import { contentText, fileParts } from "./tool-output.ts";
 import { kindOf, nameOf, onToolCall } from "./tools.ts";
 
@@ -72,7 +73,7 @@ export function onPermissionRequest(
   }
   // Another client may still choose what is not offered here.
   const offered = options.filter((option) => !around.quirks.unofferedOptions?.test(option.id));
-  if ((str(told.kind) ?? call?.kind) === "switch_mode") {
+  if (leavesPlan(call && nameOf(call), str(told.kind) ?? call?.kind)) {
     const found = planAnswers(offered);
     open.plan = planAnswers(options).map(({ option, answer }) => ({ label: answer.label, option }));
     const native: NativePlan = {

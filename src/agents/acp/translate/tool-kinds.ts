@@ -91,10 +91,20 @@ const MCP_TITLE = /\(.+ MCP Server\)$|^Tool: [^/\s]+\/\S+$|^mcp\./;
 
 export function toolKind(name: string | undefined, kind: string | undefined, title: string, mcp: boolean): ToolKind {
   if (mcp || MCP_NAME.test(name ?? "") || MCP_TITLE.test(title)) return "mcp";
-  const plain = (name ?? "")
+  const plain = plainName(name);
+  const said = kind === undefined || kind === "other" ? undefined : own(BY_KIND, kind);
+  return own(BY_NAME, plain) ?? said ?? own(WITHOUT_KIND, plain) ?? "other";
+}
+
+const plainName = (name = ""): string =>
+  name
     .replace(/^mcp__acp__/, "")
     .replaceAll(/[^A-Za-z]/g, "")
     .toLowerCase();
-  const said = kind === undefined || kind === "other" ? undefined : own(BY_KIND, kind);
-  return own(BY_NAME, plain) ?? said ?? own(WITHOUT_KIND, plain) ?? "other";
+
+/** A way out of plan mode; gemini 0.61 says no kind of it. The way in is one like any other. */
+export function leavesPlan(name: string | undefined, kind: string | undefined): boolean {
+  const plain = plainName(name);
+  if (plain === "exitplanmode" || plain === "planexit") return true;
+  return kind === "switch_mode" && plain !== "enterplanmode" && plain !== "planenter";
 }
