@@ -45,6 +45,7 @@ function sessionFacts(state: ClaudeState, frame: JsonRecord, drafts: Draft[]): v
     native_directory: "cwd",
   };
   for (const [name, field] of Object.entries(facts)) if (str(frame[field])) metadata[name] = frame[field];
+  for (const name of ["plugins", "plugin_errors"]) if (arr(frame[name]).length > 0) metadata[name] = frame[name];
   const text = toJson(metadata);
   if (text === state.config.version || Object.keys(metadata).length === 0) return;
   state.config.version = text;

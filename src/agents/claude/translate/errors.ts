@@ -12,6 +12,12 @@ const ROWS: FaultRows = {
     error_max_budget_usd: ofAgent("max_budget"),
     max_turns: ofAgent("max_turns"),
     budget_exhausted: ofAgent("max_budget"),
+    // How an answer ended that is no fault of the provider.
+    malformed_tool_use_exhausted: ofAgent("execution_error"),
+    stop_hook_prevented: ofAgent("execution_error"),
+    structured_output_retry_exhausted: ofAgent("execution_error"),
+    tool_deferred_unavailable: ofAgent("execution_error"),
+    turn_setup_failed: ofAgent("execution_error"),
     // The start failed: nobody may use it so.
     org_pin_api_key_conflict: ofAgent("provider_auth"),
     provider_not_allowed: ofAgent("provider_auth"),
@@ -30,7 +36,8 @@ export function apiError(frame: JsonRecord, text: string): ErrorData {
   const overflow = /context window limit|^prompt is too long/i.test(text) ? "context_overflow" : undefined;
   const terminal = str(frame.terminal_reason) === "prompt_too_long" ? "prompt_too_long" : undefined;
   // `api_error: usage_limit_reached` says more than the `error: rate_limit` beside it.
-  const names = [cut, overflow, terminal, str(frame.api_error), native];
+  const ended = str(frame.terminal_reason);
+  const names = [cut, overflow, terminal, str(frame.api_error), native, ended];
   const unknown = status === undefined && native === undefined ? ofProvider("unknown") : ofProvider("api_error");
   const fault = faultOf({ names, status, text: native === undefined && status === undefined ? "" : text }, ROWS) ?? unknown;
   return errorData(text || native || "The model provider reported an error.", fault, native ?? status ?? null);

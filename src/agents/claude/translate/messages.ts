@@ -134,8 +134,9 @@ function startBlock(state: ClaudeState, message: MessageState, index: number, bl
   const entry: BlockState = { type, part: null, tool: null, confirmed: false };
   message.blocks.set(index, entry);
   if (isCall(type)) {
-    entry.tool = str(block.id) ?? `${message.id}:${index}`;
-    startTool(state, message, { ...block, id: entry.tool }, true, drafts);
+    const id = str(block.id) ?? `${message.id}:${index}`;
+    entry.tool = state.nameCall(message.scope, id);
+    startTool(state, message, entry.tool, { ...block, id }, true, drafts);
   } else if (type === "redacted_thinking") {
     entry.part = addPart(message, { type: "reasoning", text: "", visibility: "private" });
   }
@@ -251,10 +252,11 @@ function wholeBlock(state: ClaudeState, message: MessageState, block: JsonRecord
   const type = str(block.type) ?? "unknown";
   if (isCall(type)) {
     const id = str(block.id) ?? `${message.id}:${message.tools.size}`;
-    for (const entry of message.blocks.values()) if (entry.tool === id) entry.confirmed = true;
-    if (state.tools.has(id)) confirmTool(state, message, { ...block, id }, drafts);
-    else startTool(state, message, { ...block, id }, false, drafts);
-    return id;
+    const name = state.nameCall(message.scope, id);
+    for (const entry of message.blocks.values()) if (entry.tool === name) entry.confirmed = true;
+    if (state.tools.has(name)) confirmTool(state, message, name, block, drafts);
+    else startTool(state, message, name, { ...block, id }, false, drafts);
+    return name;
   }
   const entry = streamedBlock(message, type);
   if (entry) entry.confirmed = true;
@@ -263,6 +265,13 @@ function wholeBlock(state: ClaudeState, message: MessageState, block: JsonRecord
     return null;
   }
   const part = partOf(block, type);
+  const citations = arr(block.citations);
+  if (citations.length > 0)
+    drafts.push({
+      do: "event",
+      type: "agent.notice",
+      data: { name: "citations", detail: { native_item_id: message.id, citations } },
+    });
   if (part === null) return entry?.part ?? null;
   const index = entry?.part ?? addPart(message, part);
   if (entry) entry.part = index;

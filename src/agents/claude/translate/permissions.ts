@@ -31,13 +31,14 @@ const NO_CHOICES = choiceTable<JsonRecord>([]);
 /** `can_use_tool`. Two tools are questions in disguise. */
 export function askTool(state: ClaudeState, requestId: string, request: JsonRecord, drafts: Draft[]): void {
   const name = str(request.tool_name) ?? "unknown";
-  const call = str(request.tool_use_id) ?? null;
+  const callId = str(request.tool_use_id) ?? null;
+  const call = callId === null ? null : state.callName(state.scopeOfAgent(request.agent_id), callId);
   const input = rec(request.input);
   const kind = name === "AskUserQuestion" ? "question" : name === "ExitPlanMode" ? "plan" : "permission";
   const key = `request:${requestId}`;
   const table = kind === "permission" ? choicesOf(request) : NO_CHOICES;
-  state.requests.set(requestId, { kind, key, call, input, options: table.offered });
-  const native: NativeRequest = { kind, request_id: requestId, tool_use_id: call, input, choices: table };
+  state.requests.set(requestId, { kind, key, call, callId, input, options: table.offered });
+  const native: NativeRequest = { kind, request_id: requestId, tool_use_id: callId, input, choices: table };
   const about = { key, call_id: call, item: call === null ? null : toolKey(state, call), native };
   if (kind === "question") drafts.push({ do: "question.request", ...about, questions: userQuestions(input) });
   else if (kind === "plan") drafts.push(planApproval(state, call, input, about));
@@ -121,7 +122,7 @@ function planApproval(state: ClaudeState, call: string | null, input: JsonRecord
 
 export function askElicitation(state: ClaudeState, requestId: string, request: JsonRecord, drafts: Draft[]): void {
   const key = `request:${requestId}`;
-  state.requests.set(requestId, { kind: "elicitation", key, call: null, input: request, options: [] });
+  state.requests.set(requestId, { kind: "elicitation", key, call: null, callId: null, input: request, options: [] });
   const native: NativeRequest = {
     kind: "elicitation",
     request_id: requestId,

@@ -11,15 +11,16 @@ export function planDrafts(state: ClaudeState, outcome: Outcome, drafts: Draft[]
   if (!entries) return;
   const { id, scope } = outcome.tool;
   const content = [{ type: "plan" as const, entries }];
-  const key = state.plans.get(scope);
-  if (key) {
-    drafts.push({ do: "item.update", key, content });
+  const known = state.plans.get(scope);
+  if (known) {
+    drafts.push({ do: "item.update", key: known, content });
     return;
   }
-  state.plans.set(scope, `plan:${id}`);
+  const key = `plan:${toolKey(state, id)}`;
+  state.plans.set(scope, key);
   drafts.push({
     do: "item.start",
-    item: { key: `plan:${id}`, parent: scope === "" ? null : toolKey(state, scope), kind: "status", role: null, content },
+    item: { key, parent: scope === "" ? null : toolKey(state, scope), kind: "status", role: null, content },
   });
 }
 

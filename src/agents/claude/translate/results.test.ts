@@ -163,6 +163,18 @@ describe("ends of turns", () => {
     expect(of(played, "agent.notice")).toMatchObject([{ name: "startup_failure" }]);
   });
 
+  it.each([
+    ["turn_setup_failed", "error", "execution_error"],
+    ["malformed_tool_use_exhausted", "error", "execution_error"],
+    ["max_turns", "max_turns", "max_turns"],
+    ["budget_exhausted", "max_budget", "max_budget"],
+  ])("a failure whose only reason is %s ends the turn with %s", (terminal_reason, stop_reason, code) => {
+    const played = play(user("x"), init(), failed("It ended.", { terminal_reason }));
+    expect(played.rules).toEqual([]);
+    expect(of(played, "error")).toMatchObject([{ code }]);
+    expect(of(played, "turn.ended")).toMatchObject([{ stop_reason }]);
+  });
+
   it("rate limits and sign-in become their own events", () => {
     const played = play(
       user("x"),

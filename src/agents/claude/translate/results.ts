@@ -65,13 +65,16 @@ function endOf(state: ClaudeState, frame: JsonRecord): End {
     if (stop === "refusal" || state.refused) return { stop: "refusal" };
     const error = state.apiError ?? apiError(frame, str(frame.result) ?? "");
     const better = OVERFLOWS.has(terminal) ? { ...error, code: "context_overflow" as const } : error;
-    return { stop: better.code === "output_length" ? "output_length" : "error", error: better };
+    return { stop: STOPS.has(better.code) ? (better.code as StopReason) : "error", error: better };
   }
   if (subtype === "error_during_execution" && terminal === "" && state.interrupted) return { stop: "interrupted" };
   const error = resultError(frame);
-  if (error.code === "max_turns" || error.code === "max_budget") return { stop: error.code, error };
+  if (STOPS.has(error.code)) return { stop: error.code as StopReason, error };
   return { stop: "error", error: state.apiError ?? error };
 }
+
+/** Limits: how a turn ended that reached one has the same word as its error. */
+const STOPS: ReadonlySet<string> = new Set(["output_length", "max_turns", "max_budget"] satisfies StopReason[]);
 
 /** Reasons of an end that say that the context is full. */
 const OVERFLOWS = new Set(["prompt_too_long", "blocking_limit", "rapid_refill_breaker"]);

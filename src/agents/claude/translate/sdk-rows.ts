@@ -88,6 +88,7 @@ function callback(state: ClaudeState, row: JsonRecord, drafts: Draft[]): Transla
         tool_name: first,
         input: second,
         tool_use_id: info.toolUseID,
+        agent_id: info.agentID,
         permission_suggestions: info.suggestions,
         blocked_path: info.blockedPath,
         decision_reason: info.decisionReason,
@@ -129,7 +130,7 @@ function callbackReturned(state: ClaudeState, row: JsonRecord, drafts: Draft[]):
   const call = str(value.toolUseID);
   for (const [id, request] of state.requests) {
     if ((request.kind === "elicitation") !== elicitation) continue;
-    if (row.requestId !== undefined ? row.requestId !== id : call !== undefined && request.call !== call) continue;
+    if (row.requestId !== undefined ? row.requestId !== id : call !== undefined && request.callId !== call) continue;
     // The SDK's signal fired: the CLI withdrew the request.
     if (row.aborted === true) settleByAgent(state, id, false, drafts);
     else settleByClient(state, id, row.value === undefined ? (str(row.error) ?? "error") : value, drafts);

@@ -13,7 +13,7 @@ export const SILENCE: SilenceTable = [
   ["stream_event/content_block_delta:thinking_delta", "an empty piece"],
   ["stream_event/content_block_delta:input_json_delta", "an empty piece, or the whole block tells its call"],
   ["stream_event/content_block_delta:signature_delta", "a signature is for the provider"],
-  ["stream_event/content_block_delta:citations_delta", "the sources of a text are for the model; the text names them"],
+  ["stream_event/content_block_delta:citations_delta", "the whole block tells the sources of its text"],
   ["stream_event/content_block_stop", "a part ends with its message"],
   ["stream_event/message_delta", "reason and usage are told with the end of the step"],
   ["stream_event/message_stop", "its message is over"],

@@ -76,6 +76,8 @@ export type RequestState = {
   kind: "permission" | "question" | "plan" | "elicitation";
   key: string;
   call: string | null;
+  /** The agent's id of the call. */
+  callId: string | null;
   input: JsonRecord;
   /** Of a permission. */
   options: readonly PermissionOption[];
@@ -129,6 +131,8 @@ export class ClaudeState {
   readonly tools = new Map<string, ToolState>();
   /** How many messages made a call of this id, and the last of them: some providers count the calls of each answer from 1. */
   readonly calls = new Map<string, { count: number; message: ItemKey }>();
+  /** Calls that began under the id of one that is open in another conversation: where and what id → the name they have here. */
+  readonly #twins = new Map<string, string>();
   readonly tasks = new Map<string, TaskState>();
   /** Agents by task id: the call that first started them, and their name in the team. */
   readonly roots = new Map<string, { scope: string | null; member: string | null }>();
@@ -170,6 +174,24 @@ export class ClaudeState {
     return `${prefix}:${this.nativeSession ?? "new"}:${this.turns}:${this.made}`;
   }
 
+  /** What the call with this id is called here. Sub-agents that work at the same time may have calls of one id, which some providers count for each of them. */
+  callName(scope: string, id: string): string {
+    return this.#twins.get(`${scope} ${id}`) ?? id;
+  }
+
+  /** The same for a call that begins. */
+  nameCall(scope: string, id: string): string {
+    const open = this.tools.get(id);
+    const name = open === undefined || open.scope === scope ? this.callName(scope, id) : `${id}@${scope || "main"}`;
+    if (name !== id) this.#twins.set(`${scope} ${id}`, name);
+    return name;
+  }
+
+  /** The conversation of this agent, by its task id. */
+  scopeOfAgent(agent: unknown): string {
+    return (typeof agent === "string" ? this.roots.get(agent)?.scope : null) ?? "";
+  }
+
   /** A call begins: one with the id of a call that is over has keys of its own. */
   countCall(id: string, message: ItemKey): void {
     const before = this.calls.get(id);
@@ -205,6 +227,7 @@ export class ClaudeState {
     this.retractedCalls.clear();
     const over = [...this.tools.keys()].filter((id) => !outlives(this, id));
     for (const id of over) this.tools.delete(id);
+    for (const [twin, name] of this.#twins) if (!this.tools.has(name)) this.#twins.delete(twin);
     // Ids of finished messages are kept for late frames of background agents, not for ever.
     if (this.opened.size > 200) for (const id of [...this.opened.keys()].slice(0, this.opened.size - 100)) this.opened.delete(id);
   }

@@ -120,7 +120,7 @@ function compacted(frame: JsonRecord, drafts: Draft[]): void {
 
 /** A rule or the mode refused without asking anybody. */
 function denied(state: ClaudeState, frame: JsonRecord): Draft[] {
-  const call = str(frame.tool_use_id) ?? "";
+  const call = state.callName(state.scopeOfAgent(frame.agent_id), str(frame.tool_use_id) ?? "");
   const name = str(frame.tool_name) ?? "unknown";
   const input = state.tools.get(call)?.input ?? {};
   const reason = str(frame.decision_reason);

@@ -4,7 +4,7 @@ import type { Draft } from "../../../schema/draft.ts";
 import type { Translation } from "../../contract.ts";
 import { bool, type JsonRecord, num, rec, str } from "../../json.ts";
 import { mapped, noted } from "../../translation.ts";
-import { closeMessage } from "./messages.ts";
+import { closeMessage, scopeOf } from "./messages.ts";
 import { settleCall } from "./permissions.ts";
 import { outlives } from "./scope.ts";
 import { ADDRESS, type ClaudeState, progressKey, type TaskState, toolKey } from "./state.ts";
@@ -177,7 +177,8 @@ function commandEnd(id: string, outcome: string, summary: string): Draft {
 /** `tool_progress`: a call that runs long. 2.1.325 puts the real id of a heartbeat into `parent_tool_use_id`. */
 export function toolProgress(state: ClaudeState, frame: JsonRecord): Translation {
   const heartbeat = frame.heartbeat === true;
-  const tool = str(heartbeat ? (frame.parent_tool_use_id ?? frame.tool_use_id) : frame.tool_use_id) ?? "";
+  const named = str(heartbeat ? (frame.parent_tool_use_id ?? frame.tool_use_id) : frame.tool_use_id) ?? "";
+  const tool = heartbeat ? named : state.callName(scopeOf(frame), named);
   const seconds = Math.round(num(frame.elapsed_time_seconds) ?? 0);
   const retry = rec(frame.subagent_retry);
   const name = str(frame.tool_name) ?? "tool";

@@ -9,15 +9,15 @@ import { teamDrafts } from "./team.ts";
 import { toolCallPart } from "./tool-kinds.ts";
 import { type Outcome, resultParts } from "./tool-result.ts";
 
-/** A `tool_use` block begins. `streaming`: its arguments follow as deltas. */
+/** A `tool_use` block begins. `id`: what the call is called here. `streaming`: its arguments follow as deltas. */
 export function startTool(
   state: ClaudeState,
   message: MessageState,
+  id: string,
   block: JsonRecord,
   streaming: boolean,
   drafts: Draft[],
 ): void {
-  const id = str(block.id) ?? "";
   const name = str(block.name) ?? "unknown";
   const input = streaming ? {} : rec(block.input);
   state.countCall(id, message.key);
@@ -28,14 +28,21 @@ export function startTool(
     do: "item.start",
     item: {
       key: toolKey(state, id),
-      native_item_id: id,
+      native_item_id: str(block.id) ?? id,
       parent: message.key,
       kind: "tool_call",
       role: "assistant",
-      content: [toolCallPart(id, name, args, input, str(block.type))],
+      content: [callPart(block, id, name, args, input)],
       ...(outlives(state, message.scope) ? { outlives_turn: true } : {}),
     },
   });
+}
+
+/** A call that the provider makes for the model of an MCP server (`mcp_tool_use`) names the server beside the tool. */
+function callPart(block: JsonRecord, id: string, name: string, args: string, input: JsonRecord) {
+  const part = toolCallPart(id, name, args, input, str(block.type));
+  const server = str(block.server_name);
+  return server ? { ...part, title: `${server}: ${name}` } : part;
 }
 
 export function streamArguments(state: ClaudeState, id: string, delta: string, drafts: Draft[]): void {
@@ -46,14 +53,13 @@ export function streamArguments(state: ClaudeState, id: string, delta: string, d
 }
 
 /** The whole call. Its input is the CLI's own reading and may differ from what was streamed. */
-export function confirmTool(state: ClaudeState, message: MessageState, block: JsonRecord, drafts: Draft[]): void {
-  const id = str(block.id) ?? "";
+export function confirmTool(state: ClaudeState, message: MessageState, id: string, block: JsonRecord, drafts: Draft[]): void {
   const tool = state.tools.get(id);
   if (!tool) return;
   tool.input = rec(block.input);
   tool.name = str(block.name) ?? tool.name;
   message.tools.add(id);
-  const part = toolCallPart(id, tool.name, argumentsOf(block.input, tool.raw), tool.input, str(block.type));
+  const part = callPart(block, id, tool.name, argumentsOf(block.input, tool.raw), tool.input);
   drafts.push({ do: "item.update", key: toolKey(state, id), content: [part] });
 }
 
@@ -81,7 +87,8 @@ function sameJson(text: string, value: unknown): boolean {
 
 /** One `tool_result` block of a `user` frame. `detail`: the frame's `tool_use_result`, when it belongs to this block. */
 export function toolResult(state: ClaudeState, block: JsonRecord, detail: unknown, scope: string, drafts: Draft[]): void {
-  const id = str(block.tool_use_id) ?? "";
+  const native = str(block.tool_use_id) ?? "";
+  const id = state.callName(scope, native);
   const tool: ToolState = state.tools.get(id) ?? { id, name: "", input: {}, raw: "", message: null, scope };
   const isError = block.is_error === true;
   const outcome: Outcome = { tool, content: block.content, isError, detail };
@@ -96,7 +103,7 @@ export function toolResult(state: ClaudeState, block: JsonRecord, detail: unknow
     do: "item.add",
     item: {
       key: resultKey(state, id),
-      native_item_id: id,
+      native_item_id: native,
       parent: tool.message ?? (scope === "" ? null : toolKey(state, scope)),
       kind: "tool_result",
       role: "tool",

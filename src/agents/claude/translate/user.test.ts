@@ -70,3 +70,17 @@ it("[U10] leaving plan mode is of the kind plan, as with every agent", () => {
   );
   expect(played.items[2]?.content[0]).toMatchObject({ tool_kind: "plan" });
 });
+
+it.each([false, true])(
+  "[U2] what comes in the guise of a person, and is of no person, is a system item (replayed: %s)",
+  (isReplay) => {
+    const played = play(
+      init(),
+      frame([text("A task has ended.")], { origin: { kind: "task-notification" }, ...(isReplay ? { isReplay } : {}) }),
+      frame([text("I wrote this.")], { origin: { kind: "human" }, uuid: "v", ...(isReplay ? { isReplay } : {}) }),
+      result(),
+    );
+    expect(played.rules).toEqual([]);
+    expect(played.items.map(({ role }) => role)).toEqual(["system", "user"]);
+  },
+);

@@ -17,7 +17,9 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
   const results = records(content).filter((block) => block.type === "tool_result");
   if (results.length > 0) {
     const detail = results.length === 1 ? frame.tool_use_result : undefined;
-    const told = results.filter((block) => !state.retractedCalls.has(str(block.tool_use_id) ?? ""));
+    const told = results.filter(
+      (block) => !state.retractedCalls.has(state.callName(scopeOf(frame), str(block.tool_use_id) ?? "")),
+    );
     for (const block of told) toolResult(state, block, detail, scopeOf(frame), drafts);
     besideResults(state, frame, records(content), drafts);
     return mapped(ADDRESS, "user:tool_result", drafts);
@@ -37,6 +39,10 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
     return mapped(ADDRESS, "user:interrupted", drafts);
   }
   const origin = rec(frame.origin);
+  if (isAgents(frame)) {
+    systemItem(state, text, uuid, scope, drafts, mediaParts(content));
+    return mapped(ADDRESS, "user:synthetic", drafts);
+  }
   if (origin.kind === "peer" || origin.kind === "observer") {
     const from = str(origin.name) ?? str(origin.from) ?? "unknown";
     drafts.push({ do: "event", type: "team.message", data: { from, to: LEAD, text: str(origin.body) ?? text } });
@@ -54,6 +60,12 @@ export function user(state: ClaudeState, frame: JsonRecord): Translation {
     },
   });
   return mapped(ADDRESS, scope === "" ? "user:text" : "user:subagent_prompt", drafts);
+}
+
+/** Words that come in the user's guise and of which the CLI says that no person, and no other agent, wrote them. */
+function isAgents({ origin }: JsonRecord): boolean {
+  const kind = str(rec(origin).kind);
+  return kind !== undefined && !["human", "channel", "unclassified", "peer", "observer"].includes(kind);
 }
 
 const INTERRUPTED = /^\[Request interrupted by user/;
@@ -78,7 +90,8 @@ function replayed(state: ClaudeState, frame: JsonRecord, text: string, drafts: D
   }
   const current = state.messages.get("");
   if (current) closeMessage(state, current, drafts);
-  if (!state.sentTexts.includes(text)) {
+  if (isAgents(frame)) systemItem(state, text, uuid, "", drafts, mediaParts(rec(frame.message).content));
+  else if (!state.sentTexts.includes(text)) {
     drafts.push({
       do: "item.add",
       item: {
