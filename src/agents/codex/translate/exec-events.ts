@@ -193,6 +193,7 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
     item: key,
     base: 0,
     id: str(given.id) ?? "",
+    callId: key,
     type: tool,
     turnId: "",
     parent: null,
@@ -213,19 +214,18 @@ function toolDrafts(tool: string, key: string, type: string, given: JsonRecord):
       native_item_id: native.id,
       kind: "tool_call",
       role: "assistant",
-      content: [{ ...toolCall(item, native), call_id: key }],
+      content: [toolCall(item, native)],
     },
   };
   if (type !== "item.completed") return [start];
   const { parts, failed } = toolOutcome(item, native);
   const status = failed ? "failed" : "completed";
-  const content = parts.map((part) => (part.type === "tool_result" ? { ...part, call_id: key } : part));
   return [
     start,
     { do: "item.complete", key, status },
     {
       do: "item.add",
-      item: { key: `${key}:result`, native_item_id: native.id, kind: "tool_result", role: "tool", content },
+      item: { key: `${key}:result`, native_item_id: native.id, kind: "tool_result", role: "tool", content: parts },
       status,
     },
   ];

@@ -30,11 +30,14 @@ export function openItem(thread: Thread, turnId: string, item: JsonRecord, fallb
     key = thread.keyOf(turnId, id);
   }
   const type = str(item.type) ?? fallbackType;
+  const twin = thread.openIds.has(id);
+  if (!twin) thread.openIds.set(id, key);
   const native: NativeItem = {
     key,
     item: key,
     base: 0,
     id,
+    callId: twin ? key : id,
     type,
     turnId,
     parent: parentOf(thread, turnId, type),
@@ -318,7 +321,7 @@ export function outputDelta(thread: Thread, params: JsonRecord, type: "commandEx
     native.resultStarted = true;
     drafts.push({
       do: "item.start",
-      item: { ...resultItem(native), content: [{ type: "tool_result", call_id: native.id, output: "" }] },
+      item: { ...resultItem(native), content: [{ type: "tool_result", call_id: native.callId, output: "" }] },
     });
   }
   drafts.push({ do: "item.delta", key: resultKey(native.key), part_type: "tool_output", delta, part_index: 0 });

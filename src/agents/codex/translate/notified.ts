@@ -141,7 +141,7 @@ export const reviewed: Handler = (params, thread) => {
         key,
         ...reviewedAction(str(type) ?? "action", input, (itemKey && thread.open.get(itemKey)) || undefined),
         input,
-        call_id: target ?? null,
+        call_id: (itemKey && thread.open.get(itemKey)?.callId) || (target ?? null),
         item: itemKey,
         ...(str(riskLevel) ? { reason: `risk ${str(riskLevel)}` } : {}),
         options: [],

@@ -35,7 +35,7 @@ const CANCEL = choice("cancel", "Decline and stop the turn", "reject_once", { de
 function commandAsk(thread: Thread, params: JsonRecord): Ask {
   const itemId = str(params.itemId) ?? "";
   const key = thread.keyOf(str(params.turnId) ?? "", itemId);
-  const shown = thread.open.get(key)?.shown;
+  const { shown, callId = itemId } = thread.open.get(key) ?? {};
   const command = str(params.command) ?? str(shown?.command) ?? "";
   const network = rec(params.networkApprovalContext);
   const host = str(network.host);
@@ -67,7 +67,7 @@ function commandAsk(thread: Thread, params: JsonRecord): Ask {
     },
     choices,
     item: key,
-    call_id: itemId,
+    call_id: callId,
     reason: str(params.reason),
   };
 }
@@ -88,7 +88,8 @@ function networkChoice(rule: JsonRecord): CodexChoice {
 function fileAsk(thread: Thread, params: JsonRecord): Ask {
   const itemId = str(params.itemId) ?? "";
   const key = thread.keyOf(str(params.turnId) ?? "", itemId);
-  const changes = records(thread.open.get(key)?.shown.changes);
+  const { shown, callId = itemId } = thread.open.get(key) ?? {};
+  const changes = records(shown?.changes);
   const paths = changePaths(changes);
   const root = str(params.grantRoot);
   return {
@@ -97,7 +98,7 @@ function fileAsk(thread: Thread, params: JsonRecord): Ask {
     input: { changes, ...(root ? { grant_root: root } : {}) },
     choices: [ACCEPT, ACCEPT_SESSION, DECLINE, CANCEL],
     item: key,
-    call_id: itemId,
+    call_id: callId,
     reason: str(params.reason) ?? (root ? `Write access to ${root}` : undefined),
     diff: changesDiff(changes),
     paths,
@@ -179,7 +180,7 @@ function mcpAsk(thread: Thread, params: JsonRecord): Ask {
     input: meta.tool_params ?? {},
     choices,
     item: call?.key ?? null,
-    call_id: call?.id ?? null,
+    call_id: call?.callId ?? null,
     reason: str(meta.tool_description),
   };
 }

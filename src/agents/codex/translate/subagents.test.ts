@@ -77,6 +77,43 @@ describe("sub-agents", () => {
     ).toMatchObject([{ text: "Sev" }, { text: "Seven." }]);
   });
 
+  it("[G6] a call of a child with the id of an open call of its parent is another call, with a result and a permission of its own", () => {
+    const ended = (id: string, output: string) => command(id, { status: "completed", aggregatedOutput: output, exitCode: 0 });
+    const asked = { threadId: "kid", turnId: "kt", itemId: "c", command: "make" };
+    const talk = converse()
+      .started()
+      .turn()
+      .whole(started)
+      .item("started", command("c"))
+      .notify("turn/started", { threadId: "kid", turn: { id: "kt", rootTurnId: "tu" } })
+      .item("started", command("c"), "kt", "kid")
+      .out({ id: 0, method: "item/commandExecution/requestApproval", params: asked })
+      .in({ id: 0, result: { decision: "accept" } })
+      .item("completed", ended("c", "of the child"), "kt", "kid")
+      .item("completed", ended("c", "of the parent"))
+      .done("completed", {}, "kt", "kid")
+      .done();
+    const own = talk.items().filter(({ native_item_id }) => native_item_id === "c");
+    const told = own.flatMap(({ kind, parent_id, content: [part] }) =>
+      part?.type === "tool_call" || part?.type === "tool_result" ? [{ kind, parent_id, call: part.call_id, part }] : [],
+    );
+    const outputs = told
+      .filter(({ kind }) => kind === "tool_call")
+      .map(({ call, parent_id }) => {
+        const answer = told.find((each) => each.kind === "tool_result" && each.call === call);
+        return [answer?.part.type === "tool_result" && answer.part.output, answer?.parent_id === parent_id];
+      });
+    expect(outputs).toEqual([
+      ["of the parent", true],
+      ["of the child", true],
+    ]);
+    const [permission] = talk.of("permission.resolved");
+    expect(permission).toMatchObject({
+      status: "approved",
+      metadata: { call_id: told.filter(({ kind }) => kind === "tool_call")[1]?.call },
+    });
+  });
+
   it("[U10] what became of a child is a status of nobody under the call that made it", () => {
     const gone = { type: "subAgentActivity", id: "g", kind: "interrupted", agentThreadId: "kid", agentPath: "/root/kid" };
     const talk = converse().started().turn().whole(started).whole(gone).whole(message("m", "Gone.")).done();

@@ -12,6 +12,8 @@ export type NativeItem = {
   /** Place of its first part in that message. */
   base: number;
   id: string;
+  /** What its call is called: its id, unless that is the id of another open call of the session. */
+  callId: string;
   type: string;
   turnId: string;
   parent: ItemKey | null;
@@ -67,6 +69,8 @@ export class Thread {
   readonly config = new Map<string, string>();
   readonly mcpServers = new Map<string, { name: string; status: string; error?: string }>();
   readonly open = new Map<ItemKey, NativeItem>();
+  /** Ids of open items, of this thread and of those it works with: sub-agents share it with their parent. */
+  openIds = new Map<string, ItemKey>();
   turn: OpenTurn | null = null;
   /** The assistant message tool calls of this model response belong to. */
   message: ItemKey | null = null;
@@ -142,6 +146,7 @@ export class Thread {
 
   close(item: NativeItem): void {
     this.open.delete(item.key);
+    if (this.openIds.get(item.id) === item.key) this.openIds.delete(item.id);
     this.#closed.add(item.key);
     trim(this.#closed, REMEMBERED_KEYS);
   }

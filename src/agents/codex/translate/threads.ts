@@ -69,6 +69,7 @@ export class Threads {
       return;
     }
     child.child = { parentThread: parent.id, spawnKey, guessed };
+    child.openIds = parent.openIds;
     if (this.#orphans.delete(childId)) this.#binds.push(childId);
   }
 

@@ -26,7 +26,7 @@ function result(native: NativeItem, output: string, failed: boolean, more: JsonR
     parts: [
       {
         type: "tool_result",
-        call_id: native.id,
+        call_id: native.callId,
         output,
         ...(failed ? { is_error: true } : {}),
         ...(exit === undefined ? {} : { exit_code: Math.trunc(exit) }),
@@ -225,7 +225,7 @@ export const isTool = (type: string): boolean => Object.hasOwn(TOOLS, type);
 export function toolCall(item: JsonRecord, native: NativeItem): ToolCall {
   const tool = own(TOOLS, native.type);
   const call = tool?.call(item) ?? { name: native.type, arguments: "{}", tool_kind: toolKind(native.type) };
-  return { type: "tool_call", call_id: native.id, ...call };
+  return { type: "tool_call", call_id: native.callId, ...call };
 }
 
 export const toolOutcome = (item: JsonRecord, native: NativeItem): Outcome =>

@@ -100,6 +100,8 @@ export type Session = {
   /** Made from another session: its first messages are copies of that one's. */
   fork: boolean;
   messages: Map<string, Message>;
+  /** Of a root: the last call with each id, its own or a sub-agent's. */
+  calls: Map<string, ToolPart>;
   turn: Turn | null;
   turns: number;
   /** Errors reported since the last turn began, by name and text. */
@@ -182,7 +184,7 @@ export class World {
   findCall(session: Session, callId: string | undefined): ToolPart | null {
     if (callId === undefined) return null;
     for (const message of [...session.messages.values()].reverse())
-      for (const part of message.parts.values()) if (part.kind === "tool" && part.call_id === callId) return part;
+      for (const part of message.parts.values()) if (part.kind === "tool" && part.native === callId) return part;
     return null;
   }
 }
@@ -205,6 +207,7 @@ const newSession = (id: string): Session => ({
   knownUntil: 0,
   fork: false,
   messages: new Map(),
+  calls: new Map(),
   turn: null,
   turns: 0,
   told: new Set(),

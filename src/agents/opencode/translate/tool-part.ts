@@ -4,6 +4,9 @@ import type { DraftPart, ItemKey } from "../../../schema/draft.ts";
 export type ToolPart = {
   kind: "tool";
   id: string;
+  /** The agent's id of the call. */
+  native: string;
+  /** What the call is called: that, unless it is the id of another open call of the session. */
   call_id: string;
   /** The name the model asked for: an unknown tool is renamed to `invalid` on the way. */
   name: string;
@@ -31,6 +34,7 @@ export type ToolPart = {
 export const newToolPart = (id: string, name: string, call: Pick<ToolPart, "call_id" | "name">): ToolPart => ({
   kind: "tool",
   id,
+  native: call.call_id,
   ...call,
   callKey: `call:${name}`,
   resultKey: `result:${name}`,

@@ -339,3 +339,52 @@ describe("removal", () => {
     expect(told.faults).toEqual([]);
   });
 });
+
+it("[G6] a call of a sub-agent with the id of an open call of its parent is another call, with a result of its own", () => {
+  const bash = (wire: Wire, session: string, message: string, id: string, state: object): Wire =>
+    wire.part(message, id, { type: "tool", tool: "bash", callID: "call_0", state }, session);
+  const wire = new Wire().begun();
+  const metadata = { sessionId: "ses_kid" };
+  const begun = { status: "running", input: { command: "x" }, time: { start: 1 } };
+  const over = (output: string) => ({
+    ...begun,
+    status: "completed",
+    output,
+    title: "x",
+    metadata: { exit: 0 },
+    time: { start: 1, end: 2 },
+  });
+  wire.tool("msg_a", "t", "task", { status: "running", input: {}, metadata, time: { start: 1 } });
+  bash(wire, SESSION, "msg_a", "one", begun);
+  wire.assistant("msg_k", {}, "ses_kid");
+  bash(wire, "ses_kid", "msg_k", "two", begun);
+  wire.event("permission.asked", {
+    id: "per_1",
+    sessionID: "ses_kid",
+    permission: "bash",
+    patterns: ["x"],
+    metadata: { command: "x" },
+    always: [],
+    tool: { messageID: "msg_k", callID: "call_0" },
+  });
+  wire.event("permission.replied", { sessionID: "ses_kid", requestID: "per_1", reply: "once" });
+  bash(wire, "ses_kid", "msg_k", "two", over("of the child"));
+  bash(wire, SESSION, "msg_a", "one", over("of the parent"));
+  const told = wire.done("msg_k", "stop", {}, "ses_kid").done("msg_a").idle().replay();
+  expect(told.faults).toEqual([]);
+  const items = told.of("item.completed").map(({ item }) => item);
+  const outputs = ["one", "two"].map((id) => {
+    const [call, result] = ["tool_call", "tool_result"].map((kind) =>
+      items.find((item) => item.kind === kind && item.native_item_id === id),
+    );
+    const [asked] = call?.content ?? [];
+    const [answer] = result?.content ?? [];
+    if (asked?.type !== "tool_call" || answer?.type !== "tool_result") throw new Error("no call or no result");
+    return [answer.output, asked.call_id === answer.call_id, call?.parent_id === result?.parent_id, asked.call_id];
+  });
+  expect(outputs).toEqual([
+    ["of the parent", true, true, "call_0"],
+    ["of the child", true, true, "two"],
+  ]);
+  expect(told.of("permission.requested")).toMatchObject([{ metadata: { call_id: "two" } }]);
+});

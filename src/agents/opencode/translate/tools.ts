@@ -12,7 +12,7 @@ export function toolPart(world: World, session: Session, message: Message, nativ
   if (!isToolStatus(status)) return [];
   const id = str(native.id) ?? "";
   const known = message.parts.get(id);
-  const part = known?.kind === "tool" ? known : addToolPart(message, native, id);
+  const part = known?.kind === "tool" ? known : addToolPart(world, session, message, native, id);
   const fresh = known === undefined;
   if (!fresh && !part.open) return [];
   const drafts = linkChild(world, session, part, state);
@@ -60,10 +60,14 @@ type Status = "pending" | "running" | "completed" | "error";
 export const isToolStatus = (status: unknown): status is Status =>
   status === "pending" || status === "running" || status === "completed" || status === "error";
 
-function addToolPart(message: Message, native: JsonRecord, id: string): ToolPart {
+function addToolPart(world: World, session: Session, message: Message, native: JsonRecord, id: string): ToolPart {
   const suffix = message.generation === 0 ? "" : `#${message.generation}`;
   const call = { call_id: str(native.callID) ?? id, name: str(native.tool) ?? "unknown" };
   const part = newToolPart(id, `${id}${suffix}`, call);
+  // Some providers count the calls of each conversation from 1, and sub-agents work at the same time.
+  const { calls } = world.root(session);
+  if (calls.get(part.native)?.open) part.call_id = part.id;
+  else calls.set(part.native, part);
   message.parts.set(id, part);
   return part;
 }
@@ -159,8 +163,8 @@ const errorText = (error: unknown): string | undefined => str(error) ?? (error =
 function extras(world: World, part: ToolPart, state: JsonRecord, wrong: boolean): DraftPart[] {
   const attachments = records(state.attachments).map(filePart);
   if (wrong) return attachments;
-  const asked = world.diffs.get(part.call_id);
-  world.diffs.delete(part.call_id);
+  const asked = world.diffs.get(part.native);
+  world.diffs.delete(part.native);
   return [...fileRefs(part.name, part.input, rec(state.metadata), asked), ...attachments];
 }
 
