@@ -4,6 +4,7 @@
  */
 import type { ListOptions, Log, StreamKind, StreamPage, StreamWriter } from "../log/contract.ts";
 import { LogError } from "../log/log-error.ts";
+import { toLogError } from "../log/postgres/errors.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { FleetNode } from "./fleet-node.ts";
 
@@ -20,7 +21,10 @@ export function fleetLog(log: Log, { node, placeOf }: FleetLogOptions): Log {
   };
   const create = async (kind: StreamKind, id: string, state: string): Promise<StreamWriter> => {
     if (kind !== "session") return log.create(kind, id, state);
-    if ((await node.own(homeOf(id, state))) === undefined)
+    const owned = await node.own(homeOf(id, state)).catch((error: unknown) => {
+      throw toLogError(error, "Making a session known to the fleet");
+    });
+    if (owned === undefined)
       throw new LogError("stream_exists", `There is already a ${kind} ${id}, or this node takes none now.`, { kind, id });
     try {
       return await log.create(kind, id, state);

@@ -1,10 +1,13 @@
 /** What a node of the build before asks the tables of this one, while its sessions wait to be moved: its statements as they were. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MemoryLog } from "../log/memory/log.ts";
 import { OBJECT_TABLES } from "../log/postgres/artifact-mover.ts";
 import { Postgres } from "../log/postgres/connection.ts";
 import { migrate } from "../log/postgres/migrations.ts";
 import { logTables } from "../log/postgres/schema.ts";
 import { startPostgres, type TestPostgres, withoutPostgres } from "../log/postgres/test-postgres.ts";
+import { toProblemError } from "../server/problems.ts";
+import { fleetLog } from "./fleet-log.ts";
 import { FLEET_TABLES } from "./fleet-tables.ts";
 import { PostgresRegistry } from "./postgres-registry.ts";
 import type { NodeProfile, NodeRef } from "./registry.ts";
@@ -59,5 +62,24 @@ describe.skipIf(withoutPostgres())("a node of the build before, with the tables 
     await registry.release(here, { session_id: "s", epoch: 2 }, { to: "before" });
     expect(await claimed()).toMatchObject([{ session_id: "s", epoch: 3 }]);
     expect(await found()).toMatchObject({ node_id: "before", owned: 1, epoch: 3 });
+  });
+
+  it("is told what to do when it asks for what is not there any more", async () => {
+    const refused = async (statement: string): Promise<unknown> => {
+      const own = () => database.query(statement).then(() => 1);
+      const node = { own, forget: async () => undefined, epochOf: () => undefined, refused: () => undefined };
+      return fleetLog(new MemoryLog({}), { node, placeOf: () => null })
+        .create("session", "s", "{}")
+        .then(() => null, toProblemError);
+    };
+    const ON_CONFLICT = `INSERT INTO dragoman.owners (session_id, tenant, agent, home, epoch) VALUES ('x', '', 'mock', 'before', 1)
+      ON CONFLICT (session_id) DO NOTHING`;
+    for (const statement of [
+      ON_CONFLICT,
+      "SELECT dragoman.commit_0()",
+      "SELECT none FROM dragoman.owners",
+      "SELECT FROM dragoman.none",
+    ])
+      expect(await refused(statement)).toMatchObject({ code: "not_ready", message: expect.stringContaining("update this one") });
   });
 });

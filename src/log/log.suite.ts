@@ -230,7 +230,7 @@ function streamsContract(open: () => Promise<OpenedLog>): void {
     const rest = await again.list("session", { where: { agent: "odd" }, before: page.next ?? "", order: "updated" });
     expect([...page.streams, ...rest.streams].map(({ id }) => id)).toEqual(["s11", "s9", "s7", "s5", "s3", "s1"]);
     (await again.writer("session", "s2"))?.setState('{"agent":"odd"}');
-    await again.documents.committed();
+    await again.committed();
     expect(await ids({ where: { agent: "odd" } })).toContain("s2");
     expect((await ids({})).length).toBe(13);
   });

@@ -45,6 +45,7 @@ const logCodes: Partial<Record<LogError["code"], ProblemCode>> = {
   data_dir_unreadable: "not_ready",
   fenced: "not_ready",
   log_closed: "not_ready",
+  database_newer: "not_ready",
   corrupt_chunk: "data_damaged",
   corrupt_artifact: "data_damaged",
   database_corrupt: "data_damaged",
@@ -59,6 +60,7 @@ const logCodes: Partial<Record<LogError["code"], ProblemCode>> = {
 /** What the log says itself is clearer than the code's own sentence. */
 const toldByLog: ReadonlySet<LogError["code"]> = new Set([
   "fenced",
+  "database_newer",
   "data_dir_unreadable",
   "corrupt_chunk",
   "corrupt_artifact",

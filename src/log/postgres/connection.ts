@@ -35,6 +35,9 @@ export const CREATION_FENCED = "DR004";
 export const NOT_NEXT = "DR005";
 const FENCED = new Set([STREAM_FENCED, LOG_FENCED, CREATION_FENCED, NOT_NEXT]);
 
+/** A table, column, function or key that a statement names is not there: every statement was right for the tables that this program made. */
+export const OTHER_TABLES: ReadonlySet<string> = new Set(["42P01", "42703", "42883", "42P10"]);
+
 /**
  * - `lost`: the connection broke, could not be made, or the database is starting or stopping. Whether the statement was done is not known.
  * - `fenced`: somebody else has taken over what the statement writes.
@@ -200,7 +203,8 @@ export function asPostgresError(error: unknown, place: string): PostgresError {
   const lost =
     SYSTEM_CODES.has(code) || LOST_STATES.has(code) || code.startsWith("08") || (code === "" && LOST_WORDS.test(message));
   if (lost) return new PostgresError("lost", code, `The database ${place} cannot be reached (${message}).`, error);
-  return new PostgresError("refused", code, `The database ${place} refused (${message}).`, error);
+  const advice = OTHER_TABLES.has(code) ? " A newer dragoman has changed the tables: update this one and start it again." : "";
+  return new PostgresError("refused", code, `The database ${place} refused (${message}).${advice}`, error);
 }
 
 function placeOf(url: string): string {

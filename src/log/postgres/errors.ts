@@ -1,7 +1,7 @@
 /** Errors of the database as errors of the log. */
 import type { StreamKind } from "../contract.ts";
 import { LogError } from "../log-error.ts";
-import { LOG_FENCED, PostgresError } from "./connection.ts";
+import { LOG_FENCED, OTHER_TABLES, PostgresError } from "./connection.ts";
 
 const DISK_FULL = "53100";
 export const UNIQUE_VIOLATION = "23505";
@@ -17,6 +17,7 @@ export function toLogError(error: unknown, doing: string): LogError {
       "Another dragoman has taken over this log in Postgres. This one writes nothing any more: stop it, and use the other.";
     return new LogError("fenced", message, {}, error);
   }
+  if (OTHER_TABLES.has(error.code)) return new LogError("database_newer", `${doing}: ${error.message}`, {}, error);
   if (error.reason === "fenced") return new LogError("fenced", `${doing}: ${error.message}.`, {}, error);
   if (error.code === DISK_FULL)
     return new LogError(
