@@ -3,6 +3,7 @@
  * so that a sentence typed in the wrong moment can neither answer a request nor leave the session.
  */
 import { useEffect, useRef } from "react";
+import { awaitRequest } from "./requests/awaited-request.ts";
 import { daemon } from "./state/daemon.ts";
 import { prefer, preferences } from "./state/preferences.ts";
 import { go, route } from "./state/route.ts";
@@ -131,14 +132,13 @@ function step(by: 1 | -1): boolean {
   return true;
 }
 
-/** The focus goes to the request, not to one of its buttons: Enter and space must not answer what was not read. */
 function nextWaiting(): boolean {
   const waiting = [...new Set(sessions.requests().map((each) => each.session_id))];
   const here = route.get();
   const at = here.page === "session" ? waiting.indexOf(here.id) : -1;
   const id = waiting[(at + 1) % waiting.length];
   if (id === undefined) return false;
-  go({ page: "session", id });
-  requestAnimationFrame(() => focus(".dock .request"));
+  if (here.page !== "session" || here.id !== id) go({ page: "session", id });
+  awaitRequest(id);
   return true;
 }

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { at, choose, say, showOnly, type World } from "./world.ts";
+import { at, choose, openDrawer, say, showOnly, type World } from "./world.ts";
 
 export function composerCases(world: World): void {
   it("completes the directory of a new session from what is typed", async () => {
@@ -59,6 +59,32 @@ export function composerCases(world: World): void {
     await session.interrupt();
     await page.getByRole("article", { name: "Agent" }).getByText("sooner").waitFor();
     await both("");
+  });
+
+  it("keeps the lines of a queued message that is edited, and the keyboard at it", async () => {
+    const session = await world.session("Queued lines");
+    await session.send("hang");
+    for (const text of ["say first", "say second\nin two lines"]) await session.send(text);
+    const page = await world.window(at(session));
+    const queued = page.getByRole("list", { name: "Queued messages" }).locator("span.grow");
+    await queued.nth(1).waitFor();
+    const focused = (name: string) => page.locator(`:focus[aria-label^="${name}"]`).waitFor();
+    await page.getByRole("button", { name: /^Edit: say second/ }).click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("or three");
+    await page.keyboard.press("Enter");
+    await expect.poll(async () => (await queued.allTextContents())[1]).toBe("say second\nin two lines\nor three");
+    await focused("Edit: say second");
+    await page.getByRole("button", { name: /^Move up: say second/ }).click();
+    await expect.poll(async () => (await queued.allTextContents())[1]).toBe("say first");
+    await focused("Edit: say second");
+    await page.getByRole("button", { name: "Remove: say first" }).click();
+    await focused("Message");
+    await page.getByRole("button", { name: /^Remove: say second/ }).click();
+    await page.getByRole("list", { name: "Queued messages" }).waitFor({ state: "detached" });
+    await focused("Message");
+    await session.interrupt();
   });
 
   it("takes files that are dropped or pasted", async () => {
@@ -169,6 +195,21 @@ export function composerCases(world: World): void {
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { name: "Every agent, one place" }).waitFor();
     expect((await world.api.sessions({ search: "A better name" })).sessions.map((row) => row.session_id)).toContain(session.id);
+  });
+
+  it("says that a link was copied, and keeps the drawer's view from session to session", async () => {
+    const [one, two] = [await world.session("Drawer one"), await world.session("Drawer two")];
+    const page = await world.window(at(one));
+    await page.getByRole("button", { name: "Session actions" }).click();
+    await page.getByRole("menuitem", { name: "Copy link" }).click();
+    await page.getByRole("status").getByText("Link copied").waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(new RegExp(`#/sessions/${one.id}$`));
+    await openDrawer(page);
+    await page.getByRole("tab", { name: "State" }).click();
+    await world.window(at(two));
+    await page.getByRole("heading", { name: "Drawer two" }).waitFor();
+    await page.locator('[role=tab][aria-selected="true"]', { hasText: "State" }).waitFor();
+    await page.getByRole("button", { name: "Close the drawer" }).click();
   });
 
   it("searches and filters the list, and marks unread sessions", async () => {

@@ -149,6 +149,50 @@ export function requestCases(world: World): void {
     await page.getByRole("button", { name: /the debugging drawer/ }).click();
   });
 
+  it("brings the keyboard to the request that waits, keeps it there, and takes it back to the message", async () => {
+    const session = await world.session("Waits for keys");
+    await session.send("ask touch keys");
+    const page = await world.window("/agents");
+    await page.getByRole("button", { name: /^Answer Waits for keys/ }).waitFor();
+    const request = page.locator(".dock .request:focus");
+    // Sessions of other tests may wait, too.
+    do {
+      await page.keyboard.press("Alt+w");
+      await request.waitFor();
+    } while (!page.url().endsWith(session.id));
+    await page.locator(".tool", { hasText: "touch keys" }).waitFor();
+    const tab = async (to: string): Promise<void> => {
+      await page.keyboard.press("Tab");
+      await page.locator(`.dock ${to}:focus`).waitFor();
+    };
+    await request.getByText("touch keys").waitFor();
+    await tab(".command");
+    await tab('[data-answer="allow_once"]');
+    await tab('[data-answer="allow_always"]');
+    await page.keyboard.press("Enter");
+    await page.locator('[data-confirm="no"]:focus').waitFor();
+    await page.keyboard.press("Escape");
+    await request.waitFor();
+    await tab(".command");
+    await tab('[data-answer="allow_once"]');
+    await page.keyboard.press("Enter");
+    await page.locator(".dock").waitFor({ state: "detached" });
+    await page.locator("#composer:focus").waitFor();
+    expect((await session.get()).pending.permissions).toBe(0);
+  });
+
+  it("does not say that a command ran which was not allowed", async () => {
+    const session = await world.session("Not run");
+    const page = await world.window(at(session));
+    await say(page, "ask touch never");
+    await page.locator(".dock .request").waitFor();
+    await page.keyboard.press("Control+.");
+    await page.locator(".turn-end", { hasText: "Interrupted" }).waitFor();
+    await page.locator(".tool", { hasText: "touch never" }).getByText("Did not run").waitFor();
+    const line = page.locator(".session-row", { hasText: "Not run" }).locator(".session-line");
+    await expect.poll(() => line.textContent()).toBe("Failed: touch never");
+  });
+
   it("denies with a message", async () => {
     const session = await world.session("Denied");
     const page = await world.window(at(session));

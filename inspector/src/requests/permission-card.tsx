@@ -49,6 +49,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
   const [since] = useState(() => performance.now());
   const title = useId();
   const editor = useRef<HTMLTextAreaElement>(null);
+  const card = useRef<HTMLElement>(null);
   const options = metadata.options.length > 0 ? metadata.options : plain;
   const trust = trustRequest(data);
   const command = commandOf(JSON.stringify(metadata.input) ?? "");
@@ -77,8 +78,12 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
     if (option.kind.endsWith("_always")) setForEver(option);
     else void answer(option);
   };
+  const back = (): void => {
+    setForEver(null);
+    card.current?.focus();
+  };
   return (
-    <section className="request permission" aria-labelledby={title} data-request={data.permission_id} tabIndex={-1}>
+    <section ref={card} className="request permission" aria-labelledby={title} data-request={data.permission_id} tabIndex={-1}>
       <header>
         <Icon name="shield" />
         <h2 id={title}>{command !== null && !trust ? "Run this command?" : <Visible text={data.action} />}</h2>
@@ -111,7 +116,7 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
         />
       )}
       {fault && <Notice kind="error">{fault}</Notice>}
-      {approve && forEver && <Confirm option={forEver} onYes={() => void answer(forEver)} onNo={() => setForEver(null)} />}
+      {approve && forEver && <Confirm option={forEver} onYes={() => void answer(forEver)} onNo={back} />}
       {approve && !forEver && (
         <div className="request-actions answers-offered">
           {options.map((option, index) => {
@@ -160,7 +165,16 @@ export function PermissionCard({ session, data, first, editable }: CardProps) {
 function Confirm({ option, onYes, onNo }: { option: PermissionOption; onYes(): void; onNo(): void }) {
   const allows = option.kind.startsWith("allow");
   return (
-    <div className="request-actions" role="alertdialog" aria-label="Are you sure?">
+    <div
+      className="request-actions"
+      role="alertdialog"
+      aria-label="Are you sure?"
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        onNo();
+      }}
+    >
       <p className="grow">
         <strong>
           <Visible text={option.label} />
