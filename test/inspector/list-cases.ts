@@ -3,6 +3,27 @@ import { expect, it } from "vitest";
 import { at, showOnly, type World } from "./world.ts";
 
 export function listCases(world: World): void {
+  it("says of each session what it asks or said last, not what was taken back", async () => {
+    const lines = { question: "Which colour?", refuse: "I cannot help with that.", remove: "You: remove" };
+    const page = await world.window("/");
+    const sessions = await Promise.all(Object.keys(lines).map((act) => world.session(`Last line of ${act}`)));
+    for (const [at, act] of Object.keys(lines).entries()) await sessions[at]?.send(act);
+    const shown = (window: typeof page) =>
+      Promise.all(
+        Object.keys(lines).map((act) =>
+          window
+            .locator(".session-row", { hasText: `Last line of ${act}` })
+            .locator(".session-line")
+            .textContent(),
+        ),
+      );
+    await expect.poll(() => shown(page)).toEqual(Object.values(lines));
+    // As it came, and as it is read later.
+    const other = await world.otherWindow("/");
+    await expect.poll(() => shown(other)).toEqual(Object.values(lines));
+    await sessions[0]?.interrupt();
+  });
+
   it("pins, tags and archives a session, and takes it back", async () => {
     const session = await world.session("Filed session");
     const page = await world.window(at(session));
@@ -150,6 +171,30 @@ export function listCases(world: World): void {
     await page.getByRole("heading", { name: "Agents" }).waitFor();
     await page.keyboard.press("Control+k");
     await box.waitFor();
+    await page.keyboard.press("Escape");
+    await box.waitFor({ state: "detached" });
+  });
+
+  it("offers what can be done with the open session, and a command before what was said", async () => {
+    const session = await world.session("Palette commands");
+    await session.prompt("say settings settings");
+    const page = await world.window(at(session));
+    await page.getByRole("heading", { name: "Palette commands" }).waitFor();
+    const box = page.getByRole("combobox", { name: /Search sessions/ });
+    await page.keyboard.press("Control+k");
+    await box.fill("archive");
+    await page.getByRole("option", { name: "Archive", selected: true }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").getByText("Archived").waitFor();
+    await page.locator(".session-facts").getByText("archived").waitFor();
+    expect((await session.get()).archived).toBe(true);
+    await page.keyboard.press("Control+k");
+    await box.fill("settings");
+    await page
+      .getByRole("option", { name: /settings settings/ })
+      .first()
+      .waitFor();
+    await page.getByRole("option", { name: "Settings", selected: true }).waitFor();
     await page.keyboard.press("Escape");
     await box.waitFor({ state: "detached" });
   });

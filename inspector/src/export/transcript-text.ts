@@ -23,7 +23,7 @@ export async function markdownOf(row: Session): Promise<string> {
 
 export function itemText(item: Item, directory: string): string {
   const body = item.content
-    .map((part) => partText(part, directory))
+    .map((part) => partText(part, item.status, directory))
     .filter((text) => text !== "")
     .join("\n\n");
   if (body === "" || item.kind !== "message") return body;
@@ -31,7 +31,7 @@ export function itemText(item: Item, directory: string): string {
   return `## ${speaker === "user" ? "You" : speaker === "task" ? "Task of a sub-agent" : "Agent"}\n\n${body}`;
 }
 
-function partText(part: ContentPart, directory: string): string {
+function partText(part: ContentPart, status: Item["status"], directory: string): string {
   switch (part.type) {
     case "text":
     case "refusal":
@@ -39,7 +39,7 @@ function partText(part: ContentPart, directory: string): string {
     case "reasoning":
       return part.visibility === "private" || part.text === "" ? "" : part.text.replace(/^/gm, "> ");
     case "tool_call": {
-      const { verb, subject } = describe(part, "done", directory);
+      const { verb, subject } = describe(part, status === "failed" ? "failed" : "done", directory);
       return `**${verb}** ${subject === "" ? "" : `\`${subject.replaceAll("`", "ˋ").replaceAll("\n", " ")}\``}`.trim();
     }
     case "tool_result":

@@ -17,19 +17,21 @@ export function lineOf(item: Item): LastLine | null {
   for (const part of item.content.toReversed()) {
     if (part.type === "text" && part.text.trim() !== "")
       return { text: lastLineOf(part.text), by: speakerOf(item) === "user" ? "user" : "agent" };
-    if (part.type === "tool_call") return callLine(part, item.status === "in_progress");
+    if (part.type === "refusal") return { text: lastLineOf(part.text), by: "agent" };
+    if (part.type === "tool_call") return callLine(part, item.status);
   }
   return null;
 }
 
 /** The words of its card; of a question what it asks. */
-function callLine(part: ToolCall, running: boolean): LastLine {
+function callLine(part: ToolCall, status: Item["status"]): LastLine {
   const [question] = part.tool_kind === "question" ? questionsIn(fieldsOf(part.arguments)) : [];
   const at = (stage: Stage): string => {
     const { verb, subject } = describe(part, stage, "");
     return (question?.prompt ?? `${verb} ${subject}`.trim()).slice(0, LONGEST);
   };
-  return running ? { text: at("running"), asked: at("asked"), by: "tool" } : { text: at("done"), by: "tool" };
+  if (status === "in_progress") return { text: at("running"), asked: at("asked"), by: "tool" };
+  return { text: at(status === "failed" ? "failed" : "done"), by: "tool" };
 }
 
 /** Of a long paragraph only the end, from the beginning of a sentence or at least of a word: half a word reads as a mistake. */

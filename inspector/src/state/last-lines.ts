@@ -12,7 +12,8 @@ const PAGE = 6;
 
 class LastLines {
   readonly changed = new Signal();
-  readonly #lines = new Map<string, LastLine>();
+  /** With the item each is about. */
+  readonly #lines = new Map<string, LastLine & { item: string }>();
   readonly #asked = new Set<string>();
   /** The text that grows in each session, and the event it is known up to. */
   readonly #growing = new Map<string, { item: string; text: string; sequence: number }>();
@@ -26,8 +27,12 @@ class LastLines {
     } else if (event.type === "item.started" || event.type === "item.completed") {
       const { item } = event.data;
       const line = lineOf(item);
-      if (line) this.#put(id, line);
+      if (line) this.#put(id, { ...line, item: item.item_id });
       if (item.kind === "message") this.#growing.set(id, { item: item.item_id, text: textOf(item), sequence: event.sequence });
+    } else if (event.type === "item.removed" && this.#lines.get(id)?.item === event.data.item_id) {
+      // What was taken back was not the last thing said.
+      this.#lines.delete(id);
+      this.#read(id);
     }
   }
 
@@ -38,7 +43,7 @@ class LastLines {
     if (sequence <= known.sequence) return;
     const text = `${known.text}${delta}`.slice(-KEPT);
     this.#growing.set(id, { item, text, sequence });
-    if (text.trim() !== "") this.#put(id, { text: lastLineOf(text), by: "agent" });
+    if (text.trim() !== "") this.#put(id, { text: lastLineOf(text), by: "agent", item });
   }
 
   /** Reads the last line of a session nothing was heard of yet. */
@@ -53,7 +58,12 @@ class LastLines {
       .session(id)
       .items({ order: "desc", limit: PAGE })
       .then(({ items, last_sequence }) => {
-        const line = items.map(lineOf).find((each) => each !== null);
+        const line = items
+          .flatMap((item) => {
+            const found = lineOf(item);
+            return found ? [{ ...found, item: item.item_id }] : [];
+          })
+          .at(0);
         const open = items.find(({ kind, status }) => kind === "message" && status === "in_progress");
         if (open) this.#growing.set(id, { item: open.item_id, text: textOf(open), sequence: last_sequence });
         if (line && (open || !this.#lines.has(id))) this.#put(id, line);
@@ -62,10 +72,10 @@ class LastLines {
       .finally(() => this.#asked.delete(id));
   }
 
-  #put(id: string, line: LastLine): void {
+  #put(id: string, line: LastLine & { item: string }): void {
     const before = this.#lines.get(id);
-    if (before?.text === line.text && before.by === line.by) return;
     this.#lines.set(id, line);
+    if (before?.text === line.text && before.by === line.by && before.asked === line.asked) return;
     this.changed.schedule();
   }
 }

@@ -48,7 +48,10 @@ export function ToolRow({ row }: ToolRowProps) {
   const outcome = results.flatMap((item) => item.content).find((each) => each.type === "tool_result");
   const failed = call.status === "failed" || results.some((item) => item.status === "failed");
   const waits = permission?.status === "requested";
-  const { icon, verb, subject, mono } = describe(part, waits ? "asked" : running ? "running" : "done", view.directory);
+  // What was denied was not done, although the call has ended like one that failed.
+  const denied = permission?.status === "denied" && failed;
+  const stage = waits ? "asked" : running ? "running" : denied ? "denied" : "done";
+  const { icon, verb, subject, mono } = describe(part, stage, view.directory);
   return (
     <div className={`tool ${call.status} ${failed ? "bad" : ""}`} data-kind={kind} data-tool={part.name}>
       <div className="tool-head">

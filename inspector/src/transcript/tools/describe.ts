@@ -6,8 +6,8 @@ import { commandOf, fieldsOf, plainCommand, questionsIn, type ToolCall, textIn, 
 
 /** `ask` follows "Wants to", while a person is asked whether it may. */
 type Words = { icon: IconName; ask: string; now: string; done: string };
-/** Where a call stands. */
-export type Stage = "asked" | "running" | "done";
+/** Where a call stands. `denied`: it was never made; `failed`: nobody knows here whether it was made. */
+export type Stage = "asked" | "running" | "done" | "denied" | "failed";
 
 const WORDS: Record<Exclude<ToolKind, "other">, Words> = {
   shell: { icon: "terminal", ask: "run", now: "Running", done: "Ran" },
@@ -39,10 +39,25 @@ export function describe(part: ToolCall, stage: Stage, directory: string): Descr
       : WORDS[kind];
   return {
     icon: words.icon,
-    verb: stage === "asked" ? `Wants to ${words.ask}` : stage === "running" ? words.now : words.done,
+    verb: verbOf(words, stage),
     subject: subjectOf(part, kind, directory),
     mono: MONO.has(kind),
   };
+}
+
+function verbOf({ ask, now, done }: Words, stage: Stage): string {
+  switch (stage) {
+    case "asked":
+      return `Wants to ${ask}`;
+    case "running":
+      return now;
+    case "done":
+      return done;
+    case "denied":
+      return `Did not ${ask}`;
+    case "failed":
+      return "Failed:";
+  }
 }
 
 /** For the sign that something runs. */
