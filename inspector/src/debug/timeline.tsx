@@ -8,6 +8,7 @@ import { useSignal } from "../state/store.ts";
 import type { TranscriptView } from "../transcript/context.ts";
 import { Choice } from "../ui/choice.tsx";
 import { Button } from "../ui/controls.tsx";
+import { exactTime } from "../ui/format.ts";
 import { scrollable } from "../ui/scrollable.ts";
 import { EventDetail } from "./event-detail.tsx";
 import { allEventTypes, eventFamilies } from "./event-families.ts";
@@ -243,7 +244,9 @@ const EventLine = memo(function EventLine({ event, top, index, chosen, left, onC
       onClick={() => onChoose(event.sequence)}
     >
       <span className="event-sequence">{event.sequence}</span>
-      <span className="event-time">{event.time.slice(11, 23)}</span>
+      <span className="event-time" title={new Date(event.time).toLocaleString()}>
+        {exactTime(event.time)}
+      </span>
       <span className={`event-source ${event.source}`} title={event.synthetic ? "made by the daemon" : "from the agent"}>
         {event.synthetic ? "daemon" : "agent"}
       </span>

@@ -8,8 +8,9 @@ export const moneyTick = (usd: number, step: number): string => `$${usd.toFixed(
 
 export function count(value: number): string {
   if (value < 1_000) return String(value);
-  if (value < 1_000_000) return `${(value / 1_000).toFixed(value < 10_000 ? 1 : 0)}k`;
-  return `${(value / 1_000_000).toFixed(1)}M`;
+  // Rounding must not reach the next unit: 1000k, 10.0k.
+  if (value < 9_950) return `${(value / 1_000).toFixed(1)}k`;
+  return value < 999_500 ? `${(value / 1_000).toFixed(0)}k` : `${(value / 1_000_000).toFixed(1)}M`;
 }
 
 /** Tokens and money, as far as anything is known: an interrupted turn without figures shows none, not zeros. */
@@ -23,12 +24,8 @@ export function spentText(usage: Usage | undefined, cost: number | undefined): s
 }
 
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const minutes = Math.floor(ms / 60_000);
-  return minutes < 60
-    ? `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`
-    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  return ms < 59_950 ? `${(ms / 1_000).toFixed(1)} s` : elapsed(Math.round(ms / 1_000) * 1_000);
 }
 
 export function ago(iso: string, now: number): string {
@@ -39,15 +36,37 @@ export function ago(iso: string, now: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
-export const clock = (iso: string): string =>
-  new Date(iso).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+/** The time a thing happened, to the second. Of another day than today with the day. */
+export const clock = (iso: string): string => timeText(iso, { hour: "numeric", minute: "2-digit", second: "2-digit" });
 
 /** Of a turn: the second stands in its tooltip. */
-export const timeOfDay = (iso: string): string =>
-  new Date(iso).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
+export const timeOfDay = (iso: string): string => timeText(iso, { hour: "numeric", minute: "2-digit" });
 
-export const bytes = (size: number): string =>
-  size < 1_024 ? `${size} B` : size < 1_048_576 ? `${(size / 1_024).toFixed(1)} kB` : `${(size / 1_048_576).toFixed(1)} MB`;
+function timeText(iso: string, style: Intl.DateTimeFormatOptions): string {
+  const [time, now] = [new Date(iso), new Date()];
+  if (time.toDateString() === now.toDateString()) return time.toLocaleTimeString(undefined, style);
+  const year = time.getFullYear() === now.getFullYear() ? {} : { year: "numeric" as const };
+  return time.toLocaleString(undefined, { ...year, month: "short", day: "numeric", ...style });
+}
+
+/** To the millisecond, for many lines below one another: the same width for all, in the time zone of everything else on the page. */
+export function exactTime(iso: string): string {
+  const time = new Date(iso);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}.${String(time.getMilliseconds()).padStart(3, "0")}`;
+}
+
+export function bytes(size: number): string {
+  if (size < 1_000) return `${size} B`;
+  const unit = UNITS.find(([, of]) => size / of < 999.95) ?? ["GB", 1_073_741_824];
+  return `${(size / unit[1]).toFixed(1)} ${unit[0]}`;
+}
+
+const UNITS = [
+  ["kB", 1_024],
+  ["MB", 1_048_576],
+  ["GB", 1_073_741_824],
+] as const;
 
 export const baseName = (path: string): string => path.split("/").filter(Boolean).at(-1) ?? path;
 
