@@ -3,6 +3,7 @@ import { autocomplete, isCancel } from "@clack/prompts";
 import type { Dragoman } from "../client/dragoman.ts";
 import { type Terminal, UsageError } from "./command.ts";
 import { exactLine, terminalText } from "./output.ts";
+import { statusWord } from "./status-word.ts";
 import { ago } from "./style.ts";
 import { columnsOf, cut } from "./text-layout.ts";
 
@@ -21,10 +22,15 @@ export async function pickSession(dragoman: Dragoman, terminal: Terminal): Promi
     placeholder: "type to search",
     maxItems: ROWS,
     output: terminal.stderr.device as NodeJS.WriteStream,
-    options: sessions.map(({ session_id, agent, status, title, directory, updated_at }) => ({
-      value: session_id,
+    options: sessions.map((each) => ({
+      value: each.session_id,
       label: terminalText(
-        cut(exactLine(`${title ?? session_id}  ${agent}, ${status}, ${ago(updated_at)}, ${directory}`), columns),
+        cut(
+          exactLine(
+            `${each.title ?? each.session_id}  ${each.agent}, ${statusWord(each)}, ${ago(each.updated_at)}, ${each.directory}`,
+          ),
+          columns,
+        ),
       ),
     })),
   });

@@ -39,7 +39,7 @@ export type TableOptions = {
 };
 
 /** No column is made narrower than this while another one can be left away. */
-const NARROW_CELL = 8;
+const NARROW_CELL = 16;
 const NARROWEST_CELL = 4;
 
 /** Every cell is one line, with nothing hidden in it. What does not fit is cut, but never the first column: it is what people copy. */

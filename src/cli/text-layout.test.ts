@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { SearchHit } from "../schema/search.ts";
+import { hitText } from "./commands/search.ts";
 import { plainText } from "./output.ts";
 import { paintFor, table } from "./style.ts";
 import { columnsOf, cut, tableColumns, width, wrap } from "./text-layout.ts";
@@ -50,5 +52,32 @@ describe("layout", () => {
     ]);
     const narrow = table(head, rows, plain, { columns: 30, drop: ["DIRECTORY"] }).split("\n");
     expect(narrow).toEqual(["ID               TITLE", "sess_0123456789  a title that…"]);
+  });
+
+  it("leaves a column away rather than a word of every title", () => {
+    const head = ["ID", "STATUS", "TITLE", "DIRECTORY"];
+    const rows = [["sess_01m7r2745zm4zkm00000", "waiting for you", "Fix the failing parser tests", "/home/me/work/parser"]];
+    const drop = ["DIRECTORY"];
+    expect(plainText(table(head, rows, paint, { columns: 74, drop })).split("\n")).toEqual([
+      "ID                         STATUS           TITLE",
+      "sess_01m7r2745zm4zkm00000  waiting for you  Fix the failing parser tests",
+    ]);
+  });
+
+  it("breaks what a search found between words, on a screen", () => {
+    const hit = {
+      session_id: "sess_01m7r2745zm4zkm00000",
+      agent: "mock",
+      title: "Fix the failing parser tests",
+      sequence: 7,
+      time: "2026-11-18T19:26:32.065Z",
+      kind: "tool" as const,
+      snippet: "+++ b/hello.txt -hello +hello world again",
+      highlights: [{ start: 17, end: 22 }],
+    } as SearchHit;
+    const [head, ...said] = plainText(hitText(hit, paint, 32)).split("\n");
+    expect(said).toEqual(["  tool: +++ b/hello.txt -hello", "  +hello world again"]);
+    expect(head).toHaveLength(32);
+    expect(plainText(hitText(hit, paint, Number.POSITIVE_INFINITY)).split("\n")[1]).toBe(`  tool: ${hit.snippet}`);
   });
 });

@@ -1,12 +1,12 @@
 // `ls`, `show`, `pending`: which sessions there are, what one is, what waits for a person.
 import type { Dragoman, ListOptions } from "../../client/dragoman.ts";
 import type { Session, SessionState } from "../../schema/session.ts";
-import { failureOf } from "../../schema/session-failure.ts";
 import { type Command, EXIT, flag, type Invocation, need, text, UsageError, type Values, wholeNumber } from "../command.ts";
 import { sessionFacts } from "../facts.ts";
 import { LiveArea } from "../live-area.ts";
 import { nodeFilterOf, nodeOptions } from "../node-filter.ts";
 import { exactLine } from "../output.ts";
+import { statusWord } from "../status-word.ts";
 import { ago, paintFor, table } from "../style.ts";
 import { columnsOf } from "../text-layout.ts";
 
@@ -63,12 +63,6 @@ const nothing = (values: Values): string =>
   flag(values, "all") || text(values, "status")
     ? "No sessions. Start one with: dragoman run mock help --keep"
     : "No session is open. `dragoman ls -a` lists all; start one with: dragoman run mock help --keep";
-
-function statusWord(session: Session): string {
-  const { pending, status } = session;
-  if (pending.permissions + pending.questions > 0) return "waiting for you";
-  return failureOf(session) ? "failed" : status;
-}
 
 const row = (each: Session): string[] => [
   each.session_id,

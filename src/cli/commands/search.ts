@@ -3,6 +3,9 @@ import type { SearchHit } from "../../schema/search.ts";
 import { type Command, EXIT, flag, need, text, UsageError, wholeNumber } from "../command.ts";
 import { exactLine } from "../output.ts";
 import { type Paint, paintFor } from "../style.ts";
+import { cut, tableColumns, wrap } from "../text-layout.ts";
+
+const INDENT = "  ";
 
 export const search: Command = {
   name: "search",
@@ -32,7 +35,8 @@ export const search: Command = {
     if (flag(values, "json")) for (const hit of found.hits) json(hit);
     else {
       const paint = paintFor(terminal.stdout, terminal.env);
-      for (const hit of found.hits) print(lines(hit, paint));
+      const columns = tableColumns(terminal.stdout, terminal.env);
+      for (const hit of found.hits) print(hitText(hit, paint, columns));
       if (found.hits.length === 0) say("Nothing was found.");
       else if (found.next !== null) say("There is more: name further words, or raise --limit.");
     }
@@ -53,10 +57,12 @@ const named = (values: Parameters<typeof text>[0], names: readonly string[]): Re
       .filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
 
-function lines(hit: SearchHit, paint: Paint): string {
+/** Lines end between words, where a screen has an end at all. */
+export function hitText(hit: SearchHit, paint: Paint, columns: number): string {
   const when = new Date(hit.time).toLocaleString("sv-SE").slice(0, 16);
   const head = [hit.session_id, hit.agent, when, `#${hit.sequence}`, hit.title ?? ""].filter(Boolean).join("  ");
-  return `${paint.dim(exactLine(head))}\n  ${hit.kind}: ${marked(hit, paint)}`;
+  const said = wrap(`${hit.kind}: ${marked(hit, paint)}`, columns - INDENT.length, INDENT);
+  return [paint.dim(cut(exactLine(head), columns)), `${INDENT}${said[0] ?? ""}`, ...said.slice(1)].join("\n");
 }
 
 /** Each piece is made harmless before it is painted. */
