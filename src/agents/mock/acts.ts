@@ -40,5 +40,5 @@ export const help = (): string =>
     ...Object.values(acts).map((act) => `- \`${act.usage}\`: ${act.about}`),
     "- `all`: everything that neither waits nor hurts",
     "- `help`: this list",
-    "Anything else I repeat.",
+    "\nAnything else I repeat.",
   ].join("\n");
