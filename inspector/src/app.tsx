@@ -16,6 +16,7 @@ import { link, sessions } from "./state/sessions.ts";
 import { useSignal, useStore } from "./state/store.ts";
 import { Button, Spinner } from "./ui/controls.tsx";
 import { Icon } from "./ui/icons.tsx";
+import { Notes } from "./ui/note.tsx";
 
 const pages = {
   agents: lazy(() => import("./agents/agents-page.tsx")),
@@ -74,6 +75,7 @@ export function App() {
       </div>
       <Palette open={finding} onClose={() => setFinding(false)} onNew={onNew} onHelp={onHelp} operate={operate} />
       <Help open={helping} onClose={() => setHelping(false)} />
+      <Notes />
     </CSPProvider>
   );
 }

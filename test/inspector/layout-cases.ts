@@ -10,6 +10,19 @@ const boxOf = async (element: Locator): Promise<{ left: number; right: number; t
   });
 
 export function layoutCases(world: World): void {
+  it("draws no characters as another one, in prose either", async () => {
+    const page = await world.window("/");
+    const [together, apart] = await page.evaluate(() =>
+      ["--> ->", "-\u200c-\u200c> -\u200c>"].map((text) => {
+        const line = document.body.appendChild(Object.assign(document.createElement("span"), { textContent: text }));
+        const { width } = line.getBoundingClientRect();
+        line.remove();
+        return width;
+      }),
+    );
+    expect(together).toBe(apart);
+  });
+
   it("draws ended sessions like the others", async () => {
     const [ended, idle] = [await world.session("Ended row"), await world.session("Idle row")];
     await ended.prompt("say bye");

@@ -152,11 +152,11 @@ export async function answerByChord(page: Page, chord: string): Promise<void> {
   }
 }
 
-/** Opens the debugging drawer, if it is not open. */
+/** Opens the debugging drawer at its timeline, if it is not open. */
 export async function openDrawer(page: Page): Promise<void> {
   const button = page.getByRole("button", { name: /the debugging drawer/ });
   if ((await button.getAttribute("aria-pressed")) !== "true") await button.click();
-  await page.getByRole("tab", { name: "Timeline" }).waitFor();
+  await page.getByRole("tab", { name: "Timeline" }).click();
 }
 
 /** Opens a list to choose from, and chooses the option with this value. */

@@ -4,6 +4,7 @@ import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { ConfigChanged, EventDataOf } from "../../../src/schema/event-data.ts";
 import type { DirectorySettings, Session } from "../../../src/schema/session.ts";
 import { DirectoryFiles } from "../requests/trust-details.tsx";
+import { permissionModes } from "../start/new-session-form.ts";
 import { daemon, eventPage, problemText } from "../state/daemon.ts";
 import { Notice, Spinner } from "../ui/controls.tsx";
 import { count, money } from "../ui/format.ts";
@@ -57,7 +58,7 @@ export function AgentState({ row }: { row: Session }) {
           rows={[
             ["Model", [row.model, row.variant].filter(Boolean).join(" · ") || "the agent's default"],
             ["Mode", row.agent_mode ?? "the agent's default"],
-            ["Permissions", row.permission_mode],
+            ["Permissions", permissionModes.find(({ id }) => id === row.permission_mode)?.name ?? row.permission_mode],
             ["Directory", row.trust === "trusted" ? "trusted" : "restricted: its settings are not loaded"],
             ...(config.options ?? []).map((option): [string, string] => [option.name ?? option.id, String(option.value)]),
           ]}

@@ -1,10 +1,11 @@
 /** The drawer: what happened, what the agent really said, how it was understood, how long it took. */
 import { Tabs } from "@base-ui/react/tabs";
-import { lazy, type PointerEvent, type ReactNode, Suspense, useEffect, useState } from "react";
+import { lazy, type PointerEvent, type ReactNode, Suspense } from "react";
 import type { Session } from "../../../src/schema/session.ts";
 import { SessionArtifacts } from "../artifacts/session-artifacts.tsx";
 import { SessionFiles } from "../files/session-files.tsx";
 import { Changes } from "../review/changes.tsx";
+import { type DrawerTab, drawerTab } from "../state/drawer-tab.ts";
 import { prefer, preferences } from "../state/preferences.ts";
 import { useSignal, useStore } from "../state/store.ts";
 import { SessionTasks } from "../terminal/session-tasks.tsx";
@@ -19,7 +20,7 @@ import { Timeline } from "./timeline.tsx";
 
 const Charts = lazy(() => import("./charts.tsx"));
 
-type View = { id: string; name: string; show(row: Session, view: TranscriptView): ReactNode };
+type View = { id: DrawerTab; name: string; show(row: Session, view: TranscriptView): ReactNode };
 
 const views: readonly View[] = [
   { id: "timeline", name: "Timeline", show: (row, view) => <Timeline row={row} view={view} /> },
@@ -35,16 +36,12 @@ const views: readonly View[] = [
 ];
 
 export default function Drawer({ row, view }: { row: Session; view: TranscriptView }) {
-  const reviewed = useStore(view.reviewed);
   const replaying = useSignal(view.changed, () => view.replay !== null);
-  const [tab, setTab] = useState(reviewed === null ? "timeline" : "changes");
-  useEffect(() => {
-    if (reviewed !== null) setTab("changes");
-  }, [reviewed]);
+  const tab = useStore(drawerTab);
   return (
     <>
       <Grip />
-      <Tabs.Root value={tab} onValueChange={(next) => setTab(String(next))} className="drawer-tabs">
+      <Tabs.Root value={tab} onValueChange={(next: DrawerTab) => drawerTab.set(next)} className="drawer-tabs">
         <div className="drawer-head">
           <Tabs.List className="tab-list" aria-label="Debugging views">
             {views.map(({ id, name }) => (

@@ -4,15 +4,19 @@ import { type ReactNode, useMemo, useRef, useState } from "react";
 import { visibleLine } from "../../../src/schema/visible-text.ts";
 import { matches } from "../sessions/filters.ts";
 import { Snippet, useSearch } from "../sessions/search-hits.tsx";
+import { forkAndOpen, linkTo } from "../sessions/session-actions.tsx";
 import { titleOf } from "../sessions/session-row.tsx";
 import { StatusDot } from "../sessions/status.tsx";
+import { agentOf, agents, can } from "../state/agents.ts";
+import { daemon, problemText } from "../state/daemon.ts";
 import { prefer, preferences } from "../state/preferences.ts";
-import { go } from "../state/route.ts";
+import { go, route } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal } from "../state/store.ts";
 import { AgentIcon } from "../ui/agent-icon.tsx";
 import { baseName } from "../ui/format.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
+import { copyAndSay, note } from "../ui/note.tsx";
 
 type Choice = { key: string; group: string; icon?: IconName; label: ReactNode; hint?: string; run(): void };
 
@@ -42,7 +46,9 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
   const rows = useSignal(sessions.changed, sessions.list);
   const { hits } = useSearch(words);
   const choices = useMemo((): Choice[] => {
-    const commands = pageCommands({ onNew, onHelp, operate }).filter(({ hint = "" }) => has(hint, words));
+    const commands = [...pageCommands({ onNew, onHelp, operate }), ...sessionCommands(operate)].filter(({ hint = "" }) =>
+      has(hint, words),
+    );
     const named = rows
       .filter((row) => matches(row, { search: words, filter: "all", agent: "", nodes: null }, {}))
       .slice(0, MOST_SESSIONS)
@@ -68,7 +74,8 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
       hint: visibleLine(hit.title ?? hit.session_id),
       run: () => go({ page: "session", id: hit.session_id, at: hit.sequence }),
     }));
-    return words.trim() === "" ? [...named, ...commands] : [...named, ...said, ...commands];
+    // What was said comes last: it arrives later, and must not move what Enter would choose.
+    return [...named, ...commands, ...said];
   }, [rows, words, hits, onNew, onHelp, operate]);
   const chosen = Math.min(at, choices.length - 1);
   const run = (choice: Choice | undefined): void => {
@@ -122,7 +129,7 @@ function PaletteBody({ onClose, onNew, onHelp, operate }: Omit<Props, "open">) {
             >
               {choice.icon && <Icon name={choice.icon} size={15} />}
               <span className="palette-label">{choice.label}</span>
-              {choice.group !== "Commands" && <span className="dim palette-hint">{choice.hint}</span>}
+              {choice.hint !== choice.label && <span className="dim palette-hint">{choice.hint}</span>}
             </div>
           </div>
         ))}
@@ -138,15 +145,46 @@ const has = (text: string, words: string): boolean =>
     .split(/\s+/)
     .every((word) => text.toLowerCase().includes(word));
 
+const command = (icon: IconName, hint: string, run: () => void, group = "Commands"): Choice => ({
+  key: `${group} ${hint}`,
+  group,
+  icon,
+  label: hint,
+  hint,
+  run,
+});
+
+/** What can be done with the session that is open, without a question. */
+function sessionCommands(operate: boolean): Choice[] {
+  const here = route.get();
+  const row = here.page === "session" ? sessions.get(here.id) : undefined;
+  if (!row) return [];
+  const handle = daemon.session(row.session_id);
+  const act = (icon: IconName, name: string, run: () => Promise<unknown>): Choice =>
+    command(icon, name, () => void run().catch((error: unknown) => note(problemText(error), true)), "This session");
+  const file = async (change: { pinned?: boolean; archived?: boolean }, what: string): Promise<void> => {
+    sessions.accept(await handle.update(change));
+    note(what);
+  };
+  const running = row.status === "running" || row.status === "waiting";
+  return [
+    command("link", "Copy link", () => copyAndSay(linkTo(row.session_id), "Link"), "This session"),
+    ...(operate && running ? [act("stop", "Interrupt", () => handle.interrupt())] : []),
+    ...(operate && can(agentOf(agents.get(), row.agent), "fork")
+      ? [act("branch", "Fork", () => forkAndOpen(row.session_id))]
+      : []),
+    ...(operate
+      ? [
+          act("pin", row.pinned ? "Unpin" : "Pin", () => file({ pinned: !row.pinned }, row.pinned ? "Unpinned" : "Pinned")),
+          row.archived
+            ? act("archive", "Take out of the archive", () => file({ archived: false }, "Taken out of the archive"))
+            : act("archive", "Archive", () => file({ archived: true }, "Archived")),
+        ]
+      : []),
+  ];
+}
+
 function pageCommands({ onNew, onHelp, operate }: Pick<Props, "onNew" | "onHelp" | "operate">): Choice[] {
-  const command = (icon: IconName, hint: string, run: () => void): Choice => ({
-    key: hint,
-    group: "Commands",
-    icon,
-    label: hint,
-    hint,
-    run,
-  });
   return [
     ...(operate ? [command("plus", "New session", onNew)] : []),
     command("grid", "Start page", () => go({ page: "home" })),

@@ -21,11 +21,11 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
   const [list, setList] = useState<CheckpointList | null>(null);
   /** `of`: what was to be shown when it was asked for. */
   const [found, setFound] = useState<{ of: string; data: ChangesData } | null>(null);
-  const turn = useStore(view.reviewed);
-  const [shown, setShown] = useState(turn === null ? "session" : `turn ${turn}`);
+  const reviewed = useStore(view.reviewed);
+  const [shown, setShown] = useState(reviewed === null ? "session" : `turn ${reviewed.turn}`);
   useEffect(() => {
-    if (turn !== null) setShown(`turn ${turn}`);
-  }, [turn]);
+    if (reviewed !== null) setShown(`turn ${reviewed.turn}`);
+  }, [reviewed]);
   const [asked, setAsked] = useState<Asked | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   const [done, setDone] = useState<string | null>(null);
@@ -103,7 +103,7 @@ export function Changes({ row, view }: { row: Session; view: TranscriptView }) {
           ]}
           onChange={setShown}
         />
-        {data && (
+        {data && data.changes.length > 0 && (
           <span className="dim">
             {filesText(data.changes.length)}, <span className="added">+{data.added}</span>{" "}
             <span className="removed">−{data.removed}</span>

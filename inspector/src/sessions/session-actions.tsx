@@ -8,10 +8,10 @@ import { go, hrefOf } from "../state/route.ts";
 import { sessions } from "../state/sessions.ts";
 import { useStore } from "../state/store.ts";
 import { download, saveBlob } from "../ui/artifact.tsx";
-import { copyText } from "../ui/browser.ts";
 import { Button, Notice } from "../ui/controls.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { copyAndSay, note } from "../ui/note.tsx";
 import { titleOf } from "./session-row.tsx";
 import { ShareDialog } from "./share-dialog.tsx";
 import { TextForm } from "./text-form.tsx";
@@ -28,8 +28,11 @@ export function SessionActions({ row }: { row: Session }) {
     act().catch((error: unknown) => setFault(problemText(error)));
   };
   const handle = daemon.session(row.session_id);
-  const file = (change: { pinned?: boolean; archived?: boolean }) =>
-    attempt(async () => sessions.accept(await handle.update(change)));
+  const file = (change: { pinned?: boolean; archived?: boolean }, what: string) =>
+    attempt(async () => {
+      sessions.accept(await handle.update(change));
+      note(what);
+    });
   return (
     <>
       <Menu.Root>
@@ -42,13 +45,21 @@ export function SessionActions({ row }: { row: Session }) {
               <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("rename")}>
                 <Icon name="edit" /> Rename
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!operate} onClick={file({ pinned: !row.pinned })}>
+              <Menu.Item
+                className="menu-item"
+                disabled={!operate}
+                onClick={file({ pinned: !row.pinned }, row.pinned ? "Unpinned" : "Pinned")}
+              >
                 <Icon name="pin" /> {row.pinned ? "Unpin" : "Pin"}
               </Menu.Item>
               <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("tags")}>
                 <Icon name="tag" /> Tags
               </Menu.Item>
-              <Menu.Item className="menu-item" disabled={!operate} onClick={file({ archived: !row.archived })}>
+              <Menu.Item
+                className="menu-item"
+                disabled={!operate}
+                onClick={file({ archived: !row.archived }, row.archived ? "Taken out of the archive" : "Archived")}
+              >
                 <Icon name="archive" /> {row.archived ? "Take out of the archive" : "Archive"}
               </Menu.Item>
               <Menu.Item
@@ -62,12 +73,7 @@ export function SessionActions({ row }: { row: Session }) {
                 <Icon name="columns" /> Compare side by side
               </Menu.Item>
               <Menu.Separator className="menu-line" />
-              <Menu.Item
-                className="menu-item"
-                onClick={() =>
-                  void copyText(`${location.origin}${location.pathname}${hrefOf({ page: "session", id: row.session_id })}`)
-                }
-              >
+              <Menu.Item className="menu-item" onClick={() => copyAndSay(linkTo(row.session_id), "Link")}>
                 <Icon name="link" /> Copy link
               </Menu.Item>
               <Menu.Item className="menu-item" disabled={!operate} onClick={() => setAsking("share")}>
@@ -89,7 +95,7 @@ export function SessionActions({ row }: { row: Session }) {
               <Menu.Item
                 className="menu-item"
                 onClick={() =>
-                  void copyText(asCurl({ method: "GET", path: `${sessionPath(row.session_id)}/events/sse`, body: null }))
+                  copyAndSay(asCurl({ method: "GET", path: `${sessionPath(row.session_id)}/events/sse`, body: null }), "Command")
                 }
               >
                 <Icon name="copy" /> Copy stream as curl
@@ -165,6 +171,8 @@ export function SessionActions({ row }: { row: Session }) {
     </>
   );
 }
+
+export const linkTo = (id: string): string => `${location.origin}${location.pathname}${hrefOf({ page: "session", id })}`;
 
 export async function forkAndOpen(id: string): Promise<void> {
   const forked = await daemon.session(id).fork();

@@ -78,6 +78,7 @@ function SessionHead({ row }: { row: Session }) {
         </h1>
         <div className="session-facts">
           <StatusTag row={row} />
+          {row.archived && <span className="tag">archived</span>}
           <FamilyLinks row={row} />
           <span title={row.agent_version ?? undefined}>
             <AgentIcon agent={row.agent} size={16} />

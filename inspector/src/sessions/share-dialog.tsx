@@ -37,7 +37,7 @@ export function ShareDialog({ row, onClose }: { row: Session; onClose(): void })
           </Button>
         ) : (
           <div className="share-line">
-            <input readOnly aria-label="Link" value={link} onFocus={(event) => event.target.select()} />
+            <input autoFocus readOnly aria-label="Link" value={link} onFocus={(event) => event.target.select()} />
             <CopyButton label="Copy the link" text={() => link} />
           </div>
         )}

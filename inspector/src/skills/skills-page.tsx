@@ -55,7 +55,11 @@ export default function SkillsPage() {
           />
         </div>
         {fault && <Notice kind="error">{fault}</Notice>}
-        {!list && !fault && <Spinner label="loading" />}
+        {!list && !fault && (
+          <div>
+            <Spinner label="loading" />
+          </div>
+        )}
         {list && <Found list={list} />}
       </section>
     </main>

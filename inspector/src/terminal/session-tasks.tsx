@@ -67,17 +67,20 @@ export function SessionTasks({ row }: { row: Session }) {
     <div className="session-tasks">
       <div className="task-bar">
         {operate && row.status !== "ended" && <Button onClick={start}>New terminal</Button>}
-        <Choice
-          label="Task"
-          icon="terminal"
-          value={chosen}
-          options={(tasks ?? []).map(optionOf)}
-          otherwise="Choose a task"
-          onChange={setChosen}
-        />
+        {tasks && tasks.length > 0 && (
+          <Choice
+            label="Task"
+            icon="terminal"
+            value={chosen}
+            options={tasks.map(optionOf)}
+            otherwise="Choose a task"
+            onChange={setChosen}
+          />
+        )}
         {operate && shown && isOpen(shown) && shown.controls.includes("cancel") && (
           <Button onClick={() => void daemon.task(shown.task_id).cancel("ended in the inspector").catch(failed)}>End it</Button>
         )}
+        {operate && shown && isOpen(shown) && <span className="dim">Shift+Esc leaves it</span>}
       </div>
       {fault !== null && <Notice kind="error">{fault}</Notice>}
       {tasks?.length === 0 && chosen === null && (

@@ -9,8 +9,8 @@ import type { Toggles } from "./rows.ts";
 /** A transcript with what was opened and closed in it by hand. */
 export class TranscriptView extends Transcript {
   readonly toggles = new Store<Toggles>(new Map());
-  /** The turn whose changes are looked at; null: those of the whole session. */
-  readonly reviewed = new Store<string | null>(null);
+  /** The turn whose changes are looked at; null: those of the whole session. Another object each time it is asked for. */
+  readonly reviewed = new Store<{ turn: string } | null>(null);
 
   /** Of the session: paths are shown relative to it. */
   get directory(): string {

@@ -70,13 +70,21 @@ function EditDialog({ text, onClose, onSend }: { text: string; onClose(): void; 
   return (
     <Dialog open onClose={onClose} title="Edit and resend" wide>
       <div className="dialog-body">
-        <textarea aria-label="Edited message" rows={6} value={value} onChange={(event) => setValue(event.target.value)} />
+        <textarea
+          aria-label="Edited message"
+          rows={6}
+          value={value}
+          onChange={(event) => setValue(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && value.trim() !== "") onSend(value);
+          }}
+        />
         <p className="dim">It is sent in a new session, forked before this message. This session stays as it is.</p>
       </div>
       <div className="dialog-foot">
         <span className="grow" />
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" icon="send" disabled={value.trim() === ""} onClick={() => onSend(value)}>
+        <Button look="primary" icon="send" title="Ctrl+Enter" disabled={value.trim() === ""} onClick={() => onSend(value)}>
           Send in a fork
         </Button>
       </div>

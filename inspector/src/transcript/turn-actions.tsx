@@ -1,6 +1,7 @@
 /** What can be done about a turn that has ended: look at what it changed, or try it again when it failed. */
 import { useState } from "react";
 import { access, canOperate, problemText } from "../state/daemon.ts";
+import { drawerTab } from "../state/drawer-tab.ts";
 import { prefer } from "../state/preferences.ts";
 import { sessions } from "../state/sessions.ts";
 import { useSignal, useStore } from "../state/store.ts";
@@ -28,7 +29,8 @@ export function TurnActions({ turn }: { turn: Turn }) {
           look="quiet"
           icon="diff"
           onClick={() => {
-            view.reviewed.set(turn.turn_id);
+            view.reviewed.set({ turn: turn.turn_id });
+            drawerTab.set("changes");
             prefer({ drawer: true });
           }}
         >

@@ -33,4 +33,6 @@ const composer = (): HTMLElement | true => document.querySelector<HTMLElement>("
 
 /** Where one begins to type or choose; without a field, the dialog's own choice. */
 const firstField = (popup: HTMLElement | null): HTMLElement | true =>
-  popup?.querySelector<HTMLElement>("input:checked, input:not([type=radio]), textarea, .dialog-foot .button") ?? true;
+  popup?.querySelector<HTMLElement>(
+    "input:checked, input:not([type=radio]), textarea, .dialog-body .button.primary, .dialog-foot .button",
+  ) ?? true;

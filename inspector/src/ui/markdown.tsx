@@ -32,6 +32,11 @@ const rawAsText = () => (tree: Tree) => {
 const rehypePlugins: Options["rehypePlugins"] = [rawAsText, [rehypeSanitize, schema]];
 
 const components: Components = {
+  // Below the headings of the page, for those who go from heading to heading.
+  h1: ({ children }) => <h1 aria-level={3}>{children}</h1>,
+  h2: ({ children }) => <h2 aria-level={4}>{children}</h2>,
+  h3: ({ children }) => <h3 aria-level={5}>{children}</h3>,
+  h4: ({ children }) => <h4 aria-level={6}>{children}</h4>,
   a: ({ href, children }) =>
     href && isArtifact(href) ? (
       <ArtifactLink className="reference" path={href}>
