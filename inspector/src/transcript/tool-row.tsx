@@ -67,7 +67,7 @@ export function ToolRow({ row }: ToolRowProps) {
           </span>
           {diffs.length > 0 && <DiffCounts text={diffs.join("\n")} />}
           <Allowed permission={permission} />
-          {!waits && (
+          {!asked && (
             <Ending
               call={call}
               outcome={outcome?.type === "tool_result" ? outcome : undefined}
