@@ -290,6 +290,14 @@ class ResponsesConnection implements Connection {
 
   async close(): Promise<void> {
     if (this.#closed) return;
+    try {
+      await this.#end();
+    } finally {
+      this.#channel.detach(SESSION);
+    }
+  }
+
+  async #end(): Promise<void> {
     this.#closed = true;
     // What waits for the gate must come to its end.
     this.#gate.set(true);
@@ -301,18 +309,24 @@ class ResponsesConnection implements Connection {
       await this.#mcp?.close();
       await this.#processes.end();
       this.#data.release();
-      this.#channel.detach(SESSION);
     }
   }
 
-  /** A turn reports its end by its records. It rejects only when not even those could be written. */
+  /**
+   * A turn reports its end by its records. It rejects only when not even those could be written. That is told when all of it has ended: a message that comes
+   * right after opens the session anew.
+   */
   #watch(turn: Promise<TurnEnd>): void {
     turn.catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);
       const message = `The journal of this session cannot be written: ${why}. Make room on the disk; the next message goes on where it stopped.`;
       if (this.#closed) return;
-      this.#say({ type: "runtime.failed", message });
-      void this.close().then(() => this.#launch.port.closed({ exit: null, message }));
+      const ended = (): void => {
+        this.#say({ type: "runtime.failed", message });
+        this.#channel.detach(SESSION);
+        this.#launch.port.closed({ exit: null, message });
+      };
+      this.#end().then(ended, ended);
     });
   }
 
