@@ -534,7 +534,7 @@ function tailContract(open: () => Promise<OpenedLog>): void {
     const { log } = await open();
     const streams: StreamWriter[] = [];
     for (const n of numbers(1, 50)) streams.push(await log.create("session", `ses_${n}`, "{}"));
-    await streams[0]?.committed();
+    await Promise.all(streams.map((stream) => stream.committed()));
     const seen: GlobalBatch[] = [];
     await new Promise<void>((resolve) => log.subscribeAll({ onBatch: (batch) => void seen.push(batch), onLive: resolve }));
     const { commits } = log.stats();
