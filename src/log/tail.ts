@@ -3,6 +3,7 @@
  * buffered for a subscriber. Positions are numbers that grow (`bigint` where an engine needs more digits); what they mean is the source's business.
  */
 import type { SubscribeOptions, Subscription } from "./contract.ts";
+import { LogError } from "./log-error.ts";
 
 export type Position = number | bigint;
 
@@ -112,7 +113,11 @@ export class Tail<B, P extends Position = number> {
   }
 
   #read(subscriber: Subscriber<B, P>): B | undefined | Promise<B | undefined> {
-    const failed = (error: unknown): undefined => {
+    const failed = (error: unknown): undefined => void fail(error);
+    const fail = (error: unknown): void => {
+      // It was told of its end while it read.
+      if (!this.#all.has(subscriber)) return;
+      if (error instanceof LogError && error.code === "stream_deleted") return this.#finish(subscriber, "deleted");
       this.#onThrow(error);
       this.#finish(subscriber, "failed", error);
     };

@@ -3,6 +3,7 @@
  * was written, without a gap.
  */
 import type { ReadOptions, ReadPage } from "../contract.ts";
+import type { LogError } from "../log-error.ts";
 import { EventBatch } from "../packing/batch.ts";
 import { unsealed } from "../packing/checksum.ts";
 import type { Damage, StreamName } from "../packing/damage.ts";
@@ -12,7 +13,7 @@ import { int, type SqlRow, text } from "../packing/row-readers.ts";
 import { someWord } from "../packing/run-length.ts";
 import { textArray } from "./attempt.ts";
 import type { Database } from "./connection.ts";
-import { toLogError } from "./errors.ts";
+import { deleted, toLogError } from "./errors.ts";
 import { chunkOf } from "./place.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;
@@ -40,14 +41,14 @@ export class EventStore {
     let end = after;
     const taken: CheckedRow[] = [];
     for (const row of rows) {
-      if (row.first > end + 1) throw missing(this.#damage, stream, end + 1);
+      if (row.first > end + 1) throw await this.#missing(stream, end + 1);
       // All of a batch is one object for who gets it: not much more than a chunk's worth.
       if (taken.length > 0 && row.last - after > CHUNK_EVENTS) break;
       taken.push(row);
       end = row.last;
     }
     const [one] = taken;
-    if (one === undefined) throw missing(this.#damage, stream, after + 1);
+    if (one === undefined) throw await this.#missing(stream, after + 1);
     return new EventBatch(stream, one.first, end, merge(taken)).tail(after);
   }
 
@@ -57,8 +58,14 @@ export class EventStore {
       "SELECT xid::text AS xid, ordinal FROM dragoman.event_chunks WHERE stream = $1 AND last >= $2 ORDER BY last LIMIT 1",
       [stream.no, sequence],
     );
-    if (rows[0] === undefined) throw missing(this.#damage, stream, sequence);
+    if (rows[0] === undefined) throw await this.#missing(stream, sequence);
     return chunkOf({ xid: BigInt(text(rows[0], "xid")), ordinal: BigInt(int(rows[0], "ordinal")) });
+  }
+
+  /** Another process removes the stream while it is read here; if none does, the history is damaged. */
+  async #missing(stream: StreamName, sequence: number): Promise<LogError> {
+    const { rows } = await this.#query("SELECT 1 FROM dragoman.streams WHERE no = $1 AND NOT deleted", [stream.no]);
+    return rows.length === 0 ? deleted(stream) : missing(this.#damage, stream, sequence);
   }
 
   async read(stream: StreamName, last: number, options: ReadOptions): Promise<ReadPage> {

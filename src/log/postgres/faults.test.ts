@@ -249,6 +249,20 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
     expect(await end).toBe("deleted");
   });
 
+  it("[D10] who catches up with a stream that another process has removed meanwhile hears that, and nothing of damage", async () => {
+    const tenant = randomUUID();
+    const [a, b] = [await open(tenant, { as: { node: "a" } }), await open(tenant, { as: { node: "b" } })];
+    const writer = await b.create("session", "s", "{}");
+    appendMany(writer, 2);
+    await writer.committed();
+    const followed = await a.stream("session", "s");
+    await b.delete("session", "s");
+    await b.erased();
+    const end = new Promise((resolve) => followed?.subscribe({ after: 0, onBatch: () => undefined, onEnd: resolve }));
+    expect(await end).toBe("deleted");
+    expect(a.health().damage.places).toBe(0);
+  });
+
   it("[O3] of a refused writer nothing is kept: no snapshot of a story that others do not have", async () => {
     const tenant = randomUUID();
     const [a, b] = [await open(tenant, { as: { node: "a" } }), await open(tenant, { as: { node: "b" } })];
