@@ -19,6 +19,8 @@ export class CommittedValue<T> {
 
   /** Call it after what the value stands for was given to the log. */
   set(value: T): void {
+    // What is committed by now is let go, also when nobody reads.
+    this.get();
     const mark = this.#writer.enqueuedMark;
     if (this.#next.at(-1)?.mark === mark) this.#next.pop();
     this.#next.push({ value, mark });
