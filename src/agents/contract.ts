@@ -381,6 +381,24 @@ export type SkillDoor = {
 /** Where a question about models and modes is asked. Not trusted: a neutral directory, and nothing of it is loaded. */
 export type ProbePlace = { directory: string; trusted: boolean };
 
+/** Whose memory is meant, and what its agent runs with on this machine. */
+export type CarryPlace = {
+  native_session_id: string;
+  directory: string;
+  environment: Readonly<Record<string, string>>;
+  host: AgentHost;
+};
+
+/** How the agent's own memory of a session goes to another machine: as files below one folder. */
+export type Carry = {
+  /** `data_directory`: in the daemon's own, which no two machines share. `home`: where the user's programs keep theirs, which machines may share. */
+  readonly kept: "data_directory" | "home";
+  /** Where it lies on this machine. Empty: nowhere. */
+  folder(place: CarryPlace): string;
+  /** The files that hold it now, relative to the folder. They may grow meanwhile. */
+  files(place: CarryPlace): Promise<readonly string[]>;
+};
+
 export interface Agent {
   readonly id: string;
   readonly name: string;
@@ -416,6 +434,8 @@ export interface Agent {
    * crash. Starts nothing. Absent: a turn that was cut stays cut.
    */
   unfinished?(nativeSession: string, host: AgentHost): Promise<boolean>;
+  /** Absent: where its files are not shared, its sessions go on where they began. */
+  readonly carry?: Carry;
   /** Its session is removed: so must be what the agent keeps of it in the daemon's data directory. Absent: it keeps nothing there. */
   forget?(nativeSession: string, host: AgentHost): Promise<void>;
   /** Starts or resumes. Resolves when messages can be sent; rejects with AgentError otherwise. */

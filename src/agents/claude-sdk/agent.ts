@@ -1,5 +1,6 @@
 // The Claude Agent SDK, an optional peer. It yields Claude Code's own messages, so everything but the connection is Claude Code's.
 import { claudeAgent } from "../claude/agent.ts";
+import { carriedConversation } from "../claude/connect/config-folder.ts";
 import { claudeFiles } from "../claude/connect/directory-files.ts";
 import { signedIn } from "../claude/connect/probe.ts";
 import { forkPlace } from "../claude/translate/fork-place.ts";
@@ -25,5 +26,6 @@ export const claudeSdkAgent: Agent = {
   inspectStarts: false,
   directoryFiles: claudeFiles,
   forkPlace,
+  carry: carriedConversation,
   connect: connectSdk,
 };

@@ -2,6 +2,7 @@
 import type { Agent } from "../contract.ts";
 import { capabilities } from "../kit/capabilities.ts";
 import { inspectProgram } from "../kit/inspect.ts";
+import { carriedConversation } from "./connect/config-folder.ts";
 import { connectClaude } from "./connect/connection.ts";
 import { claudeFiles } from "./connect/directory-files.ts";
 import { bypassRefusal } from "./connect/launch.ts";
@@ -26,5 +27,6 @@ export const claudeAgent: Agent = {
   modes: async (host, place) => agentList((await initializeAnswer(host, place)).agents),
   directoryFiles: claudeFiles,
   forkPlace,
+  carry: carriedConversation,
   connect: connectClaude,
 };

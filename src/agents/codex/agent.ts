@@ -5,6 +5,7 @@ import type { ModelInfo } from "../../schema/event-data.ts";
 import type { Agent, AgentHost } from "../contract.ts";
 import { str } from "../json.ts";
 import { capabilities } from "../kit/capabilities.ts";
+import { carriedFiles } from "../kit/carry.ts";
 import { inspectProgram } from "../kit/inspect.ts";
 import { perDaemon } from "../kit/per-daemon.ts";
 import { connect } from "./connect/connection.ts";
@@ -33,7 +34,7 @@ const codexWith = (pool: ServerPool): Agent => ({
       signedIn: async (env) => ((await hasLogin(host, env)) ? true : null),
       signInAdvice: { when: "not_sure", advice: "Run `codex login`, or configure a model provider in config.toml." },
     }),
-  refusal: async (config, host) => rulesRefusal(config, codexHome(str(host.settings.home), host.environment(config.env))),
+  refusal: async (config, host) => rulesRefusal(config, homeOf(host, host.environment(config.env))),
   models: (host) => models(pool, host),
   modes: async () => [
     { id: "default", name: "Default" },
@@ -41,16 +42,23 @@ const codexWith = (pool: ServerPool): Agent => ({
   ],
   directoryFiles: codexFiles,
   forkPlace,
+  // Of which day it is, is in its name and nowhere in the id.
+  carry: carriedFiles(
+    "home",
+    ({ host, environment }) => homeOf(host, environment),
+    (id) => [["sessions", /^\d{4}$/, /^\d\d$/, /^\d\d$/, new RegExp(`^rollout-.*-${id}\\.jsonl`)]],
+  ),
   connect: (launch) => connect(pool, launch),
   close: () => pool.close(),
 });
 
 export const codexAgent: Agent = perDaemon(() => codexWith(new ServerPool()));
 
+const homeOf = (host: AgentHost, env: Readonly<Record<string, string>>): string => codexHome(str(host.settings.home), env);
+
 async function hasLogin(host: AgentHost, env: Record<string, string>): Promise<boolean> {
   if (env.OPENAI_API_KEY || env.CODEX_API_KEY) return true;
-  const home = codexHome(str(host.settings.home), env);
-  return access(join(home, "auth.json")).then(
+  return access(join(homeOf(host, env), "auth.json")).then(
     () => true,
     () => false,
   );

@@ -5,6 +5,7 @@ export * from "../contract.ts";
 export { arr, asText, isRecord, type JsonRecord, num, rec, records, str, toJson } from "../json.ts";
 export { heartbeat, mapped, noted, unparsed } from "../translation.ts";
 export { type CapabilityDifferences, capabilities } from "./capabilities.ts";
+export { carriedFiles, type PathPattern } from "./carry.ts";
 export * from "./choices.ts";
 export { authRequired, byStatus, errorData, type Fault, type FaultRows, faultOf, ofAgent, ofProvider } from "./error-table.ts";
 export * from "./forms.ts";

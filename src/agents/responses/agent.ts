@@ -7,7 +7,7 @@ import { responsesFiles, rulesOf } from "./connect/directory.ts";
 import { type Endpoint, endpointOf } from "./connect/endpoint.ts";
 import { isListening } from "./connect/listening.ts";
 import { listModels } from "./connect/models.ts";
-import { isUnfinished, removeData } from "./connect/session-data.ts";
+import { carriedJournal, isUnfinished, removeData } from "./connect/session-data.ts";
 import { forkPlace } from "./translate/fork-place.ts";
 import { ResponsesLedger } from "./translate/ledger-frames.ts";
 import { ResponsesTranslator } from "./translate/translator.ts";
@@ -43,6 +43,7 @@ export const responsesAgent: Agent = {
   },
   forkPlace,
   unfinished: (nativeSession, host) => isUnfinished(host, nativeSession),
+  carry: carriedJournal,
   forget: removeData,
   connect,
 };

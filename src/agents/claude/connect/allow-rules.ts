@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { PermissionMode } from "../../../schema/event-data.ts";
 import { foldersAbove } from "../../inside-directory.ts";
 import { arr, rec } from "../../json.ts";
+import { configFolder } from "./config-folder.ts";
 
 /** They change nothing. */
 const READING = /^(?:Read|Glob|Grep|LS|NotebookRead|TodoWrite|WebSearch|WebFetch|Task|Agent|Skill)(?:\(|$)/;
@@ -18,7 +19,7 @@ const EDITING = /^(?:Edit|Write|MultiEdit|NotebookEdit)$/;
  */
 export function askRules(mode: PermissionMode, directory: string, env: Record<string, string>): string[] {
   if (mode === "bypass") return [];
-  const own = allowed(join(env.CLAUDE_CONFIG_DIR || join(env.HOME ?? "", ".claude"), "settings.json"));
+  const own = allowed(join(configFolder(env), "settings.json"));
   const repository = foldersAbove(directory).flatMap((folder) =>
     ["settings.json", "settings.local.json"].flatMap((name) => allowed(join(folder, ".claude", name))),
   );

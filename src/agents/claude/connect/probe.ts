@@ -1,10 +1,10 @@
 // What can be learned about Claude Code without a session: whether somebody is signed in, its models and sub-agents.
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import type { AgentHost, ProbePlace } from "../../contract.ts";
 import type { JsonRecord } from "../../json.ts";
 import { RecordedProcess } from "../../kit/recorded-process.ts";
+import { configFolder } from "./config-folder.ts";
 import { ControlClient } from "./control-client.ts";
 import { RESTRICTED_ARGS } from "./directory-files.ts";
 
@@ -15,8 +15,7 @@ export function signedIn(env: Record<string, string>): boolean | null {
   const keys = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
   if (keys.some((key) => env[key])) return true;
   if (env.CLAUDE_CODE_USE_BEDROCK || env.CLAUDE_CODE_USE_VERTEX || env.CLAUDE_CODE_USE_FOUNDRY) return null;
-  const folder = env.CLAUDE_CONFIG_DIR || join(env.HOME || homedir(), ".claude");
-  if (existsSync(join(folder, ".credentials.json"))) return true;
+  if (existsSync(join(configFolder(env), ".credentials.json"))) return true;
   return process.platform === "linux" ? false : null;
 }
 

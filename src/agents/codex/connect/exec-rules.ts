@@ -45,5 +45,5 @@ export function allows(text: string): boolean {
     .some((rule) => !NARROWS.test(rule));
 }
 
-export const codexHome = (configured: string | undefined, env: Record<string, string>): string =>
+export const codexHome = (configured: string | undefined, env: Readonly<Record<string, string>>): string =>
   configured ?? env.CODEX_HOME ?? join(env.HOME ?? homedir(), ".codex");

@@ -6,6 +6,19 @@ import { fork } from "../../../runtime/fork.ts";
 import { journalLine, readJournal } from "../../../runtime/journal-file.ts";
 import { RuntimeState } from "../../../runtime/state.ts";
 import { AgentError, type AgentHost, type ResumeTarget } from "../../contract.ts";
+import { carriedFiles } from "../../kit/carry.ts";
+
+const folderOf = ({ stateDir }: Pick<AgentHost, "stateDir">): string => join(stateDir, "sessions");
+
+/** To another machine: what a fork would have of it. */
+export const carriedJournal = carriedFiles(
+  "data_directory",
+  ({ host }) => folderOf(host),
+  (id) => [
+    [id, "journal"],
+    [id, "blobs", "**"],
+  ],
+);
 
 /** Journals that this process holds: two loops on one journal would do everything twice. */
 const held = new Set<string>();
@@ -16,7 +29,7 @@ export class SessionData {
 
   constructor(host: Pick<AgentHost, "stateDir">, id: string) {
     this.id = id;
-    this.path = join(host.stateDir, "sessions", id);
+    this.path = join(folderOf(host), id);
   }
 
   hold(): void {
