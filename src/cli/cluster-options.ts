@@ -16,6 +16,10 @@ export const clusterOptions: Record<string, OptionSpec> = {
     multiple: true,
     about: "a directory that other nodes have too, with the agents' stores",
   },
+  carry: {
+    type: "boolean",
+    about: "the agents' stores are not shared: what an agent keeps of a session is carried in the log",
+  },
   "advertise-url": { type: "string", value: "<url>", about: "where other nodes reach this one (default: where it listens)" },
   lease: { type: "string", value: "<seconds>", about: "how long a node may be silent before others take over (default 10)" },
   "cluster-secret-file": {
@@ -56,6 +60,7 @@ export function clusterFrom(values: Values, terminal: Terminal, kind: "node" | "
     nodeId: nodeName(text(values, "node-id") ?? env.DRAGOMAN_NODE_ID ?? own),
     labels: labelsOf(text(values, "labels") ?? "", "--labels"),
     places: list(values, "place").map(placeFrom),
+    carry: values.carry === true,
     ...leaseFrom(text(values, "lease")),
     ...(advertise === undefined ? {} : { advertiseUrl: webUrl(advertise) }),
     ...(artifacts === undefined ? {} : { artifacts: { place: artifacts, env } }),

@@ -10,14 +10,14 @@ import type { FleetNode } from "./fleet-node.ts";
 
 export type FleetLogOptions = {
   node: Pick<FleetNode, "own" | "forget" | "epochOf" | "refused">;
-  /** The shared place that a directory lies in; null when it is this node's alone. */
-  placeOf(directory: string): string | null;
+  /** The shared place in which a session of this agent can go on; null when that is on this node alone. */
+  placeOf(agent: string, directory: string): string | null;
 };
 
 export function fleetLog(log: Log, { node, placeOf }: FleetLogOptions): Log {
   const homeOf = (id: string, state: string): { session_id: string; agent: string; place: string | null } => {
     const { agent = "", directory = "" } = JSON.parse(state) as { agent?: string; directory?: string };
-    return { session_id: id, agent, place: placeOf(directory) };
+    return { session_id: id, agent, place: placeOf(agent, directory) };
   };
   const create = async (kind: StreamKind, id: string, state: string): Promise<StreamWriter> => {
     if (kind !== "session") return log.create(kind, id, state);

@@ -172,11 +172,11 @@ export class Fleet {
   }
 
   /** Of a session that is here. */
-  whereabouts(sessionId: string, directory: string): SessionWhereabouts {
+  whereabouts(sessionId: string, { agentId, directory }: { agentId: string; directory: string }): SessionWhereabouts {
     const { node, places } = this.#options;
     const epoch = node.epochOf(sessionId);
     if (epoch === undefined) return { node: null, reachable: false };
-    return { node: this.nodeId, epoch, place: places.of(directory), reachable: true, unclaimable: null };
+    return { node: this.nodeId, epoch, place: places.ofSession(agentId, directory), reachable: true, unclaimable: null };
   }
 
   async views(sessions: readonly Session[]): Promise<Session[]> {

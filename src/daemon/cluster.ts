@@ -35,6 +35,8 @@ export type ClusterOptions = {
   nodeId: string;
   labels: Readonly<Record<string, string>>;
   places: readonly Place[];
+  /** What agents keep in the user's folders is not shared: it is carried in the log. */
+  carry?: boolean;
   /** Where other nodes reach this one; absent: where it listens. */
   advertiseUrl?: string;
   /** The same for all nodes. */
@@ -51,6 +53,8 @@ export type ClusterOptions = {
 
 export type ClusterHooks = {
   agents(): readonly string[];
+  /** Whether a session of this agent can go on on another node that has its directory. `carry`: as the node was told. */
+  goesOn(agent: string, carry: boolean): boolean;
   capacity: number;
   log(level: LogLevel, message: string, fields?: Record<string, unknown>): void;
   onLogError(error: LogError | null): void;
@@ -122,7 +126,7 @@ export class ClusterMember {
     this.#hooks = hooks;
     this.#leases = opened.leases;
     this.#shared = opened.log;
-    const places = new Places(options.places);
+    const places = new Places(options.places, (agent) => hooks.goesOn(agent, options.carry ?? false));
     const registry = new PostgresRegistry(opened.leases);
     this.#places = places;
     this.#registry = registry;
@@ -172,7 +176,7 @@ export class ClusterMember {
       ...{ owned: () => this.#node.owned(), move: (id) => this.fleet.move(id, {}, "turn_end"), clock },
       warn: (message, fields) => hooks.log("warn", message, fields),
     });
-    this.log = fleetLog(opened.log, { node: this.#node, placeOf: (directory) => places.of(directory) });
+    this.log = fleetLog(opened.log, { node: this.#node, placeOf: (agent, directory) => places.ofSession(agent, directory) });
   }
 
   owns(sessionId: string): boolean {
@@ -180,7 +184,7 @@ export class ClusterMember {
   }
 
   whereabouts(sessionId: string): SessionWhereabouts {
-    return this.fleet.whereabouts(sessionId, this.#manager?.held(sessionId)?.directory ?? "");
+    return this.fleet.whereabouts(sessionId, this.#manager?.held(sessionId) ?? { agentId: "", directory: "" });
   }
 
   /** Before `start`. */
@@ -203,7 +207,11 @@ export class ClusterMember {
     const unknown = await this.#registry.unknown();
     const ours = unknown.filter(({ directory }) => existsSync(directory));
     if (ours.length === 0) return;
-    const homes = ours.map(({ session_id, agent, directory }) => ({ session_id, agent, place: this.#places.of(directory) }));
+    const homes = ours.map(({ session_id, agent, directory }) => ({
+      session_id,
+      agent,
+      place: this.#places.ofSession(agent, directory),
+    }));
     await this.#registry.adopt(this.#profile.node_id, homes);
     this.#hooks.log("info", "took up sessions of a log that was moved here", { sessions: ours.length });
   }

@@ -6,6 +6,7 @@ import type { Agent, AgentHost } from "../agents/contract.ts";
 import type { Log } from "../log/contract.ts";
 import { atStart, type LogError } from "../log/log-error.ts";
 import type { Indexer } from "../search/indexer.ts";
+import { canMove } from "../session/carried-memory.ts";
 import { isoClock, timeOrderedIds } from "../session/ids.ts";
 import { removeUnfinishedImports } from "../session/import-mark.ts";
 import { clearSpool } from "../session/import-source.ts";
@@ -94,6 +95,11 @@ async function openNode(options: CoreOptions, given: ClusterOptions): Promise<Co
   const { ClusterMember } = await import("./cluster.ts");
   const cluster = await ClusterMember.open(given, {
     agents: () => (given.kind === "gateway" ? [] : options.agents.map(({ id }) => id)),
+    goesOn: (id, carry) =>
+      canMove(
+        options.agents.find((agent) => agent.id === id),
+        { homes: carry },
+      ),
     capacity: options.config.limits?.sessions ?? defaults.limits.sessions,
     log: options.log,
     onLogError: (error) => options.onLogError?.(error),
@@ -161,6 +167,7 @@ async function openSessions(options: CoreOptions, { log, cluster }: Opened, onFe
     agentEnvironment: (id) => ({ ...options.agentAccess?.(id), [SESSION_VARIABLE]: id }),
     warn,
     isUsed: (id) => tasks.service.isUsed(id) || cluster?.owns(id) === false,
+    carry: options.cluster && { node: options.cluster.nodeId, homes: options.cluster.carry ?? false },
     whereabouts: cluster ? (id) => cluster.whereabouts(id) : undefined,
     onRemoved: (id) => tasks.service.removeOf(id),
     searchReady: () => index?.status().state === "ready",

@@ -236,8 +236,8 @@ export class LoadedSessions {
     const lost = (closed: Promise<void>): void => this.#lost(session, closed);
     const predecessor = this.#leaving.get(stream.id);
     const state = { log, ids, clock, now, projection };
-    const { checkpoints, skills, adoptTask, whereabouts } = this.#options;
-    const shared = { agentEnvironment, checkpoints, skills, adoptTask, whereabouts };
+    const { checkpoints, skills, adoptTask, whereabouts, carry } = this.#options;
+    const shared = { agentEnvironment, checkpoints, skills, adoptTask, whereabouts, carry };
     const context = { ...state, times, limits, directories, agent, host, lost, predecessor, ...shared };
     const session = new Session(stream, context);
     return session;

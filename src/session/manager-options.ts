@@ -4,6 +4,7 @@ import type { Log } from "../log/contract.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { SessionWhereabouts } from "../schema/session.ts";
 import type { AdoptTask } from "./agent-tasks.ts";
+import type { CarryOptions } from "./carried-memory.ts";
 import type { IdSource } from "./ids.ts";
 import type { SessionTimes } from "./session-context.ts";
 import type { SkillSource } from "./skill-source.ts";
@@ -34,6 +35,8 @@ export type ManagerOptions = {
   warn(message: string, fields: Record<string, unknown>): void;
   /** In a fleet: where a session of this node is, for its view. */
   whereabouts?: ((id: string) => SessionWhereabouts) | undefined;
+  /** In a fleet: see `SessionContext.carry`. */
+  carry?: CarryOptions | undefined;
   /** Something beside its agent works for it: it is not removed unasked. */
   isUsed?(id: string): boolean;
   /** It is gone: so must be what belongs to it elsewhere. */

@@ -4,6 +4,7 @@ import type { Log } from "../log/contract.ts";
 import type { SessionProjection } from "../schema/projection/session-projection.ts";
 import type { SessionWhereabouts } from "../schema/session.ts";
 import type { AdoptTask } from "./agent-tasks.ts";
+import type { CarryOptions } from "./carried-memory.ts";
 import type { IdSource } from "./ids.ts";
 import type { SkillSource } from "./skill-source.ts";
 import type { TrustedDirectories } from "./trust-gate.ts";
@@ -38,6 +39,8 @@ export type SessionContext = {
   limits: { queued: number };
   /** In a fleet: where the session is, for its view. */
   whereabouts?: ((id: string) => SessionWhereabouts) | undefined;
+  /** In a fleet, whose nodes do not share what agents keep. */
+  carry?: CarryOptions | undefined;
   /** How a process that serves one session alone knows which one that is. */
   agentEnvironment(sessionId: string): Record<string, string>;
   /** The session's object is of no use any more; forget it. `closed` settles when no process of it is left. */

@@ -179,7 +179,7 @@ function mustNotSetOwn({ env = {}, mcp_servers = [] }: CreateSession): void {
 
 /** What a session that goes on from another one takes over of it: not what happened there. */
 function branchOf(origin: SessionRow, created_by: Actor): SessionRow {
-  const { fork_at, imported_queue, usage_told, last_error, ...row } = structuredClone(origin);
+  const { fork_at, imported_queue, usage_told, last_error, carried, ...row } = structuredClone(origin);
   return {
     ...row,
     status: "idle",

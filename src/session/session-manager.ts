@@ -12,7 +12,7 @@ import type { CreateSession, ForkSession, Session as SessionView, UnreadableSess
 import { NativeChannel } from "./channel.ts";
 import { isImporting } from "./import-mark.ts";
 import { LoadedSessions } from "./loaded-sessions.ts";
-import { agentOf, type ManagerOptions } from "./manager-options.ts";
+import type { ManagerOptions } from "./manager-options.ts";
 import { Session } from "./session.ts";
 import { SessionCreation } from "./session-creation.ts";
 import { type ListFilter, SessionList } from "./session-list.ts";
@@ -73,7 +73,7 @@ export class SessionManager {
         if (!session) continue;
         recovered++;
         if (session.queued > 0) resumed++;
-        else if (await this.#goesOn(session)) goOn.push(session);
+        else if (await session.unfinished()) goOn.push(session);
         else idle.push(row.id);
       } catch (error) {
         this.#loaded.setAside(row.id, error);
@@ -116,7 +116,7 @@ export class SessionManager {
       throw error;
     });
     // A message that waits starts the agent too, and its turn takes place also when that fails.
-    if (!present && session.queued === 0 && (await this.#goesOn(session))) await session.resume();
+    if (!present && session.queued === 0 && (await session.unfinished())) await session.resume();
     else session.pump();
     return true;
   }
@@ -140,13 +140,6 @@ export class SessionManager {
     } finally {
       this.#loaded.letGoOf(id);
     }
-  }
-
-  /** The agent was in the middle of a turn that it can continue. */
-  async #goesOn(session: Session): Promise<boolean> {
-    const { agent, host } = agentOf(this.#options, session.agentId);
-    if (session.projection.ended || session.nativeSessionId === null || !agent.unfinished) return false;
-    return agent.unfinished(session.nativeSessionId, host);
   }
 
   /** What was open when the last daemon stopped, and what has messages to deliver. However many sessions there are, only these are read. */

@@ -25,6 +25,7 @@ import { AgentConnection, agentCall, type ConnectionTarget } from "./agent-conne
 import { writeLostAgent, writeNative } from "./agent-intake.ts";
 import { mayStart, startTarget } from "./agent-start.ts";
 import { AgentTasks } from "./agent-tasks.ts";
+import { CarriedMemory, mustCarry } from "./carried-memory.ts";
 import type { Intake, NativeRecord } from "./channel.ts";
 import { MessageDelivery, type NewMessage } from "./message-delivery.ts";
 import { endOf, stalled } from "./outcomes.ts";
@@ -50,6 +51,7 @@ export class Session implements SessionPort, Intake {
   readonly #settings: SessionSettings;
   readonly #checkpoints: SessionCheckpoints | null;
   readonly #tasks: AgentTasks | null;
+  readonly #carried: CarriedMemory | null;
   /** The skills that its agent gets at the next start. */
   #handed: HandedSkills | null = null;
   /** What the running agent was started with. */
@@ -92,6 +94,15 @@ export class Session implements SessionPort, Intake {
     this.#tasks = context.adoptTask
       ? new AgentTasks({ session_id, directory, adopt: context.adoptTask, connection: () => this.#connection.current })
       : null;
+    const carry = mustCarry(agent, context.carry);
+    this.#carried =
+      carry && context.carry
+        ? new CarriedMemory({
+            ...{ carry, host, log, node: context.carry.node, row: this.#row, documents: stream.documents },
+            save: (carried) => record.write(() => record.save({ carried })),
+            committed: () => stream.committed(),
+          })
+        : null;
     this.#gate = new TrustGate({
       ...{ row: this.#row, agent, host, directories },
       save: (change) => record.write(() => record.save(change)),
@@ -337,13 +348,22 @@ export class Session implements SessionPort, Intake {
     return this.#answers.replyQuestion(id, answers, actor);
   }
 
+  /** The agent's own memory ends in the middle of a turn that it can go on with. */
+  async unfinished(): Promise<boolean> {
+    const { agent, host } = this.#context;
+    const { native_session_id } = this.#row;
+    if (this.projection.ended || native_session_id === null || !agent.unfinished) return false;
+    await this.#carried?.bring();
+    return agent.unfinished(native_session_id, host);
+  }
+
   /** Starts the agent without a message, for a session whose agent rests or has died. */
   async resume(): Promise<void> {
     this.#mustLive();
     this.#context.log.assertWritable();
     if (this.#connection.current || this.#delivery.running) return;
     await this.#gate.mustBeDecided();
-    this.#handed = (await this.#context.skills?.handOver(this.#skillPlace)) ?? null;
+    await this.#prepare();
     await agentCall(this.#connection.open(() => this.#target()));
     this.#mustLive();
     this.#record.write(() => this.#record.scribe.settle());
@@ -361,6 +381,7 @@ export class Session implements SessionPort, Intake {
   #rested(): void {
     this.#allowedForGood = false;
     this.#record.cut({ dormant: !this.#connection.alive });
+    void this.#carried?.rested();
   }
 
   /** For the daemon's own end: what is open is closed, the session stays resumable. */
@@ -369,8 +390,11 @@ export class Session implements SessionPort, Intake {
     this.#gate.cancel();
     await this.#connection.end();
     this.#tasks?.lost("the daemon is stopping");
-    // A delivery in progress puts its message back; one that waits for a log that cannot write has not begun.
-    if (this.#context.log.health().state === "ok") await this.#delivery.running;
+    if (this.#context.log.health().state === "ok") {
+      await this.#carried?.rested();
+      // A delivery in progress puts its message back; one that waits for a log that cannot write has not begun.
+      await this.#delivery.running;
+    }
     this.#record.guard(() => this.#record.cut({ dormant: true }));
   }
 
@@ -450,7 +474,13 @@ export class Session implements SessionPort, Intake {
 
   async #permitted(): Promise<void> {
     await mayStart(this.#row, this.#gate, this.#context);
+    await this.#prepare();
+  }
+
+  /** What its agent finds when it starts. */
+  async #prepare(): Promise<void> {
     this.#handed = (await this.#context.skills?.handOver(this.#skillPlace)) ?? null;
+    if (!this.#connection.alive) await this.#carried?.bring();
   }
 
   get #skillPlace(): SkillPlace {
@@ -478,6 +508,7 @@ export class Session implements SessionPort, Intake {
   #lost(): void {
     if (this.#forcing) clearTimeout(this.#forcing);
     this.#tasks?.lost("its events could not be stored");
+    this.#carried?.close();
     this.#context.lost(this.#connection.end());
   }
 
@@ -491,6 +522,7 @@ export class Session implements SessionPort, Intake {
     if (this.#forcing) clearTimeout(this.#forcing);
     this.#forcing = null;
     this.#checkpoints?.turnEnded(data.turn_id);
+    this.#carried?.turnEnded();
     if (data.stop_reason === "end_turn" && this.#row.answered === false) this.#record.save({ answered: true });
     if (this.projection.queue.length > 0) setImmediate(() => this.pump());
   }

@@ -82,6 +82,7 @@ export class SimNode implements Peer {
       },
       {
         agents: () => ["mock"],
+        goesOn: () => true,
         capacity: 100,
         log: (_, message, fields) => this.#context.warn(this, message, fields),
         onLogError: () => undefined,
