@@ -20,7 +20,7 @@ const PLACE = "shared";
 
 type Body = Record<string, unknown>;
 /** `url`: another way to the database. `program`: of another build. */
-type StartOptions = { url?: string; env?: NodeJS.ProcessEnv; program?: string };
+type StartOptions = { url?: string; env?: NodeJS.ProcessEnv; args?: readonly string[]; program?: string };
 
 export class TestCluster {
   readonly home: string;
@@ -43,14 +43,17 @@ export class TestCluster {
   }
 
   /** `gateway…` is a gateway. Again under the same name: it returns. */
-  async start(name: string, { url = this.postgres.url, env: more = {}, program }: StartOptions = {}): Promise<DaemonProcess> {
+  async start(
+    name: string,
+    { url = this.postgres.url, env: more = {}, args: given = [], program }: StartOptions = {},
+  ): Promise<DaemonProcess> {
     const dataDir = join(this.home, name);
     mkdirSync(dataDir, { recursive: true });
     const args = ["--cluster", url, "--node-id", name, "--labels", `name=${name}`, "--lease", String(LEASE_S)];
     const env = { DRAGOMAN_CLUSTER_SECRET: SECRET, DRAGOMAN_TOKEN: TOKEN, ...more };
     const command = name.startsWith("gateway") ? "gateway" : "serve";
     const places = ["--place", `${this.shared}=${PLACE}`];
-    const node = await startDaemonProcess(dataDir, [...args, ...places], env, command, program);
+    const node = await startDaemonProcess(dataDir, [...args, ...places, ...given], env, command, program);
     this.nodes.set(name, node);
     return node;
   }
