@@ -83,8 +83,8 @@ export interface Question {
 
 /** Puts questions to a person. After a crash they are put again. */
 export interface QuestionAsker {
-  /** One answer for each question; null when the person does not answer. */
-  ask(questions: readonly Question[], signal: AbortSignal): Promise<readonly string[] | null>;
+  /** One answer for each question; null when the person does not answer. `call`: the key of the call that asks; null where no call does. */
+  ask(questions: readonly Question[], signal: AbortSignal, call: string | null): Promise<readonly string[] | null>;
 }
 
 /** A command that runs. */

@@ -17,7 +17,7 @@ export async function elicit(server: string, params: JsonObject, asker: Question
     ([name, value]): Field => ({ name, schema: objectOf(value), required: required.includes(name) }),
   );
   if (fields.length === 0) {
-    const [answer] = (await asker.ask([{ question: message, options: ["Accept", "Decline"] }], signal)) ?? [];
+    const [answer] = (await asker.ask([{ question: message, options: ["Accept", "Decline"] }], signal, null)) ?? [];
     if (answer === undefined) return { action: "cancel" };
     return answer === "Accept" ? { action: "accept", content: {} } : { action: "decline" };
   }
@@ -29,7 +29,7 @@ export async function elicit(server: string, params: JsonObject, asker: Question
         options: optionsOf(field),
       }),
     );
-    const answers = await asker.ask(questions, signal);
+    const answers = await asker.ask(questions, signal, null);
     if (answers === null) return { action: "cancel" };
     if (answers.includes(DECLINE)) return { action: "decline" };
     const content: Record<string, unknown> = {};
@@ -47,7 +47,7 @@ export async function elicit(server: string, params: JsonObject, asker: Question
 
 async function openUrl(message: string, url: string, asker: QuestionAsker, signal: AbortSignal): Promise<JsonObject> {
   const question = `${message}\nOpen this address yourself, if you know it: ${url}`;
-  const [answer] = (await asker.ask([{ question, options: ["Done", "Decline"] }], signal)) ?? [];
+  const [answer] = (await asker.ask([{ question, options: ["Done", "Decline"] }], signal, null)) ?? [];
   if (answer === undefined) return { action: "cancel" };
   return { action: answer === "Done" ? "accept" : "decline" };
 }

@@ -23,9 +23,9 @@ export function askTool(asker: QuestionAsker): AnyTool {
     repair: (args) =>
       isObject(args) && args.questions === undefined && typeof args.question === "string" ? { questions: [{ ...args }] } : args,
     subject: () => ({ kind: "internal" }),
-    async run({ questions }, { signal }) {
+    async run({ questions }, { signal, call }) {
       const asked = questions.map(({ question, options = [] }) => ({ question, options }));
-      const answers = await asker.ask(asked, signal);
+      const answers = await asker.ask(asked, signal, call);
       if (answers === null) throw new ToolError("The user does not answer. Go on as you think best, or end with what is open.");
       return { output: asked.map(({ question }, at) => `${question}\n→ ${answers[at] ?? "(no answer)"}`).join("\n\n") };
     },

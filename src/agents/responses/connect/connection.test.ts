@@ -232,6 +232,21 @@ describe("a turn", () => {
     expect(checkGrammar(await eventsOf(session))).toEqual([]);
   });
 
+  it("a question belongs to the call that asks it: it is one thing, not two", async () => {
+    await serve(answers([{ call: "ask", args: { question: "Red or blue?" } }], [{ text: "Blue it is." }]));
+    const session = await start();
+    const { turn_id } = await session.send("Paint it.", [], "queue");
+    const asked = await until(session, ({ type }) => type === "question.requested");
+    if (asked.type !== "question.requested") throw new Error("nothing was asked");
+    await session.replyQuestion(asked.data.question_id, [["Blue"]]);
+    await turnEnd(session, turn_id);
+    const events = await eventsOf(session);
+    expect(checkGrammar(events)).toEqual([]);
+    const call = foldItems(events).find(({ kind }) => kind === "tool_call");
+    expect(call?.content[0]).toMatchObject({ type: "tool_call", tool_kind: "question", call_id: asked.data.call_id });
+    expect(asked.data.item_id).toBe(call?.item_id);
+  });
+
   it("is forked, and both go on", async () => {
     await serve(answers([{ text: "One." }], [{ text: "Two." }]));
     const session = await start();

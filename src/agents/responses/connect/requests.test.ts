@@ -18,6 +18,6 @@ it("nobody is asked for a permission or an answer after an interrupt, and whoeve
     subject: { kind: "edit", paths: ["/work/a"] } as const,
   };
   expect(await requests.ask(request, abort.signal)).toEqual({ decision: "deny", input_digest: "d" });
-  expect(await requests.questions.ask([{ question: "Which?", options: [] }], abort.signal)).toBe(null);
+  expect(await requests.questions.ask([{ question: "Which?", options: [] }], abort.signal, null)).toBe(null);
   expect(said).toEqual([]);
 });

@@ -30,7 +30,7 @@ export class Requests implements PermissionAsker {
   }
 
   readonly questions: QuestionAsker = {
-    ask: (questions, signal) => this.#askQuestions(questions, signal),
+    ask: (questions, signal, call) => this.#askQuestions(questions, signal, call),
   };
 
   async ask(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
@@ -45,13 +45,13 @@ export class Requests implements PermissionAsker {
     });
   }
 
-  #askQuestions(questions: readonly Question[], signal: AbortSignal): Promise<readonly string[] | null> {
+  #askQuestions(questions: readonly Question[], signal: AbortSignal, call: string | null): Promise<readonly string[] | null> {
     if (signal.aborted) return Promise.resolve(null);
     const id = this.#newId();
     return new Promise((resolve) => {
       const withdraw = this.#withdrawal(id, signal, () => resolve(null));
       this.#waiting.set(id, { kind: "question", answer: (answers) => withdraw(() => resolve(answers)) });
-      this.#speaker.say({ type: "question.asked", id, questions: [...questions] });
+      this.#speaker.say({ type: "question.asked", id, call, questions: [...questions] });
     });
   }
 

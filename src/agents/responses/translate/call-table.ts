@@ -52,6 +52,10 @@ export class CallTable {
     return this.#calls.get(key)?.itemKey ?? null;
   }
 
+  known(key: string | null | undefined): Pick<KnownCall, "itemKey" | "call_id"> | undefined {
+    return this.#calls.get(key ?? "");
+  }
+
   started(record: RecordOf<"call.started">): Draft[] {
     const call = this.#calls.get(record.call);
     if (call === undefined) return [];

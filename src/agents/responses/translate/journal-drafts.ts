@@ -82,7 +82,7 @@ export class JournalDrafts {
       case "permission.asked":
         return [permissionDraft(spoken, this.#calls.itemKey(spoken.call))];
       case "question.asked":
-        return [questionDraft(spoken)];
+        return [questionDraft(spoken, this.#calls.known(spoken.call))];
       case "task.started": {
         const { id, command, cwd, title } = spoken;
         return [{ do: "task.start", key: id, tool_name: "bash", command, cwd, title, native: { id } }];

@@ -52,9 +52,15 @@ function actionOf({ subject, tool, reason }: Extract<Statement, { type: "permiss
   }
 }
 
-export const questionDraft = ({ id, questions }: Extract<Statement, { type: "question.asked" }>): Draft => ({
+/** `call`: the item of the call that asks. */
+export const questionDraft = (
+  { id, questions }: Extract<Statement, { type: "question.asked" }>,
+  call: { itemKey: string; call_id: string } | undefined,
+): Draft => ({
   do: "question.request",
   key: id,
+  call_id: call?.call_id ?? null,
+  item: call?.itemKey ?? null,
   questions: questions.map(({ question, options }) => ({
     prompt: question,
     options: options.map((label) => ({ label })),

@@ -47,7 +47,10 @@ const STATEMENTS: Readonly<Record<string, Type.TProperties>> = {
     ...{ id: Text, call: Text, call_id: Text, tool: Text, subject: Subject },
     ...{ args: Fields, reason: Text, diff: OptionalText },
   },
-  "question.asked": { id: Text, questions: Type.Array(Type.Object({ question: Text, options: Type.Array(Text) })) },
+  "question.asked": {
+    ...{ id: Text, call: Type.Optional(OptionalText) },
+    questions: Type.Array(Type.Object({ question: Text, options: Type.Array(Text) })),
+  },
   "mcp.servers": {
     servers: Type.Array(Type.Object({ name: Text, status: Text, error: Type.Optional(Text) })),
     tools: Type.Array(Text),

@@ -48,7 +48,8 @@ export type Statement =
       reason: string;
       diff: string | null;
     }
-  | { type: "question.asked"; id: string; questions: { question: string; options: readonly string[] }[] }
+  /** `call` is absent in ledgers of older daemons. */
+  | { type: "question.asked"; id: string; call?: string | null; questions: { question: string; options: readonly string[] }[] }
   /** The MCP servers and how they are. */
   | { type: "mcp.servers"; servers: { name: string; status: string; error?: string }[]; tools: string[] }
   /** A sub-agent works for this call, in a session of its own. */
