@@ -22,11 +22,12 @@ it("reads labels, places, lease and addresses", () => {
     "advertise-url": "http://n1:4700/",
   });
   expect(given).toEqual({
-    ...{ url, kind: "node", secret, nodeId: "n1", labels: { zone: "a", gpu: "yes" }, leaseMs: 3_000 },
+    ...{ url, kind: "node", secret, nodeId: "n1", labels: { zone: "a", gpu: "yes" }, leaseMs: 3_000, carry: false },
     places: [{ path: "/repos", name: "efs-1" }],
     advertiseUrl: "http://n1:4700",
   });
   expect(from({}, { DRAGOMAN_CLUSTER: url, DRAGOMAN_CLUSTER_SECRET: secret, DRAGOMAN_NODE_ID: "n2" })?.nodeId).toBe("n2");
+  expect(from({ cluster: url, carry: true })).toMatchObject({ carry: true });
 });
 
 it.each([
