@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import type { Log } from "../log/contract.ts";
 import { type Copied, copyLog } from "../log/copy.ts";
 import { LogError } from "../log/log-error.ts";
+import { CARRIED_KINDS } from "../session/carried-memory.ts";
 import { SNAPSHOT } from "../session/snapshots.ts";
 import { openLog } from "./open-log.ts";
 
@@ -19,7 +20,12 @@ export async function migrateLog({ from, to, onStream }: MigrateOptions): Promis
   try {
     const target = await open(to, holder);
     try {
-      return await copyLog({ from: source, to: target, notOfWriters: [SNAPSHOT], ...(onStream ? { onStream } : {}) });
+      return await copyLog({
+        from: source,
+        to: target,
+        notOfWriters: [SNAPSHOT, ...CARRIED_KINDS],
+        ...(onStream ? { onStream } : {}),
+      });
     } finally {
       await target.close();
     }

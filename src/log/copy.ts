@@ -11,6 +11,8 @@ import { LogError } from "./log-error.ts";
 
 const MARK = { kind: "copy", id: "unfinished" };
 const PAGE = 1000;
+/** Some are large. */
+const DOCUMENTS_PAGE = 100;
 
 export type CopyOptions = {
   from: Log;
@@ -112,7 +114,7 @@ type Writers = { writers: ReadonlyMap<string, StreamWriter>; notOfWriters: reado
 async function copyDocuments(from: Log, to: Log, { writers, notOfWriters }: Writers): Promise<number> {
   let count = 0;
   for (let after: { kind: string; id: string } | undefined; ; ) {
-    const page = await from.documents.dump({ limit: PAGE, ...(after === undefined ? {} : { after }) });
+    const page = await from.documents.dump({ limit: DOCUMENTS_PAGE, ...(after === undefined ? {} : { after }) });
     for (const { kind, id, body, expires_at } of page) {
       const owner = notOfWriters.includes(kind) || expires_at !== null ? undefined : ownerOf(id, writers);
       if (owner !== undefined) owner.writer.documents.put(kind, owner.rest, body);
@@ -121,7 +123,7 @@ async function copyDocuments(from: Log, to: Log, { writers, notOfWriters }: Writ
       count++;
     }
     await to.committed();
-    if (page.length < PAGE) return count;
+    if (page.length < DOCUMENTS_PAGE) return count;
   }
 }
 

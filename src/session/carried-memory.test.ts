@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentHost } from "../agents/contract.ts";
 import { carriedFiles } from "../agents/kit/carry.ts";
 import { mockAgent } from "../agents/mock/agent.ts";
+import { migrateLog } from "../daemon/migrate-log.ts";
 import type { Log, StreamWriter } from "../log/contract.ts";
 import { openSqliteLog } from "../log/sqlite/log.ts";
 import { CarriedMemory, canMove, mustCarry } from "./carried-memory.ts";
@@ -35,8 +36,8 @@ class Held {
   readonly stream: StreamWriter;
   readonly memory: CarriedMemory;
 
-  constructor(node: string, stream: StreamWriter, row: SessionRow) {
-    this.folder = join(root, node);
+  constructor(node: string | null, stream: StreamWriter, row: SessionRow) {
+    this.folder = join(root, node ?? "alone");
     this.stream = stream;
     this.row = row;
     const host = {
@@ -80,13 +81,13 @@ class Held {
   }
 }
 
-async function begun(id: string, node: string, more: Partial<SessionRow> = {}): Promise<Held> {
+async function begun(id: string, node: string | null, more: Partial<SessionRow> = {}): Promise<Held> {
   const json = JSON.stringify({ session_id: id, agent: "test", directory: root, native_session_id: NATIVE, ...more });
   return new Held(node, await log.create("session", id, json), parseRow(json));
 }
 
 /** Another node takes the session over. */
-async function taken(held: Held, node: string): Promise<Held> {
+async function taken(held: Held, node: string | null): Promise<Held> {
   held.memory.close();
   const stream = await log.writer("session", held.stream.id);
   if (!stream) throw new Error("the session is gone");
@@ -295,15 +296,57 @@ it("what must be carried is decided by where it lies and by what the nodes share
     () => root,
     () => [],
   );
+  const row = { fork: false };
   const at = { ...mockAgent, carry };
   const inDaemon = { ...mockAgent, carry: own };
-  expect(mustCarry(at, undefined)).toBeNull();
-  expect(mustCarry(at, { node: "a", homes: false })).toBeNull();
-  expect(mustCarry(at, { node: "a", homes: true })).toBe(carry);
-  expect(mustCarry(inDaemon, { node: "a", homes: false })).toBe(own);
-  expect(mustCarry(mockAgent, { node: "a", homes: true })).toBeNull();
+  expect(mustCarry(at, undefined, row)).toBeNull();
+  expect(mustCarry(at, { node: "a", homes: false }, row)).toBeNull();
+  expect(mustCarry(at, { node: "a", homes: true }, row)).toBe(carry);
+  expect(mustCarry(inDaemon, { node: "a", homes: false }, row)).toBe(own);
+  expect(mustCarry(mockAgent, { node: "a", homes: true }, row)).toBeNull();
   expect(canMove(mockAgent, { homes: true })).toBe(false);
   expect(canMove(mockAgent, { homes: false })).toBe(true);
   expect(canMove(at, { homes: true })).toBe(true);
   expect(canMove(undefined, { homes: true })).toBe(false);
+  expect(mustCarry(at, undefined, { fork: false, carried: "a list" })).toBe(carry);
+  expect(mustCarry(at, undefined, { fork: false, carried: null })).toBeNull();
+});
+
+describe("a log that a fleet has left to one daemon", () => {
+  const moved = async (): Promise<{ alone: Held; to: Log }> => {
+    const a = await begun("ses_1", "a");
+    a.write(`${NATIVE}.jsonl`, Buffer.alloc(MIB, "memory "));
+    a.write(`${NATIVE}/blob`, Buffer.from([0, 255, 254]));
+    await a.works();
+    await log.close();
+    const [from, to] = [join(root, "log"), join(root, "moved")];
+    await migrateLog({ from, to });
+    log = await openSqliteLog({ dataDir: to });
+    return { alone: await taken(a, null), to: log };
+  };
+
+  it("puts back what the agent remembers when it is needed, once, and then it is the daemon's own", async () => {
+    const { alone } = await moved();
+    alone.write(`${NATIVE}.jsonl`, "what the daemon knew before the fleet had it");
+    await alone.memory.bring();
+    expect(alone.read(`${NATIVE}.jsonl`)).toEqual(Buffer.alloc(MIB, "memory "));
+    expect(alone.read(`${NATIVE}/blob`)).toEqual(Buffer.from([0, 255, 254]));
+    expect([await pieces(), alone.row.carried]).toEqual([[], null]);
+    alone.write(`${NATIVE}.jsonl`, "and what came later");
+    await alone.memory.rested();
+    const later = await taken(alone, null);
+    await later.memory.bring();
+    expect(later.read(`${NATIVE}.jsonl`).toString()).toBe("and what came later");
+    expect([await pieces(), warnings]).toEqual([[], []]);
+  });
+
+  it("a fork takes it over and leaves it to the session it branches off from", async () => {
+    const { alone } = await moved();
+    const kept = (await pieces()).length;
+    alone.memory.close();
+    const fork = await begun("ses_2", null, { fork: true, forked_from: "ses_1" });
+    await fork.memory.bring();
+    expect(fork.read(`${NATIVE}/blob`)).toEqual(Buffer.from([0, 255, 254]));
+    expect((await pieces()).length).toBe(kept);
+  });
 });

@@ -1,7 +1,8 @@
 /**
  * What an agent keeps of a session on the machine where it runs, carried in the log: so that the session goes on with its history on another machine. It is stored when
  * a turn has ended and when the agent is put to rest, in pieces that are named by their content, so that only what is new is written; it is put back before the
- * agent starts where it is not known. It goes with the session's stream. Not here: which files those are (`Agent.carry`).
+ * agent starts where it is not known. It goes with the session's stream. A daemon that has its log to itself puts back what it finds there, once, and stores nothing.
+ * Not here: which files those are (`Agent.carry`).
  */
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
@@ -18,9 +19,10 @@ export type CarryOptions = { node: string; homes: boolean };
 /** Kinds of the stream's documents. */
 const LIST = "carried_files";
 const PIECE = "carried_piece";
+export const CARRIED_KINDS = [LIST, PIECE] as const;
 
 /** A piece is at most so large; one at the end that is smaller than the other is written anew with what follows it. */
-const PIECE_BYTES = 1024 * 1024;
+const PIECE_BYTES = 256 * 1024;
 const SMALL_BYTES = 64 * 1024;
 /** Agents write the last lines of a turn a moment after they have reported its end. */
 const LATE_MS = 1_000;
@@ -32,18 +34,26 @@ type CarriedList = { node: string; files: CarriedFile[] };
 type CarriedMemoryOptions = {
   carry: Carry;
   host: AgentHost;
-  node: string;
+  /** Null: the log is one daemon's. */
+  node: string | null;
   row: Readonly<SessionRow>;
   documents: StreamDocuments;
   log: { documents: Pick<Log["documents"], "get">; row: Log["row"] };
   /** Committed with what was put into the documents before, and refused with it. */
-  save(carried: string): void;
+  save(carried: string | null): void;
   committed(): Promise<void>;
 };
 
-/** Null: it is not carried, because it lies where the other nodes find it, or the agent cannot. */
-export const mustCarry = (agent: Agent, options: CarryOptions | undefined): Carry | null =>
-  agent.carry && options && (options.homes || agent.carry.kept === "data_directory") ? agent.carry : null;
+/** Null: it is not carried, because it lies where the other nodes find it, or the agent cannot. `options` undefined: the log is one daemon's, and may once have been a fleet's. */
+export function mustCarry(
+  { carry }: Agent,
+  options: CarryOptions | undefined,
+  { carried, fork }: Pick<SessionRow, "carried" | "fork">,
+): Carry | null {
+  if (!carry) return null;
+  const must = options ? options.homes || carry.kept === "data_directory" : fork || typeof carried === "string";
+  return must ? carry : null;
+}
 
 /** Whether another node could go on with a session of this agent in a shared directory. */
 export const canMove = (agent: Agent | undefined, { homes }: Pick<CarryOptions, "homes">): boolean =>
@@ -120,7 +130,7 @@ export class CarriedMemory {
     const { carry, row, documents, node } = this.#options;
     const place = this.#place;
     // The conversation of a fork is another session's until the agent has branched off.
-    if (!place || row.fork) return;
+    if (!place || node === null || row.fork) return;
     const folder = carry.folder(place);
     const before = (await this.#stored())?.files ?? [];
     const files: CarriedFile[] = [];
@@ -132,7 +142,7 @@ export class CarriedMemory {
     const body = JSON.stringify(list);
     const id = nameOf(Buffer.from(body));
     if (files.length === 0 || id === row.carried) return;
-    if (row.carried !== undefined) documents.delete(LIST, row.carried);
+    if (typeof row.carried === "string") documents.delete(LIST, row.carried);
     documents.put(LIST, id, body, { apart: true });
     const kept = idsOf(files);
     for (const piece of idsOf(before)) if (!kept.has(piece)) documents.delete(PIECE, piece);
@@ -191,6 +201,17 @@ export class CarriedMemory {
       );
     }
     host.log("info", "took over what the agent remembers", { session_id: row.session_id, from: list.node });
+    if (node === null && this.#source === row.session_id) await this.#letGo(list.files);
+  }
+
+  /** It is where it belongs, and nobody else needs it. */
+  async #letGo(files: readonly CarriedFile[]): Promise<void> {
+    const { row, documents, save, committed } = this.#options;
+    if (typeof row.carried === "string") documents.delete(LIST, row.carried);
+    for (const piece of idsOf(files)) documents.delete(PIECE, piece);
+    save(null);
+    this.#list = null;
+    await committed();
   }
 
   /** Whole or not at all. */
@@ -228,7 +249,7 @@ export class CarriedMemory {
     const own = source === row.session_id;
     const origin = own ? undefined : await log.row("session", source);
     const id = own ? row.carried : origin && parseRow(origin.state).carried;
-    const body = id === undefined ? undefined : await log.documents.get(LIST, `${source}/${id}`);
+    const body = typeof id !== "string" ? undefined : await log.documents.get(LIST, `${source}/${id}`);
     const list = body === undefined ? null : (JSON.parse(body) as CarriedList);
     if (own) this.#list = list;
     return list;

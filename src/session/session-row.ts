@@ -52,8 +52,8 @@ export const SessionRow = Type.Object({
   parent_session_id: Type.Optional(text),
   /** Where it branches off, in the agent's words. Absent: at the end. */
   fork_at: Type.Optional(text),
-  /** What of its agent's memory is carried in the log: the id of a document. Absent: nothing. */
-  carried: Type.Optional(text),
+  /** What of its agent's memory is carried in the log: the id of a document. Null or absent: nothing. */
+  carried: Type.Optional(nullable(text)),
   /** Who created, forked or imported it. Absent in sessions of an older daemon. */
   created_by: Type.Optional(Actor),
   /** A file brought in messages that waited where it comes from: they are removed when it is first loaded. */

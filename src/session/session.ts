@@ -94,15 +94,14 @@ export class Session implements SessionPort, Intake {
     this.#tasks = context.adoptTask
       ? new AgentTasks({ session_id, directory, adopt: context.adoptTask, connection: () => this.#connection.current })
       : null;
-    const carry = mustCarry(agent, context.carry);
-    this.#carried =
-      carry && context.carry
-        ? new CarriedMemory({
-            ...{ carry, host, log, node: context.carry.node, row: this.#row, documents: stream.documents },
-            save: (carried) => record.write(() => record.save({ carried })),
-            committed: () => stream.committed(),
-          })
-        : null;
+    const carry = mustCarry(agent, context.carry, this.#row);
+    this.#carried = carry
+      ? new CarriedMemory({
+          ...{ carry, host, log, node: context.carry?.node ?? null, row: this.#row, documents: stream.documents },
+          save: (carried) => record.write(() => record.save({ carried })),
+          committed: () => stream.committed(),
+        })
+      : null;
     this.#gate = new TrustGate({
       ...{ row: this.#row, agent, host, directories },
       save: (change) => record.write(() => record.save(change)),
