@@ -118,6 +118,25 @@ export function composerCases(world: World): void {
     expect(await page.locator(".attachments").count()).toBe(0);
   });
 
+  it("takes every key of somebody who types faster than the page is drawn", async () => {
+    const page = await world.window(at(await world.session("A fast typist")));
+    await page.locator("#composer:focus").waitFor();
+    for (const label of ["Message", "Search sessions"]) {
+      const field = page.getByLabel(label, { exact: true });
+      // All in one task: nothing is drawn and no effect comes to its turn in between, as on a machine with other things to do.
+      await field.evaluate((element) => {
+        const { prototype } = element instanceof HTMLInputElement ? HTMLInputElement : HTMLTextAreaElement;
+        const type = Object.getOwnPropertyDescriptor(prototype, "value")?.set;
+        for (let length = 1; length <= 200; length++) {
+          type?.call(element, "x".repeat(length));
+          element.dispatchEvent(new Event("input", { bubbles: true }));
+        }
+      });
+      await expect.poll(() => field.inputValue()).toBe("x".repeat(200));
+      await field.fill("");
+    }
+  });
+
   it("offers the agent's commands after a slash", async () => {
     const session = await world.session("Commands");
     await session.prompt("facts");

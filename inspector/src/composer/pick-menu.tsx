@@ -13,12 +13,13 @@ type PickMenu<T> = {
 };
 
 export function usePickMenu<T>({ label, text, found, keyOf, show, titleOf, onPick }: PickMenu<T>) {
-  const [at, setAt] = useState(0);
+  // Another text begins at the top again. Not by an effect: one that sets state after each key makes React take fast typing for an endless loop.
+  const [chosen, setChosen] = useState({ text, at: 0 });
+  const at = chosen.text === text ? chosen.at : 0;
+  const choose = (next: number): void => setChosen({ text, at: next });
   const [closedFor, setClosedFor] = useState<string | null>(null);
   const list = useId();
   const open = found.length > 0 && closedFor !== text;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another text begins at the top again.
-  useEffect(() => setAt(0), [text]);
   useEffect(() => {
     document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: "nearest" });
   }, [list, at]);
@@ -27,8 +28,8 @@ export function usePickMenu<T>({ label, text, found, keyOf, show, titleOf, onPic
   };
   const onKeyDown = (event: KeyboardEvent): boolean => {
     if (!open) return false;
-    if (event.key === "ArrowDown") setAt((at + 1) % found.length);
-    else if (event.key === "ArrowUp") setAt((at + found.length - 1) % found.length);
+    if (event.key === "ArrowDown") choose((at + 1) % found.length);
+    else if (event.key === "ArrowUp") choose((at + found.length - 1) % found.length);
     else if (event.key === "Tab" || event.key === "Enter") pick(found[at]);
     else if (event.key === "Escape") setClosedFor(text);
     else return false;

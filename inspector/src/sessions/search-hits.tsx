@@ -14,18 +14,18 @@ const MOST = 20;
 export type Search = { hits: SearchHit[]; index: SearchResult["index"]["state"]; fault: string | null; busy: boolean };
 const NOTHING: Search = { hits: [], index: "ready", fault: null, busy: false };
 
-/** Asks when the typing pauses. */
+/** Asks when the typing pauses; what was found before stays while the words grow. */
 export function useSearch(words: string, session?: string): Search {
-  const [found, setFound] = useState(NOTHING);
+  const [found, setFound] = useState({ ...NOTHING, text: "" });
   const text = words.trim();
+  // No state is set before the answer: one that changes after each key makes React take fast typing for an endless loop.
   useEffect(() => {
-    if (text.length < SHORTEST) return setFound(NOTHING);
+    if (text.length < SHORTEST) return;
     const gone = new AbortController();
-    setFound((before) => ({ ...before, busy: true }));
     const timer = setTimeout(() => {
       daemon.search(text, { limit: MOST, ...(session === undefined ? {} : { session }) }, gone.signal).then(
-        ({ hits, index }) => setFound({ hits, index: index.state, fault: null, busy: false }),
-        (error: unknown) => !gone.signal.aborted && setFound({ ...NOTHING, fault: problemText(error) }),
+        ({ hits, index }) => setFound({ hits, index: index.state, fault: null, busy: false, text }),
+        (error: unknown) => !gone.signal.aborted && setFound({ ...NOTHING, fault: problemText(error), text }),
       );
     }, WAIT_MS);
     return () => {
@@ -33,7 +33,10 @@ export function useSearch(words: string, session?: string): Search {
       gone.abort();
     };
   }, [text, session]);
-  return found;
+  if (text.length < SHORTEST) return NOTHING;
+  if (found.text === text) return found;
+  const related = found.text !== "" && (text.startsWith(found.text) || found.text.startsWith(text));
+  return { ...(related ? found : NOTHING), busy: true };
 }
 
 export function SearchHits({ words, now }: { words: string; now: number }) {

@@ -1,5 +1,6 @@
 /** Search, filters and the list they leave; several can be chosen and dealt with at once. */
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import type { Session } from "../../../src/schema/session.ts";
 import { access, canOperate } from "../state/daemon.ts";
 import { fleet, nodeChoices, nodesMeant } from "../state/fleet.ts";
 import { preferences, seen } from "../state/preferences.ts";
@@ -36,10 +37,13 @@ export function SessionFinder() {
   const names = useMemo(() => [...new Set(rows.map((row) => row.agent))].sort(), [rows]);
   // What was read matters to one filter only: reading must not sort ten thousand rows again.
   const read = useSignal(seen.changed, () => (filter === "unread" ? seen.get() : null));
-  const shown = useMemo(
-    () => rows.filter((row) => matches(row, { search, filter, agent, nodes: wantedNodes }, read ?? {})),
-    [rows, search, filter, agent, wantedNodes, read],
+  const fits = useCallback(
+    (row: Session, search: string): boolean => matches(row, { search, filter, agent, nodes: wantedNodes }, read ?? {}),
+    [filter, agent, wantedNodes, read],
   );
+  // The list follows when there is time: a key is shown at once, however many sessions there are.
+  const sought = useDeferredValue(search);
+  const shown = useMemo(() => rows.filter((row) => fits(row, sought)), [rows, sought, fits]);
   const order = useRef(shown);
   order.current = shown;
   const choose = useCallback((id: string, on: boolean, range: boolean): void => {
@@ -67,7 +71,8 @@ export function SessionFinder() {
           value={search}
           onChange={(event) => setSearch(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && shown[0]) go({ page: "session", id: shown[0].session_id });
+            const first = event.key === "Enter" && rows.find((row) => fits(row, search));
+            if (first) go({ page: "session", id: first.session_id });
             if (event.key === "Escape") event.currentTarget.blur();
           }}
         />
