@@ -68,7 +68,7 @@ async function verify(log: Log, id: string, told: number): Promise<void> {
   const wrong = numbers(1, stream.last).find((sequence) => events[sequence - 1] !== crashEvent(id, sequence));
   expect([events.length, wrong]).toEqual([stream.last, undefined]);
   expect(stream.lastNative).toBe(stream.last);
-  const { messages } = await stream.readNative({ after: stream.last - 1 });
+  const { messages } = await stream.readNative({ after: Math.max(0, stream.last - 1) });
   expect(messages.map((row) => row.body.toString())).toEqual(events.slice(-1));
   expect((await stream.coverage()).map((row) => row.count)).toEqual(stream.last === 0 ? [] : [stream.last]);
 }

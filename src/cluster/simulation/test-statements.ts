@@ -193,10 +193,8 @@ const STATEMENTS: readonly [RegExp, Answer][] = [
       return 1;
     },
   ],
-  [
-    /^SELECT log_id, owner, holder/,
-    ({ tables }) => [{ log_id: tables.logs?.log_id ?? "", owner: null, holder: null, alive: 0, xid: String(++tables.xid) }],
-  ],
+  [/^SELECT log_id, owner, holder/, ({ tables }) => [{ log_id: tables.logs?.log_id ?? "", owner: null, holder: null, alive: 0 }]],
+  [/^SELECT greatest\(pg_current_xact_id/, ({ tables }) => [{ xid: String(++tables.xid) }]],
   [
     /FROM dragoman\.epochs/,
     ({ tables }) => tables.epochs.map(({ epoch, xid }) => ({ epoch, xid: String(xid), first_ordinal: 0 })),

@@ -4,6 +4,7 @@
  */
 import { int, text } from "../packing/row-readers.ts";
 import type { Database } from "./connection.ts";
+import { takenOver } from "./errors.ts";
 
 /** As the commit is sent: the row of this open log, and the number of the commit. */
 export type CommitNumber = { committer: number; number: number };
@@ -14,12 +15,15 @@ const KEPT_DAYS = 7;
 export class CommitNumbers {
   readonly #database: Database;
   readonly #tenant: string;
+  readonly #owner: string | null;
   #committer: number | undefined;
   #last = 0;
 
-  constructor(database: Database, tenant: string) {
+  /** `owner`: see the table of logs. */
+  constructor(database: Database, { tenant, owner }: { tenant: string; owner: string | null }) {
     this.#database = database;
     this.#tenant = tenant;
+    this.#owner = owner;
   }
 
   /** Of the commit that is to be done now: the same until `done`. */
@@ -50,11 +54,14 @@ export class CommitNumbers {
   }
 
   async #register(): Promise<number> {
-    const { rows } = await this.#database.query("INSERT INTO dragoman.committers (tenant, commits) VALUES ($1, 0) RETURNING no", [
-      this.#tenant,
-    ]);
+    // Locked: whoever takes the log over at this moment is waited for.
+    const { rows } = await this.#database.query(
+      `INSERT INTO dragoman.committers (tenant, commits)
+       SELECT tenant, 0 FROM dragoman.logs WHERE tenant = $1 AND ($2::text IS NULL OR owner = $2) FOR KEY SHARE RETURNING no`,
+      [this.#tenant, this.#owner],
+    );
     const [row] = rows;
-    if (row === undefined) throw new Error("the database gave no number");
+    if (row === undefined) throw takenOver();
     this.#last = 0;
     return int(row, "no");
   }

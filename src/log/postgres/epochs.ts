@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { LogError } from "../log-error.ts";
 import { int, text } from "../packing/row-readers.ts";
 import type { Database, Sql } from "./connection.ts";
+import { takenOver } from "./errors.ts";
 import { chunkOf } from "./place.ts";
 
 /** `first`: all it wrote is behind this chunk. */
@@ -24,7 +25,7 @@ export class Epochs {
   readonly logId: string;
   readonly current: string;
   readonly ordinal: number;
-  /** Of the transaction that opened the log: everything that was committed before is smaller or equal. */
+  /** Behind every transaction that was done when the log was opened, and before every one that is to come. */
   readonly openXid: bigint;
   readonly #epochs: readonly Epoch[];
 
@@ -41,16 +42,17 @@ export class Epochs {
       const [logId, epoch] = [randomBytes(16).toString("hex"), randomBytes(6).toString("hex")];
       await sql.query("INSERT INTO dragoman.logs (tenant, log_id) VALUES ($1, $2) ON CONFLICT DO NOTHING", [tenant, logId]);
       const { rows } = await sql.query(
-        `SELECT log_id, owner, holder, coalesce(seen_at > now() - make_interval(secs => ${OWNER_SECONDS}), false) AS alive, pg_current_xact_id()::text AS xid
+        `SELECT log_id, owner, holder, coalesce(seen_at > now() - make_interval(secs => ${OWNER_SECONDS}), false) AS alive
          FROM dragoman.logs WHERE tenant = $1 FOR UPDATE`,
         [tenant],
       );
       const row = rows[0];
       if (row === undefined)
         throw new LogError("database_corrupt", `The database ${database.place} has lost the row of its log.`);
-      const xid = text(row, "xid");
       const known = await epochsOf(sql, tenant);
       if (row.alive === 1 && row.holder !== holder) throw inUse(database, holder === null);
+      if (holder !== null) await endOtherCommits(sql, tenant);
+      const xid = await endOfNow(sql);
       if (holder !== null || known.length === 0) {
         await sql.query("INSERT INTO dragoman.epochs (tenant, ordinal, epoch, first_xid) VALUES ($1, $2, $3, $4::xid8)", [
           tenant,
@@ -84,6 +86,20 @@ export class Epochs {
   }
 }
 
+/**
+ * A commit of the owner before may still be on its way in the database, although its process is dead: it has asked who the owner is, and does the rest when it likes. One that has its row of
+ * committers is waited for here, and is of the epoch before; one that comes later finds no row, and a new one is only for the owner (`commit-numbers.ts`).
+ */
+async function endOtherCommits(sql: Sql, tenant: string): Promise<void> {
+  await sql.query("DELETE FROM dragoman.committers WHERE tenant = $1", [tenant]);
+}
+
+/** A statement of its own: it sees what the ones before it have waited for. */
+async function endOfNow(sql: Sql): Promise<string> {
+  const { rows } = await sql.query("SELECT greatest(pg_current_xact_id(), pg_snapshot_xmax(pg_current_snapshot()))::text AS xid");
+  return rows[0] === undefined ? "0" : text(rows[0], "xid");
+}
+
 async function epochsOf(sql: Sql, tenant: string): Promise<Epoch[]> {
   const { rows } = await sql.query(
     "SELECT epoch, first_xid::text AS xid, first_ordinal FROM dragoman.epochs WHERE tenant = $1 ORDER BY ordinal",
@@ -101,8 +117,7 @@ export async function stayOwner(database: Database, tenant: string, epoch: strin
     tenant,
     epoch,
   ]);
-  if (count === 0)
-    throw new LogError("fenced", "Another dragoman has taken over this log in Postgres. Stop this one, and use the other.");
+  if (count === 0) throw takenOver();
 }
 
 /** The next daemon need not wait. */

@@ -12,11 +12,7 @@ export function toLogError(error: unknown, doing: string): LogError {
     const message = error instanceof Error ? error.message : String(error);
     return new LogError("write_failed", `${doing}: ${message}. See the cause; it is tried again.`, {}, error);
   }
-  if (error.code === LOG_FENCED) {
-    const message =
-      "Another dragoman has taken over this log in Postgres. This one writes nothing any more: stop it, and use the other.";
-    return new LogError("fenced", message, {}, error);
-  }
+  if (error.code === LOG_FENCED) return takenOver(error);
   if (OTHER_TABLES.has(error.code)) return new LogError("database_newer", `${doing}: ${error.message}`, {}, error);
   if (error.reason === "fenced") return new LogError("fenced", `${doing}: ${error.message}.`, {}, error);
   if (error.code === DISK_FULL)
@@ -29,6 +25,14 @@ export function toLogError(error: unknown, doing: string): LogError {
   const next = error.reason === "lost" ? "It goes on by itself when the database is back." : "See the cause; it is tried again.";
   return new LogError("write_failed", `${doing}: ${error.message} ${next}`, {}, error);
 }
+
+export const takenOver = (cause?: unknown): LogError =>
+  new LogError(
+    "fenced",
+    "Another dragoman has taken over this log in Postgres. This one writes nothing any more: stop it, and use the other.",
+    {},
+    cause,
+  );
 
 /** While the log is opened nothing is tried again: who asked for it is refused. */
 export function toOpeningError(error: unknown, place: string): LogError {

@@ -104,6 +104,58 @@ describe.skipIf(withoutPostgres())("the Postgres log under faults", () => {
     120_000 + ROUNDS * 20_000,
   );
 
+  it("a commit of a daemon that was killed, still on its way in the database, is before the next one's start or not at all", async () => {
+    const tenant = randomUUID();
+    const as = { holder: "the same data directory" };
+    const one = await open(tenant, { as });
+    const streams = [await one.create("session", "s", "{}"), await one.create("session", "t", "{}")];
+    const committed = () => Promise.allSettled(streams.map((stream) => stream.committed({ bounded: false })));
+    for (const stream of streams) appendMany(stream, 2);
+    await committed();
+    // The next start is stopped in its middle; meanwhile the commit asks who the owner is, and goes on.
+    const gate = await Postgres.open({ url: server.url });
+    const inGate = async (work: () => Promise<void>): Promise<void> =>
+      gate.transaction(async (sql) => {
+        await sql.query("LOCK TABLE dragoman.epochs IN EXCLUSIVE MODE");
+        await work();
+      });
+    let opening: ReturnType<typeof open> | undefined;
+    await inGate(async () => {
+      opening = open(tenant, { as });
+      await waitsFor("INSERT INTO dragoman.epochs");
+      for (const stream of streams) appendMany(stream, 3);
+      one.documents.put("note", "x", "1");
+      // Done, or it waits for the start.
+      await Promise.race([committed(), waitsFor("commit_")]);
+    });
+    const two = await opening;
+    if (!two) throw new Error("nothing was opened");
+    await committed();
+    const ends = await Promise.all(["s", "t"].map(async (id) => (await two.stream("session", id))?.lastCommitted ?? 0));
+    expect((await readAll(two)).length).toBe(ends.reduce((sum, end) => sum + end));
+    expect([
+      [2, 2],
+      [5, 5],
+    ]).toContainEqual(ends);
+    expect(await two.documents.get("note", "x")).toBe(ends[0] === 2 ? undefined : "1");
+    await gate.close();
+  });
+
+  /** A statement of this kind is in the database and waits for a lock. */
+  async function waitsFor(statement: string): Promise<void> {
+    const database = await Postgres.open({ url: server.url });
+    await expect
+      .poll(async () => {
+        const { rows } = await database.query(
+          "SELECT count(*) AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'",
+          [statement],
+        );
+        return Number(rows[0]?.count);
+      })
+      .toBeGreaterThan(0);
+    await database.close();
+  }
+
   /** Another process has taken the writer of session `s`. */
   const takenElsewhere = async (tenant: string): Promise<void> => {
     const database = await Postgres.open({ url: server.url });

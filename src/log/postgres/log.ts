@@ -145,9 +145,10 @@ export class PostgresLog implements Log {
     this.#onError = (error) => options.onError?.(error);
     this.#onClosed = () => options.onClosed?.();
     this.#damage = new Damage(this.#onError);
-    this.#numbers = new CommitNumbers(commits, tenant);
+    const owner = shared ? null : epochs.current;
+    this.#numbers = new CommitNumbers(commits, { tenant, owner });
     this.#committer = new Committer({
-      attempt: new Attempt(commits, { tenant, owner: shared ? null : epochs.current, node }, this.#numbers),
+      attempt: new Attempt(commits, { tenant, owner, node }, this.#numbers),
       publish: () => this.#publish(),
       onError: this.#onError,
       maxPendingBytes: options.maxPendingBytes ?? MAX_PENDING_BYTES,
@@ -184,7 +185,7 @@ export class PostgresLog implements Log {
     this.#sealing = new Sealing(database, tenant, damage);
     this.#housekeeping = new Housekeeping(database, {
       tenant,
-      owner: shared ? null : epochs.current,
+      owner,
       onFenced: (error) => this.#committer.fence(error),
       seal: () => this.seal(resting()),
     });
