@@ -38,6 +38,7 @@ function acpAgent(definition: AcpDefinition): Agent {
     models: async (host, place) => (await probe(definition, host, place)).models(),
     modes: async (host, place) => (await probe(definition, host, place)).modes(),
     directoryFiles: (directory) => definition.directory.files(directory),
+    ...(definition.carry ? { carry: definition.carry } : {}),
     connect: (launch) => connectAcp(definition, launch, unspoken),
   };
 }

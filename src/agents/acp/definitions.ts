@@ -1,11 +1,14 @@
 // The ACP agents that need no configuration: how each is started, signed in and installed. A further one needs only configuration.
 import { join } from "node:path";
 import type { PermissionMode } from "../../schema/event-data.ts";
+import { carriedConversation } from "../claude/connect/config-folder.ts";
 import { bypassRefusal, permissionSettings } from "../claude/connect/launch.ts";
-import type { AgentCapabilities, SessionConfig, SkillDoor } from "../contract.ts";
+import { carriedThread } from "../codex/connect/rollout.ts";
+import type { AgentCapabilities, Carry, SessionConfig, SkillDoor } from "../contract.ts";
 import type { JsonRecord } from "../json.ts";
 import { skillsEnv } from "../opencode/connect/directory-files.ts";
 import { OPENCODE_PACKAGE } from "../opencode/package.ts";
+import { copilotState, qwenChats } from "./connect/carried-stores.ts";
 import {
   claudeBridgeUse,
   codexBridgeUse,
@@ -50,6 +53,7 @@ export type AcpDefinition = {
   /** What the permission mode adds to the parameters of a session. A change of mode that changes this needs a new process. */
   sessionMeta?(mode: PermissionMode, directory: string, env: Record<string, string>): JsonRecord;
   live?: Partial<AgentCapabilities["live"]>;
+  carry?: Carry;
 };
 
 export const geminiDefinition: AcpDefinition = {
@@ -99,6 +103,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: claudeBridgeUse,
     skills: { project: [".claude"], user: [".claude"], upwards: false },
     auth: [],
+    carry: carriedConversation,
     npmPackage: { name: "@agentclientprotocol/claude-agent-acp", version: "0.99.1", bin: "claude-agent-acp" },
     able: { fork: true, system_prompt: true, plans: true, steer: true },
     refusal: ({ permission_mode }, env) => bypassRefusal(permission_mode, env),
@@ -116,6 +121,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     directory: codexBridgeUse,
     skills: { project: [".agents", ".codex"], user: [".agents", ".codex"], upwards: true },
     auth: [],
+    carry: carriedThread,
     npmPackage: { name: "@agentclientprotocol/codex-acp", version: "2.6.0", bin: "codex-acp" },
     able: { fork: true, system_prompt: true, plans: true, steer: true },
     // 2.6 runs commands in its sandbox without asking, and a mode that was just set does not always hold in the next turn.
@@ -142,6 +148,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
     args: ["--acp"],
     directory: qwenUse,
     auth: [{ variable: "OPENAI_API_KEY", method: "openai" }],
+    carry: qwenChats,
     npmPackage: { name: "@qwen-code/qwen-code", version: "0.24.4", bin: "qwen" },
     able: {},
     settings: { variant: false },
@@ -158,6 +165,7 @@ export const acpDefinitions: readonly AcpDefinition[] = [
       COPILOT_SKILLS_DIRS: [...(own ? [own] : []), join(folder, "skills")].join(","),
     }),
     auth: [],
+    carry: copilotState,
     npmPackage: { name: "@github/copilot", version: "1.0.102", bin: "copilot" },
     able: { questions: false },
   },

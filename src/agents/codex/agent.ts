@@ -5,12 +5,12 @@ import type { ModelInfo } from "../../schema/event-data.ts";
 import type { Agent, AgentHost } from "../contract.ts";
 import { str } from "../json.ts";
 import { capabilities } from "../kit/capabilities.ts";
-import { carriedFiles } from "../kit/carry.ts";
 import { inspectProgram } from "../kit/inspect.ts";
 import { perDaemon } from "../kit/per-daemon.ts";
 import { connect } from "./connect/connection.ts";
 import { codexFiles } from "./connect/directory-files.ts";
-import { codexHome, rulesRefusal } from "./connect/exec-rules.ts";
+import { rulesRefusal } from "./connect/exec-rules.ts";
+import { carriedThread, homeOf } from "./connect/rollout.ts";
 import { ServerPool } from "./connect/server-pool.ts";
 import { modelsOf } from "./translate/config.ts";
 import { forkPlace } from "./translate/fork-place.ts";
@@ -42,19 +42,12 @@ const codexWith = (pool: ServerPool): Agent => ({
   ],
   directoryFiles: codexFiles,
   forkPlace,
-  // Of which day it is, is in its name and nowhere in the id.
-  carry: carriedFiles(
-    "home",
-    ({ host, environment }) => homeOf(host, environment),
-    (id) => [["sessions", /^\d{4}$/, /^\d\d$/, /^\d\d$/, new RegExp(`^rollout-.*-${id}\\.jsonl`)]],
-  ),
+  carry: carriedThread,
   connect: (launch) => connect(pool, launch),
   close: () => pool.close(),
 });
 
 export const codexAgent: Agent = perDaemon(() => codexWith(new ServerPool()));
-
-const homeOf = (host: AgentHost, env: Readonly<Record<string, string>>): string => codexHome(str(host.settings.home), env);
 
 async function hasLogin(host: AgentHost, env: Record<string, string>): Promise<boolean> {
   if (env.OPENAI_API_KEY || env.CODEX_API_KEY) return true;

@@ -12,10 +12,27 @@ const OTHER = "0199aa11-22bb-7ccc-8ddd-eeff00112234";
 const KEPT: Record<string, { folder: string; files(id: string): string[]; others: string[] }> = {
   claude: claude(),
   "claude-sdk": claude(),
-  codex: {
-    folder: "home/.codex",
-    files: (id) => [`sessions/2026/11/19/rollout-2026-11-19T04-05-06-${id}.jsonl`],
-    others: ["auth.json", "config.toml", "history.jsonl", "state_5.sqlite"],
+  "claude-agent-acp": claude(),
+  codex: codex(),
+  "codex-acp": codex(),
+  copilot: {
+    folder: "home/.copilot",
+    files: (id) => [
+      `session-state/${id}/checkpoints/index.md`,
+      `session-state/${id}/events.jsonl`,
+      `session-state/${id}/workspace.yaml`,
+    ],
+    others: [
+      "config.json",
+      `session-state/${ID}/inuse.4711.lock`,
+      `session-state/${ID}/.workspace-fork.lock`,
+      `session-state/.session-operation-locks/${ID}.lock`,
+    ],
+  },
+  qwen: {
+    folder: "home/.qwen",
+    files: (id) => [`projects/-work/chats/${id}.jsonl`],
+    others: ["settings.json", "projects/-work/meta.json", "sessions/4711-7b02c3b5.json"],
   },
   responses: {
     folder: "state/sessions",
@@ -29,6 +46,14 @@ function claude(): (typeof KEPT)[string] {
     folder: "home/.claude",
     files: (id) => [`projects/-work/${id}.jsonl`, `projects/-work/${id}/subagents/agent-1.jsonl`],
     others: [".credentials.json", "settings.json", "history.jsonl"],
+  };
+}
+
+function codex(): (typeof KEPT)[string] {
+  return {
+    folder: "home/.codex",
+    files: (id) => [`sessions/2026/11/19/rollout-2026-11-19T04-05-06-${id}.jsonl`],
+    others: ["auth.json", "config.toml", "history.jsonl", "state_5.sqlite"],
   };
 }
 
