@@ -150,12 +150,17 @@ const decisions: Scenario[] = [
     expect: { stop_reason: "end_turn", final_text: ["I will not, then."], model_saw: ["Use another way."] },
   },
   {
-    name: "oc-reject-all",
-    title: "rejecting one of two pending permissions rejects both",
+    name: "oc-reject-first",
+    title: "rejecting one of two pending permissions does not reject the other, which is answered later",
     session: asks,
-    turns: [{ prompt: "Run both.", steps: [{ blocks: [bash("echo first"), bash("echo second")] }, say("Not reached.")] }],
-    replies: { permissions: [{ reply: "reject" }, { reply: "none" }] },
-    expect: { stop_reason: "end_turn", events: ["permission.resolved"] },
+    turns: [{ prompt: "Run both.", steps: [{ blocks: [bash("touch first.txt"), bash("touch second.txt")] }, say("Done.")] }],
+    replies: {
+      permissions: [
+        { reply: "reject", matching: "first.txt" },
+        { reply: "once", matching: "second.txt" },
+      ],
+    },
+    expect: { events: ["permission.resolved"], files: { "first.txt": null, "second.txt": "" } },
   },
   {
     name: "oc-always-covers",
