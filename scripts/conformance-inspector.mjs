@@ -149,12 +149,23 @@ async function interrupt(page, prompt) {
   await page.locator(".turn-end").nth(ended).getByText("Interrupted").waitFor();
 }
 
-/** The agent dies; the session stays, and goes on. */
+/** The agent dies; the session stays, and goes on: when a person wants it, or with the next message where the agent is started again by itself. */
 async function resume(page, lab, check) {
+  const before = await lab.agentPids();
   check((await lab.killAgents("SIGKILL")) > 0, "no process of the agent was found to kill");
+  if (lab.profile.process === "restarted") return newProcess(lab, before);
   const button = page.getByRole("button", { name: "Resume" });
   await button.click();
   await button.waitFor({ state: "detached" });
+}
+
+/** Started by the daemon itself. What is sent before that, into the dead one, is a turn with an error. */
+async function newProcess(lab, before) {
+  const end = Date.now() + STEP_MS;
+  while ((await lab.agentPids()).every((pid) => before.includes(pid))) {
+    if (Date.now() > end) throw new Error("the agent's process was not started again");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 /** Nothing, unless somebody wants to look at it. */

@@ -143,16 +143,22 @@ export class Lab {
 
   /** Sends a signal to every agent process of this lab, as a crash or an impatient user would. */
   async killAgents(signal: NodeJS.Signals): Promise<number> {
+    const pids = await this.agentPids();
+    for (const pid of pids) process.kill(pid, signal);
+    return pids.length;
+  }
+
+  /** The processes of agents that the daemon has started. */
+  async agentPids(): Promise<number[]> {
     const folder = join(this.place.root, "data", "processes");
-    let killed = 0;
+    const pids: number[] = [];
     for (const name of await readdir(folder)) {
       if (!name.endsWith(".json")) continue;
       const record: unknown = JSON.parse(await readFile(join(folder, name), "utf8"));
-      if (typeof record !== "object" || record === null || !("pid" in record) || typeof record.pid !== "number") continue;
-      process.kill(record.pid, signal);
-      killed++;
+      if (typeof record === "object" && record !== null && "pid" in record && typeof record.pid === "number")
+        pids.push(record.pid);
     }
-    return killed;
+    return pids;
   }
 
   /** Ends everything and removes the folders; idempotent. Returns what lived on after the daemon's end. */

@@ -48,8 +48,8 @@ export interface VerifyProfile {
   readonly mode?: PermissionMode;
   /** The message that makes the agent compact its conversation; null: there is none. */
   readonly compact: string | null;
-  /** False: it has no process: it runs in the daemon, and dies with it. */
-  readonly process?: false;
+  /** False: it has no process: it runs in the daemon, and dies with it. `restarted`: the daemon starts it again when it dies, and a session that is idle stays so. */
+  readonly process?: false | "restarted";
   /** False: text comes whole, so what a scenario does in the middle of a text is done when the model is asked for it. */
   readonly streams?: boolean;
   /** Where it cannot report what the others report, and why. Absent: it is not compared with them. */

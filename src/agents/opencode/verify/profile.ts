@@ -59,6 +59,7 @@ export const opencodeProfile: VerifyProfile = {
   scenarios: [...opencodeScenarios, pluginScenario],
   adjustments: [opencodeLoads],
   shown: true,
+  process: "restarted",
   marks: true,
   models: { first: "scripted/first", other: "scripted/second" },
   compact: "/compact",
