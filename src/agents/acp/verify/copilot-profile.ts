@@ -1,6 +1,6 @@
 // GitHub Copilot CLI against the scripted model server, with a provider of one's own and no sign-in.
 
-import { NOT_RESTRICTABLE } from "../../kit/verify/adjustments.ts";
+import { expects, NOT_RESTRICTABLE } from "../../kit/verify/adjustments.ts";
 import type { VerifyProfile } from "../../kit/verify/profile.ts";
 import { copilotLoads } from "./hostile-settings.ts";
 import { acpScenarios } from "./scenarios.ts";
@@ -8,7 +8,11 @@ import { acpScenarios } from "./scenarios.ts";
 export const copilotProfile: VerifyProfile = {
   agent: "copilot",
   scenarios: acpScenarios,
-  adjustments: [...NOT_RESTRICTABLE, copilotLoads],
+  adjustments: [
+    ...NOT_RESTRICTABLE,
+    copilotLoads,
+    expects("1.0 ends its turn with a rejection", { final_text: [] }, "permission-mixed"),
+  ],
   marks: true,
   models: {},
   compact: "/compact",
