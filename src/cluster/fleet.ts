@@ -125,7 +125,9 @@ export class Fleet {
     // A directory that nobody shares is where the caller sees it: here.
     if (this.kind === "node" && free && place === null) return null;
     const wish = { agent, place, ...(node === undefined ? {} : { node }), ...(labels === undefined ? {} : { labels }) };
-    const chosen = placeSession(await this.#rows(), wish, random, tried);
+    let chosen = placeSession(await this.#rows(), wish, random, tried);
+    // A node may have joined since the list was read.
+    if ("refused" in chosen) chosen = placeSession(await this.#rowsOfNow(), wish, random, tried);
     if ("refused" in chosen) throw new ProblemError(chosen.refused);
     return chosen.node.node_id === this.nodeId ? null : { node_id: chosen.node.node_id, url: chosen.node.url };
   }
@@ -308,9 +310,13 @@ export class Fleet {
     );
   }
 
-  async #row(nodeId: string): Promise<NodeRow | undefined> {
+  #rowsOfNow(): Promise<NodeRow[]> {
     this.#nodes = null;
-    return (await this.#rows()).find(({ node_id }) => node_id === nodeId);
+    return this.#rows();
+  }
+
+  async #row(nodeId: string): Promise<NodeRow | undefined> {
+    return (await this.#rowsOfNow()).find(({ node_id }) => node_id === nodeId);
   }
 }
 
