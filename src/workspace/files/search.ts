@@ -92,6 +92,8 @@ function searchWith(
   ];
   if (options.ignore_case) args.push("-i");
   const pathspecs = pathspecOf(within, options.glob);
+  // Its caller went while this was prepared: that is not said again.
+  if (options.signal?.aborted) return Promise.resolve({ matches: [], truncated: true });
   const child = startLimitedGit(root, [...args, "-e", query, "--", ...pathspecs], {
     kilobytes: MEMORY_KB,
     seconds: PROCESSOR_SECONDS,
@@ -110,8 +112,6 @@ function searchWith(
     };
     const timer = setTimeout(stop, options.time_ms ?? TIME_MS);
     options.signal?.addEventListener("abort", stop, { once: true });
-    // Its caller went while this was prepared: that is not said again.
-    if (options.signal?.aborted) stop();
     child.stdout.setEncoding("latin1");
     child.stdout.on("data", (chunk: string) => {
       let from = 0;
