@@ -160,7 +160,9 @@ describe("a directory that is swapped for a link all the time", () => {
     await new Promise((resolve) => worker.once("message", resolve));
     const done = { written: 0, read: 0, refused: 0, leaked: 0 };
     const refused = (): void => void done.refused++;
-    for (let index = 0; index < TRIES; index += 10) {
+    let index = 0;
+    // Until some of both met the directory, however seldom it is there.
+    for (; index < TRIES || Math.min(done.written, done.read) === 0; index += 10) {
       await Promise.all(
         Array.from({ length: 10 }, async (_, each) => {
           const path = each % 2 ? join(sub, `${index + each}.txt`) : join(sub, "deep", `new-${index + each}`, "file.txt");
@@ -176,7 +178,6 @@ describe("a directory that is swapped for a link all the time", () => {
       outside: ["deep", "same.txt"],
       leaked: 0,
     });
-    expect(done.written + done.read + done.refused).toBe(2 * TRIES);
-    expect(Math.min(done.written, done.read)).toBeGreaterThan(0);
+    expect(done.written + done.read + done.refused).toBe(2 * index);
   });
 });
