@@ -66,27 +66,54 @@ const COPILOT: readonly FileRule[] = [
 
 export const geminiUse: DirectoryUse = {
   files: (directory) => findFiles(directory, geminiRules(".gemini", ["GEMINI.md", ".gemini/GEMINI.md"])),
-  restriction: { env: () => ({ GEMINI_CLI_TRUST_WORKSPACE: "false", GEMINI_RESTRICTED_MODE: "true" }) },
+  restriction: {
+    // gemini 0.51 acts on the variable only where the trust of folders is switched on.
+    env: async (env, host) => ({
+      ...(await noTrustedFolders(GEMINI_TRUST, env, host)),
+      GEMINI_CLI_TRUST_WORKSPACE: "false",
+      GEMINI_RESTRICTED_MODE: "true",
+    }),
+  },
   trustedEnv: { GEMINI_CLI_TRUST_WORKSPACE: "true" },
 };
 
 export const qwenUse: DirectoryUse = {
   files: (directory) =>
     findFiles(directory, [...geminiRules(".qwen", ["QWEN.md", "AGENTS.md"]), { path: ".mcp.json", read: settingsEffects }]),
-  restriction: { env: (env, host) => qwenEnv(env, host) },
+  restriction: { env: (env, host) => noTrustedFolders(QWEN_TRUST, env, host) },
+};
+
+type FolderTrust = {
+  /** Where the settings of the machine's administrator are, and the variable that says so. */
+  settings: { variable: string; otherwise: string };
+  /** The variable that names the list of trusted folders. */
+  folders: string;
+};
+
+const GEMINI_TRUST: FolderTrust = {
+  settings: { variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH", otherwise: "/etc/gemini-cli/settings.json" },
+  folders: "GEMINI_CLI_TRUSTED_FOLDERS_PATH",
+};
+const QWEN_TRUST: FolderTrust = {
+  settings: { variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", otherwise: "/etc/qwen-code/settings.json" },
+  folders: "QWEN_CODE_TRUSTED_FOLDERS_PATH",
 };
 
 /**
- * qwen 0.24 has the trust of folders, off by default, and no variable for it: a system settings file of ours switches it on and a list of ours trusts nothing.
+ * The trust of folders may be switched off, and qwen 0.24 has no variable for it: a system settings file of ours switches it on and a list of ours trusts nothing.
  * What the machine's administrator has set stays.
  */
-async function qwenEnv(env: Record<string, string>, { stateDir }: AgentHost): Promise<Record<string, string>> {
-  const system = jsonOf((await head(env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? "/etc/qwen-code/settings.json")) ?? undefined);
+async function noTrustedFolders(
+  { settings, folders }: FolderTrust,
+  env: Record<string, string>,
+  { stateDir }: AgentHost,
+): Promise<Record<string, string>> {
+  const system = jsonOf((await head(env[settings.variable] ?? settings.otherwise)) ?? undefined);
   const security = { ...rec(system.security), folderTrust: { enabled: true } };
-  const [settings, folders] = [join(stateDir, "restricted-settings.json"), join(stateDir, "restricted-folders.json")];
-  await writeWhole(settings, { ...system, security });
-  await writeWhole(folders, { "/": "DO_NOT_TRUST" });
-  return { QWEN_CODE_SYSTEM_SETTINGS_PATH: settings, QWEN_CODE_TRUSTED_FOLDERS_PATH: folders };
+  const [ours, list] = [join(stateDir, "restricted-settings.json"), join(stateDir, "restricted-folders.json")];
+  await writeWhole(ours, { ...system, security });
+  await writeWhole(list, { "/": "DO_NOT_TRUST" });
+  return { [settings.variable]: ours, [folders]: list };
 }
 
 const copilotFiles = (directory: string): Promise<LoadedFile[]> => findFiles(directory, COPILOT);
