@@ -1,6 +1,6 @@
 /** That packing changes no byte that anybody reads, makes history smaller, stands behind writers, and can be cut at any moment. */
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Log, StreamWriter } from "../contract.ts";
 import { appendMany, numbers, readAll, sequencesOf } from "../log.suite.ts";
 import { type OpenPostgresOptions, openPostgresLog, type PostgresLog } from "./log.ts";
@@ -167,6 +167,21 @@ describe.skipIf(withoutPostgres())("packing what rests", () => {
     await log.seal(ALL);
     expect([await rowsOf(log, "event_chunks"), await rowsOf(log, "native_chunks")]).toEqual([0, 2]);
     expect(await story(log, ["a", "b"])).toEqual(before);
+  });
+
+  it("packs whole the next time what somebody held for a part of this one", async () => {
+    const { log, tenant } = await filled();
+    const other = await open(tenant, { as: { node: "other" } });
+    const transaction = log.database.transaction.bind(log.database);
+    vi.spyOn(log.database, "transaction").mockImplementationOnce((work) =>
+      other.database.transaction(async (sql) => {
+        await sql.query("SELECT no FROM dragoman.streams WHERE tenant = $1 FOR UPDATE", [tenant]);
+        return transaction(work);
+      }),
+    );
+    expect(await log.seal(ALL)).toBe(1);
+    expect(await log.seal(ALL)).toBe(1);
+    expect([await rowsOf(log, "event_chunks"), await rowsOf(log, "native_chunks")]).toEqual([0, 2]);
   });
 
   it("leaves alone what is damaged, and packs the others", async () => {

@@ -76,12 +76,16 @@ export class Sealing {
   async #stream(row: SqlRow, before: number): Promise<boolean> {
     const stream = { no: int(row, "no"), kind: word<StreamKind>(row, "kind"), id: text(row, "id") };
     try {
+      // Whoever was passed by once must not mark the stream as packed: what it left out would stay as it is.
       let more: boolean | undefined = true;
       while (more) more = await this.#locked(stream, before, (sql) => this.#events(sql, stream));
-      for (let at: number | undefined = int(row, "natives"); at !== undefined; ) {
+      if (more === undefined) return false;
+      let at: number | null | undefined = int(row, "natives");
+      while (typeof at === "number") {
         const from: number = at;
         at = await this.#locked(stream, before, (sql) => this.#natives(sql, stream, from));
       }
+      if (at === undefined) return false;
       const seen = await this.#locked(stream, before, async (sql) => {
         const ends = [int(row, "last_sequence"), int(row, "last_native")];
         await sql.query(
@@ -168,8 +172,8 @@ export class Sealing {
     );
   }
 
-  /** One packed row of native messages behind `from`: where it ends. Undefined: that was all. */
-  async #natives(sql: Sql, stream: StreamName, from: number): Promise<number | undefined> {
+  /** One packed row of native messages behind `from`: where it ends. Null: that was all. */
+  async #natives(sql: Sql, stream: StreamName, from: number): Promise<number | null> {
     const { rows } = await sql.query(
       `SELECT first, last, head, body, checksum FROM dragoman.native_chunks WHERE stream = $1 AND last > $2 ORDER BY last LIMIT ${ROWS}`,
       [stream.no, from],
@@ -188,7 +192,7 @@ export class Sealing {
       }
       [taken, end] = [taken + 1, int(row, "last")];
     }
-    if (chunk === undefined) return undefined;
+    if (chunk === undefined) return null;
     if (taken === 1) return end;
     const [first, head, body] = [chunk.first, chunk.head(), chunk.body()];
     if (!isDeepStrictEqual(readNativeChunk(first, head, body), messages))
