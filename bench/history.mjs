@@ -83,6 +83,9 @@ export async function diskRows(scale) {
   }
 }
 
+/** The daemon gives memory back when nothing happens (`src/daemon/idle-memory.ts`). */
+const RESTED_MS = 40_000;
+
 /** Sessions made over the API, 50 of them with a turn that runs when the daemon is killed. */
 export async function manySessions(scale) {
   const count = Math.round(100_000 * scale);
@@ -125,6 +128,8 @@ export async function manySessions(scale) {
     const [first = 0, last = first] = seen;
     row(`memory grown by reading ${many(readOnce)} sessions once, MB`, { dragoman: last - before });
     row(`of it after the first ${many(warm)}, MB`, { dragoman: last - first });
+    await setTimeout(RESTED_MS);
+    row("memory grown since before, when the daemon has rested, MB", { dragoman: rss(daemon.pid) - before });
   } finally {
     await daemon.stop();
     rmSync(dataDir, { recursive: true, force: true });

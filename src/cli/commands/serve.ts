@@ -85,12 +85,14 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
   const token = givenToken(values, terminal) ?? (tokenFile ? undefined : await typedToken(terminal));
   takeCompiledCode(dataDir ?? defaultDataDir(env));
   // Loaded here: no other command needs the daemon's code, and each should start at once.
-  const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }, { watchProcessFaults }] = await Promise.all([
-    import("pino"),
-    import("../../daemon/daemon.ts"),
-    import("../../daemon/config.ts"),
-    import("../../daemon/process-faults.ts"),
-  ]);
+  const [{ pino }, { startDaemon }, { defaultConfigFile, readConfig }, { watchProcessFaults }, { giveMemoryBack }] =
+    await Promise.all([
+      import("pino"),
+      import("../../daemon/daemon.ts"),
+      import("../../daemon/config.ts"),
+      import("../../daemon/process-faults.ts"),
+      import("../../daemon/idle-memory.ts"),
+    ]);
   // Log lines hold what agents said; a terminal must not obey it.
   const errors = pino.destination({ dest: 2, sync: true });
   const logger = pino({ level }, { write: (line) => errors.write(escapedJson(line)) });
@@ -122,6 +124,7 @@ async function serveAs(kind: "node" | "gateway", { values, terminal, print, json
     if (!flag(values, "no-open") && terminal.stdout.isTTY) openBrowser(link.file);
   }
   storeCompiledCode();
+  giveMemoryBack();
   const end = AbortSignal.any([terminal.signal, fault.signal]);
   await new Promise<void>((resolve) => {
     if (end.aborted) resolve();
