@@ -1,45 +1,25 @@
-import { constants, PerformanceObserver, performance } from "node:perf_hooks";
-import { afterEach, expect, it } from "vitest";
-import { giveMemoryBack } from "./idle-memory.ts";
+import { setImmediate } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { collectGarbage, restWatch, workedShare } from "./idle-memory.ts";
 
-const LOOK_MS = 300;
-// To ask is work as well.
-const RARELY = { interval: 1_000 };
-let forced = 0;
-const observer = new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) {
-    // Types of the browser know no detail.
-    const { kind, flags } = (entry as unknown as { detail: { kind: number; flags: number } }).detail;
-    const asked = (flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) !== 0;
-    if (kind === constants.NODE_PERFORMANCE_GC_MAJOR && asked) forced++;
-  }
+it("collects twice when the process rests, and again when it has worked since, but not while it works and not for ever", () => {
+  const rested = restWatch();
+  const looks = (...shares: number[]): boolean[] => shares.map(rested);
+  expect(looks(0.5, 0, 0.01, 0, 0)).toEqual([false, true, true, false, false]);
+  // Between busy and quiet nothing is done, and nothing is forgotten.
+  expect(looks(1, 0.03, 0, 0.03, 0, 0)).toEqual([false, false, true, false, true, false]);
 });
-observer.observe({ entryTypes: ["gc"] });
 
-let end: (() => void) | undefined;
-afterEach(() => end?.());
+it("knows work from the time that passes", async () => {
+  const worked = workedShare();
+  for (const until = performance.now() + 50; performance.now() < until; ) await setImmediate();
+  expect(worked()).toBeGreaterThan(0.5);
+});
 
-const looks = (count: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, count * LOOK_MS));
-
-/** Keeps the event loop busy for so many looks. */
-async function work(count: number): Promise<void> {
-  const until = performance.now() + count * LOOK_MS;
-  while (performance.now() < until) await new Promise<void>((resolve) => void setImmediate(resolve));
-}
-
-it("collects garbage when the process rests, and again when it has worked since, but not while it works and not for ever", async () => {
-  let garbage: unknown[] = Array.from({ length: 200_000 }, (_, i) => ({ i, text: `text ${i}` }));
-  // Grown old: only a whole collection takes it.
-  await work(1);
-  expect(garbage.length).toBe(200_000);
-  const before = process.memoryUsage().heapUsed;
-  garbage = [];
-  end = giveMemoryBack(LOOK_MS);
-  await expect.poll(() => forced, RARELY).toBe(2);
-  expect(process.memoryUsage().heapUsed).toBeLessThan(before - 10_000_000);
-  await looks(6);
-  expect(forced).toBe(2);
-  await work(4);
-  expect(forced).toBe(2);
-  await expect.poll(() => forced, RARELY).toBe(4);
+it("frees what nobody holds any more, at once", async () => {
+  const left = new WeakRef({ text: "nobody holds it" });
+  // What was just made is held until the next turn of the event loop.
+  await setImmediate();
+  collectGarbage();
+  expect(left.deref()).toBeUndefined();
 });

@@ -16,27 +16,46 @@ const COLLECTIONS = 2;
 const MAX_HEAP_BYTES = 256 * 1024 * 1024;
 
 /** What it returns ends it. */
-export function giveMemoryBack(everyMs = LOOK_MS): () => void {
+export function giveMemoryBack(): () => void {
+  const worked = workedShare();
+  const rested = restWatch();
+  const look = (): void => {
+    if (!rested(worked())) return;
+    collectGarbage();
+    // What the collection needed is no work of the daemon.
+    worked();
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Each call: the share of the time since the call before in which the event loop had something to do. */
+export function workedShare(): () => number {
   let seen = performance.eventLoopUtilization();
+  return () => {
+    const before = seen;
+    seen = performance.eventLoopUtilization();
+    return performance.eventLoopUtilization(seen, before).utilization;
+  };
+}
+
+/** Each call is a look, given the share that was worked since the look before: whether to collect now. */
+export function restWatch(): (worked: number) => boolean {
   // The start is work, too.
   let due = COLLECTIONS;
-  const look = (): void => {
-    const { utilization } = performance.eventLoopUtilization(seen);
-    if (utilization >= BUSY) due = COLLECTIONS;
-    else if (due > 0 && utilization < QUIET && process.memoryUsage().heapUsed < MAX_HEAP_BYTES) {
-      collectGarbage();
+  return (worked) => {
+    if (worked >= BUSY) due = COLLECTIONS;
+    else if (due > 0 && worked < QUIET && process.memoryUsage().heapUsed < MAX_HEAP_BYTES) {
       due--;
+      return true;
     }
-    // What the collection needed is no work of the daemon.
-    seen = performance.eventLoopUtilization();
+    return false;
   };
-  const timer = setInterval(look, everyMs).unref();
-  return () => clearInterval(timer);
 }
 
 let collector: (() => void) | undefined;
 
-function collectGarbage(): void {
+export function collectGarbage(): void {
   if (!collector) {
     // Only contexts that are made after this have the function.
     setFlagsFromString("--expose-gc");
