@@ -259,7 +259,7 @@ export class SessionHandle {
     return this.#http.json("GET", `${this.#path}/queue`, { signal });
   }
 
-  /** Edits a message that waits, or moves it: position 0 is delivered next. */
+  /** Edits a message that waits, or moves it: position 0 is delivered next, `before` names the one behind it. */
   updateQueued(messageId: string, change: UpdateQueuedMessage, signal?: AbortSignal): Promise<QueuedMessage> {
     return this.#http.json("PATCH", `${this.#path}/queue/${encodeURIComponent(messageId)}`, { body: change, signal });
   }

@@ -303,6 +303,11 @@ export const UpdateQueuedMessage = Type.Object(
     position: optional(
       Type.Integer({ minimum: 0, description: "Its place in the queue: 0 is delivered next, beyond the end is the end." }),
     ),
+    before: optional(
+      Type.String({
+        description: "The message_id of the one it is to stand before, instead of a place: others may be delivered meanwhile.",
+      }),
+    ),
   },
   { title: "UpdateQueuedMessage", additionalProperties: false, minProperties: 1 },
 );

@@ -201,7 +201,9 @@ export class MessageDelivery {
     const { command } = this.#changeable(messageId);
     if (command && change.text !== undefined && readCommand(change.text) === null)
       throw new ProblemError("unsupported", "This message is a command: write it as /name, with its arguments behind it.");
-    this.#options.record.append("message.updated", { message_id: messageId, ...change, actor });
+    const { before, ...rest } = change;
+    const moved = before === undefined ? {} : { position: this.#placeBefore(before, messageId, change) };
+    this.#options.record.append("message.updated", { message_id: messageId, ...rest, ...moved, actor });
     await this.#options.record.committed();
     this.pump();
     const message = this.#find(messageId);
@@ -236,6 +238,16 @@ export class MessageDelivery {
     await record.committed();
     this.pump();
     return { turn_id: message.turn_id, message_id: messageId, queued: this.#begun !== messageId && this.#begun !== null };
+  }
+
+  #placeBefore(other: string, messageId: string, { position }: UpdateQueuedMessage): number {
+    if (position !== undefined)
+      throw new ProblemError("invalid_request", "Say either `position` or `before`: each names another place.");
+    const { queue } = this.#options.record.projection;
+    const place = queue.filter(({ message_id }) => message_id !== messageId).findIndex(({ message_id }) => message_id === other);
+    if (place === -1)
+      throw new ProblemError("message_not_found", "The message that it is to stand before does not wait, or is itself.");
+    return place;
   }
 
   #find(messageId: string): QueuedMessage | undefined {

@@ -76,6 +76,24 @@ describe("[G9] the queue of a session", () => {
     for (let k = 0; k <= all.length; k++) expect(projected(all.slice(k), projected(all.slice(0, k)))).toEqual(projected(all));
   });
 
+  it("puts a message before another one, wherever that stands by then, and says so when it waits no more", async () => {
+    const { session, ids } = await busy();
+    const [one = "", two = "", three = ""] = ids;
+    await session.updateQueued(three, { before: two });
+    expect(texts(session)).toEqual(["one", "three", "two"]);
+    await session.removeQueued(one);
+    await session.updateQueued(two, { before: three, text: "dos" });
+    expect(texts(session)).toEqual(["dos", "three"]);
+    for (const before of [one, two]) {
+      const refused = session.updateQueued(two, { before, text: "deux" });
+      await expect(refused).rejects.toMatchObject({ code: "message_not_found" });
+    }
+    const both = session.updateQueued(two, { before: three, position: 0 });
+    await expect(both).rejects.toMatchObject({ code: "invalid_request" });
+    expect(texts(session)).toEqual(["dos", "three"]);
+    expect(checkGrammar(await eventsOf(session))).toEqual([]);
+  });
+
   it("sends one now: into the running turn where the agent can, and it has no turn of its own", async () => {
     const { session, ids, turn_id } = await busy();
     const [, two = ""] = ids;

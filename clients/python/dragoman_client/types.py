@@ -2689,6 +2689,8 @@ class UpdateQueuedMessage(TypedDict):
     text: NotRequired[str]
     #: Its place in the queue: 0 is delivered next, beyond the end is the end.
     position: NotRequired[int]
+    #: The message_id of the one it is to stand before, instead of a place: others may be delivered meanwhile.
+    before: NotRequired[str]
 
 
 class Pending(TypedDict):

@@ -58,7 +58,7 @@ export function Queue({ session, messages, canSend, onFault }: QueueProps) {
               icon="up"
               label={`Move up: ${text}`}
               disabled={index === 0}
-              onClick={() => run(handle.updateQueued(message_id, { position: messages.indexOf(message) - 1 }))}
+              onClick={() => run(handle.updateQueued(message_id, { before: shown[index - 1]?.message_id ?? "" }))}
             />
             {canSend && <IconButton icon="play" label={`Send now: ${text}`} onClick={() => run(handle.sendQueued(message_id))} />}
             <IconButton icon="cross" label={`Remove: ${text}`} onClick={() => run(handle.removeQueued(message_id))} />
