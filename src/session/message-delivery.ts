@@ -6,7 +6,7 @@
  * counted; after MAX_ATTEMPTS it is not tried again.
  */
 import { randomUUID } from "node:crypto";
-import type { Connection, Prompt } from "../agents/contract.ts";
+import type { Connection } from "../agents/contract.ts";
 import type { Log, Stream } from "../log/contract.ts";
 import { withdrawn } from "../log/log-error.ts";
 import type { Actor } from "../schema/actor.ts";
@@ -15,11 +15,13 @@ import { ProblemError } from "../schema/problem-codes.ts";
 import type { MessageAccepted, UpdateQueuedMessage } from "../schema/session.ts";
 import type { QueuedMessage } from "../schema/snapshot.ts";
 import { agentCall } from "./agent-connection.ts";
+import type { AgentStart } from "./agent-start.ts";
 import { keyedMessage, type MessageKey } from "./keyed-message.ts";
 import { parkedMessage, unsentTurn } from "./outcomes.ts";
 import { promptOf, readCommand } from "./prompt.ts";
 import type { SessionCheckpoints } from "./session-checkpoints.ts";
 import type { SessionRecord } from "./session-record.ts";
+import type { SessionSkills } from "./session-skills.ts";
 
 /** A message whose delivery was begun this often and never came to an end is not tried again: it may be what stopped the daemon. */
 const MAX_ATTEMPTS = 2;
@@ -43,13 +45,10 @@ export type DeliveryOptions = {
   limit: number;
   /** The connection there is now. */
   connection(): Connection | null;
-  /** Waits for a person where one must decide first. */
-  permitted(): Promise<void>;
-  /** Waits until the configuration is settled, then starts the agent unless it runs. */
-  open(): Promise<Connection>;
+  start: Pick<AgentStart, "permitted" | "open">;
+  /** Resolves when no change of the configuration is under way: no agent is started beside one. */
   settled(): Promise<void>;
-  /** What a message that uses a skill is to the agent; reports it. Others are left as they are. */
-  withSkill(prompt: Prompt): Promise<Prompt>;
+  skills: Pick<SessionSkills, "used">;
   checkpoints: Pick<SessionCheckpoints, "warm" | "beforePrompt" | "left"> | null;
   /** Nothing new begins. */
   stopped(): boolean;
@@ -277,13 +276,13 @@ export class MessageDelivery {
   }
 
   async #deliver(messageId: string): Promise<void> {
-    const { record, log, connection, permitted, open, settled, stopped, checkpoints } = this.#options;
+    const { record, log, connection, start, skills, settled, stopped, checkpoints } = this.#options;
     const { projection } = record;
     const waits = (): boolean => stopped() || projection.turn !== null || projection.queue[0]?.message_id !== messageId;
     let begun: QueuedMessage | null = null;
     try {
       // A wait for a person is no attempt.
-      if (!connection()) await permitted();
+      if (!connection()) await start.permitted();
       if (waits()) return this.#undo(messageId);
       const attempts = this.#begin(messageId);
       if (attempts >= MAX_ATTEMPTS) throw parkedMessage(attempts);
@@ -291,7 +290,7 @@ export class MessageDelivery {
       // The count is on disk before the delivery begins; while the log cannot write, nothing is delivered.
       await record.committed({ bounded: false });
       if (!connection()) checkpoints?.warm();
-      const agent = await open();
+      const agent = await start.open();
       const turnId = this.#find(messageId)?.turn_id;
       if (turnId !== undefined && !waits()) await checkpoints?.beforePrompt(turnId);
       const message = this.#find(messageId);
@@ -299,7 +298,7 @@ export class MessageDelivery {
       // Meanwhile the agent may have begun a turn of its own, or the message may have been changed or removed.
       if (!prompt || waits() || this.#find(messageId) !== message) return this.#undo(messageId);
       this.#sending.add(messageId);
-      const given = await this.#options.withSkill(prompt);
+      const given = await skills.used(prompt);
       if (waits()) return this.#undo(messageId);
       begun = message;
       await this.#startTurn(message);

@@ -9,11 +9,12 @@ import { type Actor, EMBEDDED } from "../schema/actor.ts";
 import type { EventDataOf } from "../schema/event-data.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { CreateSession, ForkSession, Session as SessionView, UnreadableSession } from "../schema/session.ts";
+import { AgentIntake } from "./agent-intake.ts";
 import { NativeChannel } from "./channel.ts";
 import { isImporting } from "./import-mark.ts";
 import { LoadedSessions } from "./loaded-sessions.ts";
 import type { ManagerOptions } from "./manager-options.ts";
-import { Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { SessionCreation } from "./session-creation.ts";
 import { type ListFilter, SessionList } from "./session-list.ts";
 import { SessionRemoval } from "./session-removal.ts";
@@ -280,8 +281,8 @@ export class SessionManager {
   }
 }
 
-/** The port that a connection was given is its session. */
-function intakeOf(port: SessionPort): Session {
-  if (port instanceof Session) return port;
+/** The port that a connection was given is its session's intake. */
+function intakeOf(port: SessionPort): AgentIntake {
+  if (port instanceof AgentIntake) return port;
   throw new Error(`${port.session_id} is no session of this daemon`);
 }

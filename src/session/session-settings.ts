@@ -5,6 +5,7 @@ import type { Actor } from "../schema/actor.ts";
 import { ProblemError } from "../schema/problem-codes.ts";
 import type { UpdateSession } from "../schema/session.ts";
 import { type AgentConnection, agentCall } from "./agent-connection.ts";
+import type { AgentStart } from "./agent-start.ts";
 import type { SessionRecord } from "./session-record.ts";
 import { configOf, type SessionRow } from "./session-row.ts";
 import { mustSupport } from "./supported.ts";
@@ -15,12 +16,11 @@ export type SettingsOptions = {
   log: Log;
   agent: Agent;
   host: AgentHost;
-  line: AgentConnection;
+  connection: AgentConnection;
   gate: TrustGate;
+  start: Pick<AgentStart, "trusted">;
   /** A turn runs, or a message is on its way. */
   busy(): boolean;
-  /** What the running agent was started with. */
-  startedTrusted(): boolean;
   /** A request was answered with `always` since the agent started. */
   allowedForGood(): boolean;
   mustLive(): void;
@@ -80,14 +80,14 @@ export class SessionSettings {
 
   /** All of it or nothing. Live where the agent can; else between turns, with a new start for the next one. Stored when the agent has agreed. */
   async #configureAgent(config: ConfigPatch, actor: Actor): Promise<void> {
-    const { record, agent, host, gate, line, busy, allowedForGood, mustLive, rest } = this.#options;
+    const { record, agent, host, gate, busy, allowedForGood, mustLive, rest } = this.#options;
     await mustSupport(agent, host, config, { ...configOf(record.row, gate.trusted), ...config });
     const names = Object.keys(config) as (keyof ConfigPatch)[];
     // Null takes a choice back: what the agent does without one is known only to a new process. And what a person allowed for good in this process
     // would count in plan, too.
     const forgets = config.permission_mode === "plan" && allowedForGood();
     const live = !forgets && names.every((name) => agent.capabilities.live[name] && config[name] !== null);
-    const connection = await line.settled();
+    const connection = await this.#options.connection.settled();
     const restart = connection !== null && (!live || (await agentCall(connection.configure(config))) === "restart");
     if (restart && busy())
       throw new ProblemError(
@@ -101,7 +101,7 @@ export class SessionSettings {
 
   /** What an agent has loaded cannot be taken back: it is started anew. */
   async #setTrust(trust: SessionRow["trust"], actor: Actor): Promise<void> {
-    const { record, gate, line, busy, startedTrusted, rest } = this.#options;
+    const { record, gate, start, busy, rest } = this.#options;
     if (busy())
       throw new ProblemError(
         "session_busy",
@@ -109,6 +109,6 @@ export class SessionSettings {
       );
     record.write(() => record.save({ trust, trust_declined: false }));
     record.emit([{ do: "event", type: "session.updated", data: { metadata: { trust }, actor } }]);
-    if (line.current && startedTrusted() !== gate.trusted) await rest();
+    if (start.trusted() !== gate.trusted) await rest();
   }
 }

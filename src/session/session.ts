@@ -1,9 +1,8 @@
 /**
- * One live session: its commands, and what its agent says. It knows the agent only by contract. Readers see committed state only. What comes from the agent
- * or a timer enters through `record.guard`, so that no fault of the log or of ours reaches an event emitter. What is written is in session-record.ts, messages
- * and their queue in message-delivery.ts, changes of the configuration in session-settings.ts.
+ * One live session: its parts put together, what clients see of it, and their commands. It knows the agent only by contract. Readers see committed state only.
+ * Not here: what comes from the agent (agent-intake.ts), what is written (session-record.ts), messages and their queue (message-delivery.ts), changes of the
+ * configuration (session-settings.ts).
  */
-import type { ExitInfo, Prompt, SessionPort, Translation } from "../agents/contract.ts";
 import type { StreamWriter } from "../log/contract.ts";
 import { LogError } from "../log/log-error.ts";
 import { type Actor, EMBEDDED } from "../schema/actor.ts";
@@ -21,14 +20,13 @@ import type {
   UpdateSession,
 } from "../schema/session.ts";
 import type { MessageQueueList, QueuedMessage } from "../schema/snapshot.ts";
-import { AgentConnection, agentCall, type ConnectionTarget } from "./agent-connection.ts";
-import { writeLostAgent, writeNative } from "./agent-intake.ts";
-import { mayStart, startTarget } from "./agent-start.ts";
+import { AgentConnection, agentCall } from "./agent-connection.ts";
+import { AgentIntake } from "./agent-intake.ts";
+import { AgentStart } from "./agent-start.ts";
 import { AgentTasks } from "./agent-tasks.ts";
+import { AgentWatch } from "./agent-watch.ts";
 import { CarriedMemory, mustCarry } from "./carried-memory.ts";
-import type { Intake, NativeRecord } from "./channel.ts";
 import { MessageDelivery, type NewMessage } from "./message-delivery.ts";
-import { endOf, stalled } from "./outcomes.ts";
 import { recoverSession } from "./recover-session.ts";
 import { RequestAnswers } from "./request-answers.ts";
 import { SessionCheckpoints } from "./session-checkpoints.ts";
@@ -36,10 +34,11 @@ import type { SessionContext } from "./session-context.ts";
 import { SessionRecord } from "./session-record.ts";
 import { type SessionRow, startMetadata } from "./session-row.ts";
 import { SessionSettings } from "./session-settings.ts";
-import { type HandedSkills, mayUseSkill, type SkillPlace, withSkills } from "./skill-source.ts";
-import { DaemonRequest, isTrusted, TrustGate } from "./trust-gate.ts";
+import { SessionSkills } from "./session-skills.ts";
+import { DaemonRequest, TrustGate } from "./trust-gate.ts";
+import { TurnInterrupt } from "./turn-interrupt.ts";
 
-export class Session implements SessionPort, Intake {
+export class Session {
   readonly stream: StreamWriter;
   readonly #context: SessionContext;
   readonly #record: SessionRecord;
@@ -52,10 +51,11 @@ export class Session implements SessionPort, Intake {
   readonly #checkpoints: SessionCheckpoints | null;
   readonly #tasks: AgentTasks | null;
   readonly #carried: CarriedMemory | null;
-  /** The skills that its agent gets at the next start. */
-  #handed: HandedSkills | null = null;
-  /** What the running agent was started with. */
-  #startedTrusted = false;
+  readonly #start: AgentStart;
+  readonly #watch: AgentWatch;
+  readonly #interrupt: TurnInterrupt;
+  /** Where what comes from the agent enters. */
+  readonly #intake: AgentIntake;
   /** It is being ended: nothing new begins. */
   #ending: Promise<void> | null = null;
   /** A request was answered with `always` since the agent started. */
@@ -63,17 +63,11 @@ export class Session implements SessionPort, Intake {
   /** The daemon is going: nothing new begins. */
   #suspended = false;
   #movedEpoch = 0;
-  /** Its agent is not read: the log takes no more for now. */
-  #paused = false;
-  #lastSign: number;
-  #forcing: NodeJS.Timeout | null = null;
 
   constructor(stream: StreamWriter, context: SessionContext) {
     const { log, ids, clock, agent, host, directories, projection } = context;
     this.stream = stream;
     this.#context = context;
-    this.#lastSign = context.now();
-    this.#connection = new AgentConnection(agent, host, this, context.predecessor);
     const record = new SessionRecord({
       ...{ stream, log, ids, clock, host, projection },
       listener: {
@@ -84,53 +78,62 @@ export class Session implements SessionPort, Intake {
       alive: () => this.#connection.alive,
       onLost: () => this.#lost(),
     });
+    const row = record.row;
     this.#record = record;
-    this.#row = record.row;
-    const { directory } = this.#row;
+    this.#row = row;
+    const { session_id, directory } = row;
+    const { documents } = stream;
+    const [pump, rest] = [() => this.pump(), () => this.rest()];
+    const mustLive = () => this.#mustLive();
     this.#checkpoints = context.checkpoints
-      ? new SessionCheckpoints({ port: context.checkpoints, record, documents: stream.documents, directory })
+      ? new SessionCheckpoints({ port: context.checkpoints, record, documents, directory })
       : null;
-    const { session_id } = this.#row;
     this.#tasks = context.adoptTask
       ? new AgentTasks({ session_id, directory, adopt: context.adoptTask, connection: () => this.#connection.current })
       : null;
-    const carry = mustCarry(agent, context.carry, this.#row);
+    this.#watch = new AgentWatch({ record, context, tasks: this.#tasks, rest });
+    this.#intake = new AgentIntake({
+      ...{ record, stream, watch: this.#watch, checkpoints: this.#checkpoints, tasks: this.#tasks, pump },
+      resumable: agent.capabilities.resume,
+      broke: () => this.#connection.broke(),
+    });
+    const connection = new AgentConnection(agent, host, this.#intake, context.predecessor);
+    this.#connection = connection;
+    const carry = mustCarry(agent, context.carry, row);
     this.#carried = carry
       ? new CarriedMemory({
-          ...{ carry, host, log, node: context.carry?.node ?? null, row: this.#row, documents: stream.documents },
+          ...{ carry, host, log, node: context.carry?.node ?? null, row, documents },
           save: (carried) => record.write(() => record.save({ carried })),
           committed: () => stream.committed(),
         })
       : null;
-    this.#gate = new TrustGate({
-      ...{ row: this.#row, agent, host, directories },
+    const gate = new TrustGate({
+      ...{ row, agent, host, directories },
       save: (change) => record.write(() => record.save(change)),
       emit: (drafts) => record.emit(drafts),
     });
+    this.#gate = gate;
+    const skills = new SessionSkills({ record, context, trusted: () => this.#start.trusted() });
+    const start = new AgentStart({ row, gate, connection, skills, carried: this.#carried, context });
+    this.#start = start;
     this.#settings = new SessionSettings({
-      ...{ record, log, agent, host, line: this.#connection, gate: this.#gate },
+      ...{ record, log, agent, host, connection, gate, start, mustLive, rest },
       busy: () => record.projection.turn !== null || this.#delivery.running !== null,
-      startedTrusted: () => this.#startedTrusted,
       allowedForGood: () => this.#allowedForGood,
-      mustLive: () => this.#mustLive(),
-      rest: () => this.rest(),
     });
     this.#delivery = new MessageDelivery({
-      ...{ record, log, stream, limit: context.limits.queued },
+      ...{ record, log, stream, start, skills, checkpoints: this.#checkpoints, mustLive },
+      limit: context.limits.queued,
       newTurnId: () => ids.next("turn"),
-      connection: () => this.#connection.current,
-      permitted: () => this.#permitted(),
-      open: () => this.#connection.open(() => this.#target()),
-      checkpoints: this.#checkpoints,
-      withSkill: (prompt) => this.#withSkill(prompt),
+      connection: () => connection.current,
       settled: () => this.#settings.settled,
       stopped: () => this.#stopped,
-      mustLive: () => this.#mustLive(),
     });
+    this.#interrupt = new TurnInterrupt({ record, gate, delivery: this.#delivery, connection, context, rest });
     this.#answers = new RequestAnswers({
       requests: record.scribe.requests,
       editsInput: agent.capabilities.edit_input,
-      connection: () => this.#connection.current,
+      connection: () => connection.current,
       say: (drafts) => record.emit(drafts),
       committed: (options) => stream.committed(options),
     });
@@ -179,14 +182,12 @@ export class Session implements SessionPort, Intake {
 
   /** [D1] What is committed, and nothing else. */
   view(): SessionView {
-    const trusted = (row: SessionRow): boolean =>
-      this.#connection.current ? this.#startedTrusted : isTrusted(row, this.#context.directories);
-    return { ...this.#record.view(trusted), ...this.#context.whereabouts?.(this.session_id) };
+    return { ...this.#record.view((row) => this.#start.trusted(row)), ...this.#context.whereabouts?.(this.session_id) };
   }
 
   /** Which files of the directory its agent loads: the one that runs, or the next one that is started. */
   directorySettings(): Promise<DirectorySettings> {
-    return this.#gate.settings(this.#connection.current ? this.#startedTrusted : this.#gate.trusted);
+    return this.#gate.settings(this.#start.trusted());
   }
 
   /** Whether this open request asks for trust in the directory, which a person alone may give. */
@@ -266,29 +267,7 @@ export class Session implements SessionPort, Intake {
   /** Stops the running turn, also one whose message is still on its way. Nothing runs: nothing happens. */
   async interrupt(actor: Actor = EMBEDDED): Promise<void> {
     this.#mustLive();
-    this.#gate.interrupt(actor);
-    const underWay = this.projection.turn ? this.#delivery.starting : this.#delivery.running;
-    if (underWay) {
-      // A delivery waits for a log that cannot write: nothing runs, and nobody can say when something will.
-      this.#context.log.assertWritable();
-      await underWay;
-    }
-    const { turn } = this.projection;
-    const connection = this.#connection.current;
-    if (!turn || !connection) return;
-    this.#record.scribe.turns.interruptedBy(actor);
-    this.#forcing ??= setTimeout(() => this.#forceInterrupt(turn.turn_id), this.#context.times.interrupt_ms).unref();
-    await agentCall(connection.interrupt());
-  }
-
-  /** [S5] The agent did not confirm: the turn is over all the same, and the process with it. */
-  #forceInterrupt(turnId: string): void {
-    this.#forcing = null;
-    this.#record.guard(() => {
-      if (this.projection.turn?.turn_id !== turnId) return;
-      this.#record.cut({ dormant: false });
-      void this.rest();
-    });
+    await this.#interrupt.interrupt(actor);
   }
 
   /**
@@ -361,9 +340,8 @@ export class Session implements SessionPort, Intake {
     this.#mustLive();
     this.#context.log.assertWritable();
     if (this.#connection.current || this.#delivery.running) return;
-    await this.#gate.mustBeDecided();
-    await this.#prepare();
-    await agentCall(this.#connection.open(() => this.#target()));
+    await this.#start.permittedWithoutMessage();
+    await agentCall(this.#start.open());
     this.#mustLive();
     this.#record.write(() => this.#record.scribe.settle());
     await this.stream.committed();
@@ -399,63 +377,18 @@ export class Session implements SessionPort, Intake {
 
   /** While true, the agent is not read: it waits for us, instead of us keeping what the log cannot take. */
   setPaused(paused: boolean): void {
-    this.#paused = paused;
-    this.#lastSign = this.#context.now();
+    this.#watch.setPaused(paused);
     this.#connection.setPaused(paused);
   }
 
   /** Called now and then by the manager: no timer per event, no timer per session. */
   tick(now: number): void {
-    if (this.#stopped || this.#paused || !this.#connection.current) return;
-    this.#record.guard(() => this.#tick(now));
+    if (!this.#stopped && this.#connection.current) this.#watch.tick(now);
   }
 
-  #tick(now: number): void {
-    const { stall_ms, idle_ms } = this.#context.times;
-    const silent = now - this.#lastSign;
-    if (this.projection.facts.status === "running" && silent > stall_ms) this.#record.emit([stalled(silent)]);
-    // An agent with a command that still runs is not idle: the command would end with it.
-    const idle = !this.projection.open && !this.#tasks?.running && silent > idle_ms;
-    if (idle && this.#context.agent.capabilities.resume) void this.rest();
-  }
-
-  // ── the agent's side ────────────────────────────────────────────────────────────────────────────────────────────────
-
-  attached(freshKeys: boolean): void {
-    this.#record.guard(() => this.#record.decide({ do: "process", fresh_keys: freshKeys }));
-  }
-
-  ingest(record: NativeRecord, translations: Translation[]): void {
-    if (this.projection.ended || this.#record.lost) return;
-    try {
-      this.#lastSign = this.#context.now();
-      writeNative(this.#record, this.stream, record, translations, this.#lastSign - this.stream.created_at);
-      this.#checkpoints?.seen(translations);
-      if (this.#tasks) for (const { drafts } of translations) this.#tasks.take(drafts);
-    } catch (error) {
-      // As `guard` does, without a function for every message of the agent.
-      this.#record.lose(error);
-    }
-  }
-
+  /** What the daemon itself reports in this session. */
   say(drafts: Draft[]): void {
-    this.#record.guard(() => {
-      this.#record.emit(drafts);
-      this.#tasks?.take(drafts);
-    });
-  }
-
-  closed(info: { exit: ExitInfo | null; message?: string }): void {
-    this.#tasks?.lost("its agent has ended");
-    if (this.#connection.broke()) this.#record.guard(() => this.#disconnected(info));
-  }
-
-  /** [S1] An agent's death does not end a session that the agent can resume. */
-  #disconnected(info: { exit: ExitInfo | null; message?: string }): void {
-    if (this.projection.ended) return;
-    if (!this.#context.agent.capabilities.resume) return this.#record.scribe.afterExit(() => this.#record.end(endOf(info)));
-    writeLostAgent(this.#record, this.stream, info);
-    setImmediate(() => this.pump());
+    this.#intake.say(drafts);
   }
 
   // ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -471,55 +404,16 @@ export class Session implements SessionPort, Intake {
     if (this.#ending) throw new ProblemError("session_ended", "The session is being ended. Create a new one, or fork this one.");
   }
 
-  async #permitted(): Promise<void> {
-    await mayStart(this.#row, this.#gate, this.#context);
-    await this.#prepare();
-  }
-
-  /** What its agent finds when it starts. */
-  async #prepare(): Promise<void> {
-    this.#handed = (await this.#context.skills?.handOver(this.#skillPlace)) ?? null;
-    if (!this.#connection.alive) await this.#carried?.bring();
-  }
-
-  get #skillPlace(): SkillPlace {
-    const { session_id, directory, permission_mode } = this.#row;
-    const trusted = this.#connection.current ? this.#startedTrusted : this.#gate.trusted;
-    return { session_id, directory, permission_mode, trusted, agent: this.#context.agent };
-  }
-
-  async #withSkill(prompt: Prompt): Promise<Prompt> {
-    const { skills } = this.#context;
-    if (!skills || !mayUseSkill(prompt.text)) return prompt;
-    const used = await skills.use(prompt.text, prompt.command !== undefined, this.#skillPlace);
-    if (!used) return prompt;
-    this.#record.emit([
-      { do: "event", type: "skill.invoked", data: used.invoked },
-      { do: "event", type: "skill.loaded", data: used.loaded },
-      ...used.warnings.map((data) => ({ do: "event", type: "skill.warning", data }) as const),
-    ]);
-    if (used.text === null) return prompt;
-    const { command: _, ...rest } = prompt;
-    return { ...rest, text: used.text, ...(used.read === undefined ? {} : { skill: used.read }) };
-  }
-
   /** The log refused in the middle of something, see `SessionRecord.lose`. */
   #lost(): void {
-    if (this.#forcing) clearTimeout(this.#forcing);
+    this.#interrupt.over();
     this.#tasks?.lost("its events could not be stored");
     this.#carried?.close();
     this.#context.lost(this.#connection.end());
   }
 
-  #target(): ConnectionTarget {
-    this.#startedTrusted = this.#gate.trusted;
-    const target = startTarget(this.#row, this.#startedTrusted, this.#context);
-    return this.#handed === null ? target : { ...target, config: withSkills(target.config, this.#handed) };
-  }
-
   #turnEnded(data: EventDataOf["turn.ended"]): void {
-    if (this.#forcing) clearTimeout(this.#forcing);
-    this.#forcing = null;
+    this.#interrupt.over();
     this.#checkpoints?.turnEnded(data.turn_id);
     this.#carried?.turnEnded();
     if (data.stop_reason === "end_turn" && this.#row.answered === false) this.#record.save({ answered: true });
