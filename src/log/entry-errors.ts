@@ -22,4 +22,15 @@ export function tooLarge(stream: Stream, size: number): LogError {
   );
 }
 
+type Named = Pick<Stream, "kind" | "id">;
+
+export const fenced = ({ kind, id }: Named): LogError =>
+  new LogError("fenced", `${kind} ${id} has another writer now. Take the writer again to go on.`, { kind, id });
+
+export const deleted = ({ kind, id }: Named): LogError =>
+  new LogError("stream_deleted", `${kind} ${id} was deleted. Create a new one.`, { kind, id });
+
+export const exists = ({ kind, id }: Named): LogError =>
+  new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
+
 export const closedError = (): LogError => new LogError("log_closed", "The log is closed: dragoman is stopping.");

@@ -22,6 +22,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
+import { exists } from "../entry-errors.ts";
 import { LogError } from "../log-error.ts";
 import { Pump, Tail } from "../tail.ts";
 import { listArtifacts, ownersOf } from "./artifact-list.ts";
@@ -96,8 +97,7 @@ export class MemoryLog implements Log {
 
   async create(kind: StreamKind, id: string, state: string, options: { created_at?: number } = {}): Promise<StreamWriter> {
     this.admit();
-    if (this.#streams.has(key(kind, id)))
-      throw new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
+    if (this.#streams.has(key(kind, id))) throw exists({ kind, id });
     const stream = new MemoryStream(this, { kind, id, created_at: options.created_at ?? Date.now() }, state);
     this.#streams.set(key(kind, id), stream);
     this.enlist(stream);

@@ -15,6 +15,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
+import { deleted, fenced, gap, malformed } from "../entry-errors.ts";
 import { LogError } from "../log-error.ts";
 import { type Pump, Tail } from "../tail.ts";
 import { MemoryBatch } from "./batch.ts";
@@ -98,7 +99,7 @@ export class MemoryStream implements Stream {
   }
 
   async row(): Promise<StreamRow> {
-    if (this.#deleted || !this.#committed) throw this.#gone();
+    if (this.#deleted || !this.#committed) throw deleted(this);
     const { kind, id, created_at } = this;
     const { events, natives, state, openSince } = this.#committed;
     const counts = { updated_at: this.#updatedAt, last_sequence: events, last_native: natives };
@@ -182,7 +183,7 @@ export class MemoryStream implements Stream {
   }
 
   subscribe(options: SubscribeOptions<Batch> & { after?: number }): Subscription {
-    if (this.#deleted) throw this.#gone();
+    if (this.#deleted) throw deleted(this);
     return this.tail.subscribe(Math.max(0, options.after ?? 0), options);
   }
 
@@ -193,26 +194,16 @@ export class MemoryStream implements Stream {
   }
 
   admit(epoch: number): void {
-    if (epoch !== this.#writerEpoch)
-      throw new LogError("fenced", `${this.kind} ${this.id} has another writer now. Take the writer again to go on.`);
-    if (this.#deleted) throw this.#gone();
+    if (epoch !== this.#writerEpoch) throw fenced(this);
+    if (this.#deleted) throw deleted(this);
     this.#log.admit();
   }
 
   append({ text, sequence, type, native, written_at }: EventEntry): void {
-    const expected = this.last + 1;
-    if (sequence !== expected)
-      throw new LogError("sequence_gap", `Event ${sequence} of ${this.id} does not follow ${this.last}.`, {
-        expected,
-        got: sequence,
-      });
+    if (sequence !== this.last + 1) throw gap(this, sequence);
     this.#writtenAt = written_at;
     const json = eventJson(text, sequence);
-    if (json.includes("\n") || !/^[^\s*]+$/.test(type))
-      throw new LogError(
-        "invalid_entry",
-        `Event ${sequence} of ${this.id}: an event is one line of JSON, and its type one word.`,
-      );
+    if (json.includes("\n") || !/^[^\s*]+$/.test(type)) throw malformed(this, sequence);
     this.#events.push({ json, type, native });
     this.#log.enlist(this);
   }
@@ -246,9 +237,5 @@ export class MemoryStream implements Stream {
       types: events.map(({ type }) => type),
       natives: events.map(({ native }) => native),
     });
-  }
-
-  #gone(): LogError {
-    return new LogError("stream_deleted", `${this.kind} ${this.id} was deleted. Create a new one.`);
   }
 }

@@ -3,10 +3,11 @@
  * are left out and reported; the others of the same commit are not held up by them.
  */
 import type { StreamKind } from "../contract.ts";
+import { deleted, exists, fenced } from "../entry-errors.ts";
 import { int, text } from "../packing/row-readers.ts";
 import type { CommitNumbers } from "./commit-numbers.ts";
 import { CREATION_FENCED, type Database, LOG_FENCED, NOT_NEXT, PostgresError, type SqlParameter } from "./connection.ts";
-import { deleted, exists, fenced, toLogError, UNIQUE_VIOLATION } from "./errors.ts";
+import { toLogError, UNIQUE_VIOLATION } from "./errors.ts";
 import { COMMIT, encode, type Names, type StreamPart, type WriteSet } from "./write-set.ts";
 
 /** A set on its way, over all attempts. */

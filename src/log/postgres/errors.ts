@@ -1,5 +1,4 @@
 /** Errors of the database as errors of the log. */
-import type { StreamKind } from "../contract.ts";
 import { LogError } from "../log-error.ts";
 import { LOG_FENCED, OTHER_TABLES, PostgresError } from "./connection.ts";
 
@@ -39,17 +38,6 @@ export function toOpeningError(error: unknown, place: string): LogError {
   if (!(error instanceof PostgresError) || error.reason !== "lost") return toLogError(error, `Opening the log in ${place}`);
   return new LogError("write_failed", `${error.message} Start dragoman again when the database is there.`, {}, error);
 }
-
-type Named = { kind: StreamKind; id: string };
-
-export const fenced = ({ kind, id }: Named): LogError =>
-  new LogError("fenced", `${kind} ${id} has another writer now. Take the writer again to go on.`, { kind, id });
-
-export const deleted = ({ kind, id }: Named): LogError =>
-  new LogError("stream_deleted", `${kind} ${id} was deleted. Create a new one.`, { kind, id });
-
-export const exists = ({ kind, id }: Named): LogError =>
-  new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
 
 /** Texts in Postgres have no NUL: one that came in would be refused for ever, and everything behind it. */
 export function mustBeText(text: string, what: string): void {

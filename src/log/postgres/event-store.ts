@@ -3,6 +3,7 @@
  * was written, without a gap.
  */
 import type { ReadOptions, ReadPage } from "../contract.ts";
+import { deleted } from "../entry-errors.ts";
 import type { LogError } from "../log-error.ts";
 import { EventBatch } from "../packing/batch.ts";
 import { unsealed } from "../packing/checksum.ts";
@@ -13,7 +14,7 @@ import { int, type SqlRow, text } from "../packing/row-readers.ts";
 import { someWord } from "../packing/run-length.ts";
 import { textArray } from "./attempt.ts";
 import type { Database } from "./connection.ts";
-import { deleted, toLogError } from "./errors.ts";
+import { toLogError } from "./errors.ts";
 import { chunkOf } from "./place.ts";
 
 const PAGE_BYTES = 8 * 1024 * 1024;

@@ -17,6 +17,7 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
+import { deleted, exists, fenced } from "../entry-errors.ts";
 import type { LogError } from "../log-error.ts";
 import type { EventBatch } from "../packing/batch.ts";
 import { BatchCache } from "../packing/batch-cache.ts";
@@ -32,7 +33,7 @@ import { Committer } from "./committer.ts";
 import { type Connect, type Database, Postgres } from "./connection.ts";
 import { PostgresDocuments } from "./documents.ts";
 import { Epochs } from "./epochs.ts";
-import { deleted, exists, fenced, toLogError, toOpeningError } from "./errors.ts";
+import { toLogError, toOpeningError } from "./errors.ts";
 import { EventStore } from "./event-store.ts";
 import { Followed } from "./followed.ts";
 import { Housekeeping } from "./housekeeping.ts";

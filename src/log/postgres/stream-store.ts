@@ -1,10 +1,12 @@
 /** The table of streams: what must be known of one without reading its events, and lists of them in pages. */
+
 import { LIST_FIELDS, type ListOptions, type StreamKind, type StreamPage } from "../contract.ts";
+import { fenced } from "../entry-errors.ts";
 import { int, type SqlRow } from "../packing/row-readers.ts";
 import { type NumberedRow, numberedRow, withoutNumber } from "../packing/stream-row.ts";
 import { textArray } from "./attempt.ts";
 import type { Database, SqlParameter } from "./connection.ts";
-import { fenced, toLogError } from "./errors.ts";
+import { toLogError } from "./errors.ts";
 import { plain } from "./write-set.ts";
 
 const COLUMNS =

@@ -2,7 +2,6 @@
  * One stream: takes entries into memory, gives them to the commit, and hands committed batches on. What waits and what is in flight are kept apart. Readers
  * have it as it is; whoever writes has a `PostgresWriter` in front of it.
  */
-import { charsOf } from "../../schema/envelope.ts";
 import type {
   Batch,
   CoverageRow,
@@ -18,17 +17,17 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
-import { gap, malformed, tooLarge } from "../entry-errors.ts";
+import { deleted, fenced } from "../entry-errors.ts";
 import type { LogError } from "../log-error.ts";
 import { EventBatch } from "../packing/batch.ts";
 import type { BatchCache } from "../packing/batch-cache.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, merge, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
-import { NativeChunk } from "../packing/native-chunk.ts";
+import { merge, type PendingChunk, writtenOf } from "../packing/event-chunk.ts";
+import { PendingEntries } from "../packing/pending-entries.ts";
 import { type NumberedRow, withoutNumber } from "../packing/stream-row.ts";
 import { type Pump, Tail } from "../tail.ts";
 import type { Committer, Enlisted } from "./committer.ts";
 import type { Epochs } from "./epochs.ts";
-import { deleted, fenced, mustBeText } from "./errors.ts";
+import { mustBeText } from "./errors.ts";
 import type { EventStore } from "./event-store.ts";
 import type { LiveChunk, LiveTail } from "./live.ts";
 import type { NativeStore } from "./native-store.ts";
@@ -59,12 +58,10 @@ export type StreamContext = {
   onThrow(error: unknown): void;
 };
 
-const ENTRY_OVERHEAD = 64;
+/** Without NUL, which the database cannot take. */
 const WORD = /^[^\s*\0]+$/;
-/** What the database can never take must not get into a commit: it would be tried for ever. */
-const MAX_ENTRY = 128 * 1024 * 1024;
 
-type InFlight = { chunks: PendingChunk[]; last: number; lastNative: number; at: number; natives: number };
+type InFlight = { chunks: readonly PendingChunk[]; last: number; lastNative: number; at: number; natives: number };
 
 export class PostgresStream implements Stream, Enlisted {
   readonly isShared = false;
@@ -81,8 +78,7 @@ export class PostgresStream implements Stream, Enlisted {
   #copiedAt: number | undefined;
   #lastNative: number;
   #lastNativeCommitted: number;
-  #chunks: PendingChunk[] = [];
-  #natives: NativeChunk[] = [];
+  readonly #pending = new PendingEntries(WORD);
   /** Waiting to be taken; undefined when nothing is. */
   #pendingState: string | undefined;
   #state: string;
@@ -187,8 +183,7 @@ export class PostgresStream implements Stream, Enlisted {
     this.#suspended = false;
     this.#refusal = undefined;
     this.#isNew = false;
-    this.#chunks = [];
-    this.#natives = [];
+    this.#pending.clear();
     this.#pendingState = undefined;
     this.#state = row.state;
     this.#openSince = row.open_since;
@@ -233,35 +228,16 @@ export class PostgresStream implements Stream, Enlisted {
   }
 
   append(entry: EventEntry): void {
-    const { text, sequence, type } = entry;
-    const size = charsOf(text);
-    if (sequence !== this.#last + 1) throw gap(this, sequence);
-    if (size > MAX_ENTRY) throw tooLarge(this, size);
-    let chunk = this.#chunks.at(-1);
-    const malformedType = !chunk?.types.continues(type) && !WORD.test(type);
-    if (malformedType || (typeof text === "string" && text.includes("\n"))) throw malformed(this, sequence);
-    if (chunk === undefined || chunk.events.count >= CHUNK_EVENTS || chunk.events.chars + size > CHUNK_CHARS) {
-      chunk = pendingChunk(sequence);
-      this.#chunks.push(chunk);
-    }
-    chunk.events.add(text);
-    chunk.types.add(type);
-    chunk.natives.add(entry.native);
-    this.#last = sequence;
+    const bytes = this.#pending.add(this, entry);
+    this.#last = entry.sequence;
     this.#copiedAt = entry.written_at;
-    this.#enlist(size + ENTRY_OVERHEAD, entry.sync);
+    this.#enlist(bytes, entry.sync);
   }
 
   appendNative(entry: NativeEntry): number {
-    if (entry.raw.length > MAX_ENTRY) throw tooLarge(this, entry.raw.length);
+    const bytes = this.#pending.addNative(this, entry);
     this.#lastNative++;
-    let chunk = this.#natives.at(-1);
-    if (chunk === undefined || chunk.full) {
-      chunk = new NativeChunk(this.#lastNative);
-      this.#natives.push(chunk);
-    }
-    chunk.add(entry);
-    this.#enlist(entry.raw.length + ENTRY_OVERHEAD, false);
+    this.#enlist(bytes, false);
     return this.#lastNative;
   }
 
@@ -343,19 +319,18 @@ export class PostgresStream implements Stream, Enlisted {
     this.#enlisted = false;
     if (!this.isWritten) return;
     const { no, kind, id, created_at } = this;
-    const chunks = this.#chunks;
+    const { chunks, natives } = this.#pending;
     const at = chunks.length > 0 ? (this.#copiedAt ?? Date.now()) : this.#updatedAt;
     set.streams.push({
       ...{ no, kind, id, epoch: this.#epoch, expected: this.#lastCommitted, last: this.#last, lastNative: this.#lastNative },
       ...{ openSince: this.#openSince, at, created: this.#isNew ? created_at : null, state: this.#pendingState ?? null },
-      ...{ chunks, natives: this.#natives },
+      ...{ chunks, natives },
       refuse: (error) => this.#refusedBy(error),
     });
     this.#underWay = true;
     this.#taken++;
-    this.#inFlight = { chunks, at, last: this.#last, lastNative: this.#lastNative, natives: this.#natives.length };
-    this.#chunks = [];
-    this.#natives = [];
+    this.#inFlight = { chunks, at, last: this.#last, lastNative: this.#lastNative, natives: natives.length };
+    this.#pending.clear();
     this.#pendingState = undefined;
   }
 
@@ -401,8 +376,7 @@ export class PostgresStream implements Stream, Enlisted {
     this.#refusal = error;
     this.#refusals.set(this.#writer, error);
     this.#inFlight = undefined;
-    this.#chunks = [];
-    this.#natives = [];
+    this.#pending.clear();
     this.#last = this.#lastCommitted;
     this.#lastNative = this.#lastNativeCommitted;
     this.#context.refused(this);

@@ -19,6 +19,7 @@ import type {
   Subscription,
 } from "../contract.ts";
 import { documentPrefix } from "../document-prefix.ts";
+import { exists } from "../entry-errors.ts";
 import { atStart, LogError, toLogError } from "../log-error.ts";
 import type { EventBatch } from "../packing/batch.ts";
 import { BatchCache } from "../packing/batch-cache.ts";
@@ -199,7 +200,7 @@ export class SqliteLog implements Log {
   async create(kind: StreamKind, id: string, state: string, options: { created_at?: number } = {}): Promise<StreamWriter> {
     this.#committer.admit();
     if (this.#stream(kind, id) !== undefined) {
-      throw new LogError("stream_exists", `There is already a ${kind} ${id}. Choose another id.`, { kind, id });
+      throw exists({ kind, id });
     }
     const now = options.created_at ?? Date.now();
     const row = {

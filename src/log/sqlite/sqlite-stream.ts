@@ -2,7 +2,6 @@
  * One stream: takes entries into memory, writes them when the tick commits, and hands committed batches on. It does not read the events it stores.
  * Readers have it as it is; whoever writes has a `SqliteWriter` in front of it.
  */
-import { charsOf } from "../../schema/envelope.ts";
 import type {
   Batch,
   CoverageRow,
@@ -18,12 +17,11 @@ import type {
   SubscribeOptions,
   Subscription,
 } from "../contract.ts";
-import { gap, malformed, tooLarge } from "../entry-errors.ts";
-import { LogError } from "../log-error.ts";
+import { deleted, fenced } from "../entry-errors.ts";
 import { EventBatch } from "../packing/batch.ts";
 import type { BatchCache } from "../packing/batch-cache.ts";
-import { CHUNK_CHARS, CHUNK_EVENTS, type PendingChunk, pendingChunk, writtenOf } from "../packing/event-chunk.ts";
-import { NativeChunk } from "../packing/native-chunk.ts";
+import { writtenOf } from "../packing/event-chunk.ts";
+import { PendingEntries } from "../packing/pending-entries.ts";
 import { type NumberedRow, withoutNumber } from "../packing/stream-row.ts";
 import { type Pump, Tail } from "../tail.ts";
 import type { Committer, Writer } from "./committer.ts";
@@ -49,10 +47,7 @@ export type StreamContext = {
   onThrow(error: unknown): void;
 };
 
-const ENTRY_OVERHEAD = 64;
 const WORD = /^[^\s*]+$/;
-/** SQLite takes values up to 1 GB. What it can never take must not get into a transaction: it would be tried for ever. */
-const MAX_ENTRY = 128 * 1024 * 1024;
 
 export class SqliteStream implements Stream, Writer {
   readonly kind: StreamKind;
@@ -70,9 +65,7 @@ export class SqliteStream implements Stream, Writer {
   #copiedAt: number | undefined;
   #lastNative: number;
   #lastNativeCommitted: number;
-  #chunks: PendingChunk[] = [];
-  #open: PendingChunk | undefined;
-  #natives: NativeChunk[] = [];
+  readonly #pending = new PendingEntries(WORD);
   #counts: NativeCounts | undefined;
   /** Waiting to be written; undefined when the row has it. */
   #state: string | undefined;
@@ -132,36 +125,16 @@ export class SqliteStream implements Stream, Writer {
   }
 
   append(entry: EventEntry): void {
-    const { text, sequence, type } = entry;
-    const size = charsOf(text);
-    if (sequence !== this.#last + 1) throw gap(this, sequence);
-    if (size > MAX_ENTRY) throw tooLarge(this, size);
-    const malformedType = !this.#open?.types.continues(type) && !WORD.test(type);
-    if (malformedType || (typeof text === "string" && text.includes("\n"))) throw malformed(this, sequence);
-    let chunk = this.#open;
-    if (chunk === undefined || chunk.events.count >= CHUNK_EVENTS || chunk.events.chars + size > CHUNK_CHARS) {
-      chunk = pendingChunk(sequence);
-      this.#open = chunk;
-      this.#chunks.push(chunk);
-    }
-    chunk.events.add(text);
-    chunk.types.add(type);
-    chunk.natives.add(entry.native);
-    this.#last = sequence;
+    const bytes = this.#pending.add(this, entry);
+    this.#last = entry.sequence;
     this.#copiedAt = entry.written_at;
-    this.#context.committer.enlist(this, size + ENTRY_OVERHEAD, entry.sync);
+    this.#context.committer.enlist(this, bytes, entry.sync);
   }
 
   appendNative(entry: NativeEntry): number {
-    if (entry.raw.length > MAX_ENTRY) throw tooLarge(this, entry.raw.length);
+    const bytes = this.#pending.addNative(this, entry);
     this.#lastNative++;
-    let chunk = this.#natives.at(-1);
-    if (chunk === undefined || chunk.full) {
-      chunk = new NativeChunk(this.#lastNative);
-      this.#natives.push(chunk);
-    }
-    chunk.add(entry);
-    this.#context.committer.enlist(this, entry.raw.length + ENTRY_OVERHEAD, false);
+    this.#context.committer.enlist(this, bytes, false);
     return this.#lastNative;
   }
 
@@ -221,26 +194,25 @@ export class SqliteStream implements Stream, Writer {
 
   write(): void {
     const { streams, events, natives } = this.#context;
+    const pending = this.#pending;
     if (this.#deleted) return;
     // Only events make it younger: that nothing is open any more is no news.
-    if (this.#chunks.length > 0) this.#writtenAt = this.#copiedAt ?? Date.now();
+    if (pending.chunks.length > 0) this.#writtenAt = this.#copiedAt ?? Date.now();
     if (this.#isNew) streams.insert(this.#row());
     else streams.update(this.#row());
     if (!this.#isNew && this.#state !== undefined) streams.setState(this.no, this.#state);
-    for (const chunk of this.#chunks) events.insert(this.no, chunk);
-    for (const chunk of this.#natives) natives.insert(this.no, chunk);
-    if (this.#natives.length === 0) return;
+    for (const chunk of pending.chunks) events.insert(this.no, chunk);
+    for (const chunk of pending.natives) natives.insert(this.no, chunk);
+    if (pending.natives.length === 0) return;
     this.#counts ??= natives.counts(this.no);
-    natives.count(this.no, this.#counts, this.#natives);
+    natives.count(this.no, this.#counts, pending.natives);
   }
 
   settle(): void {
-    const chunks = this.#chunks;
+    const { chunks } = this.#pending;
     this.#isNew = false;
     this.#state = undefined;
-    this.#natives = [];
-    this.#chunks = [];
-    this.#open = undefined;
+    this.#pending.clear();
     this.#counts?.settle();
     if (this.#deleted) return;
     this.#lastCommitted = this.#last;
@@ -262,8 +234,7 @@ export class SqliteStream implements Stream, Writer {
   /** What was not committed yet is dropped; nothing can be added any more. */
   delete(): void {
     this.#deleted = true;
-    this.#chunks = [];
-    this.#natives = [];
+    this.#pending.clear();
     this.tail.end("deleted");
   }
 
@@ -290,12 +261,4 @@ export class SqliteStream implements Stream, Writer {
       state: this.#state ?? "",
     };
   }
-}
-
-function fenced(stream: Stream): LogError {
-  return new LogError("fenced", `${stream.kind} ${stream.id} has another writer now. Take the writer again to go on.`);
-}
-
-function deleted(stream: Stream): LogError {
-  return new LogError("stream_deleted", `${stream.kind} ${stream.id} was deleted. Create a new one.`);
 }
