@@ -1,7 +1,8 @@
 // Runs one call of the command line and gives its exit code. Everything it touches is injected.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { connect, type Dragoman } from "../client/dragoman.ts";
+import { connect } from "../client/connect.ts";
+import type { Dragoman } from "../client/dragoman.ts";
 import { DragomanError } from "../client/error.ts";
 import { printableJson } from "../schema/visible-text.ts";
 import { type Command, EXIT, flag, globalOptions, parseConfig, type Terminal, text, UsageError, type Values } from "./command.ts";

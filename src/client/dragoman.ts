@@ -1,6 +1,7 @@
-// The daemon as an object. `connect` finds it or takes an address; everything else hangs on what it returns.
-
-import type { Role, Surface } from "../schema/actor.ts";
+/**
+ * The daemon as an object: every route that is not of one session or one task has a method here. Not here: which daemon it is (connect.ts), how requests are sent (http.ts).
+ */
+import type { Role } from "../schema/actor.ts";
 import type { ArtifactList, ArtifactPreview, ArtifactQuery } from "../schema/artifact.ts";
 import type { AuditList } from "../schema/audit.ts";
 import type { UniversalEvent } from "../schema/event.ts";
@@ -11,7 +12,6 @@ import type { SearchResult } from "../schema/search.ts";
 import type {
   AgentInfo,
   CreateSession,
-  Problem,
   Session,
   SessionList,
   SessionState,
@@ -21,12 +21,13 @@ import type {
 import type { SkillList } from "../schema/skill.ts";
 import type { StreamKind } from "../schema/stream-kind.ts";
 import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
-import { DragomanError } from "./error.ts";
-import { eventStream, readSse, type StreamMessage, type StreamState } from "./event-stream.ts";
+import { installAgent } from "./agent-install.ts";
+import { eventStream, type StreamMessage, type StreamState } from "./event-stream.ts";
 import { type Call, callOptions, Http, type HttpOptions } from "./http.ts";
 import { payloadOf, type SessionFile } from "./session-file.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
+import type { Identity, MadeLink, MintedToken, MintOptions, TokenInfo } from "./tokens.ts";
 
 export type ListOptions = {
   limit?: number;
@@ -82,42 +83,6 @@ export type Health = {
 /** `damage`: stored data that cannot be read, found since the daemon started. */
 export type Ready = { status: "ready"; damage?: { places: number; sessions: string[]; message: string } };
 
-/** Which sessions a token reaches: those named, and those that work in one of the directories or below. */
-export type Scope = { sessions?: string[]; directories?: string[] };
-export type TokenKind = "root" | "minted" | "page" | "link" | "agent";
-/** A token without its secret. */
-export type TokenInfo = {
-  token_id: string;
-  role: Role;
-  kind: TokenKind;
-  /** Null: all sessions. */
-  scope: Scope | null;
-  /** Null: it lives as long as its file. */
-  expires_at: string | null;
-  label?: string;
-  /** Kind `agent`: the session whose agent holds it. */
-  session_id?: string;
-};
-export type Identity = TokenInfo & { surface: Surface };
-export type MintedToken = { token: string; token_id: string; role: Role; expires_at: string | null };
-export type MadeLink = {
-  /** Goes behind `/ui#link=`; `url` has it there already. */
-  token: string;
-  url: string;
-  expires_at: string;
-  /** On the daemon's machine: a page that leads a browser to the link. */
-  file: string | null;
-};
-export type MintOptions = {
-  lifetime_ms?: number;
-  scope?: Scope;
-  label?: string;
-  /** Everything done with it is marked as coming through MCP. */
-  surface?: "mcp";
-  /** It may prolong itself with `renew`. */
-  renewable?: boolean;
-  signal?: AbortSignal;
-};
 /** `kind`: user, assistant, reasoning, tool, request, error; several with commas. */
 export type SearchFilter = {
   agent?: string;
@@ -275,29 +240,12 @@ export class Dragoman {
   }
 
   /** Installs an agent from the npm registry into the daemon's data directory. */
-  async installAgent(
+  installAgent(
     agent: string,
     onProgress: (progress: { message: string }) => void = () => {},
     signal?: AbortSignal,
   ): Promise<AgentInfo> {
-    const response = await this.http.open("POST", `/v1/agents/${encodeURIComponent(agent)}/install`, {
-      body: {},
-      headers: { accept: "text/event-stream" },
-      signal,
-    });
-    let info: AgentInfo | undefined;
-    for await (const { event, data } of readSse(response)) {
-      const value = JSON.parse(data) as unknown;
-      if (event === "done") info = value as AgentInfo;
-      else if (event === "problem")
-        throw new DragomanError((value as Problem).code, (value as Problem).detail, {
-          status: (value as Problem).status,
-          problem: value as Problem,
-        });
-      else onProgress(value as { message: string });
-    }
-    if (!info) throw new DragomanError("stream_ended", "The daemon stopped talking before the installation was done.");
-    return info;
+    return installAgent(this.http, agent, onProgress, signal);
   }
 
   /** Directories whose settings agents may load. */
@@ -414,36 +362,4 @@ export class Dragoman {
       ...(ranged ? { headers: { range: `bytes=${start ?? 0}-${end ?? ""}` } } : {}),
     });
   }
-}
-
-export type ConnectOptions = Partial<HttpOptions> & { dataDir?: string };
-
-/**
- * With a url: that daemon. Without, in Node: the one that runs on this machine, found through its discovery file. A token that is given, here or in
- * DRAGOMAN_TOKEN, always counts, and a wrong one is refused.
- */
-export async function connect(options: ConnectOptions = {}): Promise<Dragoman> {
-  if (options.url !== undefined) return new Dragoman({ ...options, url: options.url });
-  if (typeof process === "undefined" || !process.versions?.node)
-    throw new DragomanError("no_daemon", "Give connect() the url of the daemon: only Node can look for one on this machine.");
-  const { discover } = await import("./discover.ts");
-  const found = await discover(options.dataDir);
-  if (!found)
-    throw new DragomanError(
-      "no_daemon",
-      "No daemon is running on this machine. Start one with `dragoman start`, or give connect() its url and token.",
-    );
-  const token = options.token ?? (process.env.DRAGOMAN_TOKEN || undefined) ?? found.token;
-  if (token === undefined)
-    throw new DragomanError(
-      "no_token",
-      "The daemon keeps no token on the disk. Give it: with DRAGOMAN_TOKEN, with --token-file, or to connect().",
-    );
-  const fetcher = options.fetch ?? found.fetch;
-  return new Dragoman({
-    url: found.url,
-    token,
-    ...(fetcher ? { fetch: fetcher } : {}),
-    ...(options.client ? { client: options.client } : {}),
-  });
 }

@@ -1,14 +1,14 @@
-// A session as an object: send, watch, answer, change, end. Every route of one session has a method here.
-
+/**
+ * A session as an object: send, watch, answer, change, end. Every route of one session has a method here. Not here: what a stream of its events is
+ * (session-stream.ts), how a request is sent (http.ts).
+ */
 import type { UnifiedMessage } from "../dialects/unified-message.ts";
 import type { ArtifactList, ArtifactQuery } from "../schema/artifact.ts";
 import type { Changes, Checkpoint, CheckpointList, RewindCheckpoint, Rewound, TakeCheckpoint } from "../schema/checkpoint.ts";
 import type { UniversalEvent } from "../schema/event.ts";
-import type { EventType } from "../schema/event-data.ts";
 import type { Item } from "../schema/item.ts";
 import type { MoveSession } from "../schema/node.ts";
 import type {
-  AttachmentInput,
   Coverage,
   DirectorySettings,
   ForkSession,
@@ -24,26 +24,18 @@ import type { MessageQueueList, QueuedMessage, SessionSnapshot } from "../schema
 import type { StartTask, TaskInfo, TaskList } from "../schema/task.ts";
 import { DragomanError } from "./error.ts";
 import type { EventsPage, PageOptions } from "./event-pages.ts";
-import { eventStream, readSse, type StreamState } from "./event-stream.ts";
+import { readSse } from "./event-stream.ts";
 import { type Call, callOptions, type Http } from "./http.ts";
+import { beforeQueued, messageRequest, type SendOptions } from "./sent-message.ts";
 import { SessionFiles } from "./session-files.ts";
 import type { SessionSocket, SocketOptions } from "./session-socket.ts";
+import { type DialectOptions, type EventsOptions, sessionStream } from "./session-stream.ts";
 import { type SessionListeners, SessionWatch } from "./session-watch.ts";
 import { TaskHandle, type TaskListOptions } from "./task-handle.ts";
 import type { TurnOutcome } from "./turn-outcome.ts";
 
 export type { EventsPage, PageOptions } from "./event-pages.ts";
 export type { TurnOutcome } from "./turn-outcome.ts";
-
-export type SendOptions = {
-  /** The message is one of the agent's own commands, `/name arguments`. Without it, a message is text, whatever it begins with. */
-  command?: boolean;
-  attachments?: AttachmentInput[];
-  when_busy?: "queue" | "steer" | "reject";
-  /** The same key sent again gives the same answer and no second turn. */
-  idempotencyKey?: string;
-  signal?: AbortSignal | undefined;
-};
 
 export type DiffOptions = {
   /** With unified diffs; default true. */
@@ -52,20 +44,6 @@ export type DiffOptions = {
   path?: string;
   signal?: AbortSignal | undefined;
 };
-
-export type EventsOptions = {
-  /** Only events after this sequence; 0, the default, is from the beginning. */
-  after?: number;
-  /** The epoch (`health().epoch`) in which `after` was read. When the log has another history, the stream throws `log_changed`: read again from 0. */
-  epoch?: string;
-  types?: EventType[];
-  includeRaw?: boolean;
-  signal?: AbortSignal | undefined;
-  onState?: ((state: StreamState) => void) | undefined;
-};
-
-/** For a dialect: `types` may name its own types too. */
-export type DialectOptions = Omit<EventsOptions, "types"> & { types?: string[]; version?: number };
 
 export type ItemsOptions = {
   /** Only items that started after, and before, these events. */
@@ -145,19 +123,9 @@ export class SessionHandle {
   async prompt(message: string, options: SendOptions & { onEvent?: (event: UniversalEvent) => void } = {}): Promise<TurnOutcome> {
     const { last_sequence } = await this.get(options.signal);
     const { turn_id, message_id } = await this.send(message, options);
-    const after = options.idempotencyKey === undefined ? last_sequence : await this.#queuedAt(message_id, last_sequence, options);
+    const after =
+      options.idempotencyKey === undefined ? last_sequence : await beforeQueued(this, message_id, last_sequence, options.signal);
     return this.outcome(turn_id, { after, message_id, ...options });
-  }
-
-  /** A message that was sent before, under the same key, may be long done: the event before the one that reported it. */
-  async #queuedAt(messageId: string, last: number, { signal }: { signal?: AbortSignal | undefined }): Promise<number> {
-    for (let before = last + 1, more = true; more; ) {
-      const page = await this.page({ before, types: ["message.queued"], order: "desc", limit: 1000, signal });
-      const found = page.events.find(({ type, data }) => type === "message.queued" && data.message_id === messageId);
-      if (found) return found.sequence - 1;
-      [before, more] = [page.next, page.has_more];
-    }
-    return last;
   }
 
   /** Waits for the end of a turn that was started after the given sequence. `message_removed`: its message was taken out of the queue, so there will be none. */
@@ -185,38 +153,17 @@ export class SessionHandle {
 
   /** Live, from any point, in order, exactly once, across reconnects; ends after session.ended. */
   async *events(options: EventsOptions = {}): AsyncGenerator<UniversalEvent, void, undefined> {
-    for await (const data of this.#stream(options)) yield JSON.parse(data) as UniversalEvent;
+    for await (const data of sessionStream(this.#http, this.#path, options)) yield JSON.parse(data) as UniversalEvent;
   }
 
   /** The session for a page that thinks in messages. Same promises as `events`; `sequence` of the last message resumes it. */
   async *messages(options: DialectOptions = {}): AsyncGenerator<UnifiedMessage, void, undefined> {
-    for await (const data of this.#stream(options, "messages")) yield JSON.parse(data) as UnifiedMessage;
+    for await (const data of sessionStream(this.#http, this.#path, options, "messages")) yield JSON.parse(data) as UnifiedMessage;
   }
 
   /** The session in any dialect the daemon knows, one parsed line at a time. */
   async *dialect(name: string, options: DialectOptions = {}): AsyncGenerator<unknown, void, undefined> {
-    for await (const data of this.#stream(options, name)) yield JSON.parse(data) as unknown;
-  }
-
-  async *#stream(options: DialectOptions, dialect?: string): AsyncGenerator<string, void, undefined> {
-    const { types, includeRaw, version, signal, onState, epoch, after = 0 } = options;
-    const stream = eventStream(this.#http, {
-      path: `${this.#path}/events/sse`,
-      // The end is always asked for: without it a filtered stream could not distinguish the session's end from a lost connection.
-      query: {
-        types: types && (dialect === undefined ? [...new Set([...types, "session.ended"])] : types),
-        include_raw: includeRaw,
-        dialect,
-        version,
-      },
-      after: String(after),
-      epoch,
-      signal,
-      onState,
-      ...(dialect === undefined ? { isLast: isEnd } : {}),
-    });
-    const hideEnd = dialect === undefined && types !== undefined && !types.includes("session.ended");
-    for await (const message of stream) if (!(hideEnd && isEnd(message))) yield message.data;
+    for await (const data of sessionStream(this.#http, this.#path, options, name)) yield JSON.parse(data) as unknown;
   }
 
   /** One page of the past. */
@@ -393,17 +340,3 @@ export class SessionHandle {
     this.#watch.close();
   }
 }
-
-const messageRequest = (message: string, { command, attachments, when_busy, idempotencyKey, signal }: SendOptions) => ({
-  body: {
-    message,
-    ...(command ? { command } : {}),
-    ...(attachments ? { attachments } : {}),
-    ...(when_busy ? { when_busy } : {}),
-  },
-  ...callOptions({ signal, idempotencyKey }),
-});
-
-/** Looked for in the text first: parsing every event twice would cost more than the rest. */
-const isEnd = ({ data }: { data: string }): boolean =>
-  data.includes('"type":"session.ended"') && (JSON.parse(data) as UniversalEvent).type === "session.ended";

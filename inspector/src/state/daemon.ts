@@ -1,6 +1,7 @@
 /** The one connection to the daemon, with the page's token. Every request is remembered so that it can be copied as curl; its headers are not. */
-import { Dragoman, type Identity } from "../../../src/client/dragoman.ts";
+import { Dragoman } from "../../../src/client/dragoman.ts";
 import { DragomanError } from "../../../src/client/error.ts";
+import type { Identity } from "../../../src/client/tokens.ts";
 import type { Role } from "../../../src/schema/actor.ts";
 import type { UniversalEvent } from "../../../src/schema/event.ts";
 import type { EventType } from "../../../src/schema/event-data.ts";

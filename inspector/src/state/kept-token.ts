@@ -2,8 +2,9 @@
  * A token of a daemon, kept in localStorage under one key and renewed while a page is open. localStorage and not sessionStorage, because a second tab and a reload must not ask
  * for another link; and not a cookie, because a cookie is sent to every port of this host, while storage belongs to this origin, port included. Not here: what the token may do.
  */
-import { Dragoman, type MintedToken } from "../../../src/client/dragoman.ts";
+import { Dragoman } from "../../../src/client/dragoman.ts";
 import { DragomanError } from "../../../src/client/error.ts";
+import type { MintedToken } from "../../../src/client/tokens.ts";
 
 const SHORTEST_WAIT_MS = 500;
 /** A browser's timer counts at most 24 days, and fires at once when it should count more. */

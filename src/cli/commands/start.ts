@@ -1,5 +1,5 @@
 /** `start`, and `dragoman` alone: the daemon in the background, and the inspector in the browser. */
-import { connect } from "../../client/dragoman.ts";
+import { connect } from "../../client/connect.ts";
 import { defaultDataDir } from "../../discovery/discovery-file.ts";
 import { startInBackground } from "../background-daemon.ts";
 import { type Command, EXIT, flag, type Invocation, text, type Values } from "../command.ts";
